@@ -38,7 +38,7 @@ class Version(NamedTuple):
 
 VERSIONS = (
     Version(
-        "d2e2e617621d8559657be36115ffbaef",
+        "52630a80a49f6eababc61eb3130e3b1f",
         {("understanding_comparison", "p_randomization"): "p", ("system_comparison", "p_randomization"): "p"},
         {
             "translation_call": ("study_call", f"""

@@ -173,6 +173,7 @@ STAGES = {
         "judge_calibration",
         "error_estimate",
         "annotator_consistency",
+        "annotation_agreement",
         "metric_agreement",
         "worked_example",
         "anchor_score",
@@ -187,8 +188,8 @@ STAGES = {
 SPARSE = {
     "judge_vote", "verdict", "human_label", "annotator_consistency", "comparison", "pairwise_score", "rubric_vote",
     "rubric_summary",
-    "span_vote", "human_span_vote", "span_summary", "audit_outcome", "judge_calibration", "error_estimate",
-    "metric_agreement",
+    "span_vote", "human_span_vote", "annotation_agreement", "span_summary",
+    "audit_outcome", "judge_calibration", "error_estimate", "metric_agreement",
     "worked_example", "anchor_score",
     "comparison_sentinel", "aspect_sentinel", "judge_sentinel", "rubric_sentinel", "span_sentinel", "judge_report",
     "vital_sign",

@@ -8,6 +8,7 @@ import polars as pl
 from benchmark_assets.adjudication.assets import triage
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.error_spans import readings
+from benchmark_assets.error_spans.agreement import METHOD, agreement, by_judges, by_people
 from benchmark_assets.error_spans.examining import SpanSentinels
 from benchmark_assets.error_spans.human_spans import human_rows
 from benchmark_assets.error_spans.judging import TABLE, SpanVotes
@@ -22,6 +23,8 @@ from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
 from benchmark_assets.references.assets import reference
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
+from resources.digest import digest
+from resources.tables import shown
 from resources.warehouse import Warehouse
 
 span_vote = study_asset(SpanVotes, GRID, "error_spans", [model_output, REFERENCE, SOURCE])
@@ -78,3 +81,26 @@ def human_span_vote(context: dg.AssetExecutionContext, warehouse: dg.ResourcePar
         return Computed({"human_span_vote": votes, "human_error_span": errors})
 
     return refresh(context, warehouse, compute, settings, sparse=True)
+
+
+@dg.asset(group_name="error_spans", code_version="1", kinds={"duckdb", "numpy"}, deps=[human_span_vote, span_vote])
+def annotation_agreement(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
+    """Agreement of people on the errors and scores of outputs, with each other, with themselves and with judges."""
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        annotations = warehouse.read("imported_annotation", columns=["item", "annotator", "fingerprint"])
+        applicable = partitions if len(annotations) else partitions.clear()
+        return applicable.with_columns(settings=pl.lit(digest(METHOD, SIGNATURE, *annotations.rows())))
+
+    def compute(_: pl.DataFrame) -> Computed:
+        annotations = with_units(warehouse.read("imported_annotation"), warehouse)
+        people = by_people(annotations, warehouse.read("imported_span"), warehouse.read("control_item"))
+        outputs = warehouse.read("triage", annotations.select("item"), ["model", "passage", "item"])
+        votes = with_units(warehouse.read("span_vote", outputs.drop("item")), warehouse)
+        judges = by_judges(votes.join(outputs, on=["model", "passage"]), warehouse.read(TABLE, outputs.drop("item")))
+        return Computed({"annotation_agreement": agreement(pl.concat([people, judges.select(people.columns)]))})
+
+    def describe() -> dict[str, str]:
+        return {"agreement": shown(warehouse.read("annotation_agreement"), "annotation_agreement")}
+
+    return refresh(context, warehouse, compute, settings, describe, sparse=True)

@@ -23,8 +23,11 @@ from benchmark_assets.examination.sequential import (
     counts,
     next_round,
 )
-from benchmark_assets.studies.study import Answered, Group, Item, ItemStudy, Rounds
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.studies.study import CALLS, Answered, Group, Item, ItemStudy, Rounds
 from benchmark_assets.translation.systems import language_names
+from resources import catalogue
+from resources.catalogue import schema
 from resources.digest import digest
 from resources.provider.asking import Template, Verdict
 from resources.provider.reading import Outcome as OutcomeOfCall
@@ -40,8 +43,11 @@ that are known before the reply."""
 
 
 FINAL = (OutcomeOfCall.EMPTY, OutcomeOfCall.TOO_LONG, OutcomeOfCall.REJECTED)
-"""Outcomes of failed calls that count as replies without a choice: one such question must not prevent the examination
-of all other judges. After other failed calls, such as an outage, the next update asks again."""
+"""Outcomes of failed calls that count as replies without a choice: asking again would not change them. After other
+failed calls, such as an outage, the examination of the judge lacks a reply, and the next update asks again."""
+
+_EXAMINEE = ("judge", "direction", "aspect")
+"""Columns that identify an examinee."""
 
 
 class Examinee(NamedTuple):
@@ -150,14 +156,44 @@ class Examinations(ItemStudy[Examinee]):
                     for trait, of_trait in asked.items()
                     if of_trait
                 }
-                if any(verdicts[id(pair[0])].error for of_trait in asked.values() for pair in of_trait):
-                    continue  # the examination fails in any case
+                if any(verdicts[id(item)].error for of_trait in asked.values() for pair in of_trait for item in pair):
+                    continue  # this examination lacks a reply in any case
                 for trait, size in next_round(outcomes, thresholds, self.asked).items():
                     start = len(asked[trait])
                     batch += [item for pair in pairs[trait][start : start + size] for item in pair]
             return batch
 
         return following
+
+    def fault(self, item: Item, verdict: Verdict[Any]) -> str:
+        """The judge and the error, which an outage repeats for all questions."""
+        judge, direction, aspect = _examinee(item)
+        of_aspect = f" ({aspect})" if aspect else ""
+        return f"{judge}{of_aspect} is not examined in {direction}: {verdict.error}" if verdict.error else ""
+
+    def compute(self, stale: pl.DataFrame, run: str) -> Computed:
+        """Ask about sentinels. A judge without a reply to all its questions keeps the rows of its last examination, if
+        it had any; the other judges get their rows. The asset fails as a whole only if no judge replied to all."""
+        plan, judged = self.answers(stale, run)
+        faults: dict[tuple[object, ...], str] = {}
+        for item, verdict in judged:
+            if fault := self.fault(item, verdict):
+                faults.setdefault(_examinee(item), fault)
+        examined = [(item, verdict) for item, verdict in judged if _examinee(item) not in faults]
+        if not faults or not examined:
+            return self.computed(plan, judged)
+        computed, (rows, calls) = self.computed(plan, examined), self._earlier(list(faults))
+        tables = {self.name: pl.concat([computed.tables[self.name], rows])}
+        notes = {CALLS: pl.concat([computed.notes[CALLS], calls])}
+        return Computed(tables, computed.failures, notes, "; ".join(faults.values()))
+
+    def _earlier(self, examinees: Sequence[tuple[object, ...]]) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Stored rows of examinees, and the calls that they come from."""
+        keys = pl.DataFrame(examinees, schema=_EXAMINEE, orient="row")
+        rows = self.warehouse.read(self.name, keys, schema(self.name).names())
+        items = rows.select(pl.concat_str(catalogue.table(self.name).key, separator="|")).to_series()
+        calls = self.warehouse.read(CALLS, pl.DataFrame({"study": [self.name]}), schema(CALLS).names())
+        return rows, calls.filter(pl.col("item").is_in(items.implode()))
 
 
 class PairExaminations(Examinations):
@@ -249,8 +285,12 @@ class TextExaminations(Examinations):
 def _by_examinee(items: Sequence[Item]) -> dict[tuple[object, ...], list[Item]]:
     groups: dict[tuple[object, ...], list[Item]] = {}
     for item in items:
-        groups.setdefault(tuple(item.key[name] for name in ("judge", "direction", "aspect")), []).append(item)
+        groups.setdefault(_examinee(item), []).append(item)
     return groups
+
+
+def _examinee(item: Item) -> tuple[object, ...]:
+    return tuple(item.key[name] for name in _EXAMINEE)
 
 
 def _pairs(items: Sequence[Item]) -> list[list[Item]]:

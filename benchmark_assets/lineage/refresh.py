@@ -14,7 +14,7 @@ import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.events import RETRACTED, SOUND, Input, report, reported, split, unsound
-from benchmark_assets.lineage.standing import Settings, Standing, assess
+from benchmark_assets.lineage.standing import INCOMPLETE, Settings, Standing, assess
 from benchmark_assets.lineage.survey import Survey
 from benchmark_assets.partitions import dimensions
 from resources.keys import KEYS
@@ -101,7 +101,8 @@ def refresh(
     ------
     dagster.Failure
         Before computing, if the check `sound` of an input has failed. After storing and reporting the computed
-        partitions, if others failed. If no partition of the run applies and has its inputs, unless `sparse`.
+        partitions, if others failed, or if rows are missing (`Computed.incomplete`). If no partition of the
+        run applies and has its inputs, unless `sparse`.
     """
     if isinstance(context, Survey):
         context.examine(warehouse, settings, partial, cost)
@@ -207,7 +208,9 @@ def _materialize(work: _Work, partition_count: int) -> _Done:
         current = current.join(standing.current, on=[*KEYS, "version"], how="semi")
         current = pl.concat([current, written, standing.current.join(outdated, on=KEYS, how="semi")])
         obsolete = pl.concat([obsolete, standing.obsolete.join(outdated, on=KEYS, how="semi")])
-        failures = pl.concat([failures, failed], how="diagonal")
+        missing = [computed.incomplete] if computed.incomplete and len(written) else []
+        lacking = pl.DataFrame({"error": missing}, schema=NO_FAILURES.schema)
+        failures = pl.concat([failures, failed, lacking], how="diagonal")
         remaining = standing.stale.join(outdated, on=KEYS, how="semi")
         if dims and len(failed):
             remaining = remaining.join(failed, on=dims, how="anti")
@@ -227,9 +230,9 @@ def _store(
     skipped = pl.concat(
         [failed, outdated.with_columns(error=pl.lit("outdated")).select(*work.dims, "error")], how="diagonal"
     )
-    written = partitions
+    written = partitions.with_columns(made_from=pl.lit(INCOMPLETE)) if computed.incomplete else partitions
     if len(skipped):
-        written = partitions.join(skipped, on=work.dims, how="anti") if work.dims else partitions.clear()
+        written = written.join(skipped, on=work.dims, how="anti") if work.dims else written.clear()
     if len(written):
         written = written.join(_versions(computed.tables, written, work.dims), on=KEYS, maintain_order="left")
         written = _with_row_counts(computed.tables.get(work.name, pl.DataFrame()), written, work.dims)

@@ -22,6 +22,9 @@ from resources.warehouse import Warehouse
 UNKNOWN = ""
 """Stored `made_from` of a partition that a user marked for recomputation."""
 
+INCOMPLETE = "incomplete"
+"""Stored `made_from` of an asset whose rows are stored although some are missing (see `Computed`)."""
+
 Settings = str | Callable[[pl.DataFrame], pl.DataFrame]
 """Everything that determines a result, except the inputs and the code: one string for all partitions, or a function
 from a frame of partitions to a frame with their dimensions and `settings`. A partition that the function leaves out
@@ -87,7 +90,7 @@ def assess(
     stored = states.filter(asset=name).select(*KEYS, "fingerprint", "version", "row_count", before="made_from")
     ready = _fingerprints(partitions, inputs, applicable, definition.code_versions_by_key[definition.key] or "")
     ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
-    same = (pl.col("fingerprint") == pl.col("fingerprint_stored")) & (pl.col("before") != UNKNOWN)
+    same = (pl.col("fingerprint") == pl.col("fingerprint_stored")) & ~pl.col("before").is_in([UNKNOWN, INCOMPLETE])
     is_current = pl.when(pl.col("fingerprint").is_null()).then(pl.col("before").is_not_null()).otherwise(same)
     is_current = is_current.fill_null(False)
     stale = ready.filter(~is_current & pl.col("fingerprint").is_not_null())

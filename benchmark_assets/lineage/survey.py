@@ -13,7 +13,7 @@ from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetGra
 from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunction
 
 from benchmark_assets.lineage.events import dagster_records
-from benchmark_assets.lineage.standing import UNKNOWN, Settings, assess
+from benchmark_assets.lineage.standing import INCOMPLETE, UNKNOWN, Settings, assess
 from resources.keys import KEYS
 from resources.provider.estimate import Estimate
 from resources.warehouse import Warehouse
@@ -82,6 +82,8 @@ def _reason(parts: Mapping[str, Any]) -> str:
         return "missing"
     if parts["before"] == UNKNOWN:
         return "recompute requested"
+    if parts["before"] == INCOMPLETE:
+        return INCOMPLETE
     before = set(parts["before"].split())
     changed = [part.partition(":")[0] for part in parts["made_from"].split() if part not in before]
     return f"{', '.join(changed)} changed"

@@ -208,10 +208,17 @@ class ItemStudy(Study, Generic[How]):
         A partition fails if its items cannot be made, or if a call about one of them failed. A failed partition has no
         rows; replies to its other items stay in the ledger.
         """
+        return self.computed(*self.answers(stale, run))
+
+    def answers(self, stale: pl.DataFrame, run: str) -> tuple[Plan, list[Answered]]:
+        """The plan for stale partitions, and the verdicts on its items."""
         plan = self.plan(stale)
         for reason in plan.barred:
             logger.warning("%s: some questions are not asked: %s", self.name, reason)
-        judged = ask_about(self.provider, self.name, self.most(plan.items), run, self.rounds(plan.items, stale))
+        return plan, ask_about(self.provider, self.name, self.most(plan.items), run, self.rounds(plan.items, stale))
+
+    def computed(self, plan: Plan, judged: Sequence[Answered]) -> Computed:
+        """Rows, failures and calls of the planned partitions, from the verdicts on their items."""
         of_partition: dict[Partition, list[str]] = {}
         for item, verdict in judged:
             of_partition.setdefault(item.partition, []).append(self.fault(item, verdict))

@@ -37,6 +37,7 @@ WITHOUT = {
     "span_sentinel": "holds single verdicts, and the report card counts them",
     "judge_report": "has verdicts and their reasons in words",
     "annotator_consistency": "has a few rates of each annotator",
+    "annotation_agreement": "has a few statistics of each pair of annotators",
     "anchored_win_rate": "has one rate of each model, as the plots of scores from verdicts alone have",
     "vital_sign": "has rates of different meanings side by side",
 }

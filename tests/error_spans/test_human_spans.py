@@ -300,7 +300,25 @@ def test_annotations_apply_to_the_text_that_was_annotated(
     columns = ["model", "passage", "annotator", "mqm", "esa", "minor", "major", "critical"]
     assert warehouse.read("human_span_vote", columns=columns).rows() == [("mine", PASSAGES[0], "mori", -6, 55, 1, 1, 0)]
     assert warehouse.read("human_error_span", columns=["place", "text"]).rows() == [(1, text[:2]), (2, text[2:7])]
+    second = submission(by_text[text], text, user="santos", spans=marks[:1], score=60)
+    import_annotations(warehouse, download(tmp_path / "b.json", second))
+    assert materialize(definitions, instance, "human_span_vote", ends=ROW)
+    vote = {"model": "mine", "passage": PASSAGES[0], "judge": "j"}
+    put(
+        warehouse, "span_vote", vote | {"mqm": -1.0, "esa": 50.0, "minor": 1, "major": 0, "critical": 0, "unlocated": 0}
+    )
+    located = {"place": 1, "side": "output", "span_start": 0, "span_end": 2, "text": text[:2], "category": "other"}
+    put(warehouse, "error_span", vote | located | {"severity": "minor"})
+    whole = definitions.resolve_implicit_global_asset_job_def()
+    agreement = whole.get_subset(asset_selection={dg.AssetKey("annotation_agreement")})
+    assert agreement.execute_in_process(instance=instance).success
+    columns = ["corpus", "kind", "first", "second", "outputs", "mqm_difference", "span_f1"]
+    found = warehouse.read("annotation_agreement", columns=columns).rows()
+    assert found == [
+        ("tiny", "judge", "j", "mori", 1, 5, 2 * 1 / (2 + 7)), ("tiny", "judge", "j", "santos", 1, 4, 2 * 1 / (2 + 2)),
+        ("tiny", "people", "mori", "santos", 1, 1, 2 * 2 / (7 + 2)),
+    ]  # fmt: skip
     evaluated(TEXTS | {"doc1:1": "Another text."})
     assert warehouse.read("human_span_vote").is_empty()
     assert warehouse.read("human_error_span").is_empty()
-    assert len(warehouse.read("imported_annotation")) == 1
+    assert len(warehouse.read("imported_annotation")) == 2

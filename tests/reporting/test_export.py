@@ -62,6 +62,7 @@ NEVER = {
     "imported_label": ["notes", "file", "annotator"],
     "label_quarantine": ["file", "annotator", "reason"],
     "annotator_consistency": ["annotator"],
+    "annotation_agreement": ["first", "second"],
     "control_item": ["text"],
     "imported_annotation": ["annotator", "file"],
     "imported_span": ["annotator", "text"],

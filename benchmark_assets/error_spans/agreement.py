@@ -1,0 +1,173 @@
+"""Agreement of errors and scores (ESA, MQM): between annotators, of annotators with themselves, and with judges.
+
+Here: pairs of annotations of one text, and their statistics. Not here: control items (adjudication.controls), agreement
+of labels (audit.calibration, adjudication.consistency).
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+
+from benchmark_assets.adjudication.controls import ATTENTION, REPEAT
+from benchmark_assets.error_spans.judging import MOST_POINTS, WEIGHTS, mqm
+from benchmark_assets.metrics.intervals import (
+    SIGNATURE,
+    Units,
+    bounded,
+    by_unit,
+    effective_units,
+    mean_interval,
+    sample_and_resamples,
+    unit_sizes,
+)
+from benchmark_assets.metrics.measures import numbered_units, ratio
+from benchmark_assets.metrics.meta_evaluation import kendall_pooled, moments, pearson_of, pooled_pairs
+from resources.catalogue import schema
+from resources.keys import CORPUS
+
+AGREEMENT = schema("annotation_agreement")
+
+PAIR = ["corpus", "kind", "first", "second", "prefilled"]
+
+HALF = 0.5
+"""Credit for a character that both mark with different severities."""
+
+METHOD = f"F1: characters of all outputs together, {HALF} for another severity, major and critical errors as one"
+
+Characters = Mapping[int, bool]
+"""Marked characters of an output, by position; true if the error is major or critical."""
+
+
+def by_people(annotations: pl.DataFrame, spans: pl.DataFrame, controls: pl.DataFrame) -> pl.DataFrame:
+    """Ratings by people.
+
+    Parameters
+    ----------
+    annotations
+        Rows of `imported_annotation`, with the passage's `unit`.
+    spans
+        Rows of `imported_span`.
+    controls
+        Rows of `control_item`.
+
+    Returns
+    -------
+    One row for each annotation, except those of attention checks: `corpus`, `unit`, `item`, `by` ('people'), `rater`,
+    `again` (whether the item is a repeated one; `item` is then the original), `esa`, `mqm`, `prefilled` ('' if nothing
+    was marked from the start), and `errors`: a list of `span_start`, `span_end` and `severity`.
+    """
+    kinds = controls.select("item", "original", control="kind")
+    errors = spans.group_by("item", "annotator").agg(errors=pl.struct("span_start", "span_end", "severity"))
+    rows = annotations.join(errors, on=["item", "annotator"], how="left").join(kinds, on="item", how="left")
+    again = pl.col("control").eq_missing(REPEAT)
+    return rows.filter(pl.col("control").ne_missing(ATTENTION)).select(
+        CORPUS, "unit", "esa", pl.col("errors").fill_null([]), by=pl.lit("people"),
+        prefilled=pl.col("prefilled").fill_null(""),
+        item=pl.when(again).then("original").otherwise("item"), rater="annotator", again=again,
+        mqm=pl.col("errors").fill_null([]).map_elements(_mqm, return_dtype=pl.Float64),
+    )  # fmt: skip
+
+
+def by_judges(votes: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
+    """Ratings by judges, in the form of `by_people`; `by` is 'judge'. Abstentions are left out.
+
+    `votes` are rows of `span_vote`, with the key `item` of the output and the passage's `unit`; `spans` are rows of
+    `error_span`.
+    """
+    keys = ["model", "passage", "judge"]
+    located = spans.filter(side="output")  # an omission has a place in the source
+    errors = located.group_by(keys).agg(errors=pl.struct("span_start", "span_end", "severity"))
+    return votes.drop_nulls("mqm").join(errors, on=keys, how="left").select(
+        CORPUS, "unit", "esa", pl.col("errors").fill_null([]), by=pl.lit("judge"), prefilled=pl.lit(""),
+        item="item", rater="judge", again=pl.lit(False), mqm="mqm",
+    )  # fmt: skip
+
+
+def agreement(ratings: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `annotation_agreement`, from rows of `by_people` and `by_judges`.
+
+    Pairs in which errors were marked from the start are apart, since annotators may have left them as they were.
+
+    Notes
+    -----
+    Scores are compared by Pearson's and Kendall's correlation over all outputs, as in mt-metrics-eval. F1 counts the
+    characters that are marked as errors, with half the credit for another severity, as in WMT's shared task on quality
+    estimation (Blain et al. 2023). Omissions have no characters in the output.
+    """
+    pairs = _pairs(ratings)
+    rows = [
+        dict(zip(PAIR, key, strict=True)) | _statistics(group)
+        for key, group in pairs.sort(*PAIR, "item").group_by(PAIR, maintain_order=True)
+    ]
+    return pl.DataFrame(rows, schema=AGREEMENT)
+
+
+def _pairs(ratings: pl.DataFrame) -> pl.DataFrame:
+    """Pairs of ratings of one text: columns of `PAIR`, `item`, `unit`, both scores, and counts of characters."""
+    people = ratings.filter(by="people")
+    joined = ratings.join(people.drop("corpus", "unit", "by"), on="item", suffix="_second")
+    first, second, judged = pl.col("rater"), pl.col("rater_second"), pl.col("by") == "judge"
+    once, twice = ~pl.col("again") & ~pl.col("again_second"), ~pl.col("again") & pl.col("again_second")
+    kind = (
+        pl.when(judged & once).then(pl.lit("judge"))
+        .when(~judged & (first < second) & once).then(pl.lit("people"))
+        .when(~judged & (first == second) & twice).then(pl.lit("oneself"))
+    )  # fmt: skip
+    pairs = joined.with_columns(kind=kind).drop_nulls("kind")
+    start = pl.concat_list("prefilled", "prefilled_second").list.unique().list.sort().list.join(", ")
+    counts = [
+        _overlap(_characters(one), _characters(other)) for one, other in pairs.select("errors", "errors_second").rows()
+    ]
+    overlaps = pl.DataFrame(counts, schema={"shared": pl.Float64, "marked": pl.Float64}, orient="row")
+    named = pairs.with_columns(first=first, second=second, prefilled=start.str.strip_chars(", "))
+    return named.hstack(overlaps)
+
+
+def _statistics(pairs: pl.DataFrame) -> dict[str, object]:
+    """Counts and statistics of the pairs of two raters, as columns."""
+    units = numbered_units(pairs["unit"])
+    one, other = (pairs[name].to_numpy() for name in ("mqm", "mqm_second"))
+    difference = np.abs(one - other)
+    low, high = mean_interval(difference, units, 0, MOST_POINTS)
+    return {
+        "outputs": len(pairs), **_resampled(pairs, units), "mqm_difference": float(difference.mean()),
+        "mqm_difference_low": low, "mqm_difference_high": high, "signature": f"{METHOD}; {SIGNATURE}",
+    }  # fmt: skip
+
+
+def _resampled(pairs: pl.DataFrame, units: Units) -> dict[str, float | None]:
+    """Correlations of the overall scores and F1 of the marked characters, with intervals."""
+    sizes = unit_sizes(units)
+    weights = sample_and_resamples(len(sizes))
+    one, other = (pairs[name].to_numpy() for name in ("esa", "esa_second"))
+    shared, marked = (weights @ by_unit(pairs.select("shared", "marked").to_numpy(), units)).T
+    values = {
+        "esa_pearson": pearson_of(weights @ by_unit(moments(one, other), units)),
+        "esa_kendall": kendall_pooled(pooled_pairs(one[None], other[None], 0), weights[:, units]),
+        "span_f1": ratio(2 * shared, marked),
+    }
+    row: dict[str, float | None] = {}
+    for name, statistic in values.items():
+        row[name], row[f"{name}_low"], row[f"{name}_high"] = bounded(statistic, effective_units(sizes))
+    return row
+
+
+def _mqm(errors: pl.Series) -> float:
+    return mqm(error["severity"] for error in errors)
+
+
+def _characters(errors: list[dict[str, object]]) -> Characters:
+    """The characters of errors in the output; the gravest error counts where several overlap."""
+    located = [error for error in errors if error["span_start"] is not None]
+    return {
+        place: error["severity"] != "minor"
+        for error in sorted(located, key=lambda error: WEIGHTS[str(error["severity"])])
+        for place in range(int(str(error["span_start"])), int(str(error["span_end"])))
+    }
+
+
+def _overlap(one: Characters, other: Characters) -> tuple[float, float]:
+    """Credit for the characters that both mark, and the number of characters that each marks, added up."""
+    credit = sum(1.0 if one[place] == other[place] else HALF for place in one.keys() & other.keys())
+    return credit, float(len(one) + len(other))
