@@ -1,7 +1,29 @@
-"""Exceptions for input that a user can correct."""
+"""Exceptions for input that a user can correct.
 
+Messages reach logs, Dagster and notifications, and input may contain restricted texts, also where a name is expected.
+Messages therefore quote fewer words of it in a row than count as copied.
+"""
+
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+
+from resources.wording import RUN, UNSPACED
+
+_BEGINNING = re.compile(rf"(?:\s*(?:[{UNSPACED}]|[^\s{UNSPACED}]+)){{0,{RUN - 1}}}\s*")
+_LONGEST = 100
+
+
+def beginning(text: str) -> str:
+    """The first words of a text, as many as a message may quote, with '…' if there are more."""
+    start = _BEGINNING.match(text)
+    words = start[0][:_LONGEST] if start else ""
+    return text if words == text else f"{words.rstrip()}…"
+
+
+def quoted(value: object) -> str:
+    """A value in quotation marks, for messages; the first words of a longer one."""
+    return repr(beginning(value)) if isinstance(value, str) else beginning(repr(value))
 
 
 class BadInput(Exception):  # noqa: N818 - named for its cause
@@ -12,7 +34,8 @@ class BadInput(Exception):  # noqa: N818 - named for its cause
     where
         The file, table or resource with the fault.
     key
-        The passage, segment, line or setting with the fault. Empty if the fault concerns the whole file.
+        The passage, segment, line or setting with the fault, shortened to its `beginning`. Empty if the fault concerns
+        the whole file.
     problem
         The fault, as a clause.
     remedy
@@ -20,8 +43,8 @@ class BadInput(Exception):  # noqa: N818 - named for its cause
     """
 
     def __init__(self, where: object, key: str, problem: str, remedy: str) -> None:
-        self.where, self.key, self.problem, self.remedy = str(where), key, problem, remedy
-        super().__init__(self.where, key, problem, remedy)
+        self.where, self.key, self.problem, self.remedy = str(where), beginning(key), problem, remedy
+        super().__init__(self.where, self.key, problem, remedy)
 
     @property
     def faults(self) -> tuple["BadInput", ...]:

@@ -4,7 +4,7 @@ import re
 
 import polars as pl
 
-from resources.errors import BadInput
+from resources.errors import BadInput, beginning
 
 KEYS = ["model", "passage", "task"]
 """Columns that identify a partition of any asset; a column is '' if the asset lacks the dimension."""
@@ -28,7 +28,7 @@ def check_key(key: str, kind: str, where: object) -> str:
         as a range.
     """
     if not _SLUG.fullmatch(key) or "..." in key:
-        proposal = re.sub(r"\.{2,}|[^A-Za-z0-9._:/-]+", "-", key).strip("-") or "a-name"
+        proposal = re.sub(r"\.{2,}|[^A-Za-z0-9._:/-]+", "-", beginning(key)).strip("-") or "a-name"
         problem = f"cannot be the key of a {kind}: keys consist of A-Z a-z 0-9 . _ : / - and must not contain '...'"
         raise BadInput(where, repr(key), problem, f"rename it, for instance to {proposal!r}")
     return key

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.partitions import GRID, MODEL, PASSAGE, dimensions
-from resources.errors import BadInput
+from resources.errors import BadInput, beginning
 from resources.keys import check_key
 
 ALLOWED = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/-")
@@ -21,7 +21,7 @@ def test_a_key_is_accepted_as_it_is_or_another_is_proposed_that_is_acceptable(ke
         return
     with pytest.raises(BadInput) as caught:
         check_key(key, "model", "a file")
-    assert (caught.value.where, caught.value.key) == ("a file", repr(key))
+    assert (caught.value.where, caught.value.key) == ("a file", beginning(repr(key)))
     proposal = re.search(r"to '(.*)'$", caught.value.remedy)
     assert proposal
     assert check_key(proposal[1], "model", "a file") == proposal[1]

@@ -23,7 +23,7 @@ from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES
 from benchmark_assets.adjudication.triage import audits, item_key
 from benchmark_assets.corpus.registry import current
-from benchmark_assets.corpus.rights import named, rights_of
+from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.references.texts import complete_texts
 from resources.digest import digest
 from resources.errors import BadInput
@@ -147,10 +147,9 @@ def export_items(
         current(warehouse, corpus)
         items = drawn_items(warehouse, corpus)
         translators = sorted({name for item in items for name in item.references})
-        rights = rights_of(warehouse, corpus, translators)
+        restricted = restricted_texts(warehouse, corpus, items)
         seed = audits(warehouse)[corpus].seed
         lists, controls = with_controls(items, names, seed)
-    restricted = named(rights.filter("restricted", pl.col("translator").is_in(["", *translators]))["translator"])
     subfolder = f"{PRIVATE}/" if restricted else ""
     files = {
         README: _readme(corpus, len(items), restricted, form).encode(),
@@ -163,6 +162,17 @@ def export_items(
     put(files, folder)
     record_controls(warehouse, corpus, controls)
     return SentItem(len(items), restricted, max(map(len, lists.values())) - len(items))
+
+
+def restricted_texts(warehouse: Warehouse, corpus: str, items: Iterable[SheetItem]) -> list[str]:
+    """Names of the restricted texts that items show or, if there are none, words for outputs that copy another one."""
+    shown = list(items)
+    outputs = pl.DataFrame({"passage": [f"{corpus}/{item.place}" for item in shown]}, {"passage": pl.String})
+    outputs = outputs.with_columns(text=pl.Series([item.candidate for item in shown], dtype=pl.String))
+    texts = {"", *(name for item in shown for name in item.references)}
+    terms = disclosure(warehouse, corpus, texts, outputs.select("passage").unique(), private=False)
+    names = named(sorted(texts & terms.hidden))
+    return names or (["outputs that copy a restricted text"] if terms.withheld(outputs).count() else [])
 
 
 def with_controls(

@@ -19,6 +19,7 @@ from benchmark_assets.adjudication.labels import (
     read_judgement,
 )
 from resources import prompts
+from resources.errors import quoted
 from resources.provider.asking import Template, fields
 from resources.provider.reading import storable
 from resources.provider.registry import Model
@@ -104,6 +105,6 @@ def read_answer(values: Mapping[str, Any]) -> Opinion:
     for name, label in FLAGS.items():
         flag = values.get(name)
         if flag is not None and flag is not (judgement.label == label):
-            raise ValueError(f"{name} {flag!r} contradicts label {judgement.label}")
+            raise ValueError(f"{name} {quoted(flag)} contradicts label {judgement.label}")
     texts = (values.get(name) for name in WORDS)
     return Opinion(judgement, Remarks(*(storable(text.strip()) if isinstance(text, str) else "" for text in texts)))

@@ -7,6 +7,8 @@ annotation), combining them (verdicts).
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from resources.errors import quoted
+
 VALID, MINOR, MAJOR = "VALID_VARIATION", "MINOR_ERROR", "MAJOR_ERROR"
 REFERENCE, UNSURE = "REFERENCE_OR_ALIGNMENT_PROBLEM", "UNSURE_CONTEXT_NEEDED"
 UNCERTAIN = "UNCERTAIN"
@@ -69,7 +71,7 @@ def _named(fields: Mapping[str, object], name: str, allowed: tuple[str, ...]) ->
     by_folded = {word.casefold(): word for word in allowed}
     folded = "_".join(value.casefold().replace("-", " ").replace("_", " ").split())
     if folded not in by_folded:
-        raise ValueError(f"{name} {value!r} is not one of {', '.join(allowed)}")
+        raise ValueError(f"{name} {quoted(value)} is not one of {', '.join(allowed)}")
     return by_folded[folded]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from resources import catalogue
+from resources.errors import beginning
 from resources.keys import CORPUS
 
 FINDINGS = pl.Schema({"where": pl.String(), "problem": pl.String(), "rows": pl.Int64(), "example": pl.String()})
@@ -302,7 +303,7 @@ def _finding(rows: pl.DataFrame, keys: list[str], where: str, problem: str) -> p
     """One row of FINDINGS if there are faulty rows, else none. The example is the key of the first faulty row."""
     if rows.is_empty():
         return pl.DataFrame(schema=FINDINGS)
-    example = "|".join(str(value) for value in rows.select(keys).row(0)) if keys else ""
+    example = "|".join(beginning(str(value)) for value in rows.select(keys).row(0)) if keys else ""
     return pl.DataFrame([(where, problem, len(rows), example)], schema=FINDINGS, orient="row")
 
 

@@ -28,7 +28,7 @@ def backup(folder: Path) -> None:
     """Copy the warehouse, the ledger, Dagster's state, the registry and the corpora's files to a new folder in FOLDER.
 
     Runs go on meanwhile. Files that have not changed since the last backup take no space. The last backups of 7 days, 5
-    weeks and 12 months are kept.
+    weeks and 12 months are kept. A backup has restricted texts: do not pass it on.
     """
     deployment = Deployment()
     click.echo(back_up(deployment.warehouse, deployment.provider, folder))

@@ -152,7 +152,10 @@ def show_understanding() -> None:
 
 @click.command()
 def snapshot() -> None:
-    """Copy the warehouse, so that notebooks can read while runs write, and print the path of the copy."""
+    """Copy the warehouse, so that notebooks can read while runs write, and print the path of the copy.
+
+    The copy has restricted texts: do not pass it on.
+    """
     click.echo(Deployment().warehouse.snapshot())
 
 

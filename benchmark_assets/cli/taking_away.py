@@ -34,7 +34,8 @@ def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator
         return
     written = write_reader(warehouse, folder, corpus, private)
     disclosure = (holding if private else without)(written.restricted)
-    click.echo(f"{folder}: {written.passages} passages, {written.outputs} outputs; {disclosure}")
+    withheld = f", {written.withheld} of them withheld" if written.withheld else ""
+    click.echo(f"{folder}: {written.passages} passages, {written.outputs} outputs{withheld}; {disclosure}")
 
 
 @click.command(name="report")
@@ -100,6 +101,8 @@ def write_shared_task(folder: Path, corpus: str, systems: tuple[str, ...], priva
     for reason, names in (("lack passages", written.incomplete), ("restricted", written.left_out)):
         if names:
             click.echo(f"left out, {reason}: {', '.join(names)}")
+    if written.withheld:
+        click.echo(f"outputs withheld, because they copy a restricted text: {written.withheld}")
     if private:
         click.echo("PRIVATE, DO NOT PASS ON")
 

@@ -4,16 +4,10 @@ Here: the shares and thresholds, which tell copies from independent translations
 are restricted, and what is left out (rights).
 """
 
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 
-# A word, or a character of a script without spaces. Marks such as "[1]", "*" or digits do not count.
-_WORD = re.compile(r"[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]|[^\W\d_]+")
-
-RUN = 6
-"""Fewest consecutive words that count as shared."""
+from resources.wording import RUN, words_of
 
 SHARE = 0.55
 """Least share of the words of either text, in shared runs, that makes one a copy. Of pairs of translators of the
@@ -27,32 +21,34 @@ SHORTEST = 12
 """The same for an original whose half has fewer words than `LONGEST`."""
 
 
-def copies(text: str, original: str) -> bool:
-    """Whether a text contains so much of the wording of an original that it is no independent translation.
+def copied(text: str, original: str) -> str:
+    """What a text shares with an original, if that is so much that it is no independent translation, else ''.
 
-    It does if it has the whole original, a run of half of its words (between `SHORTEST` and `LONGEST`), or if `SHARE`
-    of the words of either text are in runs of at least `RUN` words that the other has, too. Case, punctuation, digits
-    and white space do not count.
+    That is the whole original, a run of half of its words (between `SHORTEST` and `LONGEST`), or `SHARE` of the words
+    of either text in runs of at least `RUN` words that the other has, too. Case, punctuation, digits and white space do
+    not count.
     """
-    own, words = _words(text), _words(original)
+    own, words = words_of(text), words_of(original)
     if not own or not words:
-        return False
+        return ""
     if len(words) <= RUN or len(own) <= RUN:
-        return _contains(own, words) or (len(own) > RUN // 2 and 2 * len(own) >= len(words) and _contains(words, own))
+        is_half = len(own) > RUN // 2 and 2 * len(own) >= len(words)
+        is_copy = _contains(own, words) or (is_half and _contains(words, own))
+        return _in_a_row(min(len(own), len(words))) if is_copy else ""
     shared = _runs(own, words)
     longest = max((size for _, _, size in shared), default=0)
     if longest >= min(max(len(words) // 2, SHORTEST), LONGEST):
-        return True
+        return _in_a_row(longest)
     mine, theirs = set[int](), set[int]()
     for start, other, size in shared:
         mine.update(range(start, start + size))
         theirs.update(range(other, other + size))
-    return max(len(mine) / len(own), len(theirs) / len(words)) >= SHARE
+    share = max(len(mine) / len(own), len(theirs) / len(words))
+    return f"words in shared runs: {share:.0%}" if share >= SHARE else ""
 
 
-def _words(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKC", text).casefold().replace("'", "").replace("’", "")
-    return _WORD.findall(plain)
+def _in_a_row(words: int) -> str:
+    return f"shared words in a row: {words}"
 
 
 def _contains(words: Sequence[str], others: Sequence[str]) -> bool:

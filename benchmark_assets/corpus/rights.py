@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.corpus.overlap import copies
+from benchmark_assets.corpus.overlap import copied
 from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.renderings import renderings
 from resources.warehouse import Warehouse
@@ -20,7 +20,8 @@ class Disclosure(NamedTuple):
 
     - `rights`: rights in the texts, as returned by `rights_of`.
     - `hidden`: translators whose texts are left out; '' for the source.
-    - `secrets`: restricted texts (columns `passage` and `text`); outputs that copy one of them are left out, too.
+    - `secrets`: restricted texts (columns `passage`, `translator` and `text`); outputs that copy one of
+      them are left out, too.
     - `words`: whether judges and annotators may be quoted. Their words may contain any text.
     """
 
@@ -35,7 +36,7 @@ class Disclosure(NamedTuple):
         return self.rights.filter("restricted")["translator"].to_list()
 
     def withheld(self, outputs: pl.DataFrame) -> pl.Series:
-        """Whether each output copies a restricted text of its passage: booleans, parallel to `outputs`.
+        """Why each output is withheld: what it shares with a restricted text of its passage, null if it may be shown.
 
         A model may have memorized a translation, or repeat its source; an imported output may be a human translation.
 
@@ -43,13 +44,24 @@ class Disclosure(NamedTuple):
         ----------
         outputs
             Columns `passage` and `text` (null where the model refused).
+
+        Returns
+        -------
+        Strings, parallel to `outputs`.
         """
-        texts = dict(self.secrets.group_by("passage").agg("text").iter_rows())
-        flags = [
-            text is not None and any(copies(text, restricted) for restricted in texts.get(passage, []))
-            for passage, text in outputs.select("passage", "text").iter_rows()
-        ]
-        return pl.Series("withheld", flags, dtype=pl.Boolean)
+        originals: dict[str, list[tuple[str, str]]] = {}
+        for passage, translator, text in self.secrets.iter_rows():
+            originals.setdefault(passage, []).append((translator, text))
+
+        def reason(passage: str, text: str) -> str | None:
+            for translator, original in originals.get(passage, []):
+                if shared := copied(text, original):
+                    return f"copies a restricted text ({translator or 'source'}); {shared}"
+            return None
+
+        rows = outputs.select("passage", "text").iter_rows()
+        reasons = [reason(passage, text) if text else None for passage, text in rows]
+        return pl.Series("withheld", reasons, dtype=pl.String)
 
 
 def disclosure(
@@ -106,6 +118,8 @@ def named(translators: Iterable[str]) -> list[str]:
 def secrets(warehouse: Warehouse, passages: pl.DataFrame, rights: pl.DataFrame) -> pl.DataFrame:
     """The restricted texts of passages, in every form in which they are stored.
 
+    A continuous translation without a text of the passage counts with the text of the whole document.
+
     Parameters
     ----------
     passages
@@ -115,10 +129,16 @@ def secrets(warehouse: Warehouse, passages: pl.DataFrame, rights: pl.DataFrame) 
 
     Returns
     -------
-    Columns `passage` and `text`.
+    Columns `passage`, `translator` ('' for the source) and `text`, sorted.
     """
-    sources = warehouse.read("source_text", passages, ["passage", "text"]).with_columns(translator=pl.lit(""))
-    references = warehouse.read("reference", passages, ["passage", "translator", "text"])
-    texts = pl.concat([sources, references, renderings(warehouse, passages)], how="diagonal")
+    columns = ["passage", "translator", "text"]
+    sources = warehouse.read("source_text", passages, ["passage", "corpus", "document", "text"])
+    references = warehouse.read("reference", passages, columns)
+    aligned = renderings(warehouse, passages).select(columns).filter(pl.col("text") != "")
+    prose = warehouse.read("prose", sources.select("corpus", "document").unique())
+    documents = sources.drop("text").join(prose.drop("corpus"), on="document")
+    unaligned = documents.join(aligned, on=["passage", "translator"], how="anti")
+    texts = [sources.with_columns(translator=pl.lit("")), references, aligned, unaligned]
+    rows = pl.concat([text.select(columns) for text in texts])
     open_texts = rights.filter(~pl.col("restricted"))
-    return texts.join(open_texts, on="translator", how="anti").select("passage", "text").unique()
+    return rows.join(open_texts, on="translator", how="anti").unique().sort(columns)

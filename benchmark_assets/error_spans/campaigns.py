@@ -17,13 +17,13 @@ from benchmark_assets.adjudication.annotation import (
     checked_names,
     drawn_items,
     record_controls,
+    restricted_texts,
     with_controls,
 )
 from benchmark_assets.adjudication.controls import ATTENTION, CHECKED, REPEAT, Control, attention_checks
 from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.triage import audits, item_key
 from benchmark_assets.corpus.registry import current
-from benchmark_assets.corpus.rights import named, rights_of
 from benchmark_assets.error_spans.judging import CATEGORIES, WEIGHTS
 from resources import whole_files
 from resources.errors import BadInput
@@ -98,8 +98,6 @@ def write_campaign(
     with warehouse.exclusively():  # all tables in one consistent state
         current(warehouse, corpus)
         items = drawn_items(warehouse, corpus)
-        texts = ["", *sorted({name for item in items for name in item.references})]
-        rights = rights_of(warehouse, corpus, texts).filter("restricted", pl.col("translator").is_in(texts))
         marks = _marks(warehouse, corpus, plan)
         seed = audits(warehouse)[corpus].seed
         if plan.dynamic:
@@ -107,7 +105,8 @@ def write_campaign(
         else:
             lists, controls = with_controls(items, names, seed, together=plan.protocol == CONTRASTIVE)
             tasks = [[_numbered(group) for group in groups] for groups in lists.values()]
-    restricted = named(rights["translator"])
+        shown = [item for task in tasks for group in task for item in group.values()]
+        restricted = restricted_texts(warehouse, corpus, shown)
     if restricted and not private:
         problem = f"would contain texts that may not be passed on: {', '.join(restricted)}"
         raise BadInput(file, "", problem, "add --private, and give the file only to people who may have these texts")

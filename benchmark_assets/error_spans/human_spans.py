@@ -27,6 +27,7 @@ from benchmark_assets.error_spans.campaigns import MISSING, utf16
 from benchmark_assets.error_spans.judging import BEST, CATEGORIES, OMISSION, WEIGHTS, mqm
 from benchmark_assets.error_spans.submissions import Mark, Submitted, read
 from resources.digest import digest
+from resources.errors import quoted
 from resources.warehouse import Replacement, Warehouse
 
 
@@ -96,7 +97,7 @@ def checked(submitted: Submitted, known: Mapping[str, Candidate]) -> HumanAnnota
         raise ValueError(fault)
     score = submitted.score
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= BEST:
-        raise ValueError(f"score {score!r} is not a number from 0 to {BEST}")
+        raise ValueError(f"score {quoted(score)} is not a number from 0 to {BEST}")
     exact = submitted.texts.get("candidate") == candidate.text
     return HumanAnnotation([_error(mark, candidate.text, exact) for mark in submitted.errors], float(score))
 
@@ -127,10 +128,10 @@ def _error(mark: Mark, text: str, exact: bool) -> HumanError:
     """The error of a mark; `exact` tells whether the file shows the text to the letter, on which positions depend."""
     severity = str(mark.severity).lower()
     if severity not in WEIGHTS:
-        raise ValueError(f"an error has the unknown severity {mark.severity!r}")
+        raise ValueError(f"an error has the unknown severity {quoted(mark.severity)}")
     category = None if mark.category is None else str(mark.category)
     if category is not None and category not in CATEGORIES:
-        raise ValueError(f"an error has the unknown category {category!r}")
+        raise ValueError(f"an error has the unknown category {quoted(category)}")
     if mark.at == MISSING:
         return HumanError("source", None, None, "", category or OMISSION, severity)
     if isinstance(mark.at, str):

@@ -20,6 +20,7 @@ from benchmark_assets.studies.study import Answered, Group, Item
 from resources import prompts
 from resources.catalogue import schema
 from resources.digest import digest
+from resources.errors import quoted
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict, fields
 from resources.provider.reading import storable
@@ -103,7 +104,7 @@ def read_annotation(values: Mapping[str, Any]) -> Annotation:
     if not isinstance(errors, list):
         raise ValueError("errors is not a list")  # noqa: TRY004 - a fault of the reply
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= BEST:
-        raise ValueError(f"score {score!r} is not a number from 0 to {BEST}")
+        raise ValueError(f"score {quoted(score)} is not a number from 0 to {BEST}")
     return Annotation([_read_error(place, error) for place, error in enumerate(errors, start=1)], float(score))
 
 
@@ -114,9 +115,9 @@ def _read_error(place: int, error: Any) -> MarkedError:
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"error {place} has no text")
     if category not in CATEGORIES:
-        raise ValueError(f"error {place} has the unknown category {category!r}")
+        raise ValueError(f"error {place} has the unknown category {quoted(category)}")
     if severity not in tuple(WEIGHTS):  # the value may not be hashable
-        raise ValueError(f"error {place} has the unknown severity {severity!r}")
+        raise ValueError(f"error {place} has the unknown severity {quoted(severity)}")
     return MarkedError(storable(text.strip()), category, severity)
 
 

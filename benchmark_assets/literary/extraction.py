@@ -17,7 +17,7 @@ from benchmark_assets.studies.study import Group, Item, ItemStudy
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.digest import digest
-from resources.errors import BadInput
+from resources.errors import BadInput, quoted
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict, fields
 from resources.provider.reading import storable
@@ -71,7 +71,7 @@ def read_terms(values: Mapping[str, Any]) -> list[Term]:
         if not all(isinstance(text, str) and text.strip() for text in (term, translation)):
             raise ValueError(f"term {place} lacks its text or its translation")
         if gender not in (*GENDERS, UNKNOWN):
-            raise ValueError(f"gender {gender!r} of term {place} is not one of {', '.join((*GENDERS, UNKNOWN))}")
+            raise ValueError(f"gender {quoted(gender)} of term {place} is not one of {', '.join((*GENDERS, UNKNOWN))}")
         read = Term(storable(term.strip()), storable(translation.strip()), None if gender == UNKNOWN else gender)
         if terms.setdefault(read.term, read) != read:
             raise ValueError(f"term {place} occurs twice with different values")
@@ -156,7 +156,8 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
         if verdict.value is not None:
             return ""
         advice = "add its terms to the glossary file, or a row with only the passage if it has no terms"
-        return verdict.error or f"the extractor gave no usable reply ({verdict.abstention}): {advice}"
+        reason = "it refused" if verdict.refused else verdict.abstention  # a refusal may quote the text
+        return verdict.error or f"the extractor gave no usable reply ({reason}): {advice}"
 
     def _template(self, corpus: str, extractor: str | None) -> Template[list[Term]] | None:
         """The question template of a corpus's extractor; None if the corpus has no extractor."""

@@ -19,7 +19,7 @@ from benchmark_assets.corpus.readers.unknown_keys import FIXED, unknown_keys
 from benchmark_assets.references.glossary import GENDERS, Term, literary
 from benchmark_assets.studies.study import CALLS
 from resources import whole_files
-from resources.errors import BadInput, raise_all
+from resources.errors import BadInput, quoted, raise_all
 from resources.warehouse import Warehouse
 
 COLUMNS = ("passage", *Term._fields)
@@ -46,17 +46,20 @@ def read(path: Path, corpus: str) -> dict[str, list[Term]]:
         passage, term, translation, gender = cells
         where = f"line {line}"
         if not passage.startswith(f"{corpus}/"):
-            problem = f"{passage!r} is not a passage of the corpus" if passage else "is empty"
+            problem = f"{quoted(passage)} is not a passage of the corpus" if passage else "is empty"
             raise BadInput(path, f"{where} passage", problem, f"write it as {corpus}/PASSAGE_ID")
         for name, value in (("term", term), ("translation", translation)):
             if not value and any(cells[1:]):
                 remedy = "fill it in, or leave all cells but the passage empty if the passage has no terms"
                 raise BadInput(path, f"{where} {passage} {name}", "is empty", remedy)
         if gender and gender not in GENDERS:
-            problem, remedy = f"{gender!r} is not a gender", f"write one of {', '.join(GENDERS)}, or leave it empty"
+            problem, remedy = (
+                f"{quoted(gender)} is not a gender",
+                f"write one of {', '.join(GENDERS)}, or leave it empty",
+            )
             raise BadInput(path, f"{where} {passage} gender", problem, remedy)
         if (passage, term) in lines:
-            row = f"the term {term!r}" if term else "a row without a term"
+            row = f"the term {quoted(term)}" if term else "a row without a term"
             problem = f"{row} is already in line {lines[passage, term]}"
             raise BadInput(path, f"{where} {passage}", problem, "keep one of the lines")
         lines[passage, term] = line

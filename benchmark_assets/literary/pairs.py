@@ -24,7 +24,7 @@ from benchmark_assets.pairwise.comparing import SIDES, Side, arranged
 from benchmark_assets.references import glossary
 from resources import catalogue, whole_files
 from resources.digest import digest, text_hash
-from resources.errors import BadInput, raise_all
+from resources.errors import BadInput, quoted, raise_all
 from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse
 
@@ -330,7 +330,7 @@ def _identity(file: Path, row: int, pair: str) -> tuple[str, str, str]:
     key, _, rest = pair.partition("-")
     texts, _, annotator = rest.partition("-")
     if len(key) != _DIGITS or len(texts) != _DIGITS or not annotator:
-        raise BadInput(file, f"row {row}", f"{pair!r} does not name a pair", _REMEDY)
+        raise BadInput(file, f"row {row}", f"{quoted(pair)} does not name a pair", _REMEDY)
     return key, texts, annotator
 
 
@@ -353,7 +353,7 @@ def _answers(file: Path, ignore: Collection[str]) -> Iterator[tuple[int, str, st
             continue
         better = row.get("better", "").strip().casefold()
         if better not in ("a", "b", "unsure", ""):
-            problem = f"`better` is {row['better']!r}"
+            problem = f"`better` is {quoted(row['better'])}"
             raise BadInput(file, f"row {number}", problem, "write A, B or unsure, or leave the cell empty")
         yield number, row.get("pair", "").strip(), better.upper() if len(better) == 1 else better, row.get("note", "")
 

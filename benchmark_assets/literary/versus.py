@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from resources import prompts
+from resources.errors import quoted
 from resources.provider.asking import Template, fields
 from resources.provider.reading import storable
 from resources.provider.registry import Model
@@ -67,5 +68,5 @@ def read_preference(values: Mapping[str, Any]) -> Preference:
     """
     better, why = values.get("better"), values.get("justification")
     if better not in ("A", "B", "unsure"):
-        raise ValueError(f"better {better!r} is not A, B or unsure")
+        raise ValueError(f"better {quoted(better)} is not A, B or unsure")
     return Preference(better, storable(why.strip()) if isinstance(why, str) else "")

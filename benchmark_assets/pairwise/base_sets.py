@@ -25,7 +25,7 @@ from benchmark_assets.corpus.readers.unknown_keys import FIXED, unknown_keys
 from benchmark_assets.corpus.units import with_units
 from resources import yaml_files
 from resources.digest import text_hash
-from resources.errors import BadInput, raise_all
+from resources.errors import BadInput, quoted, raise_all
 from resources.frozen import Frozen
 from resources.keys import check_key
 from resources.warehouse import Replacement, Warehouse
@@ -366,7 +366,9 @@ def _judgments(path: Path, manifest: Manifest) -> pl.DataFrame:
         if first == second:
             raise BadInput(path, f"{place} {' '.join(key)}", "the anchor is compared with itself", "drop the judgment")
         if record["winner"] not in (first, second, None):
-            raise BadInput(path, f"{place} winner", f"is {record['winner']!r}, neither of the two anchors", REMEDY)
+            raise BadInput(
+                path, f"{place} winner", f"is {quoted(record['winner'])}, neither of the two anchors", REMEDY
+            )
         if key in winners:
             problem, remedy = "the pair is judged twice in this order", "keep one judgment"
             raise BadInput(path, f"{place} {' '.join(key)}", problem, remedy)

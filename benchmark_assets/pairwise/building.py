@@ -387,7 +387,7 @@ def restricted_of(warehouse: Warehouse, outputs: pl.DataFrame) -> list[str]:
         people = [name.removeprefix(base_sets.TRANSLATOR) for name in systems if name.startswith(base_sets.TRANSLATOR)]
         rights = disclosure(warehouse, str(corpus), people, group.select("passage").unique(), private=False)
         hidden = {f"{base_sets.TRANSLATOR}{name}" for name in rights.hidden}
-        repeating = group.filter(rights.withheld(group))
+        repeating = group.filter(rights.withheld(group).is_not_null())
         restricted |= hidden & set(systems) | set(repeating["system"])
     return sorted(restricted)
 

@@ -11,6 +11,7 @@ from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.digest import digest
+from resources.errors import quoted
 from resources.provider import ledger
 from resources.provider.asking import Template, Verdict, fields
 from resources.provider.provider import Provider
@@ -88,4 +89,4 @@ def read_answer(values: Mapping[str, Any]) -> Side:
     for side in SIDES:
         if answer == side:
             return side
-    raise ValueError(f"answer {answer!r} is neither A nor B")
+    raise ValueError(f"answer {quoted(answer)} is neither A nor B")

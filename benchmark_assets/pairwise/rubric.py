@@ -21,6 +21,7 @@ from benchmark_assets.studies.study import Group, Item
 from resources import prompts
 from resources.catalogue import schema
 from resources.digest import digest
+from resources.errors import quoted
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict, fields
 from resources.provider.reading import storable
@@ -80,9 +81,9 @@ def read_mark(values: Mapping[str, Any]) -> Mark:
     """
     mark, perfect, why = (values.get(name) for name in ("mark", "perfect", "justification"))
     if type(mark) is not int or not 1 <= mark <= BEST:
-        raise ValueError(f"mark {mark!r} is not an integer from 1 to {BEST}")
+        raise ValueError(f"mark {quoted(mark)} is not an integer from 1 to {BEST}")
     if perfect is not True and perfect is not False:
-        raise ValueError(f"perfect {perfect!r} is neither true nor false")
+        raise ValueError(f"perfect {quoted(perfect)} is neither true nor false")
     return Mark(mark, perfect, storable(why.strip()) if isinstance(why, str) else "")
 
 

@@ -15,7 +15,7 @@ from resources import catalogue
 
 CHECKSUMS = "checksums.sha256"
 
-ASSEMBLED = ("scores", "passages", "verification", "outputs", "costs")
+ASSEMBLED = ("scores", "passages", "verification", "outputs", "costs", "withheld")
 """Files without a table of their own; export and task_export assemble their rows."""
 
 

@@ -19,7 +19,7 @@ from benchmark_assets.audit.rated import anonymous, names_of_people, without_nam
 from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.corpus.rights import Disclosure, disclosure, named
-from benchmark_assets.reporting import croissant, dictionary
+from benchmark_assets.reporting import croissant, dictionary, withheld
 from benchmark_assets.reporting.contents import CHECKSUMS, as_csv, as_parquet, files, public
 from benchmark_assets.reporting.leaderboard import best_first
 from resources import prompts
@@ -50,7 +50,8 @@ address, and replace `:tba` with the publisher and the DOI. |
 """
 NOTES = """\
 Lists in CSV are JSON. An output that copies a restricted text of its passage, or half of it, is withheld. Annotators
-are numbered. Glossary terms are quotations from a translation, so no package has them.
+are numbered. Glossary terms are quotations from a translation, so no package has them. `withheld.csv` lists everything
+that is left out, with reasons.
 """
 
 OUTDATED = """\
@@ -73,8 +74,9 @@ class Content(NamedTuple):
 
     `rights` has the columns `translator` ('' for the source), `licence` and `restricted`. The last two are also columns
     of `sources`, `references`, `prose` and `verification`. `outputs` has a `status`: 'translated', 'refused' or
-    'withheld'. `outdated` counts imported outputs that translate an earlier source (`outdated_counts`). `tables` has
-    the frames that `_tables` returns, `newest` is the day (UTC) of the newest row.
+    'withheld', and the reason, `withheld`. `quoting` lists words that may quote any text (`withheld.quoting`).
+    `outdated` counts imported outputs that translate an earlier source (`outdated_counts`). `tables` has the frames
+    that `_tables` returns, `newest` is the day (UTC) of the newest row.
     """
 
     corpus: str
@@ -84,6 +86,7 @@ class Content(NamedTuple):
     prose: pl.DataFrame
     verification: pl.DataFrame
     outputs: pl.DataFrame
+    quoting: pl.DataFrame
     outdated: pl.DataFrame
     tables: Mapping[str, pl.DataFrame]
     newest: date
@@ -139,8 +142,8 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
         corpus, rights, sources.sort("document", "position"),
         references.join(order, on="passage").sort("document", "position", "translator"),
         prose.sort("document", "translator"), verification.sort("passage", "translator", "segment_id"),
-        _outputs(warehouse, passages, terms), outdated_counts(warehouse).filter(corpus=corpus),
-        _tables(warehouse, key, passages), _newest(warehouse, key),
+        _outputs(warehouse, passages, terms), withheld.quoting(warehouse, passages),
+        outdated_counts(warehouse).filter(corpus=corpus), _tables(warehouse, key, passages), _newest(warehouse, key),
     )  # fmt: skip
 
 
@@ -171,13 +174,14 @@ def _prose(warehouse: Warehouse, key: pl.DataFrame) -> pl.DataFrame:
 
 
 def _outputs(warehouse: Warehouse, passages: pl.DataFrame, terms: Disclosure) -> pl.DataFrame:
-    """Outputs and refusals: columns `model`, `passage`, `text` and `status` ('translated', 'refused' or 'withheld')."""
+    """Outputs and refusals: columns `model`, `passage`, `text`, `withheld` and `status` (see `Content`)."""
     outputs = warehouse.read("model_output", passages, ["model", "passage", "text"])
     refused = warehouse.read("refusal", passages, ["model", "passage"]).with_columns(text=pl.lit(None, pl.String))
     rows = pl.concat([outputs, refused]).sort("model", "passage")
-    status = pl.when(pl.col("text").is_null()).then(pl.lit("refused")).when("withheld").then(pl.lit("withheld"))
+    is_copy = pl.col("withheld").is_not_null()
+    status = pl.when(pl.col("text").is_null()).then(pl.lit("refused")).when(is_copy).then(pl.lit("withheld"))
     rows = rows.with_columns(terms.withheld(rows))
-    return rows.with_columns(status=status.otherwise(pl.lit("translated"))).drop("withheld")
+    return rows.with_columns(status=status.otherwise(pl.lit("translated")))
 
 
 def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -250,7 +254,18 @@ def _as_written(content: Content, outputs: pl.DataFrame) -> dict[str, pl.DataFra
         "passages.csv": _passages(content),
         "outputs.csv": _index(outputs),
         "verification.csv": _short(verification.drop("licence", "restricted"), content.corpus),
+        "withheld.csv": _short(_withheld(content), content.corpus),
     }
+
+
+def _withheld(content: Content) -> pl.DataFrame:
+    """The list of everything that the public part of the package leaves out (see `withheld`)."""
+    evidence = content.verification.filter(pl.col("evidence").fill_null("") != "")
+    texts = {
+        "source.jsonl": content.sources.drop("document"), "references.jsonl": content.references.drop("document"),
+        "prose.jsonl": content.prose, "verification.csv": evidence,
+    }  # fmt: skip
+    return withheld.listed([withheld.restricted(texts), withheld.copies(content.outputs), content.quoting])
 
 
 def checksums(files: Mapping[str, bytes]) -> bytes:
@@ -281,8 +296,8 @@ def _restricted(content: Content, texts: Mapping[str, pl.DataFrame], outputs: pl
     }
     verification = content.verification.filter("restricted").drop("licence", "restricted")
     files["verification.csv"] = as_csv(_short(verification, content.corpus))
-    withheld = outputs.filter(status="withheld")
-    files["outputs.jsonl"] = _lines(withheld.select("model", "passage_id", translation="text").iter_rows(named=True))
+    copies = outputs.filter(status="withheld")
+    files["outputs.jsonl"] = _lines(copies.select("model", "passage_id", translation="text").iter_rows(named=True))
     return files
 
 

@@ -54,7 +54,8 @@ translation of the passage.
 class WrittenSharedTask(NamedTuple):
     """Content of a written test set.
 
-    `incomplete` names the systems left out because they lack outputs; `left_out` names the restricted texts left out.
+    `incomplete` names the systems left out because they lack outputs; `left_out` names the restricted texts left out;
+    `withheld` is the number of outputs left out because they copy a restricted text.
     """
 
     passages: int
@@ -62,6 +63,7 @@ class WrittenSharedTask(NamedTuple):
     references: list[str]
     incomplete: list[str]
     left_out: list[str]
+    withheld: int
 
 
 class Lines(NamedTuple):
@@ -113,17 +115,20 @@ def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[st
     if "" in rights.hidden:
         raise BadInput(corpus, "source", "is restricted, and a test set requires it", "use --private")
     outputs = warehouse.read("model_output", sources.select("passage"), ["model", "passage", "text"])
-    outputs = outputs.filter(~rights.withheld(outputs))
+    copies = rights.withheld(outputs)
+    outputs = outputs.filter(copies.is_null())
     references = references.filter("complete", ~pl.col("translator").is_in(list(rights.hidden)))
     lines, incomplete = _lines(corpus, sources, references, outputs, systems)
     files = _texts(lines, pair) | dict(_metrics(warehouse, lines, pair)) | dict(_by_people(warehouse, lines, pair))
     title = EXPORT.private if private and rights.restricted else EXPORT.public
     left_out = named(sorted(rights.hidden))
-    omissions = f"Restricted texts left out: {', '.join(left_out)}.\n\n" if left_out else ""
+    withheld = len(copies) - len(outputs)
+    omissions = f"Restricted texts left out: {', '.join(left_out)}; outputs that copy one: {withheld}.\n\n"
+    omissions = omissions if left_out else ""
     methods = "".join(f"- scores: {signature}\n" for signature in made_by(warehouse, sources.select("passage")))
     files[README] = f"{title}{corpus}, as a test set\n\n{omissions}{ABOUT}{methods}"
     put({path: text.encode() for path, text in files.items()}, folder)
-    return WrittenSharedTask(len(lines.passages), [*lines.outputs], [*lines.references], incomplete, left_out)
+    return WrittenSharedTask(len(lines.passages), [*lines.outputs], [*lines.references], incomplete, left_out, withheld)
 
 
 def _pair(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> str:

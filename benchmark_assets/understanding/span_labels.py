@@ -19,7 +19,7 @@ from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.tasks import tasks
 from resources import whole_files
-from resources.errors import BadInput, raise_all
+from resources.errors import BadInput, quoted, raise_all
 from resources.folders import PRIVATE, README, check_vacant, put
 from resources.warehouse import Warehouse
 
@@ -225,7 +225,7 @@ def _spans(
         for kind in kinds:
             if kind not in description.types:
                 raise BadInput(
-                    file, where, f"has a span of type {kind!r}", f"use one of {', '.join(description.types)}"
+                    file, where, f"has a span of type {quoted(kind)}", f"use one of {', '.join(description.types)}"
                 )
             spans.add((kind, first, last))
     return sorted(spans, key=lambda span: (span[1], span[2], span[0]))

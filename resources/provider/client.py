@@ -20,6 +20,7 @@ from resources.provider.question import Question
 from resources.provider.reading import Outcome, Policy, Raw, Reading, read, retry_after
 from resources.provider.registry import Model
 from resources.provider.transport import Transport, transport
+from resources.wording import share_a_run
 
 logger = logging.getLogger("variorum.provider")
 
@@ -120,17 +121,19 @@ class Client:
             self._check(question.model)
             retries += reading.policy is Policy.RETRY
             if waited > self._waits.patience:
-                self._stop(question.model.name, f"{question.model.place}: {_words(reading)}, for {waited:.0f} s")
+                self._stop(
+                    question.model.name, f"{question.model.place}: {_words(question, reading)}, for {waited:.0f} s"
+                )
                 continue
             if reading.policy is Policy.FAIL or retries > RETRIES:
-                raise CallFailed(_words(reading), reading)
+                raise CallFailed(_words(question, reading), reading)
             delay = (retry_after(raw.headers) if reading.policy is Policy.WAIT else None) or 0.0
             announcements += delay > 0
             if not delay or announcements > TRUSTED:
                 delay, pause = max(delay, pause * random.uniform(0.5, 1)), min(2 * pause, self._waits.longest)
             waited += delay
             if waited > QUIET:
-                logger.warning("%s: %s; asking again in %.0f s", question.model.name, _words(reading), delay)
+                logger.warning("%s: %s; asking again in %.0f s", question.model.name, _words(question, reading), delay)
             await asyncio.sleep(delay)
 
     def lane(self, model: Model) -> Lane:
@@ -189,17 +192,19 @@ class Client:
             keys = {*(keys if words == reading.detail else ()), question.key}
             self._rejected[model.name] = reading.detail, keys
             if len(keys) >= ALIKE:
-                self._stop(model.name, f"{model.place}: {_words(reading)}, to {len(keys)} different questions")
+                self._stop(
+                    model.name, f"{model.place}: {_words(question, reading)}, to {len(keys)} different questions"
+                )
         elif reading.outcome is Outcome.RATE_LIMITED or raw.status == 503:
             announced = retry_after(raw.headers) or 0.0
             if announced > LONGEST_WAIT:
                 wait = f"asks to wait {announced:.0f} s, longer than {LONGEST_WAIT:.0f} s: ask again later"
-                self._stop(model.name, f"{model.place}: {_words(reading)}, {wait}")
+                self._stop(model.name, f"{model.place}: {_words(question, reading)}, {wait}")
             else:
                 self.lane(model).throttled(announced)
         elif reading.policy in (Policy.STOP, Policy.STOP_MODEL):
             stopped = "" if reading.policy is Policy.STOP else model.name
-            self._stop(stopped, f"{model.place}: {_words(reading)}")
+            self._stop(stopped, f"{model.place}: {_words(question, reading)}")
 
     def _wire(self, model: Model) -> tuple[Transport, asyncio.Semaphore]:
         endpoint = model.endpoint
@@ -219,8 +224,11 @@ class Client:
             self._stopped[name] = reason
 
 
-def _words(reading: Reading) -> str:
-    return f"{reading.outcome}: {reading.detail}"
+def _words(question: Question, reading: Reading) -> str:
+    """The outcome of a call and its message, unless the message quotes the question, which has texts of the corpora."""
+    content = " ".join(message["content"] for message in question.messages)
+    hidden = share_a_run(reading.detail, content)
+    return f"{reading.outcome}: {'the message quotes the question, see the ledger' if hidden else reading.detail}"
 
 
 @asynccontextmanager

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import jiter
 import json_repair
 
+from resources.errors import quoted
 from resources.provider.reading import Outcome, Reading
 
 REFUSED = "refused: "
@@ -330,7 +331,7 @@ def _single(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
     content: dict[Any, Any] = {}
     for key, value in pairs:
         if key in content:
-            raise Unusable(f"the key {key!r} occurs twice")
+            raise Unusable(f"the key {quoted(key)} occurs twice")
         content[key] = value
     return content
 

@@ -177,6 +177,20 @@ def test_a_request_that_is_wrong_itself_fails_at_once(once: dict[str, Once], fau
     assert outcomes == [FAILURES[fault]]
 
 
+@pytest.mark.parametrize("status", [400, 401])
+def test_a_message_that_quotes_the_question_is_left_to_the_ledger(
+    server: Server, ledger: Path, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    """Questions have texts of corpora, and reasons of failures reach logs and Dagster."""
+    text = "These words of a text are nobody's but its translator's."
+    server.configure(refused={"model": f"cannot read {text[:40].upper()}"}, refused_status=status)
+    result = ask(ledger, question(model(server.url), 0, filler=text))[0]
+    assert isinstance(result, CallFailed)
+    assert "the message quotes the question" in str(result)
+    assert "WORDS" not in f"{result}{caplog.text}"
+    assert "WORDS" in attempts(ledger)["detail"][0]
+
+
 def test_a_connection_that_breaks_after_good_calls_is_not_taken_up_behind_the_ledgers_back(
     server: Server, ledger: Path
 ) -> None:

@@ -80,7 +80,7 @@ def test_a_test_set_has_the_texts_and_scores_of_the_warehouse(
         {"model": "alpha", "passage": PASSAGES[1], "annotator": "a", "label": "UNSURE_CONTEXT_NEEDED", **label},
         {"model": "beta", "passage": PASSAGES[2], "annotator": "a", "label": "VALID_VARIATION", **label})  # fmt: skip
     written = write(warehouse, tmp_path / "set", "tiny")
-    assert written == (3, MODELS, [*TRANSLATIONS], [], [])
+    assert written == (3, MODELS, [*TRANSLATIONS], [], [], 0)
     scores = read(tmp_path / "set")
     assert lines(tmp_path / f"set/sources/{PAIR}.txt")[0] == " ".join([*SOURCES["doc1"].values()][:2])
     assert lines(tmp_path / f"set/references/{PAIR}.ann.txt")[2] == TRANSLATIONS["ann"]["doc2"]["doc2:1.1"]

@@ -51,6 +51,8 @@ class ReaderContent(NamedTuple):
         Number of outputs, including refusals.
     restricted
         Names of the corpus's restricted texts.
+    withheld
+        Number of outputs that are withheld because they copy a restricted text.
     signatures
         Signatures of the scores.
     """
@@ -59,6 +61,7 @@ class ReaderContent(NamedTuple):
     passages: list[Record]
     outputs: int
     restricted: list[str]
+    withheld: int
     signatures: list[str]
 
 
@@ -101,7 +104,8 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
     overview = _overview(corpus, private, sources, outputs, bands, comparable)
     outputs = outputs.with_columns(withheld=rights.withheld(outputs))
     passages_shown = list(_passages(sources, outputs, texts, judgements, rights.hidden, target))
-    return ReaderContent(overview, passages_shown, len(outputs), named(rights.restricted), signatures)
+    restricted, withheld = named(rights.restricted), outputs["withheld"].count()
+    return ReaderContent(overview, passages_shown, len(outputs), restricted, withheld, signatures)
 
 
 def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:

@@ -24,13 +24,13 @@ from benchmark_assets.adjudication.annotation import (
     drawn_items,
     guide,
     record_controls,
+    restricted_texts,
     with_controls,
 )
 from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.corpus.registry import current
-from benchmark_assets.corpus.rights import named, rights_of
 from benchmark_assets.reporting.reader.content import Record, shown
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, Kind, check_replaceable, put
@@ -48,12 +48,14 @@ STATIC = Path(__file__).parent
 class WrittenReader(NamedTuple):
     """Summary of a written reader: number of passages, number of outputs (including refusals), restricted texts.
 
-    A restricted text is named by its translator, or 'source'.
+    A restricted text is named by its translator, or 'source'. `withheld` is the number of outputs that are reduced to
+    their length because they copy a restricted text.
     """
 
     passages: int
     outputs: int
     restricted: list[str]
+    withheld: int
 
 
 def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool = False) -> WrittenReader:
@@ -76,12 +78,13 @@ def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool 
     folder = folder.resolve()
     _check_place(folder, private)
     content = shown(warehouse, corpus, private)
-    restricted = f"restricted texts ({', '.join(content.restricted) or 'none'}), outputs that repeat one"
+    copies = "" if private else f" ({content.withheld})"
+    restricted = f"restricted texts ({', '.join(content.restricted) or 'none'}), outputs that copy one{copies}"
     rights = f"{'Includes' if private else 'Leaves out'} {restricted}, and the words of judges and annotators."
     methods = "".join(f"\n- scores: {signature}\n" for signature in content.signatures)
     readme = f"{rights}\n\n{len(content.passages)} passages of the benchmark with all outputs.\n{methods}"
     _put(folder, corpus, private, readme, content.overview, content.passages, content.signatures)
-    return WrittenReader(len(content.passages), content.outputs, content.restricted)
+    return WrittenReader(len(content.passages), content.outputs, content.restricted, content.withheld)
 
 
 def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str) -> SentItem:
@@ -101,13 +104,11 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
     with warehouse.exclusively():  # consistent tables
         current(warehouse, corpus)
         items = drawn_items(warehouse, corpus)
-        texts = ["", *sorted({translator for item in items for translator in item.references})]
-        rights = rights_of(warehouse, corpus, texts).filter(pl.col("restricted"), pl.col("translator").is_in(texts))
+        restricted = restricted_texts(warehouse, corpus, items)
         lists, controls = with_controls(items, [name], audits(warehouse)[corpus].seed)
         sampled, items = len(items), [item for (item,) in lists[name]]
         key = pl.DataFrame({"corpus": [corpus]})
         described = warehouse.read("corpus", key, ["source_language", "target_language"]).row(0, named=True)
-    restricted = named(rights["translator"])
     _check_place(folder, bool(restricted))
     index: Record = {
         "corpus": corpus, "private": bool(restricted), "annotator": name, "items": [item.item for item in items],

@@ -23,7 +23,7 @@ def everything(folder: Path) -> str:
 
 
 def test_no_byte_of_a_restricted_text_is_in_the_folder(closed: Warehouse, tmp_path: Path) -> None:
-    assert write_reader(closed, tmp_path / "out", CORPUS) == (12, 36, ["cleo"])
+    assert write_reader(closed, tmp_path / "out", CORPUS) == (12, 36, ["cleo"], 1)
     whole = everything(tmp_path / "out")
     assert CLOSED not in whole.lower()
     assert "@zq" not in whole

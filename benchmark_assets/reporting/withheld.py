@@ -1,0 +1,67 @@
+"""The list of the texts that a package leaves out, with the reason for each, and without a word of them.
+
+Here: rows of the list. Not here: which texts are restricted and which outputs copy one (rights), the columns that a
+package never has (the catalogue).
+"""
+
+from collections.abc import Iterable, Mapping
+
+import polars as pl
+
+from resources import catalogue
+from resources.warehouse import Warehouse
+
+QUOTING = (
+    "judge_vote", "human_label", "span_vote", "error_span", "human_error_span", "rubric_vote", "aspect_vote",
+    "comparison", "pair_label", "match_label", "glossary", "term_adherence", "output_diagnostic", "refusal",
+)  # fmt: skip
+"""Tables about outputs and passages whose words may quote any text: no package has these words."""
+
+WORDS = "words that may quote any text: in no package"
+
+KEY = ["part", "document", "passage", "translator", "model", "judge"]
+"""Columns that say which text is meant; '' where one does not apply."""
+
+LIST = pl.Schema({**dict.fromkeys(KEY, pl.String()), "texts": pl.Int32(), "reason": pl.String()})
+
+
+def quoting(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """Rows of the list for the words in `QUOTING` about passages (column `passage`), by passage, model and judge."""
+    frames = []
+    for name in QUOTING:
+        columns = catalogue.table(name).columns.values()
+        words = [column.name for column in columns if column.visibility == "restricted"]
+        keys = [column.name for column in columns if column.name in KEY]
+        rows = warehouse.read(name, passages, [*keys, *words])
+        filled = rows.filter(pl.any_horizontal(pl.col(words).fill_null("") != ""))
+        counts = filled.group_by(keys).agg(texts=pl.len().cast(pl.Int32))
+        frames.append(counts.with_columns(part=pl.lit(name), reason=pl.lit(WORDS)))
+    return listed(frames)
+
+
+def restricted(texts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Rows of the list for restricted texts.
+
+    Parameters
+    ----------
+    texts
+        Texts by the file that would have them: columns of `KEY`, `licence` and `restricted`.
+    """
+    reason = pl.format("restricted, licence: {}", "licence")
+    return listed(
+        rows.filter("restricted").with_columns(part=pl.lit(file), reason=reason) for file, rows in texts.items()
+    )
+
+
+def copies(outputs: pl.DataFrame) -> pl.DataFrame:
+    """Rows of the list for outputs (`model`, `passage`, `withheld`: the reason or null) that copy a restricted text."""
+    withheld = outputs.drop_nulls("withheld")
+    return listed([withheld.with_columns(part=pl.lit("outputs"), reason="withheld")])
+
+
+def listed(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Frames with any of the columns of `LIST` as one, sorted. A row without `texts` is about one text."""
+    parts = [rows.select(name for name in LIST if name in rows.columns) for rows in frames]
+    rows = pl.concat([pl.DataFrame(schema=LIST), *parts], how="diagonal")
+    filled = rows.with_columns(pl.col(KEY).fill_null(""), pl.col("texts").fill_null(1))
+    return filled.sort(*KEY, "reason")

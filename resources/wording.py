@@ -1,0 +1,28 @@
+"""Words of texts, as the protection of restricted texts counts them: in lower case, without digits and punctuation.
+
+Here: words, and runs that two texts share. Not here: how much of a text makes an output a copy (corpus.overlap), and
+what messages quote (errors).
+"""
+
+import re
+import unicodedata
+
+UNSPACED = r"\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+"""Characters of scripts without spaces: each counts as a word."""
+
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W\d_]+")
+
+RUN = 6
+"""Fewest consecutive words that count as shared."""
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text. Marks such as "[1]", "*" or digits do not count."""
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("'", "").replace("’", "")
+    return _WORD.findall(plain)
+
+
+def share_a_run(text: str, other: str) -> bool:
+    """Whether two texts share `RUN` words in a row."""
+    runs = [{tuple(each[n : n + RUN]) for n in range(len(each) - RUN + 1)} for each in map(words_of, (text, other))]
+    return not runs[0].isdisjoint(runs[1])
