@@ -25,6 +25,7 @@ from resources import locks
 from resources.errors import BadInput, raise_all
 from resources.home import RESTORING
 from resources.provider.ledger import archived
+from resources.sqlite_files import integrity
 from resources.warehouse import Warehouse
 from resources.whole_files import move, sha256, sync, write
 
@@ -54,8 +55,8 @@ class Content(NamedTuple):
     """A file of a backup.
 
     `state` has the size of the original and the time of its last write; if the original is a database with a
-    write-ahead log, also those of the log. While they stay the same, the original has not changed. `linked` is true if
-    the file is a hard link to the copy in the backup before.
+    write-ahead log, also the size and time of the log. While `state` stays the same, the original has not changed.
+    `linked` is true if the file is a hard link to the copy in the backup before.
     """
 
     sha256: str
@@ -228,10 +229,7 @@ def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
         new = home / RESTORING / name
         if not new.exists() or (name == LEDGER and _has_replies_of(home / name, new)):
             continue
-        for old in (f"{name}-shm", f"{name}-wal", f"{name}.wal", name):  # no log may stay beside a new file
-            if (home / old).exists():
-                aside.mkdir(parents=True, exist_ok=True)
-                (home / old).rename(aside / old)
+        set_aside(home / name, aside)
         new.rename(home / name)
     shutil.rmtree(home / RESTORING)
     return aside if aside.exists() else None, list(_put_back(backup, expected, home))
@@ -242,6 +240,14 @@ def unpack(backup: Path, expected: Manifest, folder: Path) -> None:
     for path in expected.files:
         if path not in expected.outside:
             _copy_bytes(backup / path, folder / path)
+
+
+def set_aside(path: Path, aside: Path) -> None:
+    """Move a file with the logs beside it, or a folder, to another folder: no log may stay beside a new file."""
+    for old in (f"{path.name}-shm", f"{path.name}-wal", f"{path.name}.wal", path.name):
+        if path.with_name(old).exists():
+            aside.mkdir(parents=True, exist_ok=True)
+            path.with_name(old).rename(aside / old)
 
 
 def databases(home: Path) -> list[Path]:
@@ -329,16 +335,6 @@ def _alone(folder: Path) -> Iterator[None]:
             yield
     except OSError as error:
         raise BadInput(folder, "", f"cannot be written ({error.strerror})", "choose another folder") from error
-
-
-def integrity(database: Path) -> str:
-    """'' for a sound SQLite database, else the first problem that SQLite finds."""
-    try:
-        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-    except sqlite3.Error as error:
-        return str(error)
-    return "" if found == "ok" else str(found)
 
 
 def rows(path: Path) -> dict[str, int]:

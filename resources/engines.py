@@ -1,16 +1,18 @@
 """Engines on SQLite files that several processes use: Dagster's shards and its table of runs.
 
-Here: connections that stay open, and the return of free pages to the disk. Not here: tables (event_storage,
-run_storage).
+Here: connections that stay open, and the folder of the files. Not here: tables (event_storage, run_storage).
 """
 
-import logging
+import os
+from collections.abc import Mapping
+from typing import Any
 
+import dagster as dg
 import sqlalchemy as db
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
-from sqlalchemy.exc import OperationalError
 
-logger = logging.getLogger("variorum.engines")
+BASE_DIR = {"base_dir": dg.Field(dg.StringSource, is_required=False)}
+"""Configuration key in dagster.yaml of the folder of the files."""
 
 LOG_BYTES = 1_000_000
 """Size to which SQLite cuts a write-ahead log once its content is in the database."""
@@ -31,19 +33,12 @@ def kept_engine(url: str) -> db.Engine:
     return engine
 
 
-def compact(engine: db.Engine) -> None:
-    """Return free pages to the disk if they are half of the file; other processes wait for it, or read meanwhile.
+def base_dir(config: Mapping[str, Any], *default: str) -> str:
+    """The folder that dagster.yaml names as `base_dir`, by default a folder below `$DAGSTER_HOME`.
 
-    If another process writes for so long that SQLite gives up, the file stays as it is until the next call.
+    Raises
+    ------
+    KeyError
+        If neither `base_dir` nor the environment variable `DAGSTER_HOME` is set.
     """
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        free, pages = (
-            connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in ("freelist_count", "page_count")
-        )
-        if 2 * free < pages:
-            return
-        try:
-            connection.exec_driver_sql("VACUUM")
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        except OperationalError as error:
-            logger.info("%s is compacted later: %s", engine.url.database, error)
+    return config.get("base_dir") or os.path.join(os.environ["DAGSTER_HOME"], *default)

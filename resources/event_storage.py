@@ -37,8 +37,9 @@ from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_
 from dagster._serdes import ConfigurableClassData
 from sqlalchemy.pool import NullPool
 
-from resources.engines import compact, kept_engine
+from resources.engines import BASE_DIR, base_dir, kept_engine
 from resources.packing import PackedText, pack
+from resources.sqlite_files import compact
 
 logger = logging.getLogger("variorum.event_storage")
 
@@ -160,21 +161,14 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     def config_type(cls) -> dict[str, Any]:
         """Configuration keys for dagster.yaml, both optional."""
         return {
-            "base_dir": dg.Field(dg.StringSource, is_required=False),
+            **BASE_DIR,
             "batch_size": dg.Field(dg.IntSource, is_required=False, default_value=1000),
         }
 
     @classmethod
     def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
-        """Build the storage from dagster.yaml.
-
-        Raises
-        ------
-        KeyError
-            If neither `base_dir` nor the environment variable `DAGSTER_HOME` is set.
-        """
-        base_dir = config_value.get("base_dir") or os.path.join(os.environ["DAGSTER_HOME"], "history", "runs")
-        return cls(base_dir, config_value["batch_size"], inst_data)
+        """Build the storage from dagster.yaml; raises KeyError as `base_dir`."""
+        return cls(base_dir(config_value, "history", "runs"), config_value["batch_size"], inst_data)
 
     def forget(self, before: float) -> None:
         """Remove what is older than `before` (Unix time) and has no influence on the present.
@@ -195,7 +189,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         with self.index_connection() as index_shard:
             forgotten = _forget_events(index_shard, datetime.fromtimestamp(before, UTC).replace(tzinfo=None))
         if forgotten:
-            compact(self._engine(INDEX_SHARD_NAME))
+            compact(Path(self.path_for_shard(INDEX_SHARD_NAME)))
 
     def runs_in_index(self) -> set[str]:
         """Ids of the runs that reported the events in the index shard."""

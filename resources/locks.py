@@ -1,4 +1,4 @@
-"""Locks of files between processes, and the flush of a file to disk: all that the project asks of `fcntl`.
+"""Locks of files between processes, and the flush of a file to disk: the only module that uses `fcntl`.
 
 A lock belongs to an open file, and ends when the file is closed or its process ends, even by a kill. Linux and macOS
 have such locks; Windows does not, so importing this module on Windows raises BadInput. Not here: what a lock protects.

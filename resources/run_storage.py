@@ -7,20 +7,20 @@ which runs may be forgotten (automation.runs). It relies on internals of Dagster
 """
 
 import json
-import os
 import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Self
 
-import dagster as dg
 import sqlalchemy as db
 from dagster._core.storage.dagster_run import FINISHED_STATUSES
 from dagster._core.storage.runs import SqliteRunStorage
 from dagster._core.storage.runs.schema import RunsTable, RunTagsTable, SnapshotsTable
 from dagster._serdes import ConfigurableClassData
 
-from resources.engines import compact, kept_engine
+from resources.engines import BASE_DIR, base_dir, kept_engine
+from resources.sqlite_files import compact
 
 FINISHED = [status.value for status in FINISHED_STATUSES]
 
@@ -35,20 +35,12 @@ class ForgettingSqliteRunStorage(SqliteRunStorage):
     @classmethod
     def config_type(cls) -> dict[str, Any]:
         """Configuration keys for dagster.yaml: the folder, by default `$DAGSTER_HOME/history`, as in the base class."""
-        return {"base_dir": dg.Field(dg.StringSource, is_required=False)}
+        return BASE_DIR
 
     @classmethod
     def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
-        """Build the storage from dagster.yaml.
-
-        Raises
-        ------
-        KeyError
-            If neither `base_dir` nor the environment variable `DAGSTER_HOME` is set.
-        """
-        return cls.from_local(
-            config_value.get("base_dir") or os.path.join(os.environ["DAGSTER_HOME"], "history"), inst_data
-        )
+        """Build the storage from dagster.yaml; raises KeyError as `base_dir`."""
+        return cls.from_local(base_dir(config_value, "history"), inst_data)
 
     @contextmanager
     def connect(self) -> Iterator[db.Connection]:
@@ -78,7 +70,7 @@ class ForgettingSqliteRunStorage(SqliteRunStorage):
             if forgotten:
                 _forget_snapshots(connection)
         if forgotten:
-            compact(self._engine)
+            compact(Path(self._engine.url.database or ""))
 
 
 def _forget_snapshots(connection: db.Connection) -> None:

@@ -169,13 +169,9 @@ class Warehouse(Frozen):
             written = place.stat().st_mtime_ns
             if copy.exists() and copy.stat().st_mtime_ns == written:
                 return copy
-            try:
-                _copy(connection, new)
-                os.utime(new, ns=(written, written))
-                new.replace(copy)
-            finally:
-                for leftover in (new, new.with_name(f"{new.name}.wal")):
-                    leftover.unlink(missing_ok=True)
+            _copy(connection, new)
+            os.utime(new, ns=(written, written))
+            new.replace(copy)
         return copy
 
     def compact(self, slack: int = SLACK) -> bool:
@@ -517,12 +513,24 @@ def _fits(actual: pl.DataType, declared: pl.DataType) -> bool:
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, place: Path) -> None:
-    """Copy the whole database to a file, replacing any existing file."""
+    """Copy the whole database to a file, replacing any existing file. An error leaves no part of the copy behind."""
     # Not by copying bytes: closing a second handle on the file would release this process's lock.
-    place.unlink(missing_ok=True)
-    connection.execute(f"ATTACH {_quoted(str(place))} AS copy")
-    connection.execute("COPY FROM DATABASE warehouse TO copy")
-    connection.execute("DETACH copy")
+    _remove(place)
+    try:
+        connection.execute(f"ATTACH {_quoted(str(place))} AS copy")
+        connection.execute("COPY FROM DATABASE warehouse TO copy")
+        connection.execute("DETACH copy")
+    except BaseException:
+        with suppress(duckdb.Error):  # else the engine could make no other copy
+            connection.execute("DETACH copy")
+        _remove(place)
+        raise
+
+
+def _remove(file: Path) -> None:
+    """Remove a DuckDB file and its write-ahead log, as far as they exist."""
+    for part in (file, file.with_name(f"{file.name}.wal")):
+        part.unlink(missing_ok=True)
 
 
 def _quoted(text: str) -> str:

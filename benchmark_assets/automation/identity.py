@@ -29,11 +29,12 @@ def marks(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path)
     return Marks(dagster, warehouse.mark(), ledger.mark(ledger_path))
 
 
-def confirm(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> None:
-    """Raise BadInput for each store that is lost, older than the others, or of another home."""
+def confirm(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> Marks:
+    """Return the marks; raise BadInput for each store that is lost, older than the others, or of another home."""
     places = {"dagster": instance.root_directory, "warehouse": warehouse.path, "ledger": ledger_path}
-    found = faults(marks(instance, warehouse, ledger_path))
-    raise_all([BadInput(places[store], "", problem, REMEDY) for store, problem in found.items()])
+    known = marks(instance, warehouse, ledger_path)
+    raise_all([BadInput(places[store], "", problem, REMEDY) for store, problem in faults(known).items()])
+    return known
 
 
 def migrate_dagster(instance: dg.DagsterInstance) -> None:
@@ -50,14 +51,7 @@ def migrate_dagster(instance: dg.DagsterInstance) -> None:
 def join(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> None:
     """Give the three stores the same mark, with the next epoch; a home without a mark gets an id."""
     with warehouse.exclusively():
-        known = [mark for mark in marks(instance, warehouse, ledger_path) if mark]
-        home = known[0].home if known else str(uuid4())
-        mark = Mark(home, max((mark.epoch for mark in known), default=0) + 1, ledger_path.exists())
-        values = {_HOME: home, _EPOCH: str(mark.epoch), _LEDGER: "yes" if mark.ledger else "no"}
-        instance.daemon_cursor_storage.set_cursor_values(values)
-        warehouse.set_mark(mark)
-        if mark.ledger:
-            ledger.set_mark(ledger_path, mark)
+        _advance(instance, warehouse, ledger_path, marks(instance, warehouse, ledger_path))
 
 
 @contextmanager
@@ -69,7 +63,18 @@ def advanced(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Pa
     BadInput
         If the stores do not belong together. The block does not begin then.
     """
-    confirm(instance, warehouse, ledger_path)
-    join(instance, warehouse, ledger_path)
+    with warehouse.exclusively():
+        _advance(instance, warehouse, ledger_path, confirm(instance, warehouse, ledger_path))
     yield
     join(instance, warehouse, ledger_path)
+
+
+def _advance(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path, marks: Marks) -> None:
+    known = [mark for mark in marks if mark]
+    home = known[0].home if known else str(uuid4())
+    mark = Mark(home, max((mark.epoch for mark in known), default=0) + 1, ledger_path.exists())
+    values = {_HOME: home, _EPOCH: str(mark.epoch), _LEDGER: "yes" if mark.ledger else "no"}
+    instance.daemon_cursor_storage.set_cursor_values(values)
+    warehouse.set_mark(mark)
+    if mark.ledger:
+        ledger.set_mark(ledger_path, mark)

@@ -20,6 +20,7 @@ from resources.identity import faults
 from resources.keys import KEYS
 from resources.provider import salvage
 from resources.provider.provider import Provider
+from resources.sqlite_files import integrity
 from resources.warehouse import Warehouse
 
 ASIDE = "before-rebuild"
@@ -70,7 +71,7 @@ def _mend_files(warehouse: Warehouse, ledger: Path, aside: Path) -> Iterator[str
         yield _set_aside(file, aside)
     if not file.exists():
         file.with_name(f"{file.name}.lock").unlink(missing_ok=True)  # else `prepare` expects the warehouse
-    damaged = [database for database in backups.databases(warehouse.folder) if backups.integrity(database)]
+    damaged = [database for database in backups.databases(warehouse.folder) if integrity(database)]
     if any(database.is_relative_to(warehouse.folder / "dagster") for database in damaged):
         yield _set_aside(warehouse.folder / "dagster", aside)
     if ledger.exists() and salvage.is_damaged(ledger):
@@ -94,11 +95,8 @@ def _damage(warehouse: Warehouse) -> str:
 
 
 def _set_aside(path: Path, aside: Path) -> str:
-    """Move a file, with the logs beside it, or a folder; return a line about it."""
-    aside.mkdir(parents=True, exist_ok=True)
-    for old in (f"{path.name}-shm", f"{path.name}-wal", f"{path.name}.wal", path.name):
-        if path.with_name(old).exists():
-            path.with_name(old).rename(aside / old)
+    """Move a file or folder, and return a line about it."""
+    backups.set_aside(path, aside)
     return f"{path.name}: moved to {aside}"
 
 

@@ -18,6 +18,7 @@ from resources.errors import BadInput
 from resources.home import home, prepare
 from resources.provider import archive
 from resources.provider.ledger import archived
+from resources.sqlite_files import integrity
 from resources.tables import plain
 from resources.warehouse import Warehouse
 
@@ -49,7 +50,7 @@ def restore(folder: Path, at: str | None) -> None:
         aside, missing = backups.restore(chosen, place)
     prepare()
     with dg.DagsterInstance.get() as instance:
-        identity.join(instance, warehouse, place / "ledger.sqlite")
+        identity.join(instance, warehouse, place / backups.LEDGER)
     click.echo(f"{place}: restored from {chosen}{f'; what it replaced is in {aside}' if aside else ''}")
     for file in missing:
         click.echo(f"not restored: {file}")
@@ -100,7 +101,7 @@ def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstan
     """Print how the home of some definitions agrees with itself; raise BadInput if it does not."""
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     for database in backups.databases(warehouse.folder):
-        if problem := backups.integrity(database):
+        if problem := integrity(database):
             where = place / database.relative_to(warehouse.folder)
             raise BadInput(where, "", f"is damaged ({problem})", "restore a backup: `variorum restore`")
     for file in archived(warehouse.folder / backups.LEDGER):

@@ -72,7 +72,7 @@ def _correct(attempts: tuple[int, ...], model: str | None, cost: float | None, a
 def _of_model(provider: Provider, model: str) -> list[int]:
     rows = corrections.uncertain(provider.ledger).filter(model=model)
     if rows.is_empty():
-        raise BadInput(model, "", "has no calls of unknown cost", "`variorum uncertain` lists those of all models")
+        raise BadInput(model, "", "has no calls of unknown cost", "`variorum uncertain` lists the calls of all models")
     return rows["id"].to_list()
 
 

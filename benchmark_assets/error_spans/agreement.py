@@ -53,7 +53,7 @@ def by_people(annotations: pl.DataFrame, spans: pl.DataFrame, controls: pl.DataF
 
     Returns
     -------
-    One row for each annotation, except those of attention checks: `corpus`, `unit`, `item`, `by` ('people'), `rater`,
+    One row for each annotation, without attention checks: `corpus`, `unit`, `item`, `by` ('people'), `rater`,
     `again` (whether the item is a repeated one; `item` is then the original), `esa`, `mqm`, `prefilled` ('' if nothing
     was marked from the start), and `errors`: a list of `span_start`, `span_end` and `severity`.
     """

@@ -41,7 +41,7 @@ def exchanged(sources: Mapping[str, str], texts: Mapping[str, str]) -> set[str]:
     sources
         Source texts by key.
     texts
-        Their translations by key, none empty; keys are among those of `sources`.
+        Their translations by key, none empty. Every key is also a key of `sources`.
     """
     keys = list(texts)
     if len(keys) < 2:

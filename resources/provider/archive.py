@@ -9,7 +9,6 @@ Here: the files, and the rows of `archived` that point into them. Not here: when
 import lzma
 import sqlite3
 import zlib
-from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -69,34 +68,25 @@ def read(file: Path) -> bytes:
         raise DamagedError(file, "", f"cannot be read ({error})", "restore the file from a backup") from error
 
 
-def compact(connection: sqlite3.Connection, ledger: Path, before: float, fewest: int = FEWEST) -> int:
-    """Move the bodies of replies received before a time (Unix), and of their requests; return the number of replies.
+def move(connection: sqlite3.Connection, ledger: Path, before: float, fewest: int) -> int:
+    """Move the bodies of replies received before a time (Unix), and of their requests, to one file.
 
-    A file is on disk before the rows that point into it are committed. The ledger's own file shrinks if half of it is
-    free and no other process uses it.
+    The caller's transaction holds the ledger's write lock. The file is on disk before the caller commits the rows that
+    point into it. Return the number of replies: at most FILE, and 0 if there are fewer than `fewest`.
     """
-    moved = 0
-    while len(rows := connection.execute(_OLD, (before, FILE)).fetchall()) >= fewest:
-        bodies = {("reply", attempt): body for attempt, body, _, _ in rows}
-        bodies |= {("question", question): body for _, _, question, body in rows if body}
-        contents = {place: zlib.decompress(body) for place, body in bodies.items()}
-        whole = b"".join(contents.values())
-        name = f"{blake2b(whole, digest_size=16).hexdigest()}.xz"
-        write(folder(ledger) / name, lzma.compress(whole))
-        connection.execute("BEGIN IMMEDIATE")
-        start = 0
-        for (table, number), content in contents.items():
-            connection.execute(
-                "INSERT INTO archived VALUES (?, ?, ?, ?, ?)", (table, number, name, start, len(content))
-            )
-            key = "attempt" if table == "reply" else "id"
-            connection.execute(f"UPDATE {table} SET body = x'' WHERE {key} = ?", (number,))
-            start += len(content)
-        connection.execute("COMMIT")
-        moved += len(rows)
-    if moved:
-        free, pages = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
-        if 2 * free > pages:
-            with suppress(sqlite3.OperationalError):  # in use by another process: at another time
-                connection.execute("VACUUM")
-    return moved
+    rows = connection.execute(_OLD, (before, FILE)).fetchall()
+    if len(rows) < max(fewest, 1):
+        return 0
+    bodies = {("reply", attempt): body for attempt, body, _, _ in rows}
+    bodies |= {("question", question): body for _, _, question, body in rows if body}
+    contents = {place: zlib.decompress(body) for place, body in bodies.items()}
+    whole = b"".join(contents.values())
+    name = f"{blake2b(whole, digest_size=16).hexdigest()}.xz"
+    write(folder(ledger) / name, lzma.compress(whole))
+    start = 0
+    for (table, number), content in contents.items():
+        connection.execute("INSERT INTO archived VALUES (?, ?, ?, ?, ?)", (table, number, name, start, len(content)))
+        key = "attempt" if table == "reply" else "id"
+        connection.execute(f"UPDATE {table} SET body = x'' WHERE {key} = ?", (number,))
+        start += len(content)
+    return len(rows)

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from resources.errors import BadInput
-from resources.provider.ledger import MONEY, Ledger, attempts, connect
+from resources.provider.ledger import MONEY, Ledger, attempts, connect, transaction
 from resources.provider.registry import NANO, Budget
 
 SCHEMA = {
@@ -49,8 +49,7 @@ def correct(path: Path, numbers: Iterable[int], cost: float | None, author: str,
     """
     if not note.strip():
         raise BadInput("--note", "", "is empty", "say how the cost is known, such as the number of a bill")
-    with closing(connect(path)) as connection, connection:
-        connection.execute("BEGIN IMMEDIATE")
+    with closing(connect(path)) as connection, transaction(connection):
         for number in numbers:
             _correct(connection, path, number, cost, author, note.strip())
 
@@ -76,7 +75,7 @@ def _correct(
     query = f"SELECT outcome, price, {MONEY} FROM attempt WHERE id = ?"
     row = connection.execute(query, (number,)).fetchone()
     if row is None or row[0] is None:
-        problem, remedy = ("is no attempt", "`variorum uncertain` lists those of unknown cost")
+        problem, remedy = ("is no attempt", "`variorum uncertain` lists attempts of unknown cost")
         if row:
             problem, remedy = "is in flight", "wait until its run has ended"
         raise BadInput(path, str(number), problem, remedy)

@@ -25,7 +25,7 @@ from typing import Any
 
 import polars as pl
 
-from resources import locks
+from resources import locks, sqlite_files
 from resources.errors import BadInput
 from resources.identity import Mark
 from resources.provider import archive
@@ -154,7 +154,7 @@ class Ledger:
         locks.exclusive(self._lock)
         # Commits wait for the disk, so they run in a thread outside the event loop.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
-        with _transaction(self._connection) as connection:
+        with transaction(self._connection) as connection:
             connection.execute("INSERT INTO session VALUES (?, ?, ?)", (self._session, self._run, time.time()))
             self._settle_the_dead(connection)
         self._connection.execute(
@@ -165,7 +165,7 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         """Close the session. Attempts still in flight become uncertain."""
         self._thread.shutdown()
-        with suppress(sqlite3.Error), _transaction(self._connection) as connection:
+        with suppress(sqlite3.Error), transaction(self._connection) as connection:
             _close(connection, "session = ?", self._session)
         self._connection.close()
         self._reader.close()
@@ -530,17 +530,27 @@ def mark(path: Path) -> Mark | None:
 
 def set_mark(path: Path, mark: Mark) -> None:
     """Replace the mark that identifies the home."""
-    with _closing(path) as connection, _transaction(connection):
+    with _closing(path) as connection, transaction(connection):
         connection.execute("DELETE FROM identity")
         connection.execute("INSERT INTO identity VALUES (?, ?)", (mark.home, mark.epoch))
 
 
-def compact(path: Path, before: datetime) -> int:
-    """Move requests and replies received before a time to compressed files; return the number of replies."""
+def compact(path: Path, before: datetime, fewest: int = archive.FEWEST) -> int:
+    """Move requests and replies received before a time to compressed files; return the number of replies.
+
+    A file gets at least `fewest` replies. The ledger's own file shrinks if half of it is free.
+    """
     if not path.exists():
         return 0
+    total, moved = 0, 1
     with _closing(path) as connection:
-        return archive.compact(connection, path, before.timestamp())
+        while moved:
+            with transaction(connection):
+                moved = archive.move(connection, path, before.timestamp(), fewest)
+            total += moved
+    if total:
+        sqlite_files.compact(path)
+    return total
 
 
 def archived(path: Path) -> list[Path]:
@@ -657,7 +667,8 @@ def _move_money(connection: sqlite3.Connection, row: tuple[Any, ...]) -> None:
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Hold the write lock of a ledger, and commit all changes at the end, or none after an error."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield connection

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from resources.provider.ledger import UNCERTAIN, connect
+from resources.provider.ledger import UNCERTAIN, connect, transaction
 from resources.provider.registry import NANO
+from resources.sqlite_files import integrity
 
 TABLES = ("session", "question", "attempt", "reply", "correction", "archived", "identity")
 """Tables in the order in which they refer to each other; accounts are sums over attempts."""
@@ -47,11 +48,12 @@ class Salvaged(NamedTuple):
 
 def is_damaged(path: Path) -> bool:
     """Whether a ledger cannot be read, or the text of any question or reply in it cannot be decompressed."""
+    if integrity(path):
+        return True
+    texts = "SELECT body FROM question UNION ALL SELECT body FROM reply"
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-            texts = "SELECT body FROM question UNION ALL SELECT body FROM reply"
-            return found != "ok" or not all(_decompresses(body) for (body,) in connection.execute(texts))
+            return not all(_decompresses(body) for (body,) in connection.execute(texts))
     except sqlite3.Error:
         return True
 
@@ -66,17 +68,16 @@ def salvage(damaged: Path, new: Path) -> Salvaged:
         tables: set[str] = set()
         with suppress(sqlite3.DatabaseError):  # nothing can be read, not even the names of the tables
             tables = {name for (name,) in source.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        target.execute("BEGIN")
-        for table in TABLES:
-            if table in tables:
-                _copy(source, target, table)
-        target.execute(
-            f"INSERT INTO question SELECT question, '{LOST}' || question, '', 0, x'' FROM attempt "
-            "WHERE question NOT IN (SELECT id FROM question) GROUP BY question"
-        )
-        target.execute("DELETE FROM reply WHERE attempt NOT IN (SELECT id FROM attempt)")
-        target.execute(_ACCOUNTS)
-        target.execute("COMMIT")
+        with transaction(target):
+            for table in TABLES:
+                if table in tables:
+                    _copy(source, target, table)
+            target.execute(
+                f"INSERT INTO question SELECT question, '{LOST}' || question, '', 0, x'' FROM attempt "
+                "WHERE question NOT IN (SELECT id FROM question) GROUP BY question"
+            )
+            target.execute("DELETE FROM reply WHERE attempt NOT IN (SELECT id FROM attempt)")
+            target.execute(_ACCOUNTS)
         return Salvaged(*target.execute(
             "SELECT (SELECT count(*) FROM attempt), (SELECT count(*) FROM reply), (SELECT count(*) FROM attempt "
             "WHERE outcome NOT IN ('uncertain', 'unreachable') AND id NOT IN (SELECT attempt FROM reply))"
@@ -88,10 +89,9 @@ def put_back(path: Path, calls: pl.DataFrame) -> int:
 
     The attempts keep their costs in the accounts, so that budgets hold.
     """
-    with closing(connect(path)) as connection:
+    with closing(connect(path)) as connection, transaction(connection):
         present = set(connection.execute("SELECT q.key, a.asked FROM attempt a JOIN question q ON q.id = a.question"))
         columns = [row[1] for row in connection.execute("PRAGMA table_info(attempt)")]
-        connection.execute("BEGIN")
         lacking = [row for row in map(_attempt, calls.iter_rows(named=True)) if not _known(row, present)]
         for row in lacking:
             key = LOST + row["call"].removeprefix(LOST)
@@ -107,7 +107,6 @@ def put_back(path: Path, calls: pl.DataFrame) -> int:
             )
         connection.execute("DELETE FROM account")
         connection.execute(_ACCOUNTS)
-        connection.execute("COMMIT")
     return len(lacking)
 
 

@@ -182,7 +182,7 @@ FAULTS: Mapping[str, Fault] = {
     "keys of another question": once(lambda texts: dumped({f"9{key}": text for key, text in texts.items()})),
     "two texts under each other's keys": once(swapped),
 }
-"""Faults that last, but for those named `once` and those of keys, which are in the first reply only."""
+"""Faults of an endpoint. They last, except faults named `once` and faults of keys: only the first reply has them."""
 
 
 WAITING = [outcome for outcome in Outcome if outcome.policy is Policy.WAIT]

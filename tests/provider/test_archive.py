@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from resources.errors import DamagedError
-from resources.provider import archive
-from resources.provider.ledger import archived, attempts, compact, connect, replies
+from resources.provider.ledger import archived, attempts, compact, replies
 from resources.provider.salvage import Salvaged, is_damaged, salvage
 from tests.provider.server import Server
 from tests.provider.support import model, question
@@ -62,9 +62,14 @@ def test_moved_replies_are_found_and_take_less_space(ledger: Path, whole: Path, 
     assert file.stat().st_size < size / 3
 
 
+def test_two_moves_at_once_move_each_reply_once(ledger: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(compact, [ledger, ledger], [NOW, NOW])) == [0, 230]
+    assert len(rows(ledger, "SELECT 1 FROM archived")) == 460
+
+
 def test_few_old_replies_stay_where_they_are(ledger: Path) -> None:
-    with closing(connect(ledger)) as connection:
-        assert archive.compact(connection, ledger, NOW.timestamp(), fewest=231) == 0
+    assert compact(ledger, NOW, fewest=231) == 0
     assert archived(ledger) == []
 
 

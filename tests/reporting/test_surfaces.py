@@ -218,7 +218,7 @@ def examples(world: World, _: Path) -> str:
 
 def pairs_sheet(world: World, out: Path) -> str:
     sent = export_pairs(world.warehouse, out, "tiny", "mori")
-    assert sent.pairs == len(PASSAGES)  # those of the honest model
+    assert sent.pairs == len(PASSAGES)  # the pairs of the honest model
     return out.read_text(encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ import time
 import zlib
 from collections.abc import Callable
 from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
@@ -19,8 +19,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, order
 from benchmark_assets.automation.safekeeping import agreement
 from resources import backups, catalogue
-from resources.provider import archive
-from resources.provider.ledger import archived, connect
+from resources.provider.ledger import archived, compact, connect
 from resources.warehouse import Warehouse
 from tests.processes import environment, here
 from tests.support import by_hand, edit_segment
@@ -120,8 +119,7 @@ def test_a_lost_ledger_comes_back(saved: Path, home: Path) -> None:
 
 
 def test_compressed_replies_come_back_with_their_ledger(saved: Path, home: Path) -> None:
-    with closing(connect(home / "ledger.sqlite")) as ledger:
-        assert archive.compact(ledger, home / "ledger.sqlite", before=1, fewest=1) == 1
+    assert compact(home / "ledger.sqlite", datetime.fromtimestamp(1, UTC), fewest=1) == 1
     (file,) = archived(home / "ledger.sqlite")
     here(home, "backup", str(saved))
     content = file.read_bytes()

@@ -1,8 +1,8 @@
 """Homes of former versions open with every row in its place.
 
 `tests/homes` holds such homes as archives of rows as JSON lines and the statements that made their tables. Their texts
-are those of the project's samples. That version's own code made the rows, except those of `rubric_vote_call`, whose two
-rows are copies from `judge_call`.
+are the texts of the project's samples. That version's own code made the rows; only the two rows of `rubric_vote_call`
+are copies from `judge_call`.
 """
 
 import random

@@ -600,7 +600,7 @@ def look_often(path: str, tell: Connection) -> None:
 
 
 def look_with_a_full_disk(path: str, tell: Connection) -> None:
-    """Ask for a snapshot where no file may grow beyond a few blocks; say the error."""
+    """Ask for a snapshot where no file may grow beyond a few blocks, then where it may; say the error and the path."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
@@ -608,6 +608,9 @@ def look_with_a_full_disk(path: str, tell: Connection) -> None:
         tell.send(str(Warehouse(path=path).snapshot()))
     except BadInput as error:
         tell.send(str(error))
+    tell.recv()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    tell.send(str(Warehouse(path=path).snapshot()))
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["opened each time", "kept open"])
@@ -881,5 +884,7 @@ def test_a_snapshot_for_which_there_is_no_room_leaves_the_last_one_and_nothing_e
     replace(warehouse, sources("z/1", text=random.Random(0).randbytes(300_000).hex()), "z/1")
     with process(look_with_a_full_disk, warehouse.path) as (_, connection):
         assert "File too large" in connection.recv()
-    assert content(warehouse.path.replace(".duckdb", "-snapshot.duckdb")) == last
-    assert files(warehouse) == ["variorum-snapshot.duckdb", "variorum.duckdb"]
+        assert content(warehouse.path.replace(".duckdb", "-snapshot.duckdb")) == last
+        assert files(warehouse) == ["variorum-snapshot.duckdb", "variorum.duckdb"]
+        connection.send("room")
+        assert content(connection.recv()) == content(warehouse.path) != last

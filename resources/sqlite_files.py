@@ -1,0 +1,40 @@
+"""SQLite files that several processes use: whether they are sound, and the return of free pages to the disk.
+
+Not here: tables, and connections that stay open (engines, provider.ledger).
+"""
+
+import logging
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+logger = logging.getLogger("variorum.sqlite_files")
+
+PATIENCE = 60
+"""Seconds to wait for other processes that write."""
+
+
+def integrity(database: Path) -> str:
+    """'' for a sound SQLite database, else the first problem that SQLite finds."""
+    try:
+        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.Error as error:
+        return str(error)
+    return "" if found == "ok" else str(found)
+
+
+def compact(database: Path) -> None:
+    """Return free pages to the disk if they are half of the file; other processes wait for it, or read meanwhile.
+
+    If another process writes for so long that SQLite gives up, the file stays as it is until the next call.
+    """
+    with closing(sqlite3.connect(database, timeout=PATIENCE, isolation_level=None)) as connection:
+        free, pages = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
+        if 2 * free < pages:
+            return
+        try:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.OperationalError as error:
+            logger.info("%s is compacted later: %s", database, error)
