@@ -4,13 +4,13 @@ Here: rendering charts as SVG images in Markdown, small enough to be stored with
 which charts an asset shows (drawings), how a chart looks (report.charts), tables (readings).
 """
 
-import base64
 import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 from resources.warehouse import Warehouse
@@ -99,8 +99,8 @@ def _within(title: str, chart: Spec, most: int) -> str | None:
 
 def _picture(title: str, chart: Spec) -> str:
     shown = _escaped(title[:LONGEST])
-    encoded = base64.b64encode(svg(chart).encode()).decode()
-    return f"**{shown}**\n\n![{shown}](data:image/svg+xml;base64,{encoded})"
+    encoded = quote(svg(chart), safe="/:;,=-")  # packs better than base64 in Dagster's event log
+    return f"**{shown}**\n\n![{shown}](data:image/svg+xml,{encoded})"
 
 
 def svg(chart: Spec) -> str:

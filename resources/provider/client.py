@@ -39,7 +39,8 @@ long as one that announces none."""
 
 ALIKE = 12
 """Number of questions that a server may reject in the same words, without answering any in between, before its model is
-not asked again. One passage that is rejected is in at most five batches, one within the other."""
+not asked again; twice as many in any words, because a message may name the call or the time. One passage that is
+rejected is in at most five batches, one within the other."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Client:
         self._transports: dict[tuple[str, str], tuple[Transport, asyncio.Semaphore]] = {}
         self._lanes: dict[str, Lane] = {}
         self._stopped: dict[str, str] = {}  # by model; '' stops all
-        self._rejected: dict[str, tuple[str, set[str]]] = {}  # by model: words, and keys of questions, since an answer
+        self._rejected: dict[str, dict[str, str]] = {}  # by model: words by question's key, since an answer
 
     async def ask(self, question: Question) -> Reply:
         """Return the reply to a question, from the ledger or from its model.
@@ -188,13 +189,12 @@ class Client:
             self.lane(model).succeeded()
             self._rejected.pop(model.name, None)
         elif reading.outcome is Outcome.REJECTED:
-            words, keys = self._rejected.get(model.name, (reading.detail, set()))
-            keys = {*(keys if words == reading.detail else ()), question.key}
-            self._rejected[model.name] = reading.detail, keys
-            if len(keys) >= ALIKE:
-                self._stop(
-                    model.name, f"{model.place}: {_words(question, reading)}, to {len(keys)} different questions"
-                )
+            rejected = self._rejected.setdefault(model.name, {})
+            rejected[question.key] = reading.detail
+            alike = list(rejected.values()).count(reading.detail)
+            if alike >= ALIKE or len(rejected) >= 2 * ALIKE:
+                count = f"to {len(rejected)} different questions, {alike} of them in these words"
+                self._stop(model.name, f"{model.place}: {_words(question, reading)}, {count}")
         elif reading.outcome is Outcome.RATE_LIMITED or raw.status == 503:
             announced = retry_after(raw.headers) or 0.0
             if announced > LONGEST_WAIT:

@@ -116,6 +116,10 @@ def differing(asked: Request) -> Response:
     return iter([error(400, f"Fault {asked.number % 2}.")])
 
 
+def unlike(asked: Request) -> Response:
+    return iter([error(400, f"Fault {asked.number}.")])
+
+
 def closed() -> str:
     """The URL of a port at which nothing listens."""
     with socket.socket() as free:
@@ -148,7 +152,8 @@ FAULTS: Mapping[str, Fault] = {
     "307 to itself, without end": Fault(circle),
     "308 within the host, once": Fault(moved),
     "400, alike to 14 questions": replace(always(error(400)), questions=14),
-    "400, in two forms, to 14 questions": Fault(differing, questions=14),
+    "400, in two forms, to 26 questions": Fault(differing, questions=26),
+    "400, in new words each time, to 26 questions": Fault(unlike, questions=26),
     "400, alike to a batch": replace(always(error(400)), batch=True),
     "400, in two forms, to a batch": Fault(differing, batch=True),
     "400, context length": always(error(400, "This model's maximum context length is 8192 tokens.")),
