@@ -132,6 +132,16 @@ def declared(table: str) -> dict[str, str]:
     return {each.name: each.type if each.nullable else f"{each.type} NOT NULL" for each in listed}
 
 
+def found(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
+    """Type of each column of a table in the file, formatted as in `declared`; none if there is no such table."""
+    query = 'SELECT name, type, "notnull" FROM pragma_table_info(?)'
+    try:
+        rows = connection.execute(query, [table]).fetchall()
+    except duckdb.CatalogException:
+        return {}
+    return {name: f"{kind} NOT NULL" if required else kind for name, kind, required in rows}
+
+
 def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
     """Types of the columns in the file, formatted as in `declared`, by table and column."""
     tables: dict[str, dict[str, str]] = {}

@@ -133,7 +133,7 @@ class Warehouse(Frozen):
     def differences(self, table: str) -> pl.DataFrame:
         """Compare a table with its declaration; one row per difference, with `column`, `declared` and `found`."""
         with self._connect() as connection:
-            present = migration.columns(connection).get(table, {})
+            present = migration.found(connection, table)
         declared = migration.declared(table)
         rows = [
             (name, declared.get(name, "no such column"), present.get(name, "missing"))
@@ -254,8 +254,8 @@ class Warehouse(Frozen):
             closer.join()
             with TURN:
                 del _KEPT[key]
-                if self.path not in _OPEN:
-                    _detach()
+                if not _OPEN:
+                    _close()
 
     def _close_for_others(self, ended: Event) -> None:
         while not ended.wait(5 * PATIENCE):  # each look takes the interpreter from the thread that works
@@ -334,8 +334,7 @@ class Warehouse(Frozen):
         if not (isinstance(error, _DAMAGE) or "Corrupt" in str(error)):
             return error
         _ATTACHED.pop(os.getpid(), None)
-        _engine(os.getpid()).close()  # DuckDB may refuse to go on with it
-        _engine.cache_clear()
+        _close()  # DuckDB may refuse to go on with it
         return DamagedError(self.path, "", f"is damaged ({_first_line(error)})", LOST)
 
     def _attach(self) -> None:
@@ -410,6 +409,15 @@ def _detach() -> None:
     if _ATTACHED.pop(os.getpid(), None):
         with suppress(duckdb.IOException):  # disk full: committed rows stay in the write-ahead log
             _engine(os.getpid()).execute("DETACH warehouse")
+
+
+def _close() -> None:
+    """Close the file that this process has open, if any, and its DuckDB instance, which grows with each write."""
+    _detach()
+    engine = _engine(os.getpid())
+    engine.close()
+    atexit.unregister(engine.close)
+    _engine.cache_clear()
 
 
 @cache

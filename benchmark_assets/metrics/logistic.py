@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, bounds, by_unit, influence, unit_sizes
 from benchmark_assets.metrics.measures import NONE, Estimate
@@ -106,6 +106,8 @@ def penalized_slope(quantity: Floats, outcomes: Floats) -> Estimate:
     The two orders of a pair are not independent: the log likelihood ratio is divided by the dispersion of the pairs,
     from 1 (independent) to 2 (the second order adds nothing).
     """
+    from scipy import optimize  # takes 0.2 s to import
+
     pairs, orders = outcomes.shape
     design = np.repeat(quantity, orders)[:, None]
     if orders == 2:

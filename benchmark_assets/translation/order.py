@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
 
 WORD = re.compile(r"[^\W\d_]{5,}|\d+")
 """Words that may be names, and numbers."""
@@ -43,6 +42,8 @@ def exchanged(sources: Mapping[str, str], texts: Mapping[str, str]) -> set[str]:
     texts
         Their translations by key, none empty. Every key is also a key of `sources`.
     """
+    from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]  # takes 0.2 s to import
+
     keys = list(texts)
     if len(keys) < 2:
         return set()
