@@ -5,7 +5,7 @@ import io
 import json
 import shutil
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -60,8 +60,10 @@ def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def outputs(stock: Path, tmp_path: Path) -> Warehouse:
-    return Warehouse(path=str(shutil.copy(stock, tmp_path / "variorum.duckdb")))
+def outputs(stock: Path, tmp_path: Path) -> Iterator[Warehouse]:
+    own = Warehouse(path=str(shutil.copy(stock, tmp_path / "variorum.duckdb")))
+    with own.kept_open():
+        yield own
 
 
 KEYS = [item_key(*key, text) for key, text in TEXTS.items()]

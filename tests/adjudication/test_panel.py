@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import permutations
@@ -328,11 +328,13 @@ def opened_court(tmp_path_factory: pytest.TempPathFactory, running: Server) -> t
 
 
 @pytest.fixture
-def court(opened_court: tuple[Path, Path], server: Server, monkeypatch: pytest.MonkeyPatch) -> Court:
+def court(opened_court: tuple[Path, Path], server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Court]:
     restored_home(monkeypatch, *opened_court)
     monkeypatch.setenv("VARIORUM_MODELS", str(opened_court[0] / "models.yaml"))
     server.configure(answer="judge", judgements={"harsh": [dumps(MAJOR)]})
-    return Court(opened_court[0], server.url)
+    each = Court(opened_court[0], server.url)
+    with each.warehouse.kept_open():
+        yield each
 
 
 def test_votes_are_stored_found_again_for_nothing_and_asked_for_anew_of_a_changed_output_alone(

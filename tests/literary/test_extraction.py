@@ -1,6 +1,7 @@
 """Where terms come from: what a model is asked at a real server, what is an answer, what a person's file does."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +40,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Shelf, Path]:
 
 
 @pytest.fixture
-def shelf(made: tuple[Shelf, Path], server: Server, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+def shelf(made: tuple[Shelf, Path], server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
     shelf, copy = made
     restored_home(monkeypatch, shelf.folder, copy)
     monkeypatch.setenv("VARIORUM_MODELS", str(shelf.registry))
     shelf.write_registry(server.url)
     server.configure(answer="judge", keep_bodies=True, judgements={"reader": [MET, LAUGHED]})
-    return shelf
+    with shelf.warehouse.kept_open():
+        yield shelf
 
 
 # What counts as an answer.

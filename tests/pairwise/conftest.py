@@ -1,5 +1,6 @@
 """The arena of the tests of judging: a home made once, restored for every test."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,11 @@ def opened_arena(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def arena(opened_arena: tuple[Path, Path], server: Server, monkeypatch: pytest.MonkeyPatch) -> Arena:
+def arena(opened_arena: tuple[Path, Path], server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
     """The arena with judges at the server, who say the first thing that comes to their mind."""
     restored_home(monkeypatch, *opened_arena)
     monkeypatch.setenv("VARIORUM_MODELS", str(opened_arena[0] / "models.yaml"))
     server.configure(answer="judge", keep_bodies=True)
-    return Arena(opened_arena[0], server.url)
+    each = Arena(opened_arena[0], server.url)
+    with each.warehouse.kept_open():
+        yield each

@@ -1,6 +1,7 @@
 """The package of tasks and costs: every table in both forms, no text, and comparable with a former one."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -17,7 +18,7 @@ CALLS = {("alpha", "translate"), ("alpha", "judge")}
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
     """A warehouse with a task whose texts are all marked."""
     own = made(tmp_path, ["alpha"], 1)
     put(own, "task", [{"task": "T1", "description": SECRET, "root": SECRET, "kind": "classes", "restricted": True}])
@@ -26,7 +27,8 @@ def warehouse(tmp_path: Path) -> Warehouse:
     put(own, "answer", [{"model": "alpha", "task": "T1", "sample": "1", "label": "a", "problem": SECRET}])
     put(own, "answer_span", [{"model": "alpha", "task": "T1", "sample": "1", "text": SECRET}])
     put(own, "task_score", [{"model": "alpha", "task": "T1", "score": 50.0}])
-    return own
+    with own.kept_open():
+        yield own
 
 
 def test_it_has_every_table_twice_with_meanings_and_without_a_text(warehouse: Warehouse, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,10 @@ def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def stocked(stock: Path, tmp_path: Path) -> Warehouse:
-    return Warehouse(path=str(shutil.copy(stock, tmp_path / "variorum.duckdb")))
+def stocked(stock: Path, tmp_path: Path) -> Iterator[Warehouse]:
+    own = Warehouse(path=str(shutil.copy(stock, tmp_path / "variorum.duckdb")))
+    with own.kept_open():
+        yield own
 
 
 def write_results(path: Path, translations: Any, **further: Any) -> Path:

@@ -1,6 +1,7 @@
 """Answers that were made elsewhere: what a file may hold, and what becomes of it."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,12 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Room:
 
 
 @pytest.fixture
-def room(stocked: Room) -> Room:
+def room(stocked: Room) -> Iterator[Room]:
     """The same without imported answers."""
-    stocked.model(models=[])
-    stocked.store({"imported_answer": stocked.warehouse.empty("imported_answer")})
-    return stocked
+    with stocked.warehouse.kept_open():
+        stocked.model(models=[])
+        stocked.store({"imported_answer": stocked.warehouse.empty("imported_answer")})
+        yield stocked
 
 
 def lines(path: Path, *records: Any) -> Path:

@@ -15,8 +15,10 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.w
 
 
 @pytest.fixture(scope="package")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    return build(tmp_path_factory.mktemp("open"))
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+    own = build(tmp_path_factory.mktemp("open"))
+    with own.kept_open():
+        yield own
 
 
 @pytest.fixture(scope="package")

@@ -41,33 +41,34 @@ def build(folder: Path, restricted: bool = False, count: int = 30) -> Warehouse:
     content["audit"] = {"sample": [4, 4, 4, 4, 4]}
     description.write_text(json.dumps(content), encoding="utf-8")
     warehouse = Warehouse(path=str(folder / "variorum.duckdb"))
-    register(warehouse, description)
-    texts = {f"{'ab'[n % 2]}{n}:1": f"Fons {n} currit." for n in range(count)} | HOSTILE
-    keys = [f"{CORPUS}/{name}" for name in texts]
-    put(warehouse, "source_text", *(
-        {"passage": key, "corpus": CORPUS, "passage_id": name, "document": name.partition(":")[0], "position": 0,
-         "language": "bo" if name == "tib:1" else "la", "segment_ids": [name], "segments": [text], "text": text}
-        for key, (name, text) in zip(keys, texts.items(), strict=True)
-    ))  # fmt: skip
-    put(warehouse, "selection", *({"passage": key, "selected": True, "reasons": []} for key in keys))
-    names = ["ann", "ben", *(["cleo"] if restricted else [])]
-    put(warehouse, "reference", *(
-        {"passage": key, "translator": name, "complete": name != "ben",
-         "text": f"{CLOSED} {key}." if name == "cleo" else f"The spring {key} runs quickly, {name} says."}
-        for key in keys for name in names
-    ))  # fmt: skip
-    outputs = {
-        (model, f"{CORPUS}/{name}"): text if name in HOSTILE and model == MODELS[0]
-        else f"The well {CORPUS}/{name} runs very quickly, {model} says."
-        for model in MODELS for name, text in texts.items()
-    }  # fmt: skip
-    if restricted:
-        outputs[MODELS[1], keys[0]] = f"Lo! {CLOSED.upper()} {keys[0]}"
-    refused = {"model": MODELS[2], "passage": keys[-1]}
-    del outputs[MODELS[2], keys[-1]]
-    put(warehouse, "refusal", refused | {"words": CLOSED})
-    put(warehouse, "model_output", *({"model": m, "passage": p, "text": text} for (m, p), text in outputs.items()))
-    _judge(warehouse, outputs)
+    with warehouse.kept_open():
+        register(warehouse, description)
+        texts = {f"{'ab'[n % 2]}{n}:1": f"Fons {n} currit." for n in range(count)} | HOSTILE
+        keys = [f"{CORPUS}/{name}" for name in texts]
+        put(warehouse, "source_text", *(
+            {"passage": key, "corpus": CORPUS, "passage_id": name, "document": name.partition(":")[0], "position": 0,
+             "language": "bo" if name == "tib:1" else "la", "segment_ids": [name], "segments": [text], "text": text}
+            for key, (name, text) in zip(keys, texts.items(), strict=True)
+        ))  # fmt: skip
+        put(warehouse, "selection", *({"passage": key, "selected": True, "reasons": []} for key in keys))
+        names = ["ann", "ben", *(["cleo"] if restricted else [])]
+        put(warehouse, "reference", *(
+            {"passage": key, "translator": name, "complete": name != "ben",
+             "text": f"{CLOSED} {key}." if name == "cleo" else f"The spring {key} runs quickly, {name} says."}
+            for key in keys for name in names
+        ))  # fmt: skip
+        outputs = {
+            (model, f"{CORPUS}/{name}"): text if name in HOSTILE and model == MODELS[0]
+            else f"The well {CORPUS}/{name} runs very quickly, {model} says."
+            for model in MODELS for name, text in texts.items()
+        }  # fmt: skip
+        if restricted:
+            outputs[MODELS[1], keys[0]] = f"Lo! {CLOSED.upper()} {keys[0]}"
+        refused = {"model": MODELS[2], "passage": keys[-1]}
+        del outputs[MODELS[2], keys[-1]]
+        put(warehouse, "refusal", refused | {"words": CLOSED})
+        put(warehouse, "model_output", *({"model": m, "passage": p, "text": text} for (m, p), text in outputs.items()))
+        _judge(warehouse, outputs)
     return warehouse
 
 

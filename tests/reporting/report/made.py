@@ -61,113 +61,121 @@ def made(
     `without` names assets that were never made.
     """
     warehouse = Warehouse(path=str(folder / "variorum.duckdb"))
-    _details(warehouse, models)
-    keys = [f"{CORPUS}/p{at}:1" for at in range(passages)]
-    systems = [*(("model", each) for each in models), *(("human", each) for each in TRANSLATORS)]
-    corpus = {"corpus": CORPUS}
-    named = [{**corpus, "kind": kind, "system": system} for kind, system in systems]
-    put(warehouse, "corpus", [{**corpus, "audit": "{}"}])
-    put(warehouse, "leaderboard", [{**row, "rank": at + 1, "passages": passages} for at, row in enumerate(named)])
-    put(
-        warehouse,
-        "metric_rank",
-        [
-            {**row, "measure": each, "cluster": 1 if row["kind"] == "model" else None}
-            for row, each in product(named, [*MEASURES, MEAN_RANK])
-        ],
-    )
-    put(
-        warehouse,
-        "metric_concordance",
-        [
-            {**corpus, "statistic": "tau_b", "measure": one, "other": other}
-            for at, one in enumerate(MEASURES)
-            for other in MEASURES[:at]
-        ],
-    )
-    shares = [{**row, "translator": each} for row, each in product(named, TRANSLATORS) if each != row["system"]]
-    put(warehouse, "closest_share", shares)
-    random = np.random.default_rng(1)
-    grid = pl.DataFrame({"model": models}).join(pl.DataFrame({"passage": keys}), how="cross")
-    drifts = grid.with_columns(pl.Series("drift", random.gamma(3, 0.5, len(grid))))
-    put(warehouse, "drift_score", drifts.with_columns(embedder=pl.lit("an embedder")))
-    put(warehouse, "triage", drifts)
-    people = pl.DataFrame({"translator": TRANSLATORS}).join(pl.DataFrame({"passage": keys}), how="cross")
-    put(warehouse, "human_baseline", people.with_columns(pl.Series("drift", random.gamma(4, 0.5, len(people)))))
-    put(
-        warehouse,
-        "audit_outcome",
-        [
-            {**corpus, "raters": raters, "model": model, "band": band}
-            for raters in ("panel", "people")
-            for model, band in [("", ""), *((each, "") for each in models), *(("", each) for each in BANDS)]
-        ],
-    )
-    put(
-        warehouse,
-        "error_category",
-        [{**corpus, "raters": raters, "error_category": each} for raters in ("panel", "people") for each in "ABCDE"],
-    )
-    put(warehouse, "error_estimate", [{**corpus, "model": each, "region": "all"} for each in ("", *models)])
-    put(warehouse, "judge_calibration", [{**corpus, "judge": each} for each in JUDGES])
-    agreed = [("acc_eq", "passage"), ("pearson", "pooled"), ("soft_pairwise_accuracy", "means")]
-    put(warehouse, "metric_agreement", [
-        {**corpus, "metric": metric, "statistic": statistic, "grouping": grouping}
-        for metric in ("drift", "chrf") for statistic, grouping in agreed
-    ])  # fmt: skip
-    tested = {**corpus, "grouping": "pooled", "metric": "drift", "other": "chrf"}
-    put(warehouse, "metric_comparison", [{**tested, "statistic": "pearson"}])
-    sure = product(JUDGES, ("high", "medium", "low"))
-    put(warehouse, "judge_reliability", [{**corpus, "judge": judge, "confidence": each} for judge, each in sure])
-    base = {"base_set": "anchors@1.0.0"}
-    scored: list[dict[str, object]] = [
-        {**base, "model": each, "slice": part, "problem": None} for each in models for part in SLICES
-    ]
-    scored[0]["problem"] = problem or None
-    put(warehouse, "pairwise_score", scored)
-    anchored = [{**base, "anchor": f"a{at}", "slice": part, "problem": None} for at in range(5) for part in SLICES]
-    put(warehouse, "anchor_score", anchored)
-    aspects = product(models, ("", "style", "accuracy"))
-    put(
-        warehouse,
-        "literary_score",
-        [{**corpus, "model": model, "aspect": each, "score": 45.0, "interval_of": "chunks"} for model, each in aspects],
-    )
-    votes = product(models, ("A", "B"), JUDGES[:3])
-    put(
-        warehouse,
-        "aspect_vote",
-        [
-            {"model": m, "passage": keys[0], "judge": each, "aspect": "style", "shown": shown, "better": "human"}
-            for m, shown, each in votes
-        ],
-    )
-    scores = product(models, ("sa", "bo"), ("", "SMDS", "RCMS"))
-    put(
-        warehouse,
-        "understanding_board",
-        [
-            {"system": s, "kind": "model", "benchmark": "b", "language": lang, "task": task, "score": 60.0}
-            for s, lang, task in scores
-        ],
-    )
-    attempts = [
-        {"attempt": at, "model": model, "purpose": purpose, "outcome": "answered", "cost": 0.25, "detail": SECRET,
-         "asked": None, "fingerprint": "f"}
-        for at, (model, purpose) in enumerate(product(models, ("translate", "judge")))
-    ]  # fmt: skip
-    put(warehouse, "model_call", pl.DataFrame(attempts).with_columns(asked=pl.datetime(2026, 11, 21)))
-    states = pl.concat(
-        [
-            grid.with_columns(asset=pl.lit("drift_score")),
-            *(
-                pl.DataFrame({"model": "", "passage": "", "asset": each})
-                for each in ASSETS
-                if each not in ("drift_score", *without)
-            ),
+    with warehouse.kept_open():
+        _details(warehouse, models)
+        keys = [f"{CORPUS}/p{at}:1" for at in range(passages)]
+        systems = [*(("model", each) for each in models), *(("human", each) for each in TRANSLATORS)]
+        corpus = {"corpus": CORPUS}
+        named = [{**corpus, "kind": kind, "system": system} for kind, system in systems]
+        put(warehouse, "corpus", [{**corpus, "audit": "{}"}])
+        put(warehouse, "leaderboard", [{**row, "rank": at + 1, "passages": passages} for at, row in enumerate(named)])
+        put(
+            warehouse,
+            "metric_rank",
+            [
+                {**row, "measure": each, "cluster": 1 if row["kind"] == "model" else None}
+                for row, each in product(named, [*MEASURES, MEAN_RANK])
+            ],
+        )
+        put(
+            warehouse,
+            "metric_concordance",
+            [
+                {**corpus, "statistic": "tau_b", "measure": one, "other": other}
+                for at, one in enumerate(MEASURES)
+                for other in MEASURES[:at]
+            ],
+        )
+        shares = [{**row, "translator": each} for row, each in product(named, TRANSLATORS) if each != row["system"]]
+        put(warehouse, "closest_share", shares)
+        random = np.random.default_rng(1)
+        grid = pl.DataFrame({"model": models}).join(pl.DataFrame({"passage": keys}), how="cross")
+        drifts = grid.with_columns(pl.Series("drift", random.gamma(3, 0.5, len(grid))))
+        put(warehouse, "drift_score", drifts.with_columns(embedder=pl.lit("an embedder")))
+        put(warehouse, "triage", drifts)
+        people = pl.DataFrame({"translator": TRANSLATORS}).join(pl.DataFrame({"passage": keys}), how="cross")
+        put(warehouse, "human_baseline", people.with_columns(pl.Series("drift", random.gamma(4, 0.5, len(people)))))
+        put(
+            warehouse,
+            "audit_outcome",
+            [
+                {**corpus, "raters": raters, "model": model, "band": band}
+                for raters in ("panel", "people")
+                for model, band in [("", ""), *((each, "") for each in models), *(("", each) for each in BANDS)]
+            ],
+        )
+        put(
+            warehouse,
+            "error_category",
+            [
+                {**corpus, "raters": raters, "error_category": each}
+                for raters in ("panel", "people")
+                for each in "ABCDE"
+            ],
+        )
+        put(warehouse, "error_estimate", [{**corpus, "model": each, "region": "all"} for each in ("", *models)])
+        put(warehouse, "judge_calibration", [{**corpus, "judge": each} for each in JUDGES])
+        agreed = [("acc_eq", "passage"), ("pearson", "pooled"), ("soft_pairwise_accuracy", "means")]
+        put(warehouse, "metric_agreement", [
+            {**corpus, "metric": metric, "statistic": statistic, "grouping": grouping}
+            for metric in ("drift", "chrf") for statistic, grouping in agreed
+        ])  # fmt: skip
+        tested = {**corpus, "grouping": "pooled", "metric": "drift", "other": "chrf"}
+        put(warehouse, "metric_comparison", [{**tested, "statistic": "pearson"}])
+        sure = product(JUDGES, ("high", "medium", "low"))
+        put(warehouse, "judge_reliability", [{**corpus, "judge": judge, "confidence": each} for judge, each in sure])
+        base = {"base_set": "anchors@1.0.0"}
+        scored: list[dict[str, object]] = [
+            {**base, "model": each, "slice": part, "problem": None} for each in models for part in SLICES
         ]
-    )
-    put(warehouse, "materialization", states.with_columns(version=pl.lit("0123456789abcdef" * 2)))
+        scored[0]["problem"] = problem or None
+        put(warehouse, "pairwise_score", scored)
+        anchored = [{**base, "anchor": f"a{at}", "slice": part, "problem": None} for at in range(5) for part in SLICES]
+        put(warehouse, "anchor_score", anchored)
+        aspects = product(models, ("", "style", "accuracy"))
+        put(
+            warehouse,
+            "literary_score",
+            [
+                {**corpus, "model": model, "aspect": each, "score": 45.0, "interval_of": "chunks"}
+                for model, each in aspects
+            ],
+        )
+        votes = product(models, ("A", "B"), JUDGES[:3])
+        put(
+            warehouse,
+            "aspect_vote",
+            [
+                {"model": m, "passage": keys[0], "judge": each, "aspect": "style", "shown": shown, "better": "human"}
+                for m, shown, each in votes
+            ],
+        )
+        scores = product(models, ("sa", "bo"), ("", "SMDS", "RCMS"))
+        put(
+            warehouse,
+            "understanding_board",
+            [
+                {"system": s, "kind": "model", "benchmark": "b", "language": lang, "task": task, "score": 60.0}
+                for s, lang, task in scores
+            ],
+        )
+        attempts = [
+            {"attempt": at, "model": model, "purpose": purpose, "outcome": "answered", "cost": 0.25, "detail": SECRET,
+             "asked": None, "fingerprint": "f"}
+            for at, (model, purpose) in enumerate(product(models, ("translate", "judge")))
+        ]  # fmt: skip
+        put(warehouse, "model_call", pl.DataFrame(attempts).with_columns(asked=pl.datetime(2026, 11, 21)))
+        states = pl.concat(
+            [
+                grid.with_columns(asset=pl.lit("drift_score")),
+                *(
+                    pl.DataFrame({"model": "", "passage": "", "asset": each})
+                    for each in ASSETS
+                    if each not in ("drift_score", *without)
+                ),
+            ]
+        )
+        put(warehouse, "materialization", states.with_columns(version=pl.lit("0123456789abcdef" * 2)))
     return warehouse
 
 

@@ -1,5 +1,6 @@
 """What the report says of rows that a real home has: of what is missing, not comparable, or not known."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -14,8 +15,10 @@ from tests.reporting.report.made import made, put
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return made(tmp_path, ["alpha", "beta"], 4)
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    own = made(tmp_path, ["alpha", "beta"], 4)
+    with own.kept_open():
+        yield own
 
 
 def exhibits(warehouse: Warehouse, title: str) -> list[Exhibit]:

@@ -36,7 +36,7 @@ WHEN = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     """Ten models on 1,700 passages, most of them with names that no page would like."""
     own = made(tmp_path_factory.mktemp("made"), MODELS, PASSAGES, problem=LONG)
     secret = {"model": MODELS[0], "passage": "made/p0:1", "judge": "brisk", "annotator": SECRET, "item": SECRET}
@@ -47,7 +47,8 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     put(own, "judge_vote", [{**_of(secret, "model", "passage", "judge"), **words}])
     put(own, "human_label", [{**_of(secret, "model", "passage", "annotator"), "notes": SECRET}])
     put(own, "aspect_vote", [{**_of(secret, "model", "passage", "judge"), "justification": SECRET}])
-    return own
+    with own.kept_open():
+        yield own
 
 
 @pytest.fixture(scope="module")
