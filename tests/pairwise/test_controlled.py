@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.metrics.logistic import penalized_slope
 from benchmark_assets.metrics.measures import NONE, Estimate
-from benchmark_assets.pairwise.bradley_terry import fit, on_scale
+from benchmark_assets.pairwise.bradley_terry import fit, fit_fixed, on_scale
 from benchmark_assets.pairwise.controlled import (
     TEXTLESS,
     JudgeEffects,
@@ -317,3 +317,43 @@ def test_length_moves_lt_at_equal_length_by_little_on_average(full: bool) -> Non
     for count in (40, 70) if full else (16,):
         for lt in (2, 5, 8) if full else (5,):
             study(200 if full else 6, count, lt, JUDGES if full else {"β 1.2": JUDGES["β 1.2"]})
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("fondness", [0.0, 1.2])
+def test_an_anchors_length_moves_its_lt_at_equal_length_by_little_on_average(full: bool, fondness: float) -> None:
+    """docs/decisions/pairwise.md has the figures, and the distance of the two scales of models beside anchors."""
+    anchors, runs = ANCHORS[::2], 100 if full else 6
+    size, middle, strengths = len(anchors), len(anchors) // 2, on_scale(anchors - anchors.mean())
+    held, moves, shifts, distances = [], [], [], []
+    for seed in range(runs):
+        lts = []
+        for ratio in (1.0, 3.0):  # the same draws for both
+            chance = np.random.default_rng([seed, 7])
+            logs = BETWEEN * chance.normal(size=size + 1) + WITHIN * chance.normal(size=(40, size + 1))
+            logs[:, middle] += np.log(ratio)
+            won = draws(np.append(anchors, 0.3), logs, fondness, 0.0, chance)
+            chosen = chance.random((len(SENTINELS), 2)) < sigma(fondness * SENTINELS[:, None])
+            matches = matches_of_last(won, logs)
+            frozen = matches.where(matches.other < size)
+            padding = penalized_slope(SENTINELS, chosen.astype(np.float64))
+            effects, problem = judge_effects(frozen, NAMES[:size], [padding])
+            assert problem is None
+            found = np.array([scaled(each) for each in at_equal_length(frozen, size, effects)], dtype=np.float64)
+            held.append((found[:, 1] <= strengths) & (strengths <= found[:, 2]))
+            lts.append((on_scale(fit(won.sum(axis=0)[:size, :size]))[middle], found[middle, 0]))
+        (plain, controlled), (longer, controlled_longer) = lts
+        moves.append(longer - plain)
+        shifts.append(controlled_longer - controlled)
+        wins = won.sum(axis=0)
+        fixed = fit_fixed(fit(wins[:size, :size]), wins[size, :size], wins[:size, size])
+        distances.append(on_scale(fit(wins)[-1:] * (size + 1) / size)[0] - on_scale(fixed))
+    low, high = np.quantile(shifts, [0.025, 0.975])
+    print(
+        f"\nβ {fondness:g}, length × 3: LT moves by {np.mean(moves):+.2f}, at equal length by {np.mean(shifts):+.2f} "
+        f"[{low:+.2f}, {high:+.2f}], held {np.mean(held):.1%}, scales apart by {np.abs(distances).mean():.2f}, at most "
+        f"{np.abs(distances).max():.2f}"
+    )
+    assert abs(np.mean(shifts)) <= 0.1 + 2.6 * np.std(shifts) / np.sqrt(runs)
+    assert 0.93 - slack(False, runs) / 2 <= np.mean(held)
+    assert np.abs(distances).max() < 0.2
