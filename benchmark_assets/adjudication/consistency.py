@@ -1,21 +1,25 @@
 """Consistency of annotators: with themselves, with attention checks, and over time.
 
-Here: rates with intervals for each person. Not here: choosing control items (controls), agreement of pairs of people
-(audit.calibration).
+Here: rates with intervals for each person, from labels, and the change of any measure over time. Not here: choosing
+control items (controls), agreement of pairs of people (audit.calibration), errors and scores (error_spans.steadiness).
 """
 
 import math
+from collections.abc import Callable
 
 import polars as pl
 
 from benchmark_assets.adjudication.controls import ATTENTION, REPEAT
 from benchmark_assets.adjudication.labels import ERRORS, MAJOR
-from benchmark_assets.metrics.intervals import Bounds, rate_interval
+from benchmark_assets.metrics.intervals import Bounds, Floats, Units, rate_interval
 from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
 CONSISTENCY = schema("annotator_consistency")
+
+Interval = Callable[[Floats, Units], Bounds]
+"""Function from values and their units to the 95 % interval of the mean."""
 
 
 def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str) -> pl.DataFrame:
@@ -52,35 +56,50 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str) ->
         row = key | {"labels": len(ordinary.filter(**key)), "signature": signature}
         for count, name, table in (("repeats", "agreement", repeats), ("checks", "passed", checks)):
             trials = table.filter(**key)
-            row |= {count: len(trials)} | _rate(name, trials.select("unit", value=pl.col("hit").cast(pl.Float64)))
+            row |= {count: len(trials)} | rate(name, trials.select("unit", value=pl.col("hit").cast(pl.Float64)))
         of_annotator = timed.filter(**key).drop_nulls("place")
         errors = of_annotator.select("unit", value=pl.col("label").is_in(ERRORS).cast(pl.Float64))
-        row |= _change("errors", errors) | _change("peers", of_annotator.select("unit", value="agreed").drop_nulls())
+        row |= change("errors", errors) | change("peers", of_annotator.select("unit", value="agreed").drop_nulls())
         rows.append(row)
     return pl.DataFrame(rows, schema=CONSISTENCY)
 
 
-def _rate(name: str, trials: pl.DataFrame) -> dict[str, float | None]:
-    """Mean of the column `value`, in [0, 1], with its interval; None without trials."""
+def rate(name: str, trials: pl.DataFrame) -> dict[str, float | None]:
+    """Share of hits with its interval, as the columns `name`, `name_low` and `name_high`; None without trials.
+
+    `trials` has the columns `value`, in [0, 1], and `unit`.
+    """
     if trials.is_empty():
         return {name: None, f"{name}_low": None, f"{name}_high": None}
-    rate, (low, high) = _estimate(trials)
-    return {name: rate, f"{name}_low": low, f"{name}_high": high}
+    share, (low, high) = _mean(trials, rate_interval)
+    return {name: share, f"{name}_low": low, f"{name}_high": high}
 
 
-def _change(name: str, trials: pl.DataFrame) -> dict[str, float | None]:
+def change(name: str, trials: pl.DataFrame, interval: Interval = rate_interval) -> dict[str, float | None]:
     """Means of the first and the second half of the trials, and their difference with an interval.
+
+    Parameters
+    ----------
+    trials
+        Columns `value` and `unit`, in order of time.
+    interval
+        The interval of the mean of values; by default, values are in [0, 1].
+
+    Returns
+    -------
+    The columns `early_name`, `late_name`, `name_change`, `name_change_low` and `name_change_high`; None with fewer than
+    two trials.
 
     Notes
     -----
-    The interval is Newcombe's (1998, method 10): with rates p in [l, u] and q in [m, v], the difference q - p extends
+    The interval is Newcombe's (1998, method 10): with means p in [l, u] and q in [m, v], the difference q - p extends
     to √((q - m)² + (u - p)²) below and √((v - q)² + (p - l)²) above.
     """
     early, late = trials[: len(trials) // 2], trials[len(trials) // 2 :]
     row = dict.fromkeys((f"early_{name}", f"late_{name}", *(f"{name}_change{end}" for end in ("", "_low", "_high"))))
     if early.is_empty():
         return row
-    (p, (l, u)), (q, (m, v)) = _estimate(early), _estimate(late)  # noqa: E741 - the names of the equation
+    (p, (l, u)), (q, (m, v)) = _mean(early, interval), _mean(late, interval)  # noqa: E741 - names of the equation
     row |= {f"early_{name}": p, f"late_{name}": q, f"{name}_change": q - p}
     if l is not None and u is not None and m is not None and v is not None:
         row[f"{name}_change_low"] = q - p - math.hypot(q - m, u - p)
@@ -88,6 +107,6 @@ def _change(name: str, trials: pl.DataFrame) -> dict[str, float | None]:
     return row
 
 
-def _estimate(trials: pl.DataFrame) -> tuple[float, Bounds]:
+def _mean(trials: pl.DataFrame, interval: Interval) -> tuple[float, Bounds]:
     values = trials["value"].to_numpy()
-    return float(values.mean()), rate_interval(values, numbered_units(trials["unit"]))
+    return float(values.mean()), interval(values, numbered_units(trials["unit"]))

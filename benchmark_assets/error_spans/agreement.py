@@ -153,6 +153,12 @@ def _resampled(pairs: pl.DataFrame, units: Units) -> dict[str, float | None]:
     return row
 
 
+def mqm_of(spans: pl.DataFrame) -> pl.DataFrame:
+    """MQM score of each annotation with errors, from rows of `imported_span`: columns `item`, `annotator`, `mqm`."""
+    errors = spans.group_by("item", "annotator").agg(errors=pl.struct("severity"))
+    return errors.select("item", "annotator", mqm=pl.col("errors").map_elements(_mqm, return_dtype=pl.Float64))
+
+
 def _mqm(errors: pl.Series) -> float:
     return mqm(error["severity"] for error in errors)
 

@@ -12,6 +12,7 @@ from benchmark_assets.error_spans.agreement import METHOD, agreement, by_judges,
 from benchmark_assets.error_spans.examining import SpanSentinels
 from benchmark_assets.error_spans.human_spans import human_rows
 from benchmark_assets.error_spans.judging import TABLE, SpanVotes
+from benchmark_assets.error_spans.steadiness import steadiness
 from benchmark_assets.error_spans.summary import rates, summarize
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.examination.flags import flagged, of_judges
@@ -83,24 +84,33 @@ def human_span_vote(context: dg.AssetExecutionContext, warehouse: dg.ResourcePar
     return refresh(context, warehouse, compute, settings, sparse=True)
 
 
-@dg.asset(group_name="error_spans", code_version="1", kinds={"duckdb", "numpy"}, deps=[human_span_vote, span_vote])
+@dg.asset(
+    group_name="error_spans", code_version="2", metadata={"tables": ["annotation_consistency"]},
+    kinds={"duckdb", "numpy"}, deps=[human_span_vote, span_vote],
+)  # fmt: skip
 def annotation_agreement(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Agreement of people on the errors and scores of outputs, with each other, with themselves and with judges."""
+    """Agreement of people on the errors and scores of outputs, with each other, with themselves and with judges;
+    attention checks that they passed, and changes over time."""
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        annotations = warehouse.read("imported_annotation", columns=["item", "annotator", "fingerprint"])
+        annotations = warehouse.read("imported_annotation", columns=["item", "annotator", "place", "fingerprint"])
         applicable = partitions if len(annotations) else partitions.clear()
         return applicable.with_columns(settings=pl.lit(digest(METHOD, SIGNATURE, *annotations.rows())))
 
     def compute(_: pl.DataFrame) -> Computed:
         annotations = with_units(warehouse.read("imported_annotation"), warehouse)
-        people = by_people(annotations, warehouse.read("imported_span"), warehouse.read("control_item"))
+        marked, controls = warehouse.read("imported_span"), warehouse.read("control_item")
+        people = by_people(annotations, marked, controls)
         outputs = warehouse.read("triage", annotations.select("item"), ["model", "passage", "item"])
         votes = with_units(warehouse.read("span_vote", outputs.drop("item")), warehouse)
         judges = by_judges(votes.join(outputs, on=["model", "passage"]), warehouse.read(TABLE, outputs.drop("item")))
-        return Computed({"annotation_agreement": agreement(pl.concat([people, judges.select(people.columns)]))})
+        return Computed({
+            "annotation_agreement": agreement(pl.concat([people, judges.select(people.columns)])),
+            "annotation_consistency": steadiness(annotations, marked, controls, SIGNATURE),
+        })  # fmt: skip
 
     def describe() -> dict[str, str]:
-        return {"agreement": shown(warehouse.read("annotation_agreement"), "annotation_agreement")}
+        tables = {"agreement": "annotation_agreement", "consistency": "annotation_consistency"}
+        return {title: shown(warehouse.read(table), table) for title, table in tables.items()}
 
     return refresh(context, warehouse, compute, settings, describe, sparse=True)

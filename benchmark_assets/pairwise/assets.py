@@ -37,32 +37,37 @@ comparison_sentinel = study_asset(ComparisonSentinels, None, "pairwise", [refere
 rubric_sentinel = study_asset(RubricSentinels, None, "pairwise", [reference, "source_text"])
 
 
-@dg.asset(group_name="pairwise", code_version="2", kinds={"duckdb", "numpy"})
+@dg.asset(group_name="pairwise", code_version="3", kinds={"duckdb", "numpy"}, deps=[judge_report])
 def anchor_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Scores of the anchors of each base set against each other: win rate, strength and LT by slice."""
+    """Scores of the anchors of each base set against each other: win rate, strength and LT by slice, and LT at equal
+    length."""
     contracts = {row["base_set"]: scores.contract(row) for row in warehouse.read("base_set").iter_rows(named=True)}
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("anchor_score").drop("fingerprint")]
+        padding = padding_of_base_sets(warehouse)
         for base_set, contract in contracts.items():
             key = pl.DataFrame({"base_set": [base_set]})
             judgments, items = warehouse.read("anchor_judgment", key), base_sets.items(warehouse, base_set)
-            rows.append(scores.anchor_scores(judgments, items, contract))
+            lengths = text_lengths(warehouse, base_set, warehouse.empty("comparison"))
+            raw = scores.anchor_scores(judgments, items, lengths["system"], contract)
+            rows.append(controlled.with_anchor_control(raw, judgments, items, lengths, padding[base_set]))
         return Computed({"anchor_score": pl.concat(rows)})
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         applicable = partitions if contracts else partitions.clear()
         units = [base_sets.unit_kinds(warehouse, base_set) for base_set in contracts]
-        return applicable.with_columns(settings=pl.lit(digest(scores.SIGNATURE, contracts, units)))
+        signature = scores.SIGNATURE, controlled.SIGNATURE
+        return applicable.with_columns(settings=pl.lit(digest(signature, contracts, units)))
 
     describe = partial(readings.of_anchors, warehouse)
-    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
+    return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="4",
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="5",
     kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(comparison, partition_mapping=BY_MODEL), judge_report],
 )  # fmt: skip
 def pairwise_score(
@@ -102,7 +107,7 @@ def pairwise_score(
             judgments, items = warehouse.read("anchor_judgment", key), base_sets.items(warehouse, base_set)
             if contract and len(comparisons):
                 raw = scores.candidate_scores(comparisons, judgments, items, contract)
-                lengths = text_lengths(warehouse, comparisons)
+                lengths = text_lengths(warehouse, base_set, comparisons)
                 rows.append(controlled.with_control(raw, comparisons, judgments, items, lengths, padding[base_set]))
         scored = pl.concat(rows)
         of_rows = of_slices(warehouse, scored.select("base_set", "slice").iter_rows())

@@ -456,7 +456,8 @@ def report(warehouse: Warehouse, base_set: str) -> Report:
         imported = ", ".join(warehouse.read("base_set", columns=["base_set"])["base_set"]) or "none"
         raise BadInput(base_set, "", "no such base set in this warehouse", f"imported base sets: {imported}")
     judgments, items = warehouse.read("anchor_judgment", key), base_sets.items(warehouse, base_set)
-    rows = anchor_scores(judgments, items, contract(entries.row(0, named=True)))
+    anchors = warehouse.read("anchor_output", key, ["anchor"])["anchor"]
+    rows = anchor_scores(judgments, items, anchors, contract(entries.row(0, named=True)))
     overall = rows.filter(slice=OVERALL).select("anchor", place=pl.col("win_rate"))
     rows = rows.join(overall, on="anchor", how="left").sort(
         pl.col("slice") != OVERALL, "slice", "place", "anchor", descending=[False, False, True, False], nulls_last=True

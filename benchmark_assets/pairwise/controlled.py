@@ -1,7 +1,8 @@
 """LT at equal length: strengths from matches, without the effect of length, and of position where it does not cancel.
 
-Here: what moves a judge besides quality, from the matches of anchors and from padded texts, and the LT that a model
-would have if all texts of an item had one length. Not here: LT without control (scores), padded texts (examination).
+Here: what moves a judge besides quality, from the matches of anchors and from padded texts, and the LT that a model or
+an anchor would have if all texts of an item had one length. Not here: LT without control (scores), padded texts
+(examination).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,16 @@ from scipy import special  # type: ignore[import-untyped]
 from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, Z, by_unit
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
 from benchmark_assets.pairwise.bradley_terry import fit, obstacle, solvable
-from benchmark_assets.pairwise.scores import CONTROLLED, EFFECTS, ENDS, Estimates, scaled, slices, with_bounds
+from benchmark_assets.pairwise.scores import (
+    ANCHORS_CONTROLLED,
+    CONTROLLED,
+    EFFECTS,
+    ENDS,
+    Estimates,
+    scaled,
+    slices,
+    with_bounds,
+)
 from resources.catalogue import schema
 
 SIGNATURE = (
@@ -27,7 +37,7 @@ COMPARABLE = 1.5
 """Largest ratio of lengths of two texts whose match counts for the coefficient of length: beyond it, one of them omits
 or adds something."""
 
-TEXTLESS = "the texts of the anchors are missing, or equally long"
+TEXTLESS = "the anchors have no match, or their texts are missing or equally long"
 UNKNOWN = "the judge's length coefficient is unknown: {}, and there is no report card of the judge on padded texts"
 
 _STEPS = 200
@@ -124,25 +134,73 @@ def with_control(
     Returns
     -------
     Columns of `pairwise_score` without `judge_standing`. `lt_controlled` is null where strengths are not finite, and
-    where the length coefficient is unknown; `length_problem` then gives the reason.
+    where the length coefficient is unknown; `length_problem` then gives the reason. `lt_fixed_controlled` has the
+    same strength relative to the mean of the anchors, as LT of the anchors has.
     """
-    anchors = sorted({*judgments["first"], *judgments["second"]})
+    anchors = sorted({*judgments["first"], *judgments["second"], *comparisons["anchor"]})
     effects, problem = judge_effects(matches_of(judgments, anchors, lengths, items), anchors, padding)
     parts = {part.name: part.passages for part in slices(items)}
+    size = len(anchors) + 1
     rows: list[dict[str, object]] = []
     for (model,), group in scores.group_by(["model"], maintain_order=True):
         together = pl.concat([judgments.select(_VERDICT), _verdicts(comparisons.filter(model=model))])
         matches = matches_of(together, [*anchors, str(model)], lengths, items)
         for part in group["slice"]:
             of_part = matches.where(np.isin(matches.passages, parts[part]))
-            lt = NONE if problem else controlled_lt(of_part, len(anchors) + 1, effects)
-            estimates = dict(zip(("lt_controlled", *EFFECTS), (lt, *effects), strict=True))
-            rows.append({"model": model, "slice": part, "length_problem": problem} | {
-                f"{name}{end}": value for name, of in estimates.items() for end, value in zip(ENDS, of, strict=True)
-            })  # fmt: skip
-    kinds = schema("pairwise_score", "judge_standing")
-    controlled = pl.DataFrame(rows, schema={name: kinds[name] for name in ("model", "slice", *CONTROLLED)})
-    joined = scores.join(controlled, on=["model", "slice"], how="left", maintain_order="left")
+            strength = NONE if problem else at_equal_length(of_part, size, effects)[-1]
+            beside = Estimate(*(each and each * size / len(anchors) for each in strength))
+            lts = {"lt_controlled": scaled(strength), "lt_fixed_controlled": scaled(beside)}
+            columns = _with_ends(lts | dict(zip(EFFECTS, effects, strict=True)))
+            rows.append({"model": model, "slice": part, "length_problem": problem} | columns)
+    return _joined(scores, rows, "pairwise_score", "model", CONTROLLED)
+
+
+def with_anchor_control(
+    scores: pl.DataFrame, judgments: pl.DataFrame, items: pl.DataFrame, lengths: pl.DataFrame,
+    padding: Sequence[Estimate],
+) -> pl.DataFrame:  # fmt: skip
+    """Scores of anchors with LT at equal length.
+
+    Parameters
+    ----------
+    scores
+        Rows of `anchor_scores`.
+    judgments, items
+        Arguments of `anchor_scores`.
+    lengths, padding
+        As for `with_control`.
+
+    Returns
+    -------
+    Columns of `anchor_score`. `lt_controlled` and `length_problem` are as in `with_control`.
+    """
+    anchors = scores["anchor"].unique().sort().to_list()
+    matches = matches_of(judgments, anchors, lengths, items)
+    effects, problem = judge_effects(matches, anchors, padding)
+    rows: list[dict[str, object]] = []
+    for part in slices(items):
+        of_part = matches.where(np.isin(matches.passages, part.passages))
+        strengths = [NONE] * len(anchors) if problem else at_equal_length(of_part, len(anchors), effects)
+        rows += [
+            {"anchor": anchor, "slice": part.name, "length_problem": problem}
+            | _with_ends({"lt_controlled": scaled(strength)})
+            for anchor, strength in zip(anchors, strengths, strict=True)
+        ]
+    return _joined(scores, rows, "anchor_score", "anchor", ANCHORS_CONTROLLED)
+
+
+def _with_ends(estimates: Mapping[str, Estimate]) -> dict[str, float | None]:
+    """Estimates and the ends of their intervals by column."""
+    return {f"{name}{end}": value for name, of in estimates.items() for end, value in zip(ENDS, of, strict=True)}
+
+
+def _joined(
+    scores: pl.DataFrame, rows: Sequence[Mapping[str, object]], table: str, system: str, columns: Sequence[str]
+) -> pl.DataFrame:
+    """Scores with further columns of their table, from rows by system and slice."""
+    kinds = schema(table, "judge_standing")
+    controlled = pl.DataFrame(rows, schema={name: kinds[name] for name in (system, "slice", *columns)})
+    joined = scores.join(controlled, on=[system, "slice"], how="left", maintain_order="left")
     return joined.with_columns(signature=pl.format("{}; {}", "signature", pl.lit(SIGNATURE))).select(kinds.names())
 
 
@@ -250,14 +308,14 @@ def _of_anchors(
     return estimates, "the base set has too few units for an interval"
 
 
-def controlled_lt(matches: Matches, systems: int, effects: JudgeEffects) -> Estimate:
-    """LT at equal length of the last of so many systems, with its interval; None if strengths are not finite.
+def at_equal_length(matches: Matches, systems: int, effects: JudgeEffects) -> list[Estimate]:
+    """Log-strengths of so many systems at equal length, whose mean is 0, with intervals; None if they are not finite.
 
     Notes
     -----
-    Strengths are fitted with the judge's coefficients as given. LT comes from `fit` of the wins that these strengths
-    let expect between equally long texts, whatever their position: it is on the scale of LT, ties counting as half
-    wins, and equals LT if the coefficients are 0, since the totals of wins are then the observed ones. The interval
+    Davidson's model is fitted with the judge's coefficients as given. The strengths come from `fit` of the wins that
+    it lets expect between equally long texts, whatever their position: they are on the scale of LT, ties counting as
+    half wins, and give LT if the coefficients are 0, since the totals of wins are then the observed ones. The interval
     combines that of the strength with those of the coefficients (MOVER; Zou and Donner 2008), which are independent of
     it if lengths do not depend on item effects.
     """
@@ -270,25 +328,35 @@ def controlled_lt(matches: Matches, systems: int, effects: JudgeEffects) -> Esti
     if solvable(wins):
         found = davidson(design, matches, shifts @ np.array([value for value, _ in coefficients]), log_ties)
     if found is None:
-        return NONE
+        return [NONE] * systems
     moved = [
         found.values - found.response @ shift * (end - value)
         for (value, ends), shift in zip(coefficients, shifts.T, strict=True) for end in ends if end is not None
     ]  # fmt: skip
     every = np.pad(np.vstack([found.values, found.without, *moved]), ((0, 0), (1, 0)))
     win, tie, _ = _chances(every[:, :, None] - every[:, None, :], log_ties)
-    strengths = fit((wins + wins.T) * (win + tie / 2))[:, -1:]
-    contrast = np.append(np.full(systems - 2, -1 / systems), 1 - 1 / systems)
-    error = np.sqrt(contrast @ found.covariance @ contrast) * 4 / (2 + ties)
-    counts = by_unit(np.ones((len(matches.won), 1)), matches.units)
+    strengths = fit((wins + wins.T) * (win + tie / 2))
+    contrasts = (np.eye(systems) - 1 / systems)[:, 1:]
+    errors = np.sqrt(np.einsum("ij,jk,ik->i", contrasts, found.covariance, contrasts)) * 4 / (2 + ties)
+    counts = np.repeat(by_unit(np.ones((len(matches.won), 1)), matches.units), systems, axis=1)
     units = 1 + len(counts)
-    (own,) = with_bounds(Estimates(strengths[0], strengths[1:units], np.array([error])), counts)
-    if own.value is None or own.low is None or own.high is None or len(moved) < 2 * len(coefficients):
-        return scaled(Estimate(own.value, None, None))
-    changes = strengths[units:].reshape(-1, 2) - own.value
-    below = np.hypot(own.value - own.low, np.linalg.norm(changes.min(axis=1, initial=0)))
-    above = np.hypot(own.high - own.value, np.linalg.norm(changes.max(axis=1, initial=0)))
-    return scaled(Estimate(own.value, own.value - float(below), own.value + float(above)))
+    own = with_bounds(Estimates(strengths[0], strengths[1:units], errors), counts)
+    if len(moved) < 2 * len(coefficients):
+        return [Estimate(each.value, None, None) for each in own]
+    changes = strengths[units:].reshape(-1, 2, systems) - strengths[0]
+    below, above = changes.min(axis=1, initial=0), changes.max(axis=1, initial=0)
+    return [_widened(each, *ends) for each, *ends in zip(own, below.T, above.T, strict=True)]
+
+
+def _widened(estimate: Estimate, below: Floats, above: Floats) -> Estimate:
+    """An estimate whose interval includes independent changes, shape (changes,), by MOVER."""
+    value, low, high = estimate
+    if value is None or low is None or high is None:
+        return estimate
+    return Estimate(
+        value, value - float(np.hypot(value - low, np.linalg.norm(below))),
+        value + float(np.hypot(high - value, np.linalg.norm(above))),
+    )  # fmt: skip
 
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:

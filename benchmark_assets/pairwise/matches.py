@@ -158,18 +158,17 @@ class Comparisons(OutputStudy[Contest]):
         return f"{item.key['base_set']} {item.key['anchor']}: {verdict.error}" if verdict.error else ""
 
 
-def text_lengths(warehouse: Warehouse, comparisons: pl.DataFrame) -> pl.DataFrame:
-    """Lengths of the texts of models and anchors, from rows of `comparison` of one base set.
+def text_lengths(warehouse: Warehouse, base_set: str, outputs: pl.DataFrame) -> pl.DataFrame:
+    """Lengths of the texts of the anchors of a base set on all its items, and of outputs, given by model and passage.
 
     Returns
     -------
-    Columns `system`, `passage` and `length`, in characters; 0 for a blank text. The anchors' texts are those of all
-    items of the base set.
+    Columns `system`, `passage` and `length`, in characters; 0 for a blank text.
     """
-    base_set = comparisons.select("base_set").unique()
-    anchors = warehouse.read("anchor_output", base_set, ["anchor", "passage", "text"]).rows()
-    outputs = on_trial.texts(warehouse, comparisons.select(OUTPUT).unique())
-    rows = [*anchors, *((*output, text) for output, text in outputs.items())]
+    key = pl.DataFrame({"base_set": [base_set]})
+    anchors = warehouse.read("anchor_output", key, ["anchor", "passage", "text"]).rows()
+    texts = on_trial.texts(warehouse, outputs.select(OUTPUT).unique())
+    rows = [*anchors, *((*output, text) for output, text in texts.items())]
     lengths = [(system, passage, len(text) if text.strip() else 0) for system, passage, text in rows]
     return pl.DataFrame(lengths, schema={**_KEY, "length": pl.Int64}, orient="row")
 

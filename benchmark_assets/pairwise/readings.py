@@ -13,13 +13,14 @@ COUNTS = ["items", "matches", "wins", "ties", "excluded", "win_rate"]
 
 def of_anchors(warehouse: Warehouse) -> Mapping[str, str]:
     """Anchors by base set and slice, highest LT first."""
-    return {"anchors": _best_first(warehouse, "anchor_score", "anchor", "lt", "en")}
+    return {"anchors": _best_first(warehouse, "anchor_score", "anchor", "lt", "lt_controlled", "en", "length_problem")}
 
 
 def of_models(warehouse: Warehouse) -> Mapping[str, str]:
     """Models by base set and slice, highest LT first."""
-    columns = "lt", "lt_fixed", "lt_controlled", *EFFECTS, "length_problem", "first_rate", "judge_standing"
-    return {"scores": _best_first(warehouse, "pairwise_score", "model", *columns)}
+    lts = "lt", "lt_fixed", "lt_controlled", "lt_fixed_controlled"
+    columns = *EFFECTS, "length_problem", "first_rate", "judge_standing"
+    return {"scores": _best_first(warehouse, "pairwise_score", "model", *lts, *columns)}
 
 
 def of_rubric(warehouse: Warehouse) -> Mapping[str, str]:

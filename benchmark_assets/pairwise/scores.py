@@ -5,7 +5,7 @@ here: the fit itself (bradley_terry), judging (comparing, matches).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,15 +39,23 @@ SIGNATURE = f"Bradley-Terry by maximum likelihood (penalty {PENALTY:g} of square
 OVERALL = "overall"
 
 
-ANCHOR_SCORE = schema("anchor_score")
+ENDS = ("", "_low", "_high")
+
+ANCHORS_CONTROLLED = [*(f"lt_controlled{end}" for end in ENDS), "length_problem"]
+"""Columns of `anchor_score` that the module `controlled` computes."""
+
+ANCHOR_SCORE = schema("anchor_score", *ANCHORS_CONTROLLED)
 
 EFFECTS = ("length_coefficient", "position_coefficient", "tie_parameter")
 """Columns of `pairwise_score` that describe what moves the judge."""
 
-ENDS = ("", "_low", "_high")
-
-CONTROLLED = [*(f"{name}{end}" for name in ("lt_controlled", *EFFECTS) for end in ENDS), "length_problem"]
+CONTROLLED = [
+    *(f"{name}{end}" for name in ("lt_controlled", "lt_fixed_controlled", *EFFECTS) for end in ENDS), "length_problem",
+]  # fmt: skip
 """Columns of `pairwise_score` that the module `controlled` computes."""
+
+_NO_MATCHES = (0, 0, 0.0, 0, 0)
+"""Counts of `tallies` of an anchor that was never judged."""
 
 PAIRWISE_SCORE = schema("pairwise_score", "judge_standing", *CONTROLLED)
 
@@ -178,18 +186,18 @@ def candidate_matches(comparisons: pl.DataFrame) -> pl.DataFrame:
     return comparisons.group_by(key).agg(won=(pl.col("winner") == "output").mean()).sort(key)
 
 
-def fields(judgments: pl.DataFrame, items: pl.DataFrame) -> list[Field]:
+def fields(judgments: pl.DataFrame, items: pl.DataFrame, anchors: Iterable[str]) -> list[Field]:
     """Wins and strengths of the anchors of one base set, for each of its slices, from rows of `anchor_judgment`, and of
-    `base_set_item` with the column `unit`."""
+    `base_set_item` with the column `unit`. `anchors` are names of anchors, with or without judgments."""
     matches = anchor_matches(judgments)
-    anchors = tuple(sorted({*matches["system"], *matches["other"]}))
+    names = tuple(sorted({*anchors, *matches["system"], *matches["other"]}))
     unit_of = dict(items.select("passage", "unit").iter_rows())
     verdicts = _verdicts_per_match(judgments, matches)
     result = []
     for part in slices(items):
         units = numbered_units(pl.Series([unit_of[passage] for passage in part.passages]))
-        wins = by_unit(_wins(matches, part.passages, anchors), units)
-        result.append(Field(part, units, anchors, wins, fit(wins.sum(axis=0)), verdicts))
+        wins = by_unit(_wins(matches, part.passages, names), units)
+        result.append(Field(part, units, names, wins, fit(wins.sum(axis=0)), verdicts))
     return result
 
 
@@ -204,7 +212,7 @@ def _wins(matches: pl.DataFrame, passages: Sequence[str], anchors: Sequence[str]
     return wins
 
 
-def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -> pl.DataFrame:
+def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, anchors: Iterable[str], contract: str) -> pl.DataFrame:
     """Rows of `anchor_score`: the anchors of one base set against each other.
 
     Parameters
@@ -212,6 +220,8 @@ def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -
     judgments, items
         Rows of `anchor_judgment` and `base_set_item` of the base set, the latter with the columns `unit` and
         `unit_kind`.
+    anchors
+        Names of the anchors; an anchor without a judgment has no matches.
     contract
         The result of the function `contract`.
 
@@ -224,14 +234,14 @@ def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -
     counts_of = tallies(judgments, items).rows_by_key(["slice", "system"], unique=True)
     base_set, signature = items["base_set"].unique().item(), _signature(items)
     rows: list[tuple[object, ...]] = []
-    for field in fields(judgments, items):
+    for field in fields(judgments, items, anchors):
         columns = [_win_rates(field.wins, field.wins.swapaxes(1, 2), field.verdicts)]
         columns += _joint(field.wins, field.strengths, field.verdicts, list(range(len(field.anchors))))
         problem = obstacle(field.wins.sum(axis=0), field.anchors)
         for anchor, *numbers in zip(field.anchors, *columns, strict=True):
-            if counts := counts_of.get((field.slice.name, anchor)):
-                values = [value for number in numbers for value in number]
-                rows.append((base_set, field.slice.name, anchor, *counts, *values, problem, contract, signature))
+            counts = counts_of.get((field.slice.name, anchor), _NO_MATCHES)
+            values = [value for number in numbers for value in number]
+            rows.append((base_set, field.slice.name, anchor, *counts, *values, problem, contract, signature))
     return pl.DataFrame(rows, schema=ANCHOR_SCORE, orient="row")
 
 
@@ -263,7 +273,7 @@ def candidate_scores(
     base_set, signature = items["base_set"].unique().item(), _signature(items)
     first_wins, verdicts = _first_wins(comparisons), _verdicts_per_match(comparisons, matches)
     rows: list[tuple[object, ...]] = []
-    for field in fields(judgments, items):
+    for field in fields(judgments, items, comparisons["anchor"]):
         inside = pl.col("passage").is_in(field.slice.passages)
         for (model,), group in matches.filter(inside).group_by(["model"], maintain_order=True):
             wins, losses = _against(group, field)

@@ -300,6 +300,12 @@ def test_annotations_apply_to_the_text_that_was_annotated(
     columns = ["model", "passage", "annotator", "mqm", "esa", "minor", "major", "critical"]
     assert warehouse.read("human_span_vote", columns=columns).rows() == [("mine", PASSAGES[0], "mori", -6, 55, 1, 1, 0)]
     assert warehouse.read("human_error_span", columns=["place", "text"]).rows() == [(1, text[:2]), (2, text[2:7])]
+    whole = definitions.resolve_implicit_global_asset_job_def()
+    agreement = whole.get_subset(asset_selection={dg.AssetKey("annotation_agreement")})
+    for _ in range(2):
+        assert agreement.execute_in_process(instance=instance).success
+        assert warehouse.read("annotation_agreement").is_empty()
+        assert warehouse.read("annotation_consistency")["annotator"].to_list() == ["mori"]
     second = submission(by_text[text], text, user="santos", spans=marks[:1], score=60)
     import_annotations(warehouse, download(tmp_path / "b.json", second))
     assert materialize(definitions, instance, "human_span_vote", ends=ROW)
@@ -309,9 +315,8 @@ def test_annotations_apply_to_the_text_that_was_annotated(
     )
     located = {"place": 1, "side": "output", "span_start": 0, "span_end": 2, "text": text[:2], "category": "other"}
     put(warehouse, "error_span", vote | located | {"severity": "minor"})
-    whole = definitions.resolve_implicit_global_asset_job_def()
-    agreement = whole.get_subset(asset_selection={dg.AssetKey("annotation_agreement")})
     assert agreement.execute_in_process(instance=instance).success
+    assert warehouse.read("annotation_consistency")["annotations"].to_list() == [1, 1]
     columns = ["corpus", "kind", "first", "second", "outputs", "mqm_difference", "span_f1"]
     found = warehouse.read("annotation_agreement", columns=columns).rows()
     assert found == [

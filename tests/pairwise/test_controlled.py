@@ -12,18 +12,25 @@ from numpy.testing import assert_allclose
 from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.metrics.logistic import penalized_slope
 from benchmark_assets.metrics.measures import NONE, Estimate
-from benchmark_assets.pairwise.bradley_terry import fit, on_scale
+from benchmark_assets.pairwise.bradley_terry import fit, fit_fixed, on_scale
 from benchmark_assets.pairwise.controlled import (
     TEXTLESS,
     JudgeEffects,
     Matches,
-    controlled_lt,
+    at_equal_length,
     judge_effects,
     matches_of,
     pooled,
+    with_anchor_control,
     with_control,
 )
-from benchmark_assets.pairwise.scores import CONTROLLED, candidate_scores
+from benchmark_assets.pairwise.scores import (
+    ANCHORS_CONTROLLED,
+    CONTROLLED,
+    anchor_scores,
+    candidate_scores,
+    scaled,
+)
 from tests.pairwise.simulated import ANCHORS, NAMES, items, judged, sigma
 from tests.pairwise.test_scores import CONTRACT, TAILS, comparisons, judgments, level_of
 from tests.support import slack
@@ -58,8 +65,84 @@ def test_without_an_effect_of_length_it_is_lt(ties: float, seed: int) -> None:
     frozen, own = judgments(won[:, :-1, :-1]), comparisons(won)
     lt = candidate_scores(own, frozen, items(12), CONTRACT).filter(slice="overall")["lt"].item()
     matches = matches_of_last(won, chance.normal(size=(12, 5)))
-    found = controlled_lt(matches, 5, JudgeEffects(Estimate(0.0, 0.0, 0.0), NONE, Estimate(ties, None, None)))
+    effects = JudgeEffects(Estimate(0.0, 0.0, 0.0), NONE, Estimate(ties, None, None))
+    found = scaled(at_equal_length(matches, 5, effects)[-1])
     assert found.value == pytest.approx(lt, abs=1e-6)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 1000))
+def test_anchors_at_equal_length_keep_their_lt_without_an_effect_of_length(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    won = judged(FOUR, 0.5, chance, items=12)
+    lt = anchor_scores(judgments(won), items(12), [], CONTRACT).filter(slice="overall")["lt"]
+    no_effect = JudgeEffects(Estimate(0.0, 0.0, 0.0), NONE, Estimate(2.0, None, None))
+    found = at_equal_length(matches_of_last(won, chance.normal(size=(12, 4))), 4, no_effect)
+    assert [scaled(each).value for each in found] == pytest.approx(lt.to_list(), abs=1e-6)
+
+
+def scored_anchors(won: Floats, logs: Floats, *padding: Estimate) -> pl.DataFrame:
+    """Scores of all systems as anchors, with LT at equal length."""
+    frozen, whole = judgments(won), items(len(won))
+    sizes = lengths(won, logs, NAMES[won.shape[1] - 1])
+    return with_anchor_control(anchor_scores(frozen, whole, [], CONTRACT), frozen, whole, sizes, padding)
+
+
+def test_an_anchor_that_is_three_times_as_long_gains_lt_but_not_at_equal_length() -> None:
+    """A judge with β 1.2, whose coefficient is known from padded texts."""
+    gains = []
+    for ratio in (1.0, 3.0):
+        chance = np.random.default_rng(5)
+        logs = WITHIN * chance.normal(size=(300, 5))
+        logs[:, 2] += np.log(ratio)
+        won = draws(np.append(FOUR, 0.0), logs, 1.2, 0.0, chance)
+        found = scored_anchors(won, logs, Estimate(1.2, 1.0, 1.4)).filter(slice="overall", anchor=NAMES[2])
+        gains.append(found.row(0, named=True))
+    plain, longer = gains
+    assert longer["lt"] - plain["lt"] > 1.5
+    assert longer["lt_controlled"] - plain["lt_controlled"] == pytest.approx(0, abs=0.4)
+    assert longer["lt_controlled_low"] < plain["lt_controlled"] < longer["lt_controlled_high"]
+    widths = [row["lt_controlled_high"] - row["lt_controlled_low"] for row in gains]
+    assert widths[1] > widths[0]  # the uncertainty of the coefficient counts where lengths differ
+
+
+def test_a_model_as_good_as_an_anchor_has_its_lt_at_equal_length() -> None:
+    """Its LT differs, because the mean of four anchors and the model includes the model."""
+    chance = np.random.default_rng(8)
+    logs = WITHIN * chance.normal(size=(400, 5))
+    logs[:, -1] += np.log(2)
+    won = draws(np.append(FOUR, FOUR[0]), logs, 1.2, 0.0, chance)
+    padding = Estimate(1.2, 1.1, 1.3)
+    model = scored(won, logs, padding).filter(slice="overall").row(0, named=True)
+    anchors = scored_anchors(won[:, :-1, :-1], logs[:, :-1], padding)
+    anchor = anchors.filter(slice="overall", anchor=NAMES[0]).row(0, named=True)
+    assert model["lt_fixed"] - anchor["lt"] > 0.7
+    assert model["lt_fixed_controlled"] == pytest.approx(anchor["lt_controlled"], abs=0.3)
+    assert anchor["lt_controlled"] - model["lt_controlled"] > 0.3
+    assert model["lt_fixed_controlled_low"] < anchor["lt_controlled"] < model["lt_fixed_controlled_high"]
+
+
+def test_anchors_without_texts_have_a_reason() -> None:
+    won = judged(FOUR, 0.5, np.random.default_rng(3), items=12)
+    raw = anchor_scores(judgments(won), items(12), [], CONTRACT)
+    nothing = lengths(won, np.zeros((12, 4))).clear()
+    found = with_anchor_control(raw, judgments(won), items(12), nothing, [])
+    assert set(found["length_problem"]) == {TEXTLESS}
+    assert found["lt_controlled"].null_count() == len(found)
+    assert found.drop(*ANCHORS_CONTROLLED, "signature").equals(raw.drop("signature"))
+
+
+def test_without_a_judgment_between_anchors_there_is_no_lt_at_equal_length() -> None:
+    won = judged(np.append(FOUR, 0.3), 0.5, np.random.default_rng(3), items=12)
+    frozen, own = judgments(won[:, :-1, :-1]).clear(), comparisons(won)
+    sizes = lengths(won, WITHIN * np.random.default_rng(4).normal(size=(12, 5)))
+    raw = candidate_scores(own, frozen, items(12), CONTRACT)
+    found = with_control(raw, own, frozen, items(12), sizes, [Estimate(1.0, 0.5, 1.5)])
+    assert found["lt_controlled"].null_count() == found["lt_fixed_controlled"].null_count() == len(found)
+    assert found["length_problem"].str.starts_with("the anchors have no match").all()
+    anchors = anchor_scores(frozen, items(12), NAMES[:4], CONTRACT)
+    of_anchors = with_anchor_control(anchors, frozen, items(12), sizes, [Estimate(1.0, 0.5, 1.5)])
+    assert of_anchors["lt_controlled"].null_count() == len(of_anchors) == 9 * 4
 
 
 def matches_of_last(won: Floats, logs: Floats) -> Matches:
@@ -206,7 +289,8 @@ def study(runs: int, count: int, lt: float, judges: Mapping[str, tuple[float, fl
                     frozen = matches.where(matches.other < len(anchors))
                     effects, problem = judge_effects(frozen, NAMES[: len(anchors)], [padding])
                     assert problem is None
-                rows.append((float(on_scale(fit(won.sum(axis=0)))[-1]), *controlled_lt(matches, len(systems), effects)))
+                found_lt = scaled(at_equal_length(matches, len(systems), effects)[-1])
+                rows.append((float(on_scale(fit(won.sum(axis=0)))[-1]), *found_lt))
         plain, start, *_ = np.array(found[1.0], dtype=np.float64).T
         for ratio, rows in found.items():
             raw_lt, controlled, low, high = np.array(rows, dtype=np.float64).T
@@ -233,3 +317,43 @@ def test_length_moves_lt_at_equal_length_by_little_on_average(full: bool) -> Non
     for count in (40, 70) if full else (16,):
         for lt in (2, 5, 8) if full else (5,):
             study(200 if full else 6, count, lt, JUDGES if full else {"β 1.2": JUDGES["β 1.2"]})
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("fondness", [0.0, 1.2])
+def test_an_anchors_length_moves_its_lt_at_equal_length_by_little_on_average(full: bool, fondness: float) -> None:
+    """docs/decisions/pairwise.md has the figures, and the distance of the two scales of models beside anchors."""
+    anchors, runs = ANCHORS[::2], 100 if full else 6
+    size, middle, strengths = len(anchors), len(anchors) // 2, on_scale(anchors - anchors.mean())
+    held, moves, shifts, distances = [], [], [], []
+    for seed in range(runs):
+        lts = []
+        for ratio in (1.0, 3.0):  # the same draws for both
+            chance = np.random.default_rng([seed, 7])
+            logs = BETWEEN * chance.normal(size=size + 1) + WITHIN * chance.normal(size=(40, size + 1))
+            logs[:, middle] += np.log(ratio)
+            won = draws(np.append(anchors, 0.3), logs, fondness, 0.0, chance)
+            chosen = chance.random((len(SENTINELS), 2)) < sigma(fondness * SENTINELS[:, None])
+            matches = matches_of_last(won, logs)
+            frozen = matches.where(matches.other < size)
+            padding = penalized_slope(SENTINELS, chosen.astype(np.float64))
+            effects, problem = judge_effects(frozen, NAMES[:size], [padding])
+            assert problem is None
+            found = np.array([scaled(each) for each in at_equal_length(frozen, size, effects)], dtype=np.float64)
+            held.append((found[:, 1] <= strengths) & (strengths <= found[:, 2]))
+            lts.append((on_scale(fit(won.sum(axis=0)[:size, :size]))[middle], found[middle, 0]))
+        (plain, controlled), (longer, controlled_longer) = lts
+        moves.append(longer - plain)
+        shifts.append(controlled_longer - controlled)
+        wins = won.sum(axis=0)
+        fixed = fit_fixed(fit(wins[:size, :size]), wins[size, :size], wins[:size, size])
+        distances.append(on_scale(fit(wins)[-1:] * (size + 1) / size)[0] - on_scale(fixed))
+    low, high = np.quantile(shifts, [0.025, 0.975])
+    print(
+        f"\nβ {fondness:g}, length × 3: LT moves by {np.mean(moves):+.2f}, at equal length by {np.mean(shifts):+.2f} "
+        f"[{low:+.2f}, {high:+.2f}], held {np.mean(held):.1%}, scales apart by {np.abs(distances).mean():.2f}, at most "
+        f"{np.abs(distances).max():.2f}"
+    )
+    assert abs(np.mean(shifts)) <= 0.1 + 2.6 * np.std(shifts) / np.sqrt(runs)
+    assert 0.93 - slack(False, runs) / 2 <= np.mean(held)
+    assert np.abs(distances).max() < 0.2

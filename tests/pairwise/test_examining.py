@@ -232,7 +232,7 @@ def test_scores_carry_the_verdict_and_are_withheld_if_the_judge_is_bad(arena: Ar
     })  # fmt: skip
     arena.warehouse.write([Replacement("anchor_judgment", frozen, None)], run_id="test")
     arena.row("comparison")
-    lengths = text_lengths(arena.warehouse, arena.warehouse.read("comparison")).rows_by_key(["system", "passage"])
+    lengths = text_lengths(arena.warehouse, SET, arena.warehouse.read("comparison")).rows_by_key(["system", "passage"])
     assert len(lengths) == 9
     assert lengths["ours", PASSAGES[0]] == [(len(FIRST),)]
     assert lengths["low", PASSAGES[1]] == [(len("Sun."),)]
@@ -259,3 +259,31 @@ def test_scores_carry_the_verdict_and_are_withheld_if_the_judge_is_bad(arena: Ar
         assert withheld["win_rate"].null_count() == len(withheld)
         assert withheld["wins"].equals(flagged["wins"])
         assert withheld["problem"].str.starts_with("comparer failed its examination: it ").all()
+
+
+def test_anchors_have_lt_at_equal_length_from_the_report_card_of_their_judge(arena: Arena, server: Server) -> None:
+    """Of three anchors that are equally good, the longest one is the better one if padding harms a text."""
+    winners = [("high", "low", "high"), ("low", "theirs", "low"), ("theirs", "high", "theirs")]
+    frozen = pl.DataFrame([
+        {"base_set": SET, "passage": passage, "first": first, "second": second, "winner": winner, "fingerprint": "test"}
+        for passage in PASSAGES for first, second, winner in winners
+    ])  # fmt: skip
+    arena.warehouse.write([Replacement("anchor_judgment", frozen, None)], run_id="test")
+
+    def scored() -> pl.DataFrame:
+        arena.materialize(["anchor_score"], "ours", "ours")
+        return arena.warehouse.read("anchor_score").filter(slice="overall").sort("anchor")
+
+    before = scored()
+    assert before["lt"].to_list() == pytest.approx([5, 5, 5])
+    assert before["lt_controlled"].null_count() == 3
+    assert before["length_problem"].str.contains("no report card of the judge on padded texts").all()
+    describe(arena)
+    server.configure(answer="judge", judgements=answering(arena, other))
+    materialize(arena)
+    assert arena.warehouse.read("judge_report")["length_high"].item() < 0
+    after = scored()
+    assert after.select("anchor", "lt", "win_rate").equals(before.select("anchor", "lt", "win_rate"))
+    assert after["length_problem"].null_count() == 3
+    high, low, _ = after["lt_controlled"]
+    assert high > 5 > low

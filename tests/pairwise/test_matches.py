@@ -14,6 +14,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.pairwise.base_sets import TABLES, Judging, Ranks, Within
+from benchmark_assets.pairwise.building import report
 from benchmark_assets.pairwise.comparing import judged_by, sides
 from benchmark_assets.pairwise.matches import Comparisons
 from benchmark_assets.pairwise.rounds import BATCH
@@ -391,6 +392,24 @@ def test_the_cost_is_said_and_counts_only_what_a_judge_is_asked(arena: Arena, se
 
 
 LADDER = [f"step{number}" for number in range(30)]
+
+
+def test_a_base_set_without_judgments_between_anchors_has_a_reason_instead_of_strengths(arena: Arena) -> None:
+    arena.row("comparison")
+    arena.materialize(["anchor_score"], "ours", "ours")
+    arena.materialize(["pairwise_score"], "ours", "ours")
+    anchors = arena.warehouse.read("anchor_score").filter(slice="overall")
+    assert anchors["anchor"].sort().to_list() == sorted(ANCHORS)
+    model = arena.warehouse.read("pairwise_score").filter(slice="overall")
+    assert model["matches"].item() == 9
+    reason = "no finite strengths exist: high, low and theirs have no match that counts"
+    assert anchors["problem"].unique().to_list() == [reason]
+    assert anchors["lt"].null_count() == anchors["lt_controlled"].null_count() == 3
+    assert model["problem"].item() == f"among the anchors alone, {reason}"
+    assert model["lt_fixed"].item() is None
+    shown = report(arena.warehouse, SET)
+    assert shown.anchors["anchor"].n_unique() == 3
+    assert shown.problem == reason
 
 
 def upset(*who: object) -> bool:

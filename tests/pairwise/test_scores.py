@@ -8,6 +8,7 @@ from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.pairwise.bradley_terry import fit, fit_fixed, log_shares, on_scale
 from benchmark_assets.pairwise.scores import (
     ANCHOR_SCORE,
+    ANCHORS_CONTROLLED,
     CONTROLLED,
     PAIRWISE_SCORE,
     anchor_matches,
@@ -106,7 +107,7 @@ def test_scores_are_those_of_the_sums_in_every_slice() -> None:
     rows = candidate_scores(comparisons(won), judgments(won[:, :-1, :-1]), items(), CONTRACT)
     assert rows.schema == PAIRWISE_SCORE
     assert len(rows) == 9
-    anchors = anchor_scores(judgments(won[:, :-1, :-1]), items(), CONTRACT)
+    anchors = anchor_scores(judgments(won[:, :-1, :-1]), items(), [], CONTRACT)
     assert anchors.schema == ANCHOR_SCORE
     assert len(anchors) == 9 * 5
     places = {passage: number for number, passage in enumerate(items()["passage"])}
@@ -235,7 +236,9 @@ def test_rows_go_into_their_tables(warehouse: Warehouse) -> None:
         "pairwise_score": candidate_scores(
             comparisons(won), judgments(won[:, :-1, :-1]), items(16), CONTRACT
         ).with_columns(judge_standing=pl.lit("passed"), **{name: pl.lit(None) for name in CONTROLLED}),
-        "anchor_score": anchor_scores(judgments(won[:, :-1, :-1]), items(16), CONTRACT),
+        "anchor_score": anchor_scores(judgments(won[:, :-1, :-1]), items(16), [], CONTRACT).with_columns(
+            **{name: pl.lit(None) for name in ANCHORS_CONTROLLED}
+        ),
     }
     for table, rows in tables.items():
         warehouse.write([Replacement(table, rows.with_columns(fingerprint=pl.lit("f")), None)], "run")
@@ -344,7 +347,24 @@ def test_fields_know_all_anchors_even_where_a_judge_refused_every_match() -> Non
     frozen = judgments(judged(SPREAD, 0, np.random.default_rng(1), items=8))
     gone = (pl.col("first") == NAMES[0]) | (pl.col("second") == NAMES[0])
     frozen = frozen.with_columns(winner=pl.when(gone).then(None).otherwise("winner"))
-    assert fields(frozen, items(8))[0].anchors == tuple(NAMES[:5])
-    row = anchor_scores(frozen, items(8), CONTRACT).filter(slice="overall", anchor=NAMES[0]).row(0, named=True)
+    assert fields(frozen, items(8), [])[0].anchors == tuple(NAMES[:5])
+    row = anchor_scores(frozen, items(8), [], CONTRACT).filter(slice="overall", anchor=NAMES[0]).row(0, named=True)
     assert (row["items"], row["matches"], row["excluded"], row["win_rate"]) == (0, 0, 32, None)
     assert row["problem"].startswith(f"no finite strengths exist: {NAMES[0]} has no match that counts")
+
+
+def test_without_a_judgment_between_anchors_nobody_has_strengths() -> None:
+    won = judged(np.append(SPREAD, 0.7), 0, np.random.default_rng(1), items=8)
+    frozen = judgments(won).clear()
+    anchors = anchor_scores(frozen, items(8), NAMES[:5], CONTRACT)
+    assert len(anchors) == 9 * 5
+    assert anchors.select("items", "matches", "wins", "ties", "excluded").unique().rows() == [(0, 0, 0, 0, 0)]
+    assert anchors.select("win_rate", "lt", "lt_low").null_count().row(0) == (45, 45, 45)
+    (reason,) = anchors["problem"].unique()
+    assert reason.startswith("no finite strengths exist: ")
+    assert reason.endswith(" have no match that counts")
+    models = candidate_scores(comparisons(won), frozen, items(8), CONTRACT)
+    overall = models.row(by_predicate=pl.col("slice") == "overall", named=True)
+    assert overall["win_rate"] == pytest.approx(won[:, -1, :-1].mean())
+    assert (overall["lt"], overall["lt_fixed"]) == (None, None)
+    assert overall["problem"].startswith("no finite strengths exist: ")

@@ -63,6 +63,7 @@ NEVER = {
     "label_quarantine": ["file", "annotator", "reason"],
     "annotator_consistency": ["annotator"],
     "annotation_agreement": ["first", "second"],
+    "annotation_consistency": ["annotator"],
     "control_item": ["text"],
     "imported_annotation": ["annotator", "file"],
     "imported_span": ["annotator", "text"],

@@ -106,6 +106,30 @@ def test_a_migrated_home_has_the_tables_of_the_catalogue_and_no_others(
         assert [table for table in catalogue.tables() if len(warehouse.differences(table))] == []
 
 
+def test_a_home_of_version_1_opens_with_its_scores_and_the_new_columns(
+    warehouse: Warehouse, former: dict[str, pl.DataFrame]
+) -> None:
+    warehouse.read("corpus")
+    with duckdb.connect(warehouse.path) as connection:  # as version 1 left it
+        for table, column in (("anchor_score", "lt_controlled"), ("pairwise_score", "lt_fixed_controlled")):
+            for end in ("", "_low", "_high"):
+                connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}{end}")
+        connection.execute("ALTER TABLE anchor_score DROP COLUMN length_problem")
+        connection.execute("DROP TABLE annotation_consistency")
+        connection.execute("UPDATE schema_version SET number = 1, digest = ?", [VERSIONS[0].digest])
+    with Warehouse(path=warehouse.path).at_once():
+        for table in ("anchor_score", "pairwise_score"):
+            key, rows = list(catalogue.table(table).key), warehouse.read(table)
+            shared = [column for column in rows.columns if column in former[table].columns]
+            assert rows.select(shared).sort(key).equals(former[table].select(shared).sort(key)), table
+            assert len(rows) > 0
+        assert warehouse.read("anchor_score")["lt_controlled"].null_count() == len(former["anchor_score"])
+        assert warehouse.read("annotation_consistency").is_empty()
+    with duckdb.connect(warehouse.path) as connection:
+        last = "SELECT number, digest FROM schema_version ORDER BY migrated_at DESC LIMIT 1"
+        assert connection.execute(last).fetchone() == (len(VERSIONS), digest())
+
+
 def test_the_last_version_is_the_declared_schema() -> None:
     assert VERSIONS[-1].digest == digest(), "a declaration has changed: add a version to resources/migration.py"
 

@@ -431,12 +431,13 @@ def pairwise(home: Home) -> list[Exhibit]:
               "win_rate_high", "problem", "contract", "signature"]  # fmt: skip
     scores = pl.concat([
         models.select(
-            *shared, *(f"{name}{end}" for name in ("first_rate", "lt", "lt_fixed", "lt_controlled", "en",
-                                                   "length_coefficient") for end in ENDS),
+            *shared, *(f"{name}{end}" for name in ("first_rate", "lt", "lt_fixed", "lt_controlled",
+                                                   "lt_fixed_controlled", "en", "length_coefficient") for end in ENDS),
             "length_problem", "judge_standing", kind=pl.lit("model"), system="model",
         ),
         anchors.select(
-            *shared, kind=pl.lit("anchor"), system="anchor", **{f"lt_fixed{end}": f"lt{end}" for end in ENDS}
+            *shared, "length_problem", kind=pl.lit("anchor"), system="anchor",
+            **{f"lt_fixed{name}{end}": f"lt{name}{end}" for name in ("", "_controlled") for end in ENDS},
         ),
     ], how="diagonal")  # fmt: skip
     groups = scores.select("base_set", "contract").unique().sort("base_set", "contract")
@@ -449,8 +450,7 @@ def pairwise(home: Home) -> list[Exhibit]:
         rows = rows.sort("first", "slice", "best", "system", descending=[False, False, True, False], nulls_last=True)
         table = columns(
             rows, "pairwise_score", "slice", "system", "kind", "items", "matches", "ties", "excluded", "wins",
-            "win_rate", "lt_fixed", "lt", "lt_controlled", "en", "first_rate",
-            "judge_standing",
+            "win_rate", "lt_fixed", "lt_fixed_controlled", "lt", "lt_controlled", "en", "first_rate", "judge_standing",
         )  # fmt: skip
         plot_rows = plotted(rows, "pairwise_score", "lt_fixed", "system", "kind", pl.col("slice"))
         chart = _intervals(plot_rows, "LT beside the anchors, 95 % interval", domain=[0, 10])

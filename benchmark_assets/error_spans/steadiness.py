@@ -1,0 +1,56 @@
+"""Steadiness of people who mark errors (ESA, MQM): attention checks that they passed, and changes over time.
+
+Here: rates and means with intervals for each person. Not here: agreement with oneself and with others (agreement),
+labels (adjudication.consistency), choosing control items (adjudication.controls).
+"""
+
+from functools import partial
+
+import polars as pl
+
+from benchmark_assets.adjudication.consistency import change, rate
+from benchmark_assets.adjudication.controls import ATTENTION
+from benchmark_assets.error_spans.agreement import mqm_of
+from benchmark_assets.error_spans.campaigns import MOST_IF_BROKEN
+from benchmark_assets.error_spans.judging import BEST, MOST_POINTS
+from benchmark_assets.metrics.intervals import mean_interval
+from resources.catalogue import schema
+from resources.keys import CORPUS
+
+STEADINESS = schema("annotation_consistency")
+
+RANGES = {"esa": partial(mean_interval, least=0, most=BEST), "mqm": partial(mean_interval, least=-MOST_POINTS, most=0)}
+"""Intervals of the means of both scores."""
+
+
+def steadiness(annotations: pl.DataFrame, spans: pl.DataFrame, controls: pl.DataFrame, signature: str) -> pl.DataFrame:
+    """Rows of `annotation_consistency`: one for each corpus and annotator.
+
+    Parameters
+    ----------
+    annotations
+        Rows of `imported_annotation`, with the passage's `unit`.
+    spans
+        Rows of `imported_span`.
+    controls
+        Rows of `control_item`.
+
+    Notes
+    -----
+    An attention check shows the output of another passage. It is passed with a score of at most `MOST_IF_BROKEN`, as on
+    Pearmut's dashboard. Time is the order of the files, divided into halves of equal size; control items are left out.
+    """
+    kinds = controls.select("item", control="kind")
+    rows = annotations.join(kinds, on="item", how="left").join(mqm_of(spans), on=["item", "annotator"], how="left")
+    rows = rows.with_columns(CORPUS, pl.col("mqm").fill_null(0.0)).sort("file", "place", "item")
+    result = []
+    for corpus, annotator in rows.select("corpus", "annotator").unique().sort("corpus", "annotator").iter_rows():
+        own = rows.filter(corpus=corpus, annotator=annotator)
+        ordinary, checks = own.filter(pl.col("control").is_null()), own.filter(control=ATTENTION)
+        passed = checks.select("unit", value=(pl.col("esa") <= MOST_IF_BROKEN).cast(pl.Float64))
+        row = {"corpus": corpus, "annotator": annotator, "annotations": len(ordinary), "checks": len(checks)}
+        row |= rate("passed", passed) | {"signature": signature}
+        for name, interval in RANGES.items():
+            row |= change(name, ordinary.select("unit", value=name), interval)
+        result.append(row)
+    return pl.DataFrame(result, schema=STEADINESS)
