@@ -49,7 +49,7 @@ class PackedText(db.Text):
         return lambda value: pack(value) if isinstance(value, str) and value.startswith('{"__class__"') else value
 
     def result_processor(self, dialect: db.Dialect, coltype: object) -> Callable[[Any], Any]:
-        """Unpack what is packed."""
+        """Unpack packed text; return plain text as it is."""
         return lambda value: unpack(value) if isinstance(value, bytes) else value
 
 

@@ -196,7 +196,7 @@ def ask_all(
 
 
 def one_round(things: Sequence[Thing]) -> Callable[[Sequence[tuple[Thing, Value]]], Sequence[Thing]]:
-    """Make the argument `following` of `ask_all` for a single round with all things."""
+    """Make a function for the argument `following` of `ask_all` that gives a single round with all things."""
     return lambda results: () if results else things
 
 
