@@ -80,7 +80,7 @@ others."""
 def addressing(text: Text, passage: Passage) -> Finding:
     """Whether an output addresses its judge, carries markup of prompts, or praises itself as a translation.
 
-    Wording that the source or a reference has too is no finding.
+    Wording that also occurs in the source or in a reference is not a finding.
     """
     given = [known.text for known in passage.known]
     for words, pattern in _RULES.items():
