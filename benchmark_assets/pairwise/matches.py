@@ -163,8 +163,8 @@ def text_lengths(warehouse: Warehouse, comparisons: pl.DataFrame) -> pl.DataFram
 
     Returns
     -------
-    Columns `system`, `passage` and `length`, in characters; 0 for a blank text. The anchors' texts are those of all
-    items of the base set.
+    Columns `system`, `passage` and `length`, in characters; 0 for a blank text. The texts of the anchors on all items
+    of the base set are included.
     """
     base_set = comparisons.select("base_set").unique()
     anchors = warehouse.read("anchor_output", base_set, ["anchor", "passage", "text"]).rows()

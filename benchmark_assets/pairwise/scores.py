@@ -337,7 +337,7 @@ def with_bounds(estimates: Estimates, matches: Floats) -> list[Estimate]:
     """Estimates with their 95 % intervals; `matches` has the number of matches of each unit, shape (units, estimates).
 
     The sign test of units is inverted (`metrics.intervals.bounds`). An interval is at least as wide as if all verdicts
-    were independent tosses: units that all say the same would leave it no width.
+    were independent tosses: otherwise, units that all agree would give an interval without width.
     """
     shares = matches / matches.sum(axis=0)
     distances = bounds(influence(estimates.values, estimates.without, shares), shares)
