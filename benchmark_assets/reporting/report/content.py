@@ -115,7 +115,7 @@ def _faults(home: Home, corpus: str, models: pl.DataFrame) -> Exhibit:
     table = columns(models, "leaderboard", "system", "passages", *DIAGNOSES, **behind)
     words = (
         "Number of each model's outputs with faults that are visible without judging the meaning. An output may have "
-        "several. A column is empty where no reference tells."
+        "several. A column is empty if it cannot be decided without references."
     )
     return home.exhibit(corpus, "Faults", words, table, models, None, "leaderboard", "output_diagnostic")
 
