@@ -87,7 +87,8 @@ def by_judges(votes: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
 def agreement(ratings: pl.DataFrame) -> pl.DataFrame:
     """Rows of `annotation_agreement`, from rows of `by_people` and `by_judges`.
 
-    Pairs in which errors were marked from the start are apart, since annotators may have left them as they were.
+    Pairs in which errors were marked from the start have rows of their own, since annotators may have kept those
+    errors.
 
     Notes
     -----

@@ -38,8 +38,8 @@ Letter = Literal["A", "B"]
 LETTERS: tuple[Letter, Letter] = ("A", "B")
 
 Asked = tuple[Mapping[str, str], Mapping[str, Any], Mapping[str, object]]
-"""What distinguishes a question about a sentinel from the others (part of the key), its content, and columns of its row
-that are known before the reply."""
+"""The part of the key that distinguishes a question about a sentinel from the others, its content, and columns of its
+row that are known before the reply."""
 
 
 FINAL = (OutcomeOfCall.EMPTY, OutcomeOfCall.TOO_LONG, OutcomeOfCall.REJECTED)
@@ -79,8 +79,8 @@ class Examinations(ItemStudy[Examinee]):
 
     @abstractmethod
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """The content of a question before the translations, by passage of the sound texts. Passages without one are
-        not asked about."""
+        """The content of a question before the translations, by passage of the sound texts. Passages without it are
+        left out."""
 
     @abstractmethod
     def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
