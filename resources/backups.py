@@ -304,7 +304,7 @@ def _content(path: Path, state: list[int]) -> Content:
 
 
 def _copy(original: Path, place: Path) -> None:
-    """Copy a file; an SQLite database in one transaction, while others may write to it."""
+    """Copy a file. An SQLite database is copied in one transaction, while other processes may write to it."""
     with original.open("rb") as file:
         is_database = file.read(len(_SQLITE)) == _SQLITE
     if not is_database:

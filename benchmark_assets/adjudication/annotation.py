@@ -34,7 +34,7 @@ ANSWERS = ("label", "error_category", "severity", "confidence", "notes", "error_
 """Fields that annotators fill in: columns of the spreadsheet, controls in Label Studio."""
 
 ABSENT = "—"
-"""Shown in Label Studio, which requires a text, for a translator without a complete reference of the passage."""
+"""Text that Label Studio shows for a translator without a complete reference, because it requires a text."""
 
 # Cells that a spreadsheet would evaluate as a formula or convert to a number or date. An apostrophe in front turns such
 # a cell into text.

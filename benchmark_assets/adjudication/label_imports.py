@@ -380,7 +380,7 @@ def _label(answer: Answer, known: Mapping[str, Candidate]) -> dict[str, Any] | s
 
 
 def _check_severity(judgement: Judgement) -> None:
-    """Raise ValueError if an error has the severity `none`, or anything else has another severity."""
+    """Raise ValueError if an error has the severity `none`, or if a label that is no error has another severity."""
     if (judgement.label in ERRORS) == (judgement.severity == NO_HARM):
         raise ValueError(f"severity {judgement.severity} is not allowed with label {judgement.label}")
 

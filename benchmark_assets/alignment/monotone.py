@@ -45,7 +45,7 @@ MATCHED, MOST_MATCHED = 0.2, 3.0
 characters of the guides that count as matched by a character of the translation."""
 
 UNRELATED, PRIOR = 0.2, 3.0
-"""Assumed similarity to PRIOR other segments, which are added to the other segments of the document."""
+"""Assumed similarity to other segments. It counts as that of PRIOR segments besides the document's own."""
 
 COMPARED = 250.0
 """Minimum expected number of characters of a passage that is compared with rivals: short passages repeat one another,
@@ -58,7 +58,8 @@ FASTEST, SLOWEST = 0.6, 1.4
 """Bounds of the ratio of the translation's length to the guides' length."""
 
 BOUNDARIES = 40.0
-"""Number of assumed boundaries, with additions at the rate that `added` implies, which are added to the document's."""
+"""Number of assumed boundaries that are counted besides the document's own, with the share of additions that `added`
+implies."""
 
 
 class Weights(NamedTuple):
@@ -140,7 +141,7 @@ class Aligned(NamedTuple):
 
 
 class _Document(NamedTuple):
-    """A document to align: units compared with guides, and what is expected of each segment and passage.
+    """A document to align: units compared with guides, and the expectations for each segment and passage.
 
     `expected` is the length of each segment in the translation, shape (segments,), NaN without a guide; `passages` the
     number of each segment's passage; `anchors` the boundary at which the text of a segment begins, by segment.

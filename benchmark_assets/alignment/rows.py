@@ -78,7 +78,7 @@ def is_guided(segments: Sequence[SegmentPlace]) -> bool:
 
 
 def guides(segments: Sequence[SegmentPlace]) -> list[list[str | None]]:
-    """The segmented translations of a document, each with the text of every segment; without any, the source."""
+    """The segmented translations of a document, each with the text of every segment; the source if there are none."""
     if not is_guided(segments):
         return [[segment.source for segment in segments]]
     columns = zip(*(segment.guides for segment in segments), strict=True)

@@ -60,7 +60,7 @@ def stretches(segments: Sequence[str], numbers: Iterable[tuple[int, str]], end: 
 
 
 def _citations(segments: Sequence[str], found: Sequence[tuple[int, str]]) -> dict[str, int]:
-    """Index of the first segment of each citation of the source; nothing if the numbers are not its citations."""
+    """Index of the first segment of each citation of the source; empty if the numbers are not its citations."""
     first: dict[str, int] = {}
     for index, segment in enumerate(segments):
         levels = segment.partition(":")[2].split(".")

@@ -31,7 +31,7 @@ AGREEMENT = schema("annotation_agreement")
 PAIR = ["corpus", "kind", "first", "second", "prefilled"]
 
 HALF = 0.5
-"""Credit for a character that both mark with different severities."""
+"""Credit for a character that both raters mark, but with different severities."""
 
 METHOD = f"F1: characters of all outputs together, {HALF} for another severity, major and critical errors as one"
 

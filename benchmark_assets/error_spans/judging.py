@@ -30,7 +30,7 @@ WEIGHTS = {"minor": 1, "major": 5, "critical": 25}
 """Points that an error costs, by severity (GEMBA-MQM)."""
 
 MOST_POINTS = 25
-"""Points that the errors of an output cost at most (GEMBA-MQM)."""
+"""Maximum number of points that the errors of an output cost (GEMBA-MQM)."""
 
 BEST = 100
 """Highest overall score (ESA)."""

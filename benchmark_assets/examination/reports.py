@@ -166,7 +166,7 @@ def _length(padded: pl.DataFrame) -> dict[str, float | None]:
 def _problem(
     verdicts: Mapping[Trait, TraitVerdict], outcomes: Mapping[Trait, Sequence[Outcome]], card: Mapping[str, object]
 ) -> str | None:
-    """Why a judge failed, with the position of its choices if these explain it, or why its verdict is not clear."""
+    """Why a judge failed, including a bias for a position, or why its verdict is not clear."""
     result = overall(verdicts)
     if result == "passed":
         return None

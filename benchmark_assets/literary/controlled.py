@@ -37,7 +37,7 @@ def with_control(
     scored: pl.DataFrame, ensemble_verdicts: pl.DataFrame, votes: pl.DataFrame, works: pl.DataFrame,
     literary: Literary, ratios: pl.DataFrame, sentinels: pl.DataFrame,
 ) -> pl.DataFrame:  # fmt: skip
-    """Add scores at equal length to scores.
+    """Add the columns of scores at equal length.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class Rated(NamedTuple):
 
 
 class Anchored(NamedTuple):
-    """A mean with its 95 % interval, the same from people alone, and the tuning.
+    """A mean with its 95 % interval, the mean and interval from people alone, and the tuning.
 
     `tuning` is the slope of people's values on the predictions from the judge's values: about 1 if the predictions
     hold, 0 if the judge is not used, so that the estimate is that of people alone.

@@ -93,7 +93,7 @@ def own_passages(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def own_sets(warehouse: Warehouse) -> dict[str, str]:
-    """Digest of what determines aggregates apart from scores, by corpus: own passages, units and settings."""
+    """Digest of everything except scores that determines aggregates, by corpus: own passages, units, settings."""
     settings = scoring(warehouse)
     rows = own_passages(warehouse).sort("passage")
     return {
@@ -103,7 +103,7 @@ def own_sets(warehouse: Warehouse) -> dict[str, str]:
 
 
 def own_sets_of(warehouse: Warehouse, models: pl.DataFrame) -> pl.DataFrame:
-    """`own_sets` of the corpora of each model's scores: columns `model` and `settings`."""
+    """The result of `own_sets` for the corpora of each model's scores: columns `model` and `settings`."""
     digests = own_sets(warehouse)
     corpora = warehouse.read("drift_score", models.select("model"), ["model", "passage"])
     corpora = corpora.select("model", CORPUS).unique().sort("model", "corpus")

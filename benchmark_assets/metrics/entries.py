@@ -1,4 +1,4 @@
-"""Metrics of passages, one entry for each: what it needs, which way it points, what it costs, where its scores are.
+"""Metrics of passages, one entry for each: its inputs, its direction, its cost, and the tables of its scores.
 
 To add a metric, add an entry. An entry with a function `score` fills rows of the tables `segment_metric` and
 `human_metric`, if the registry names it under `metrics`; the other entries have assets and tables of their own. Not
@@ -92,7 +92,7 @@ def kind(checkpoint: Comet | None) -> Metric:
 
 
 def score_settings(warehouse: Warehouse, metrics: Checkpoints, partitions: pl.DataFrame) -> pl.DataFrame:
-    """Add `settings` to partitions with a column `passage`; without metrics, no partition applies."""
+    """Add `settings` to partitions with a column `passage`; without metrics, the result has no rows."""
     if not metrics:
         return partitions.clear().with_columns(settings=pl.lit(""))
     signatures = [pl.format("{}: {}", pl.lit(name), _signature(metrics[name])) for name in sorted(metrics)]

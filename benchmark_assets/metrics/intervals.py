@@ -219,7 +219,7 @@ def rate_intervals(hits: Floats, trials: Floats) -> list[Bounds]:
 
 
 def rate_bounds(rate: float, rows: float, units: int, below: float, above: float) -> tuple[float, float]:
-    """95 % interval of a rate, from the distances of its bounds as a mean, as `bounds` returns them.
+    """95 % interval of a rate, given the distances of the bounds of its interval as a mean (see `bounds`).
 
     Notes
     -----

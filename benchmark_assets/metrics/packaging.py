@@ -33,10 +33,10 @@ REPLY = 600
 """Maximum number of characters of a refusal, if no references show whether the text is a translation."""
 
 END = 300
-"""Characters at the end of a text in which closing words of a chat are searched."""
+"""Number of characters at the end of a text that are searched for closing words of a chat."""
 
 START = 600
-"""Characters at the start of a text in which reasoning in words is searched."""
+"""Number of characters at the start of a text that are searched for reasoning in words."""
 
 LABELED = 60
 """Maximum number of characters of a label of notes, before its colon."""

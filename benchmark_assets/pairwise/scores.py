@@ -42,7 +42,7 @@ OVERALL = "overall"
 ANCHOR_SCORE = schema("anchor_score")
 
 EFFECTS = ("length_coefficient", "position_coefficient", "tie_parameter")
-"""Columns of `pairwise_score` that describe what moves the judge."""
+"""Columns of `pairwise_score` that describe influences on the judge besides quality."""
 
 ENDS = ("", "_low", "_high")
 

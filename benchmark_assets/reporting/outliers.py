@@ -151,7 +151,7 @@ def rates(scores: pl.DataFrame, thresholds: pl.DataFrame, units: pl.DataFrame) -
 
 
 def exceeded_by(values: Floats, weights: Floats, share: float) -> float:
-    """The smallest of the values, shape (values,), that at most `share` of the weight exceeds."""
+    """The smallest of the values, shape (values,), above which at most the share `share` of the weight lies."""
     order = np.argsort(values)
     reached = np.cumsum(weights[order]) / weights.sum()
     place = min(int(np.searchsorted(reached, 1 - share - 1e-9)), len(values) - 1)

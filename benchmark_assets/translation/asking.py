@@ -150,7 +150,8 @@ async def _alone(ask: Ask, template: Passages, sources: Mapping[str, str], first
 
 
 class _Rejected:
-    """The rejection of a part of a batch, with its words. `above` is the rejection of the larger part."""
+    """The rejection of a part of a batch, with its words. `above` is the rejection of the larger part that was
+    halved."""
 
     def __init__(self, words: str, above: "_Rejected | None") -> None:
         self._words, self._above, self._halves_alike = words, above, 0

@@ -86,7 +86,7 @@ MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
 
 TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
 OVERSIZED, REDIRECTED = "the reply is too long", "redirected"
-"""First words of further reasons, which name the limit and the host."""
+"""Beginnings of further reasons, which go on to name the limit or the host."""
 
 
 class Raw(NamedTuple):
