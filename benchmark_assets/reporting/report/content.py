@@ -330,7 +330,7 @@ def concordance(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def calibration(home: Home, corpus: str) -> list[Exhibit]:
-    """Agreement with people: of each judge and of the panel, and of each judge by the confidence that it states."""
+    """How far each judge and the panel agree with people, and how far each judge does at each confidence it states."""
     rows = home.read("judge_calibration", corpus).sort("kappa", "judge", descending=[True, False], nulls_last=True)
     if rows.is_empty():
         return []
