@@ -45,7 +45,8 @@ SOURCES = ("source", "source_text")
 """Names of the field with the source: in sheets and tasks of earlier versions, then in tasks."""
 
 SHOWN = ("item", "made_for", "place", *SOURCES, "candidate")
-"""Fields of an item besides its references: columns of a sheet, fields of Label Studio's tasks. `place` is not read."""
+"""Fields of an item, without its references. They are columns in a sheet, and fields of a task in Label Studio. `place`
+is not read."""
 
 STUDIO = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
 """Keys that Label Studio adds to each task in JSON-MIN. Only `annotator` is read."""

@@ -42,8 +42,10 @@ def padding_of_base_sets(warehouse: Warehouse) -> dict[str, list[Estimate]]:
 
 
 def _reports(warehouse: Warehouse) -> dict[tuple[str, str], list[Report]]:
-    """The report cards that concern each base set, by base set and direction: those of its judge in the directions of
-    its items."""
+    """Report cards of each base set, by base set and direction ('' for all directions).
+
+    A base set has the cards of its judge for the language pairs of its items.
+    """
     languages = corpus_languages(warehouse)
     judges = warehouse.read("base_set", columns=["base_set", "judge"])
     items = warehouse.read("base_set_item", columns=["base_set", "passage", "direction"])

@@ -26,7 +26,7 @@ from lxml import etree
 from benchmark_assets.corpus.readers.markup import Element
 
 Citation = tuple[str, ...]
-"""Numbers from the highest level down; fewer than the scheme has levels for text above its last level."""
+"""Numbers of the levels of a scheme, the highest first. Text outside the lowest levels has no numbers for these."""
 
 Level = tuple[str, Mapping[Element, str]]
 """The name of a level, and the number of each element at it."""
