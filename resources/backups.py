@@ -4,8 +4,8 @@ Here: which files belong to a home, the order in which they are copied, manifest
 here: what the rows mean (automation.safekeeping), commands (cli), schedules (automation).
 
 No transaction spans the warehouse, the ledger and Dagster's state, so the order makes a copy consistent. Dagster's
-state comes first: what the warehouse has stored since is reported again by the next update. The ledger comes last: it
-has the reply of every row of the warehouse, and a reply that no row has yet is found there, so nothing is asked twice.
+state comes first: the next update reports again whatever the warehouse stored later. The ledger comes last: it
+then has the reply behind every row of the warehouse, and replies without a row yet, so no question is asked twice.
 """
 
 import json
@@ -40,7 +40,7 @@ Private: they contain restricted texts, labels by people and replies of models. 
 """
 
 ASIDE = "before-restore"
-"""Subfolder of a home that has what restorations replaced, in a folder for each."""
+"""Subfolder of a home for the files that restorations replaced, with one folder per restoration."""
 
 STAMP = "%Y-%m-%dT%H-%M-%S.%fZ"
 """Name of a backup: the time in UTC at which it was complete."""
@@ -56,7 +56,7 @@ class Content(NamedTuple):
 
     `state` has the size of the original and the time of its last write; if the original is a database with a
     write-ahead log, also the size and time of the log. While `state` stays the same, the original has not changed.
-    `linked` is true if the file is a hard link to the copy in the backup before.
+    `linked` is true if the file is a hard link to the copy in the previous backup.
     """
 
     sha256: str
@@ -77,7 +77,7 @@ class Manifest(NamedTuple):
 def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], folder: Path) -> tuple[Path, Manifest]:
     """Copy a home into a new subfolder of `folder`, then remove the backups that `spare` does not keep.
 
-    A backup that does not end leaves nothing but a hidden folder, which the next one removes.
+    An interrupted backup leaves only a hidden folder, which the next backup removes.
 
     Parameters
     ----------
@@ -201,15 +201,16 @@ def spare(folder: Path) -> None:
 
 
 def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
-    """Put a backup in the place of a home's warehouse, ledger and Dagster state.
+    """Replace the warehouse, ledger and Dagster state of a home by those of a backup.
 
-    What it replaces is moved aside. A ledger that has all replies of the backup stays: it may have later ones, which
-    are paid for. If it is killed, `home.prepare` refuses the home until the next call completes it.
+    The replaced files are moved aside. The home keeps its ledger if that has all replies of the backup, because it may
+    also have later replies, which are paid for. If the process is killed, `home.prepare` refuses the home until the
+    next call completes the restoration.
 
     Returns
     -------
-    The subfolder with what was replaced, None if there was nothing; and the files outside the home that are not at
-    their place and could not be put there, each as 'copy, to be put at PLACE'.
+    The subfolder with the replaced files, None if there were none; and the files outside the home that are missing and
+    could not be restored, each as 'COPY, to be put at PLACE'.
 
     Raises
     ------
@@ -236,14 +237,14 @@ def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
 
 
 def unpack(backup: Path, expected: Manifest, folder: Path) -> None:
-    """Copy the files of a backup that belong into the home itself to a folder."""
+    """Copy to a folder those files of a backup that belong inside the home."""
     for path in expected.files:
         if path not in expected.outside:
             _copy_bytes(backup / path, folder / path)
 
 
 def set_aside(path: Path, aside: Path) -> None:
-    """Move a file with the logs beside it, or a folder, to another folder: no log may stay beside a new file."""
+    """Move a database with its logs, or a folder, into a folder: a new database must not find an old log."""
     for old in (f"{path.name}-shm", f"{path.name}-wal", f"{path.name}.wal", path.name):
         if path.with_name(old).exists():
             aside.mkdir(parents=True, exist_ok=True)
@@ -251,12 +252,12 @@ def set_aside(path: Path, aside: Path) -> None:
 
 
 def databases(home: Path) -> list[Path]:
-    """The SQLite databases of a home: its ledger, if it has one, and Dagster's; not what restorations moved aside."""
+    """The SQLite databases in use in a home: its ledger, if it has one, and Dagster's."""
     return [*home.glob(LEDGER), *sorted((home / "dagster").rglob("*.db"))]
 
 
 def _has_replies_of(ledger: Path, other: Path) -> bool:
-    """Whether a ledger is sound and has a reply to every question that another one has a reply to."""
+    """Whether a ledger is sound and has a reply to every question that has one in another ledger."""
     if not ledger.exists() or integrity(ledger):
         return False
     answered = (
@@ -282,7 +283,7 @@ def _put_back(backup: Path, expected: Manifest, home: Path) -> Iterator[str]:
 
 
 def _dagster(folder: Path) -> Iterator[Path]:
-    """Dagster's files, in an order in which none refers to a later one: the index of events, the events, the runs."""
+    """Dagster's files, ordered so that none refers to a later one: the index of events, the events, the runs."""
     ranks = {"index.db": 0, "runs.db": 2, "schedules.db": 3}
     files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     for path in sorted(files, key=lambda path: (ranks.get(path.name, 1), path)):
@@ -303,7 +304,7 @@ def _content(path: Path, state: list[int]) -> Content:
 
 
 def _copy(original: Path, place: Path) -> None:
-    """Copy a file; an SQLite database in one transaction, while others may write to it."""
+    """Copy a file. An SQLite database is copied in one transaction, while other processes may write to it."""
     with original.open("rb") as file:
         is_database = file.read(len(_SQLITE)) == _SQLITE
     if not is_database:

@@ -9,5 +9,5 @@ def digest(*parts: object) -> str:
 
 
 def text_hash(text: str) -> str:
-    """SHA-256 of a text in UTF-8: 64 hexadecimal digits, for comparison with files and programs of others."""
+    """SHA-256 of a text in UTF-8: 64 hexadecimal digits, for comparison with other files and programs."""
     return sha256(text.encode()).hexdigest()

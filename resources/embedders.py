@@ -102,7 +102,7 @@ class UnusableVector(BadInput):
 
 
 class OtherModel(BadInput):
-    """An embedder's endpoint answers with another model than before, so that vectors would not be comparable."""
+    """An embedder's endpoint answers with a different model than before, so vectors would not be comparable."""
 
     def __init__(self, where: str, key: str, name: str, expected: str) -> None:
         remedy = (
@@ -183,7 +183,7 @@ class EndpointEmbedder(Embedder):
     def signature(self) -> str:
         """Model, the version that must answer, host and requested dimensions, in one string.
 
-        Without the port and path, which say nothing about the vectors: a server that moves computes the same ones.
+        The port and the path are left out, because a server that moves still computes the same vectors.
         """
         name = f"{self.model} served as {self.served}" if self.served else self.model
         return f"{name}|{urlsplit(self.base_url).hostname}|{self.dimensions or 'all'} dimensions|unit"
@@ -213,7 +213,7 @@ class EndpointEmbedder(Embedder):
             yield batch, [each.embedding for each in data], [None] * len(batch)
 
     def _heed(self, name: str) -> None:
-        """Remember which model answered; raise BadInput if it is another one than required or before."""
+        """Remember which model answered; raise BadInput if it is not the required or previous model."""
         expected = self.served or self._answered
         if expected and name and name != expected:
             raise OtherModel(self.base_url, self.model, name, expected)

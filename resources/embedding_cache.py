@@ -86,7 +86,7 @@ def _stored_dimension(embedder: Embedder, warehouse: Warehouse) -> tuple[int | N
 
 
 def _rename(embedder: Embedder, keys: pl.DataFrame, warehouse: Warehouse, run_id: str) -> None:
-    """Give vectors that are stored under the embedder's former signature its present one."""
+    """Move the vectors stored under the embedder's former signature to its present one."""
     former = keys.with_columns(embedder=pl.lit(embedder.former))
     rows = warehouse.read("embedding", former).drop("run_id", "updated_at")
     if len(rows):

@@ -19,7 +19,7 @@ LOG_BYTES = 1_000_000
 
 
 def kept_engine(url: str) -> db.Engine:
-    """An engine that keeps a connection open: to open and close one for each statement takes longer than most do.
+    """An engine that keeps a connection open, because opening one takes longer than most statements.
 
     A commit does not wait for the disk. A power failure may lose the last transactions, but never parts of one.
     """

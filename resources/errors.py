@@ -1,7 +1,7 @@
 """Exceptions for input that a user can correct.
 
-Messages reach logs, Dagster and notifications, and input may contain restricted texts, also where a name is expected.
-Messages therefore quote fewer words of it in a row than count as copied.
+Messages reach logs, Dagster and notifications, but input may contain restricted texts, even where a name is expected.
+So a message quotes fewer consecutive words of the input than the number that counts as copying.
 """
 
 import re

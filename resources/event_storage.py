@@ -59,13 +59,13 @@ EMPTY = f"empty-{dg.__version__}-1"
 """File that new shards are copied from. The last number rises when its content changes."""
 
 IN_SHARD = {SqlEventLogStorageTable, AssetEventTagsTable}
-"""Tables of a run's shard: its events, and the tags from which Dagster deletes when a run is deleted."""
+"""Tables of a run's shard: its events, and the tags, from which Dagster deletes rows when a run is deleted."""
 
 SHARD_PAGE = 1024
 """Bytes of a page of a run's shard. Most shards have some twenty events of 150 to 500 bytes."""
 
 CHANGES = 10
-"""Changes of a partition's version that are remembered at most (REFERRED)."""
+"""Maximum number of changes of a partition's version that are remembered (see REFERRED)."""
 
 OLD = """
 CREATE TEMPORARY TABLE forgotten AS
@@ -91,9 +91,9 @@ WHERE timestamp < :before
         WHERE kind <> 'ASSET_MATERIALIZATION_PLANNED' OR id > materialized OR id = last_of_asset
     )
 """
-"""Events before a time, except the latest of each kind for each partition. A plan to materialize a partition is not
-excepted once that took place, unless it is the asset's last one: for that, Dagster asks. The newest event is excepted
-in any case: SQLite numbers the next one after it, and sensors remember numbers."""
+"""Selects the events to forget: those before a time, except the latest of each kind for each partition. A planned
+materialization is forgotten once it took place, unless it is the latest one of its asset, which Dagster queries. The
+newest event is never forgotten: SQLite derives the next id from it, and sensors remember ids."""
 
 REFERRED = """
 DELETE FROM forgotten WHERE id IN (
@@ -125,8 +125,9 @@ DELETE FROM forgotten WHERE id IN (
     WHERE changed AND known AND changes <= :changes
 )
 """
-"""Keeps the event that first reported a version, from the first time that the partition had its present version. A
-downstream partition refers to the event that it was made from; Dagster calls it stale if the version was another."""
+"""Exempts from OLD the events that changed a partition's version, back to the first one that reported its present
+version. A downstream partition refers to the event of the version that it was made from; Dagster calls the downstream
+partition stale if that version differs from the present one."""
 
 
 class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
@@ -171,12 +172,12 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         return cls(base_dir(config_value, "history", "runs"), config_value["batch_size"], inst_data)
 
     def forget(self, before: float) -> None:
-        """Remove what is older than `before` (Unix time) and has no influence on the present.
+        """Remove events that are older than `before` (Unix time) and do not affect the present state.
 
-        That is the shards of runs whose last event is older, and events in the index shard, except the latest of each
-        kind for each partition. An attempt to materialize a partition is removed once the partition is materialized.
-        Of the evaluations of a check, the latest and the latest finished one stay. The page of an old run in Dagster's
-        UI has no messages.
+        This removes the shards of runs whose last event is older, and events in the index shard, except the latest of
+        each kind for each partition. An attempt to materialize a partition is removed once the partition is
+        materialized. A check keeps its latest evaluation and its latest finished one. In Dagster's UI, the page of an
+        old run then has no messages.
         """
         folder = Path(self._base_dir)
         templates = set(folder.glob("empty-*")) - {folder / EMPTY}

@@ -8,7 +8,7 @@ from resources.errors import BadInput
 PROJECT = Path(__file__).resolve().parents[1]
 
 RESTORING = ".restoring"
-"""Subfolder of a home that has a backup while it is being restored; it has a file `ready` once all is copied."""
+"""Subfolder of a home for a backup that is being restored. It has a file `ready` once the copy is complete."""
 
 
 def home() -> Path:
@@ -22,10 +22,10 @@ def stored(path: Path, folder: Path) -> str:
 
 
 def restored(text: str, written_in: str | None, folder: Path) -> Path:
-    """The absolute path for a text that `stored` returned, in a home that may have moved to `folder` since.
+    """The absolute path of a result of `stored`, in a home that may have moved to `folder` meanwhile.
 
-    `written_in` is the folder of the home at that time, None if unknown. A path outside the home is looked for first
-    at the same place relative to the home, where it is if the home and the path were moved or copied together.
+    `written_in` is the folder of the home at that time, None if unknown. A path outside the home is first looked for at
+    its former place relative to the home: it is there if both were moved or copied together.
     """
     if not os.path.isabs(text):
         return folder / text

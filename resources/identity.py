@@ -3,8 +3,8 @@
 Each store carries a mark with the home's id and an epoch. An update advances the epoch of all three when it begins and
 when it ends, so a store whose epoch lags by two or more is an older copy.
 
-Here: marks, and what three of them say. Not here: how a store keeps its mark (warehouse, ledger), when marks are
-compared and what is done then (automation.identity).
+Here: marks, and the faults that the marks of the three stores reveal. Not here: how a store keeps its mark (warehouse,
+ledger), when marks are compared, and the consequences (automation.identity).
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 LAG = 1
-"""Epochs by which a store may lag behind: the process that advanced them may have been killed in between."""
+"""Number of epochs by which a store may lag: a process may be killed while it advances one store after the other."""
 
 
 class Mark(NamedTuple):
@@ -24,7 +24,7 @@ class Mark(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The marks of a home's stores; None for a store without one."""
+    """The marks of a home's stores; None for a store without a mark."""
 
     dagster: Mark | None
     warehouse: Mark | None
@@ -32,10 +32,10 @@ class Marks(NamedTuple):
 
 
 def faults(marks: Marks) -> Mapping[str, str]:
-    """What is wrong with each store that does not belong to the others, by field of Marks.
+    """The fault of each store that does not belong to the others, by field of Marks.
 
-    A home without any mark has none: it is new, or older than marks. A store without a mark is lost, unless the others
-    have just got theirs for the first time, or the home had no ledger.
+    A home without any marks has no faults: it is new, or older than marks. A store without a mark is lost, unless the
+    other stores have just got their first marks, or the store is a ledger that the home did not have.
     """
     known = [mark for mark in marks if mark]
     if not known:

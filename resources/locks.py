@@ -20,12 +20,12 @@ import fcntl
 
 
 def exclusive(file: int | IO[str]) -> None:
-    """Lock a file against all other locks, once they have ended."""
+    """Lock a file against all other locks, after waiting for them to end."""
     fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def shared(file: int | IO[str]) -> None:
-    """Lock a file against exclusive locks, once they have ended."""
+    """Lock a file against exclusive locks, after waiting for them to end."""
     fcntl.flock(file, fcntl.LOCK_SH)
 
 

@@ -1,7 +1,7 @@
 """Migration of a warehouse to the declared schema.
 
-Here: the numbered versions of the schema, the changes that follow from the catalogue, and former names, which do not.
-Not here: when a file is migrated and copied (warehouse), what columns mean (catalogue).
+Here: the numbered versions of the schema, the changes that follow from the catalogue, and former names, which the
+catalogue does not contain. Not here: when a file is migrated and copied (warehouse), what columns mean (catalogue).
 
 A table that differs from its declaration is rebuilt: its rows are copied by the names of the columns, and converted to
 their types. A new column of a table with rows must be nullable or have a default. Columns and tables that are no longer
@@ -24,7 +24,7 @@ _NO_TASK = "'' AS task, call"
 
 
 class Version(NamedTuple):
-    """A version of the schema, and what the catalogue does not tell about it.
+    """A version of the schema, with the changes that the catalogue cannot express.
 
     `digest` is the digest of the catalogue's DDL. `renamed` has the new name of each former column, by table and
     column. `merged` has, for each former table, the table that its rows move to and the SELECT clause that converts
@@ -179,7 +179,7 @@ def _merge(connection: duckdb.DuckDBPyConnection, version: Version) -> None:
 
 
 def _rebuild(connection: duckdb.DuckDBPyConnection, table: str, present: Mapping[str, str], path: str) -> None:
-    """Make a table anew as it is declared, and copy its rows."""
+    """Create a table again as it is declared, and copy its rows."""
     kept = ", ".join(f'"{name}"' for name in declared(table) if name in present)
     connection.execute(f'CREATE TEMP TABLE former AS FROM "{table}"')
     connection.execute(f'DROP TABLE "{table}"')

@@ -12,8 +12,8 @@ from typing import Any
 import sqlalchemy as db
 
 VERSION = 1
-"""Version of the dictionary that new texts are packed with. Stored texts name theirs, so the file `events_N.txt` of a
-version never changes: a better dictionary is a further file and a higher VERSION."""
+"""Version of the dictionary that new texts are packed with. Stored texts name their version, so the file `events_N.txt`
+of a version never changes: add a better dictionary as a further file, with a higher VERSION."""
 
 
 def pack(text: str) -> bytes:
@@ -49,7 +49,7 @@ class PackedText(db.Text):
         return lambda value: pack(value) if isinstance(value, str) and value.startswith('{"__class__"') else value
 
     def result_processor(self, dialect: db.Dialect, coltype: object) -> Callable[[Any], Any]:
-        """Unpack what is packed."""
+        """Unpack packed text; return plain text as it is."""
         return lambda value: unpack(value) if isinstance(value, bytes) else value
 
 

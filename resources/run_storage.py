@@ -54,9 +54,9 @@ class ForgettingSqliteRunStorage(SqliteRunStorage):
         super().dispose()
 
     def forget(self, before: float, named: Collection[str]) -> None:
-        """Remove runs that ended before `before` (Unix time), and descriptions of jobs that no other run has.
+        """Remove runs that ended before `before` (Unix time), and snapshots of jobs that no other run refers to.
 
-        Runs with events in the index (ids `named`) stay. The newest run stays, too, so that no number is given twice.
+        Runs with events in the index (ids `named`) stay. The newest run stays, too, so that no id is used twice.
         """
         newest = db.select(db.func.max(RunsTable.c.id)).scalar_subquery()
         old = db.select(RunsTable.c.run_id).where(
@@ -74,7 +74,7 @@ class ForgettingSqliteRunStorage(SqliteRunStorage):
 
 
 def _forget_snapshots(connection: db.Connection) -> None:
-    """Remove descriptions of jobs and plans that no run names, and that no job in a run was selected from."""
+    """Remove snapshots of jobs and plans that no run refers to, not even as the parent of its job."""
     bodies = {
         row.snapshot_id: json.loads(zlib.decompress(row.snapshot_body))
         for row in connection.execute(db.select(SnapshotsTable))

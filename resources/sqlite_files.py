@@ -25,7 +25,7 @@ def integrity(database: Path) -> str:
 
 
 def compact(database: Path) -> None:
-    """Return free pages to the disk if they are half of the file; other processes wait for it, or read meanwhile.
+    """Return free pages to the disk if they are half of the file; meanwhile, other processes can only read.
 
     If another process writes for so long that SQLite gives up, the file stays as it is until the next call.
     """

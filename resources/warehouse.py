@@ -30,7 +30,7 @@ UNWRITTEN = "nothing was written"
 LOST = "restore a backup with `variorum restore FOLDER`, or begin without it: `variorum rebuild`"
 
 SLACK = 16 << 20
-"""Free bytes from which a file is rewritten."""
+"""Minimum number of free bytes for which `compact` rewrites a file."""
 
 # A lock held while a file is open, because the threads of a process would share DuckDB's open file, and conflicting
 # transactions fail instead of waiting. It is reentrant, so a thread may open the file within an outer block.
@@ -43,7 +43,8 @@ _ATTACHED: dict[int, str] = {}
 _KEPT: dict[tuple[int, str], float] = {}
 
 IDLE = 0.5
-"""Seconds without use after which a file kept open is closed, so that programs without this class can open it."""
+"""Seconds without use after which a file kept open is closed, so that programs that do not use this class can open
+it."""
 
 PATIENCE = 0.02
 """Seconds between two attempts to open or lock a file that another process has open."""
@@ -177,7 +178,7 @@ class Warehouse(Frozen):
     def compact(self, slack: int = SLACK) -> bool:
         """Rewrite the file if at least half of it, and `slack` bytes, are free; return whether it was rewritten.
 
-        DuckDB fills free blocks again, but returns only those at the end of the file to the disk.
+        DuckDB reuses free blocks, but returns only blocks at the end of the file to the disk.
         """
         new = Path(f"{self.path}.compact")
         with self.exclusively(), TURN:
@@ -326,7 +327,7 @@ class Warehouse(Frozen):
                     _detach()
 
     def _explained(self, error: duckdb.Error) -> Exception:
-        """The error for a full disk or a damaged file, in which case the engine is closed; or the same error."""
+        """The error to raise: for a full disk; for a damaged file, after closing the engine; else the given error."""
         if "Could not write" in str(error):
             return BadInput(
                 self.path, "", f"cannot be written ({_first_line(error)})", "free space on its disk, then run again"

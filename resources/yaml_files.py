@@ -13,7 +13,7 @@ from resources.errors import BadInput, raise_all
 Content = TypeVar("Content", bound=BaseModel)
 
 DEEPEST = 100
-"""Most levels of nesting."""
+"""Maximum number of nested levels."""
 
 
 def read(path: Path, kind: type[Content], remedy: str) -> Content:
@@ -42,8 +42,9 @@ def examine(
 ) -> tuple[Content | None, list[BadInput]]:
     """The content of a YAML file, and all its faults, which `read` would raise.
 
-    If there are faults, the content is what is valid without the faulty keys, for further checks; None if nothing is.
-    A fault below one of the `essential` keys leaves nothing, unless it is an unknown key.
+    If there are faults, the content lacks the faulty keys, so that the rest can be checked further; None if the rest is
+    not valid either. A fault below one of the `essential` keys makes the content None, unless the fault is an unknown
+    key.
     """
     try:
         text = path.read_text(encoding="utf-8")

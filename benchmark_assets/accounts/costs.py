@@ -21,10 +21,10 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    `calls` counts attempts, `replies` counts attempts with a reply, and `uncertain` counts finished attempts of unknown
-    cost (broken off, in flight when a process ended, or answered without usage), and `corrected` those whose cost a
-    person corrected. In US dollars, `paid` is the known cost, and `at_most` is the most that uncertain attempts may
-    add. `at_most` is null if a price is missing, and `paid` if in addition no cost is known.
+    `calls` counts attempts, `replies` counts attempts with a reply, `uncertain` counts finished attempts of unknown
+    cost (broken off, in flight when a process ended, or answered without usage), and `corrected` counts attempts whose
+    cost a person corrected. In US dollars, `paid` is the known cost, and `at_most` is the most that uncertain attempts
+    may add. `at_most` is null if a price is missing; `paid` is null if, in addition, no cost is known.
     """
     calls = attempts.with_columns(day=pl.col("asked").dt.date(), priced=pl.col("price").is_not_null())
     return summed(calls, "day", "model", "purpose").sort("day", "model", "purpose", descending=[True, False, False])

@@ -34,7 +34,7 @@ ANSWERS = ("label", "error_category", "severity", "confidence", "notes", "error_
 """Fields that annotators fill in: columns of the spreadsheet, controls in Label Studio."""
 
 ABSENT = "—"
-"""Shown in Label Studio, which requires a text, for a translator without a complete reference of the passage."""
+"""Text that Label Studio shows for a translator without a complete reference, because it requires a text."""
 
 # Cells that a spreadsheet would evaluate as a formula or convert to a number or date. An apostrophe in front turns such
 # a cell into text.
@@ -165,7 +165,7 @@ def export_items(
 
 
 def restricted_texts(warehouse: Warehouse, corpus: str, items: Iterable[SheetItem]) -> list[str]:
-    """Names of the restricted texts that items show or, if there are none, words for outputs that copy another one."""
+    """Names of the restricted texts that items show or, if there are none, a phrase for outputs that copy one."""
     shown = list(items)
     outputs = pl.DataFrame({"passage": [f"{corpus}/{item.place}" for item in shown]}, {"passage": pl.String})
     outputs = outputs.with_columns(text=pl.Series([item.candidate for item in shown], dtype=pl.String))
@@ -180,7 +180,7 @@ def with_controls(
 ) -> tuple[dict[str, list[Group]], list[Control]]:
     """Each annotator's list: the items in an individual order, with control items; and the control items.
 
-    If `together`, the items of a passage are a group; otherwise each item is one of its own.
+    If `together`, the items of a passage are a group; otherwise each item is a group of its own.
     """
     controls = attention_checks(items, seed)
     groups: dict[str, list[SheetItem]] = {}

@@ -34,9 +34,9 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str) ->
 
     Notes
     -----
-    A repeated item agrees if both labels are the same. An attention check is passed with MAJOR_ERROR. Time is the
-    order of the files, divided into halves of equal size; labels without a place are left out of them. An item agrees
-    with others if the label is that of another annotator of the item, on average over the others.
+    A repeated item agrees if both labels are the same. An attention check is passed with MAJOR_ERROR. Time is the order
+    of the files, divided into halves of equal size; labels without a place are in neither half. Agreement with others
+    is the share of an item's other annotators who give the same label.
     """
     kinds = controls.select("item", "kind", "original")
     labels = labels.drop_nulls("passage").with_columns(CORPUS).join(kinds, on="item", how="left")

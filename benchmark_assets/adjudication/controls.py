@@ -13,14 +13,14 @@ from benchmark_assets.adjudication.triage import item_key
 REPEAT, ATTENTION = "repeat", "attention"
 
 REPEATED = 10
-"""One of so many items is repeated, as in campaigns of WMT, where about 10 % of the items control the annotators."""
+"""One in this many items is repeated, as in campaigns of WMT, where about 10 % of the items control the annotators."""
 
 CHECKED = 20
-"""For so many items, there is one attention check."""
+"""Number of items for each attention check."""
 
 MOST_ALIKE = 0.3
-"""Largest share of common words of an output and the text that replaces it in an attention check: outputs of parallel
-passages may fit each other's source."""
+"""Maximum share of words that an output may have in common with the text that replaces it in an attention check:
+outputs of parallel passages may fit each other's source."""
 
 
 Group = Sequence[SheetItem]
@@ -36,10 +36,10 @@ class Control(NamedTuple):
 
 
 def attention_checks(items: Sequence[SheetItem], seed: int) -> list[Control]:
-    """Items whose candidate is the output of another passage: MAJOR_ERROR, for any reader of source and candidate.
+    """Items whose candidate is the output of another passage: any attentive reader labels them MAJOR_ERROR.
 
-    One for every `CHECKED` items, the same for all annotators, chosen by a hash. An item is left out if no other
-    output of the sample is different enough from its own.
+    There is one for every `CHECKED` items, chosen by a hash and the same for all annotators. An item is left out if no
+    other output of the sample is different enough from its own.
     """
     checks: list[Control] = []
     for item in sorted(items, key=lambda item: item_key(str(seed), ATTENTION, item.item)):
@@ -74,6 +74,6 @@ def with_repeats(ordered: Sequence[Group], seed: int, annotator: str) -> tuple[l
 
 
 def _alike(one: SheetItem, other: SheetItem) -> float:
-    """Share of the words of two candidates that both have, in [0, 1]; 1 if both have none."""
+    """Share of the words of two candidates that both have, in [0, 1]; 1 if neither has words."""
     words, others = (set(item.candidate.casefold().split()) for item in (one, other))
     return len(words & others) / len(words | others) if words | others else 1.0

@@ -1,6 +1,6 @@
 """The examination of the audit's judges, with the questions of their votes.
 
-Here: who is examined, the content of a question, and what failed judges mean for the panel's verdicts. Not here:
+Here: who is examined, the content of a question, and the effect of failed judges on the panel's verdicts. Not here:
 sentinels and rounds (examination), verdicts themselves (verdicts).
 """
 
@@ -25,10 +25,10 @@ PURPOSE = "judge_vote"
 
 
 class JudgeSentinels(TextExaminations):
-    """Verdicts of the audit's judges on human translations, and on texts whose fault is known.
+    """Verdicts of the audit's judges on human translations, and on texts with known faults.
 
-    A judge is examined once for each direction of corpora that ask for it, and anew if the judge, its served version or
-    a text changes. An examination ends as soon as its verdict is clear.
+    A judge is examined once for each language direction of the corpora that ask for it, and again if the judge, its
+    served version or a text changes. An examination ends as soon as its verdict is clear.
     """
 
     name = "judge_sentinel"
@@ -69,9 +69,9 @@ def counted(votes: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
 
 
 def of_panels(warehouse: Warehouse) -> dict[str, Standing]:
-    """The verdict on the panel of each corpus: the worst one on the judges whose votes count.
+    """The verdict on the panel of each corpus: the worst of the verdicts on the judges whose votes count.
 
-    A panel failed if the judges that did not fail are no majority: it has no verdicts then. The problem names all
+    A panel fails if the judges that did not fail are not a majority; it then has no verdicts. The problem names all
     judges that failed.
     """
     panels = {}

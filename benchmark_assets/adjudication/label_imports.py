@@ -42,10 +42,11 @@ NEEDED = ("item", "label", "error_category", "severity")
 """Columns that every sheet of labels must have."""
 
 SOURCES = ("source", "source_text")
-"""Fields with the source: in sheets and earlier tasks, and in tasks."""
+"""Names of the field with the source: in sheets and tasks of earlier versions, then in tasks."""
 
 SHOWN = ("item", "made_for", "place", *SOURCES, "candidate")
-"""Fields of an item besides its references: columns of a sheet, fields of Label Studio's tasks. `place` is not read."""
+"""Fields of an item, without its references. They are columns in a sheet, and fields of a task in Label Studio. `place`
+is not read."""
 
 STUDIO = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
 """Keys that Label Studio adds to each task in JSON-MIN. Only `annotator` is read."""
@@ -65,10 +66,10 @@ class Marked(NamedTuple):
 class Answer(NamedTuple):
     """One annotator's answer about one item, as in the file; `annotator` is '' if the file does not name one.
 
-    `place` is the number of the row (the header is row 1) or of the task (from 1). `fields` maps names in
-    `ANSWERS` to values. `span` is a marked span or a phrase of the candidate, '' for none. `fault` is the reason why
-    the answer is unreadable, or ''. `texts` has the texts that the file shows, by column or field; blank ones and
-    ignored ones are left out.
+    `place` is the number of the row (the header is row 1) or of the task (from 1). `fields` maps names in `ANSWERS` to
+    values. `span` is a marked span or a phrase of the candidate, '' for none. `fault` is the reason why the answer is
+    unreadable, or ''. `texts` has the texts that the file shows, by column or field; blank and ignored texts are left
+    out.
     """
 
     place: int
@@ -196,7 +197,7 @@ def read_label_studio(path: Path, ignore: Collection[str] = ()) -> Answers:
 
 
 def only_recipient(accounts: set[str], recipients: set[str]) -> str:
-    """The person for whom all tasks were exported, if a single account answered, named by a number; '' otherwise."""
+    """The person for whom all tasks were exported, if a single account, known by number, answered; else ''."""
     if len(accounts) == len(recipients) == 1 and not min(accounts).strip("0123456789"):
         return min(recipients)
     return ""
@@ -208,7 +209,7 @@ READERS: Mapping[str, Callable[[Path, Collection[str]], Answers]] = {".csv": rea
 def phrase_span(phrase: str, candidate: str) -> tuple[int, int]:
     """Start and end, in characters, of the first occurrence of a phrase.
 
-    Only if there is no exact occurrence, differences in case and white space are ignored. Raises ValueError if there is
+    Differences in case and white space are ignored only if there is no exact occurrence. Raises ValueError if there is
     no occurrence at all.
     """
     if (start := candidate.find(phrase)) >= 0:
@@ -380,7 +381,7 @@ def _label(answer: Answer, known: Mapping[str, Candidate]) -> dict[str, Any] | s
 
 
 def _check_severity(judgement: Judgement) -> None:
-    """Raise ValueError if an error has the severity `none`, or anything else has another severity."""
+    """Raise ValueError if an error has the severity `none`, or if a label that is no error has another severity."""
     if (judgement.label in ERRORS) == (judgement.severity == NO_HARM):
         raise ValueError(f"severity {judgement.severity} is not allowed with label {judgement.label}")
 
@@ -404,7 +405,7 @@ def altered(texts: Mapping[str, str], candidate: Candidate) -> str:
 
 
 def _alike(shown: str, text: str) -> bool:
-    """Whether a text in a file is this text, with or without a guard, and apart from white space."""
+    """Whether a text in a file equals this text, apart from white space and a guard (see annotation.guarded)."""
     squeezed = "".join(unicodedata.normalize("NFC", _storable(text)).split())
     return squeezed in ("".join(unicodedata.normalize("NFC", form).split()) for form in (shown, unguarded(shown)))
 
@@ -429,7 +430,7 @@ def check_names(
 ) -> None:
     """Raise BadInput for columns, fields and controls that are not known.
 
-    `places` has their places in the file; `answers` are those that annotators fill in.
+    `places` maps names to their places in the file; `answers` are the names that annotators fill in.
     """
     ours = {_storable(name): place for name, place in places.items() if not _REFERENCE.fullmatch(name)}
     raise_all(unknown_keys(path, ours, ("annotator", *SHOWN, *answers), IMPORTED, ignore, kind))
@@ -452,7 +453,7 @@ def table_rows(
     Raises
     ------
     BadInput
-        If the file is not CSV, lacks a needed column, has an unknown one, or one twice.
+        If the file is not CSV, lacks a needed column, has an unknown column, or has a column twice.
     """
     text = decode(path)
     try:

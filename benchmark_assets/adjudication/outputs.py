@@ -39,7 +39,7 @@ class OutputStudy(ItemStudy[How], ABC):
     lost = "it lost a text: materialize source_text, reference and model_output first"
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """Settings of the outputs to which the study applies; with the reason for outputs that are withheld."""
+        """Settings of the outputs to which the study applies; those of withheld outputs include the reason."""
         settings = super().settings(partitions)
         reasons = withheld(self.warehouse, settings.select(OUTPUT))
         rows = [(*output, reason) for output, reason in reasons.items()]
@@ -96,7 +96,7 @@ def texts(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str], 
 def withheld(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str], str]:
     """Reasons why outputs are withheld from judges, by model and passage.
 
-    Outputs are withheld that address a judge (metrics.addressing), if the description of their corpus says so.
+    Outputs that address a judge (metrics.addressing) are withheld if the description of their corpus says so.
     """
     settings = warehouse.read("corpus", columns=["corpus", "addressing"]).filter(addressing="withhold")
     outputs = outputs.select(OUTPUT).filter(CORPUS.is_in(settings["corpus"].implode()))
@@ -115,6 +115,5 @@ def withheld(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str
 
 @lru_cache(maxsize=100_000)
 def _evidence(text: str, source: str, references: tuple[str, ...]) -> str:
-    """What shows that a text addresses a judge, '' if it does not. Remembered, because it takes a millisecond, and the
-    settings of all studies depend on it."""
+    """The evidence that a text addresses a judge, '' if it does not. Cached, because it takes a millisecond."""
     return addressing(Text(text), Passage(source, list(references)))[1]

@@ -33,7 +33,7 @@ UNGUIDED = (
     "or BAAI/bge-m3 (more than 100, and longer texts). Neither was trained on Pali: there, add a segmented translation "
     "or an `aligner`"
 )
-"""Doubt of a translation that can be compared neither with a segmented translation nor with the source."""
+"""Doubt about a translation that can be compared neither with a segmented translation nor with the source."""
 
 FAILURES = pl.Schema({"passage": pl.String(), "error": pl.String()})
 
@@ -55,9 +55,10 @@ def align_documents(
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
     embed_multilingual
-        The same for documents without a segmented translation, which are compared with their source; None if there is
-        no such embedder. Without an aligner's model, passages that begin with a number of the translation then have
-        its text, and all others the doubt `UNGUIDED`; a model is asked about all segments.
+        Like `embed`, for documents without a segmented translation, which are compared with their source; None if there
+        is no such embedder. In the latter case, a model is asked about all segments, if the aligner has one. Without a
+        model, passages that begin with a number of the translation get the text at that number, and all other passages
+        get the doubt `UNGUIDED`.
     run
         The run that the ledger charges for the calls.
 

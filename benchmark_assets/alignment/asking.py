@@ -34,7 +34,8 @@ SMALLEST, LARGEST = 15, 30
 """Fewest and most segments in a batch. Source: PaliBench, section 3.2."""
 
 TRIES = 3
-"""Most consecutive replies without an answer. The limit is low because each question repeats the whole translation."""
+"""Maximum number of consecutive replies without an answer. The limit is low because each question repeats the whole
+translation."""
 
 EXTRACT: Mapping[str, Any] = {"type": ["string", "null"]}
 """JSON schema of a segment's text in a reply."""

@@ -43,7 +43,7 @@ def alignment(
     """Text of each segment of a passage in each continuous translation; null where no text was found.
 
     Whole documents are aligned, and the rows of the requested passages are stored. A passage without a continuous
-    translation has no row. Text that no segment was given is stored, too.
+    translation has no row. Text that belongs to no segment is stored, too.
     """
 
     def embed_with(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.floating]:

@@ -26,16 +26,16 @@ SHARED = 0.5
 """Share of a segment's words that other translations of it explain; the rest are words of the whole document."""
 
 UNASSIGNED = 0.3
-"""Log-likelihood that each word loses if it belongs to no segment although no segment lacks a text there."""
+"""Loss in log-likelihood for each word that belongs to no segment, where no segment lacks a text."""
 
 EVEN, TYPICAL, FEW = 0.35, 0.45, 8
 """Standard deviation of log length ratios: least value, and the value if fewer than FEW segments have a length."""
 
 FARTHEST = 6.0
-"""Most standard deviations by which a length counts as different."""
+"""Maximum deviation of a length from the expected one, in standard deviations; larger deviations count as this."""
 
 ORDINARY = np.array([1.2, 2.0, 0.75, 0.05])
-"""Boundaries of each kind that a document is assumed to have besides its own."""
+"""Numbers of boundaries of each kind that are added to those of a document."""
 
 MOST = 8.0
 """Largest log-likelihood ratio of a boundary of one kind."""

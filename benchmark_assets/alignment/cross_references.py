@@ -11,7 +11,8 @@ from typing import NamedTuple
 from benchmark_assets.alignment.normalization import NormalForm, normal_form
 
 NEAR = 80
-"""Most characters between a gap and a cross-reference: the text of a neighboring segment may include it."""
+"""Maximum number of characters between a gap and a cross-reference: the text of a neighboring segment may include
+it."""
 
 _NAME = r"\b(?:[A-Z][A-Za-z]{0,5}\.?\s?|[a-z]{1,6})\d+(?:[.:]\d+)*"
 _BEGIN = r"\b(?:[Aa]s|[Ss]ee|[Cc]f\.?|[Cc]ompare|[Ss]ame|[Rr]epeat\w*|[Ii]n full)\b[^.;()\[\]]{0,40}?"

@@ -80,7 +80,7 @@ def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDoc
 
 
 def unguided(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """The `passages` whose document has a continuous translation, but no segmented one (column `passage`)."""
+    """The `passages` whose document has a continuous translation, but no segmented translation (column `passage`)."""
     by_document = ["corpus", "document"]
     documents = warehouse.read("continuous_reference", passages.select("passage"), by_document).unique()
     places = warehouse.read("source_text", documents, ["passage", *by_document])
@@ -91,9 +91,9 @@ def unguided(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_corrections(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFrame:
-    """Add the corrections of its whole document to the `settings` of each `passage`; without any, they stay the same.
+    """Add the corrections of a document to the `settings` of its passages, which stay the same if there are none.
 
-    A correction changes the text that no segment has, and such text may be stored with a passage before it.
+    A correction changes which text belongs to no segment, and such text may be stored with an earlier passage.
     """
     by_document = ["corpus", "document"]
     rows = warehouse.read("continuous_reference", settings.select("passage"), ["passage", *by_document]).unique()

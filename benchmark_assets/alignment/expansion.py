@@ -24,7 +24,7 @@ from typing import NamedTuple
 from benchmark_assets.alignment.normalization import ELLIPSIS, ELLIPSIS_IN_PROSE, SENTENCE_END, NormalForm
 
 TERM = 8
-"""Most words in a term."""
+"""Maximum number of words in a term."""
 
 JOINT = 3
 """Words that a template must share with the text next to the ellipsis to count as its continuation."""
@@ -140,7 +140,7 @@ class Abbreviations:
         return _Mark(first, last, *match.span(), match["direction"] is not None)
 
     def _is_damaged(self, words: Sequence[str], gap: tuple[int, int], marks: Sequence[_Mark]) -> bool:
-        """Whether the gap, outside its abbreviations, has these words with at most one replaced, or others inserted."""
+        """Whether the gap, without its abbreviations, has these words, with at most one replaced or with insertions."""
         begins = [self._form.from_character(gap[0]), *(mark.last for mark in marks)]
         ends = [*(mark.first for mark in marks), self._form.from_character(gap[1])]
         stretches = [self._form.tokens[begin:end] for begin, end in zip(begins, ends, strict=True)]

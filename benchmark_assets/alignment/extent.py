@@ -16,8 +16,8 @@ from benchmark_assets.alignment.verification import LONGEST_EVIDENCE, NORMALIZED
 BY_HAND = "by hand"
 
 CONSIDERABLE = 0.15
-"""Least share of a segment's characters that counts. Below the 20 % that is to be found, because a better boundary may
-be a word or two away from the true one."""
+"""Minimum error of a segment's extent that counts, as a share of its characters. It is below the 20 % that should be
+found, because a better boundary may still be a word or two away from the true one."""
 
 # Least log-likelihood ratio of a better extent, tuned on every second sutta and on every second translator of the
 # Daodejing; docs/measurements.md has the results on the others.
@@ -31,13 +31,13 @@ UNCLEAR = 4.0
 """If two segments that share text differ in fit by less than this, both are suspicious."""
 
 GAP = 3.0
-"""Log-likelihood that prose between two segments loses if it belongs to neither, although no segment lacks a text."""
+"""Loss in log-likelihood for prose between two segments that belongs to neither, where no segment lacks a text."""
 
 NEIGHBORS = 2
-"""Farthest segment whose text a segment is suspected to have."""
+"""Maximum distance, in segments, of the segment whose text a segment is suspected to have."""
 
 LACKING = 6
-"""Most segments without a text, on either side of an unclaimed stretch, that are compared with it."""
+"""Maximum number of segments without a text, on either side of an unclaimed stretch, that are compared with it."""
 
 _NEVER = -1e9
 
@@ -129,7 +129,7 @@ def _occurs(finding: Finding) -> bool:
 def _share_out(
     words: Words, findings: Sequence[Finding], by_hand: Collection[int]
 ) -> tuple[dict[int, str], dict[int, Stretch]]:
-    """Give text that two segments have to the one that it fits better.
+    """Assign text that two segments share to the segment that it fits better.
 
     Returns
     -------
@@ -205,8 +205,8 @@ def _others_texts(
 ) -> Iterator[_Doubt]:
     """Segments with the text of another segment.
 
-    One that adjoins a fault (unclaimed or shared text, a segment out of order, or another such segment) needs less
-    evidence.
+    A segment that adjoins a fault (unclaimed or shared text, a segment out of order, or another such segment) needs
+    less evidence.
     """
     faulty = set(shared) | {at for at, finding in enumerate(findings) if finding.stage and not finding.in_order}
     borders = [0, *(word for at in in_order for word in places[at]), words.count]
@@ -242,10 +242,10 @@ def _better_owner(words: Words, at: int, place: Stretch) -> tuple[float, int] | 
 
 
 def _boundary(fit: Fit, before: int | None, after: int | None, lacking: Sequence[bool]) -> Iterator[_Doubt]:
-    """Doubts of the end of one segment and of the beginning of the next one; None beyond the first and last segment.
+    """Doubts about the end of one segment and the beginning of the next one; None beyond the first and last segment.
 
-    The words from the beginning of the first segment to the end of the second are divided into a stretch of the first
-    one, a stretch of neither (possibly empty) and a stretch of the second one, such that the fit is greatest.
+    The words from the beginning of the first segment to the end of the second segment are divided into three stretches
+    such that the fit is greatest: of the first segment, of neither (possibly empty), and of the second segment.
     """
     words = fit.words
     region = (0 if before is None else fit.places[before][0], words.count if after is None else fit.places[after][1])
@@ -315,7 +315,7 @@ def _changed(
 
 
 def _best(first: Vector, second: Vector, gap: float) -> tuple[int, int, float]:
-    """The best end of the first stretch and beginning of the second one, and their total; `gap` is lost in between."""
+    """The best end of the first stretch and start of the second one, and their total, less `gap` if they are apart."""
     indices = np.arange(len(first))
     highest = np.maximum.accumulate(first)
     origin = np.maximum.accumulate(np.where(first >= highest, indices, 0))

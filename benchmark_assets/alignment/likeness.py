@@ -230,7 +230,7 @@ def stemmed(word: str) -> str:
 
 
 def _centered(vectors: Matrix) -> Matrix:
-    """Unit vectors of a document's texts without what they have in common.
+    """Unit vectors of a document's texts, without most of the direction that they have in common.
 
     Multilingual embedders keep languages apart, and many give any two texts a similarity above 0.7. Slightly less than
     the mean is subtracted, so that a single text keeps its direction.

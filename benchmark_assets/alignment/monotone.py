@@ -28,27 +28,28 @@ from benchmark_assets.alignment.likeness import (
 from benchmark_assets.alignment.units import LONG, Units, units
 
 MOST_UNITS = 8000
-"""Most units in a document. Memory grows with the square of their number: 0.5 GB per matrix at this limit."""
+"""Maximum number of units in a document. Memory grows with the square of their number: 0.5 GB per matrix at this
+limit."""
 
 LEAST_WHOLE, LEAST_UNIT = 0.1, 0.09
-"""Similarity to the own segment, above that to other segments, at which text is as well left unassigned."""
+"""Similarity to the own segment, minus that to others, below which text is better left unassigned."""
 
 ANCHORED = -1.0
 """LEAST_UNIT after the first anchor: text between anchors belongs to their segments."""
 
 BY_UNIT = 2.8
-"""Weight of the similarity of single units to a segment, above their similarity to other segments, by length."""
+"""Weight of the similarity of single units to a segment, minus that to other segments, by length."""
 
 MATCHED, MOST_MATCHED = 0.2, 3.0
-"""Weight of a unit's share in the matches of a segment's sentences, relative to its similarity, and most characters of
-the guides that count as matched by a character of the translation."""
+"""Weight of a unit's share in the matches of a segment's sentences, relative to its similarity, and maximum number of
+characters of the guides that count as matched by a character of the translation."""
 
 UNRELATED, PRIOR = 0.2, 3.0
-"""Similarity to other segments, assumed for PRIOR segments besides the document's own."""
+"""Assumed similarity to other segments. It counts as that of PRIOR segments besides the document's own."""
 
 COMPARED = 250.0
-"""Least expected characters of a passage that is compared with rivals: short passages repeat one another, as verses of
-the Dhammapada do."""
+"""Minimum expected number of characters of a passage that is compared with rivals: short passages repeat one another,
+as verses of the Dhammapada do."""
 
 SOFTENED = 12.0
 """Characters added to both lengths, so that 'Yes, sir.' may match 'Even so, lord.'"""
@@ -57,7 +58,8 @@ FASTEST, SLOWEST = 0.6, 1.4
 """Bounds of the ratio of the translation's length to the guides' length."""
 
 BOUNDARIES = 40.0
-"""Boundaries with as many additions as `added` implies, assumed besides the document's own."""
+"""Number of assumed boundaries that are counted besides the document's own, with the share of additions that `added`
+implies."""
 
 
 class Weights(NamedTuple):
@@ -66,7 +68,7 @@ class Weights(NamedTuple):
     Attributes
     ----------
     whole
-        Weight of the similarity of a stretch as a whole to its segment, above its similarity to other segments.
+        Weight of the similarity of a whole stretch to its segment, minus its similarity to other segments.
     uneven
         Penalty: factor of the squared logarithm of actual by expected length.
     omitted
@@ -139,7 +141,7 @@ class Aligned(NamedTuple):
 
 
 class _Document(NamedTuple):
-    """A document to align: units compared with guides, and what is expected of each segment and passage.
+    """A document to align: units compared with guides, and the expectations for each segment and passage.
 
     `expected` is the length of each segment in the translation, shape (segments,), NaN without a guide; `passages` the
     number of each segment's passage; `anchors` the boundary at which the text of a segment begins, by segment.

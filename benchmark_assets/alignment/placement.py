@@ -14,7 +14,8 @@ SHORT_WORDS, SHORT_CHARACTERS = 3, 15
 """A segment with fewer words or characters may occur by chance, and counts only near its neighbors."""
 
 NEAR = 5
-"""Most words between a short segment and a placed one, in addition to twice the words of segments between them."""
+"""Maximum number of words between a short segment and a placed one, in addition to twice the words of segments between
+them."""
 
 _BREAK = re.compile(r"[.?!…;:]|\n\s*\n")
 
@@ -126,7 +127,8 @@ def _is_near(
 def _neighbor(
     segments: Sequence[Attestation | None], settled: Sequence[ProsePlace | None]
 ) -> tuple[ProsePlace | None, int]:
-    """The first settled place in lists that begin next to a short segment, and the most words allowed in between."""
+    """The first settled place in lists that begin next to a short segment, and the maximum number of words in
+    between."""
     room = NEAR
     for segment, place in zip(segments, settled, strict=True):
         if place:

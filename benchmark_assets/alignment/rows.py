@@ -78,7 +78,7 @@ def is_guided(segments: Sequence[SegmentPlace]) -> bool:
 
 
 def guides(segments: Sequence[SegmentPlace]) -> list[list[str | None]]:
-    """The segmented translations of a document, each with the text of every segment; without any, the source."""
+    """The segmented translations of a document, each with the text of every segment; the source if there are none."""
     if not is_guided(segments):
         return [[segment.source for segment in segments]]
     columns = zip(*(segment.guides for segment in segments), strict=True)
@@ -103,8 +103,8 @@ def by_embeddings(
 def by_numbers(prose: str, segments: Sequence[SegmentPlace], numbers: Sequence[tuple[int, str]]) -> dict[int, Piece]:
     """Pieces of the passages that begin with a number of the translation, by the segment's index.
 
-    A segment without a number of its own is merged with the one before: nothing tells where its text begins.
-    `numbers` has the offset and text of each number in the prose.
+    A segment without a number of its own is merged with the previous segment, because it is unknown where its text
+    begins. `numbers` has the offset and text of each number in the prose.
     """
     numbered = stretches([segment.id for segment in segments], numbers, len(prose))
     pieces: dict[int, Piece] = {}

@@ -21,7 +21,7 @@ ALIKE = 0.5
 """If the prose at a segment's expected place has at least this likeness, it is another wording of the segment."""
 
 LONGEST_EVIDENCE = 200
-"""Most characters of the evidence."""
+"""Maximum number of characters of the evidence."""
 
 
 class Finding(NamedTuple):

@@ -41,7 +41,7 @@ def calibration(rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame |
 
     Notes
     -----
-    Of the outputs that the rater calls errors, precision is the share that people call errors; recall is the converse.
+    Precision is the share of the rater's errors that people call errors, too; recall is the converse.
     Sources: table 8, and section 4.3 for the kappas.
     """
     result: list[tuple[object, ...]] = []

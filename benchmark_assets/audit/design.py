@@ -1,4 +1,5 @@
-"""The design of an audit: how wide intervals will be with so many verdicts and labels, before anything is paid.
+"""The design of an audit: expected widths of intervals for given numbers of verdicts and labels, before anything is
+paid.
 
 Not here: estimates (estimates, anchored), the cost of a verdict (accounts).
 """
@@ -39,13 +40,13 @@ def designs(triage: pl.DataFrame, audit: Audit, rate: float) -> pl.DataFrame:
     Returns
     -------
     Columns of `DESIGN`, one row for each share of `BELOW` and multiple of the sample: number of outputs that the panel
-    judges and that people label, and the width from people alone and with judges right in 70, 80, 90 and 95 % of
-    both errors and sound outputs; as a difference of rates.
+    judges and that people label, and the width, as a difference of rates: from people alone, and with judges that are
+    right in 70, 80, 90 and 95 % of both errors and sound outputs.
 
     Notes
     -----
-    The theory of `metrics.anchoring.gain` in each stratum, with outputs that are independent. Labels of documents in
-    which outputs are alike say less.
+    Applies `metrics.anchoring.gain` to each stratum, as if outputs were independent. If the outputs for a document are
+    alike, their labels carry less information.
     """
     sample = dict(zip(band_names(audit.bands), audit.sample, strict=True))
     strata = triage.group_by("model", "band", "queued", maintain_order=True).agg(outputs=pl.len())

@@ -12,7 +12,7 @@ from resources.keys import CORPUS
 EXAMPLE = schema("worked_example")
 
 MOST = 5
-"""Most examples of each rule."""
+"""Maximum number of examples of each rule."""
 
 SHARED, FAR, NEAR, SPLIT = "shared failure", "far but valid", "near but wrong", "split panel"
 

@@ -59,7 +59,7 @@ def failing_passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """For each passage, its unit and number of outputs (`possible`), and counts of the panel's labels of these."""
+    """For each passage, its unit and number of outputs (`possible`), and counts of the panel's labels of them."""
     queue = rows.filter(pl.col("raters") == PANEL).select("model", "passage", "label")
     outputs = triage.select(CORPUS, "model", "passage", "unit").join(queue, on=["model", "passage"], how="left")
     return outputs.group_by("corpus", "passage", "unit").agg(

@@ -105,7 +105,7 @@ def with_rates(
     Returns
     -------
     One row for each group, sorted: columns `by`, the sums of the counts, and `name`, `name_low` and `name_high` for
-    each rate. A rate without trials (0 or null) is null, and an interval with too few units.
+    each rate. A rate without trials (0 or null) is null, and so is an interval with too few units.
     """
     by_unit = counts.group_by(*by, "unit").agg(pl.exclude(*by, "unit").sum()).sort(*by, "unit")
     totals = by_unit.group_by(by, maintain_order=True).agg(pl.exclude(*by, "unit").sum())

@@ -1,4 +1,5 @@
-"""A model of raters beside the majority: who is informative, and Krippendorff's alpha with and without each rater.
+"""A model of raters beside the majority: the information of each rater, and Krippendorff's alpha with and without each
+rater.
 
 Not here: agreement of pairs of raters, and the panel without a judge (calibration).
 """
@@ -25,7 +26,7 @@ from resources.catalogue import schema
 from resources.keys import CORPUS
 
 STEPS, TOLERANCE, LEAST = 1000, 1e-9, 1e-10
-"""Most steps of EM, change of the log-likelihood per output at which it ends, and smallest probability."""
+"""Maximum number of EM steps, change of the log-likelihood per output at which it ends, and smallest probability."""
 
 RATERS = schema("rater_model")
 
@@ -79,7 +80,7 @@ def information(prior: Floats, errors: Floats) -> Floats:
 
 
 def alpha_by_unit(votes: Floats, units: Units) -> Floats:
-    """What Krippendorff's alpha is computed from, by unit: disagreements, then pairable labels of each kind.
+    """Terms of Krippendorff's alpha by unit: disagreements, then pairable labels of each kind.
 
     `votes` as in `dawid_skene`; shape (units, 1 + labels). An output with one label is not pairable.
     """
@@ -93,8 +94,8 @@ def alpha_by_unit(votes: Floats, units: Units) -> Floats:
 def alpha(sums: Floats) -> Floats:
     """Krippendorff's alpha for nominal labels, from sums over units, shape (n, 1 + labels), to (n,); at most 1.
 
-    NaN if all labels are the same. Krippendorff 2011: 1 - (n - 1) D / (n² - Σ n_c²), with D the disagreeing pairs, each
-    output's divided by its raters less one, n pairable labels, and n_c of them of kind c.
+    NaN if all labels are the same. Krippendorff 2011: 1 - (n - 1) D / (n² - Σ n_c²), where D sums the disagreeing pairs
+    of each output, divided by its number of raters minus 1; n is the number of pairable labels, n_c that of kind c.
     """
     labels = sums[:, 1:]
     total = labels.sum(axis=1)

@@ -30,7 +30,7 @@ from resources.keys import CORPUS
 
 RECALLS = (0.5, 0.8, 0.9, 0.95, 1.0)
 FEWEST = 5
-"""Fewest major errors for fitting a combination. With fewer, there may be a fold without any."""
+"""Minimum number of major errors for fitting a combination. With fewer, a fold may have none."""
 
 FOLDS = 5
 

@@ -218,9 +218,9 @@ def mixed_versions(outputs: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
 
 
 def not_passed(reports: pl.DataFrame) -> pl.DataFrame:
-    """Judges that did not pass their examination, those that failed first.
+    """Judges that did not pass their examination; those that failed come first.
 
-    `reports` has the columns `judge`, `purpose`, `aspect`, `direction`, `verdict` and `problem`, as the result.
+    `reports` has the columns `judge`, `purpose`, `aspect`, `direction`, `verdict` and `problem`, and so has the result.
     """
     is_passed = pl.col("verdict") == "passed"
     return reports.filter(~is_passed).sort("verdict", "judge", "purpose", "aspect", "direction")
@@ -244,7 +244,7 @@ def doubts(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def left_over(totals: pl.DataFrame, prose: pl.DataFrame) -> pl.DataFrame:
-    """The share of continuous translations that no segment has, by corpus and translator, the greatest share first.
+    """The share of continuous translations that belongs to no segment, by corpus and translator, greatest first.
 
     Parameters
     ----------

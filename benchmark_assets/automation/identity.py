@@ -1,7 +1,7 @@
 """Comparison of the marks of a home's stores before anything runs, and their renewal by every update; migration of
 Dagster's tables.
 
-Not here: what marks say (resources.identity), mending a home whose stores do not belong together (rebuilding).
+Not here: the meaning of marks (resources.identity), mending a home whose stores do not belong together (rebuilding).
 """
 
 from collections.abc import Iterator

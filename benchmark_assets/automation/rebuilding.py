@@ -1,7 +1,7 @@
 """Mending of a home with a store that is lost, damaged, older than the others, or of another home.
 
-Here: what is set aside, what is put together from the other stores, what is lost. Not here: which stores do not belong
-together (identity), backups, which lose nothing (resources.backups), salvage of a ledger (provider.salvage).
+Here: which files are set aside, what is restored from the other stores, and what is lost. Not here: which stores do not
+belong together (identity), backups, which lose nothing (resources.backups), salvage of a ledger (provider.salvage).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,18 +24,18 @@ from resources.sqlite_files import integrity
 from resources.warehouse import Warehouse
 
 ASIDE = "before-rebuild"
-"""Subfolder of a home that has what was set aside, in a folder for each time."""
+"""Subfolder of a home for the files that were set aside, with one folder for each time."""
 
 LABELS = "labels, pairs, glossary entries and imported outputs: import them again from their files"
 
 
 def rebuild(definitions: dg.Definitions) -> Iterator[str]:
-    """Mend the home, then materialize what needs no model; yield a line about each thing that was done or is lost.
+    """Mend the home, then materialize what needs no model; yield a line about each step and each loss.
 
-    What cannot be used is moved to ASIDE. A damaged ledger is salvaged. Without the warehouse, its corpora have to be
-    imported again; they find the ledger's replies. Without Dagster's state, partitions are reported again from the
-    warehouse's records; the history of runs is lost. Without the ledger, the accounts keep what the warehouse knows of
-    costs, and rows stay; only replies to questions of rows that change are paid for again.
+    Unusable files are moved to ASIDE. A damaged ledger is salvaged. If the warehouse is lost, its corpora have to be
+    imported again; their replies are found in the ledger. If Dagster's state is lost, partitions are reported again
+    from the warehouse's records; the history of runs is lost. If the ledger is lost, the accounts are restored from the
+    costs in the warehouse, and rows stay; a question is paid for again only if its row becomes stale.
     """
     resources = definitions.resources or {}
     warehouse: Warehouse = resources["warehouse"]
@@ -84,7 +84,7 @@ def _mend_files(warehouse: Warehouse, ledger: Path, aside: Path) -> Iterator[str
 
 
 def _damage(warehouse: Warehouse) -> str:
-    """What cannot be read of a warehouse; '' if all of its rows can."""
+    """The reason why a row of a warehouse cannot be read; '' if all rows can be read."""
     try:
         with warehouse.kept_open():
             for table in catalogue.tables():
@@ -101,7 +101,7 @@ def _set_aside(path: Path, aside: Path) -> str:
 
 
 def _names(known: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """What an empty warehouse had, by the names of Dagster's partitions."""
+    """Yield messages about lost corpora and tasks, whose names come from Dagster's partitions."""
     corpora = pl.Series("key", known["passage"], dtype=pl.String).str.split("/").list.first().unique().sort()
     for kind, names in (("corpora", corpora), ("tasks", known["task"])):
         if len(names):

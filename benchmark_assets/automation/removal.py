@@ -89,8 +89,8 @@ def base_set(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, n
 
 
 def kept(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
-    """Remove what people made for passages that are no longer in the files of a corpus; return the number of rows
-    removed from each table.
+    """Remove human work on passages that are no longer in the files of a corpus; return the number of rows removed from
+    each table.
 
     Raises
     ------

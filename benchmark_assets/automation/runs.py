@@ -43,7 +43,7 @@ NOT_AGAIN = "dagster/max_retries"
 """Tag that keeps Dagster's daemon from retrying a run. The daemon retries the job that started the run instead."""
 
 HISTORY = timedelta(days=30)
-"""Time for which Dagster keeps what has no influence on the present: logs, replaced materializations, runs."""
+"""Time for which Dagster keeps records without effect on the present: logs, replaced materializations, runs."""
 
 REPLIES_DAYS = 90
 """Days after which the texts of requests and replies move from the ledger to compressed files."""
@@ -143,7 +143,7 @@ def update(
     probe
         Whether to begin by asking the models of the scope, and all judges, which version they serve.
     history
-        Time for which Dagster keeps what has no influence on the present (`forget_history`).
+        Time for which Dagster keeps records without effect on the present (`forget_history`).
 
     Raises
     ------
@@ -215,8 +215,8 @@ def _update(
 
 
 def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str, name: str) -> None:
-    """Remove a model, a corpus, a task or a base set (`baseset`) from every table, or what people made for passages
-    that left the files of a corpus (`kept`).
+    """Remove a model, a corpus, a task or a base set (`baseset`) from every table, or human work on passages that left
+    the files of a corpus (`kept`).
 
     Raises
     ------
@@ -288,9 +288,9 @@ def settle_the_dead(instance: dg.DagsterInstance) -> None:
 
 
 def forget_history(instance: dg.DagsterInstance, before: datetime) -> None:
-    """Remove from Dagster's records what is older than `before` and has no influence on the present.
+    """Remove Dagster's records that are older than `before` and have no effect on the present.
 
-    That is the logs of runs, materializations that later ones replaced, and runs that no remaining event names.
+    These are the logs of runs, materializations that later ones replaced, and runs that no remaining event names.
     """
     events, table = instance.event_log_storage, instance.run_storage
     if isinstance(events, BatchingSqliteEventLogStorage):

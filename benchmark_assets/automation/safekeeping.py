@@ -1,4 +1,4 @@
-"""Backups of a home, and whether it agrees with itself: rows of tables, their records, and the reports to Dagster.
+"""Backups of a home, and the comparison of its rows with their records and with the reports to Dagster.
 
 Here: what a backup needs to know of corpora and registry, and the comparison of all assets, which changes nothing. Not
 here: checks of values (findings), copies and their order (resources.backups).
@@ -49,8 +49,8 @@ def agreement(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.D
     Returns
     -------
     One row of AGREEMENT per asset with a table: numbers of its recorded partitions, of its rows, and of partitions
-    whose version was not reported to Dagster, which the next update does; and in `problem`, '' if all rows agree with
-    the record of their partition.
+    whose version the next update will report to Dagster; and `problem`, '' if all rows agree with the record of their
+    partition.
     """
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     graph = definitions.resolve_asset_graph()

@@ -70,7 +70,7 @@ def _paid(found: Trial) -> str:
 
 
 def _written(settings: Mapping[str, Any]) -> str:
-    """Settings as lines of the registry would have them."""
+    """Settings as lines for the registry's file."""
     values = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
     return ", ".join(
         yaml.safe_dump({name: value}, default_flow_style=True).strip("{}\n") for name, value in values.items()

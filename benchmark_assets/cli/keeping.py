@@ -39,10 +39,10 @@ def backup(folder: Path) -> None:
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--at", metavar="NAME", help="Name of the backup; by default the last one.")
 def restore(folder: Path, at: str | None) -> None:
-    """Put a backup in FOLDER in the place of the home's warehouse, ledger and Dagster state.
+    """Replace the home's warehouse, ledger and Dagster state by those of a backup in FOLDER.
 
-    What is replaced is kept beside it; a ledger that has later replies stays. Stop Dagster's UI and all runs first. The
-    next `variorum update` materializes what has happened since, without paying for any reply again.
+    The replaced files are kept in the home; a ledger that has later replies, too, stays. Stop Dagster's UI and all runs
+    first. The next `variorum update` repeats what happened after the backup, without paying for any reply again.
     """
     chosen, place = backups.chosen(folder, at), home()
     warehouse = Warehouse(path=str(place / "variorum.duckdb"), wait_seconds=5)
@@ -62,7 +62,7 @@ def restore(folder: Path, at: str | None) -> None:
 def verify(folder: Path | None, at: str | None) -> None:
     """Open the home, or a backup in FOLDER, and compare rows with their records and records with Dagster's.
 
-    Of a backup, all files are also compared with the manifest.
+    The files of a backup are also compared with its manifest.
     """
     if folder is None:
         deployment = Deployment()
@@ -89,8 +89,8 @@ def verify(folder: Path | None, at: str | None) -> None:
 def rebuild() -> None:
     """Mend a home whose warehouse, ledger or Dagster state is lost, damaged, older than the rest, or of another home.
 
-    Recomputes what needs no model, and names what is lost. Restore a backup instead if you have one. What cannot be
-    used is moved to a folder in the home. Stop Dagster's UI and all runs first.
+    Materializes what needs no model, and names what is lost. Restore a backup instead if you have one. Unusable files
+    are moved to a folder in the home. Stop Dagster's UI and all runs first.
     """
     for line in rebuilding.rebuild(build_definitions()):
         click.echo(line)

@@ -31,7 +31,7 @@ def _choosing(command: Command) -> Command:
 
 @click.command()
 def uncertain() -> None:
-    """List calls of unknown cost, whose worst case counts against the budgets: broken off, or without usage."""
+    """List calls of unknown cost: broken off, or without usage. Their worst case counts against the budgets."""
     rows = corrections.uncertain(Deployment().provider.ledger)
     if rows.is_empty():
         click.echo("the cost of every call is known")
@@ -54,7 +54,7 @@ def release(attempts: tuple[int, ...], model: str | None, note: str, author: str
 @_choosing
 @click.option("--cost", type=click.FloatRange(0), help="US dollars that each call cost; by default its worst case.")
 def confirm(attempts: tuple[int, ...], model: str | None, cost: float | None, note: str, author: str) -> None:
-    """Record what calls cost, also where another cost is known. `variorum costs` lists all corrections."""
+    """Record what calls cost, even if another cost was recorded before. `variorum costs` lists all corrections."""
     _correct(attempts, model, cost, author, note)
 
 

@@ -42,7 +42,7 @@ def status() -> None:
 @click.option("--rate", type=click.FloatRange(0, 100, min_open=True, max_open=True), default=5, show_default=True,
               help="Error rate to expect, in per cent.")  # fmt: skip
 def design(corpus: str, rate: float) -> None:
-    """Show how wide the interval of CORPUS's error rate will be with so many verdicts and labels. Nothing is asked."""
+    """Show the width of the interval of CORPUS's error rate for several numbers of verdicts and labels, at no cost."""
     home = Deployment()
     triage = home.warehouse.read("triage").filter(corpus == CORPUS)
     if triage.is_empty():

@@ -1,4 +1,4 @@
-"""Anchors: places in a continuous translation at which the text of a segment begins or ends, by its own citations.
+"""Anchors: places in a continuous translation where the text of a segment begins or ends, by its own numbers.
 
 Here: which numbers of a translation are citations of the source. Not here: reading numbers (readers), alignment between
 anchors.
@@ -31,7 +31,8 @@ def anchors(segments: Sequence[str], numbers: Iterable[tuple[int, str]]) -> dict
 def stretches(segments: Sequence[str], numbers: Iterable[tuple[int, str]], end: int) -> dict[int, tuple[int, int]]:
     """Start and end of the text of each segment that has a number of its own, by the segment's index, in any order.
 
-    The text ends at the next number, unless that divides it further than the source does: then it goes on.
+    The text ends at the next number, unless that number divides the segment further than the source does: then the text
+    goes on.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def stretches(segments: Sequence[str], numbers: Iterable[tuple[int, str]], end: 
 
 
 def _citations(segments: Sequence[str], found: Sequence[tuple[int, str]]) -> dict[str, int]:
-    """Index of the first segment of each citation of the source; nothing if the numbers are not its citations."""
+    """Index of the first segment of each citation of the source; empty if the numbers are not its citations."""
     first: dict[str, int] = {}
     for index, segment in enumerate(segments):
         levels = segment.partition(":")[2].split(".")

@@ -35,7 +35,7 @@ BESIDE = ({"prose": "prose", "prose_aside": "aside"}, {"segment_aside": "segment
 table of a group tell which rows of the group changed."""
 
 MOST = 200
-"""Most faults that a message lists."""
+"""Maximum number of faults that a message lists."""
 
 BY_DOCUMENT = ["corpus", "document", "translator"]
 
@@ -86,8 +86,8 @@ def look_at_files(
 ) -> None:  # fmt: skip
     """Read the imported corpora; add new passages, store and report changed ones, remove missing ones.
 
-    What people made for missing passages is kept. A notification tells what is kept, and which imported outputs
-    translate an earlier source.
+    Human work on missing passages is kept. A notification lists the kept work, and imported outputs that translate an
+    earlier version of their source.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def _store_beside(
 
 
 def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, contents: Scan) -> tuple[int, pl.DataFrame]:
-    """Remove passages that are no longer in the files from every table but BY_PEOPLE.
+    """Remove passages that left the files from all tables except those in BY_PEOPLE.
 
     Returns the number of these passages, and the number of rows removed from each table.
 

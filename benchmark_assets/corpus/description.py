@@ -274,7 +274,7 @@ def load(path: Path) -> Description:
 def examine(path: Path) -> tuple[Description | None, list[BadInput]]:
     """A description, and all its faults, which `load` would raise; the paths in the result are absolute.
 
-    If there are faults, the description serves only to look for faults in its files. It is None if it cannot serve.
+    A description with faults can be used only to check its files. It is None if it cannot be used for that, either.
     """
     remedy = "compare it with warehouse/sample/corpus.yaml"
     description, faults = yaml_files.examine(path, Description, remedy, ESSENTIAL)

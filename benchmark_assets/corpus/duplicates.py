@@ -18,11 +18,12 @@ WORDS = 32
 the comparison is exact, too, but slower."""
 
 DISCERNING = 4
-"""Least bits of a signature for each trigram by which near-duplicates may differ. Signatures of unrelated texts differ
-in half of their bits, which is then at least twice that number of trigrams."""
+"""Minimum ratio of the bits of a signature to the trigrams in which near-duplicates may differ. Signatures of unrelated
+texts differ in half of their bits, so in at least twice as many as the signatures of near-duplicates."""
 
 STALE = 0.25
-"""Share of closed passages at which the arrays are copied without them. A smaller share would copy them too often."""
+"""Share of closed passages at which the arrays are copied without those passages. With a smaller share, the arrays
+would be copied too often."""
 
 BLOCK = 1024
 """Sets processed at once, which limits the memory for any number of passages."""

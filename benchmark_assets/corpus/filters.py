@@ -14,18 +14,18 @@ from benchmark_assets.corpus.trigrams import WIDTH, containment, jaccard, normal
 from resources.frozen import Frozen
 
 REPEATED = 20
-"""Least number of letters of a segment contained in another one that indicate a faulty extraction. Shorter segments
-('Yes, sir.', 'consciousness'), a fifth of the segments of the suttas, repeat legitimately."""
+"""Minimum number of letters of a segment contained in another segment that indicate a faulty extraction. Shorter
+segments ('Yes, sir.', 'consciousness'), a fifth of the segments of the suttas, repeat legitimately."""
 
 OVERLAP = 40
-"""Least number of letters shared by the end of a segment and the beginning of another one that indicate a faulty
+"""Minimum number of letters shared by the end of a segment and the beginning of another segment that indicate a faulty
 extraction. Sentences overlap legitimately ('… is the interior earth element.' 'The interior earth element and …'): in
 the suttas, by up to 32 letters where the sources differ."""
 
 ALIKE = 0.5
-"""Share of the shorter source segment's trigrams that the other one contains, from which the two count as a repetition
-in the source. Formulas with the same rendering have 0.55 or more ('jātipaccayā nu kho …', 'avijjāpaccayā nu kho …');
-other segments of a sutta share about a quarter."""
+"""Two source segments count as a repetition if the longer one contains at least this share of the shorter one's
+trigrams. Formulas with the same rendering have 0.55 or more ('jātipaccayā nu kho …', 'avijjāpaccayā nu kho …'); other
+segments of a sutta share about a quarter."""
 
 CORRUPT = r"[\x00\x{FFFD}]"
 """U+0000, and the character that replaces undecodable bytes."""
@@ -97,8 +97,8 @@ def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, fil
       - short: a reference has fewer than `min_characters`, too few for a comparison of meaning.
       - similar: two references have a similarity of `max_similarity` or more. One may be a copy of the other, or both
         may be a formula; the envelope collapses.
-      - length_ratio: the longest reference is more than `max_length_ratio` times as long as the shortest. Part of one
-        may be missing, or one may contain text of a neighboring passage.
+      - length_ratio: the longest reference is more than `max_length_ratio` times as long as the shortest. Part of the
+        shortest may be missing, or the longest may contain text of a neighboring passage.
       - null_characters: there is a U+0000 or U+FFFD, which stands in place of a lost letter. (PaliBench names only
         U+0000; other programs leave U+FFFD. Polars and DuckDB treat U+0000 like any other character.)
       - internal_duplication: there are duplicated segments, because the extraction assigned the same stretch of the

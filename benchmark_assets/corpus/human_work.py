@@ -1,4 +1,4 @@
-"""What people made for passages, and nothing can compute again: imported outputs, labels and preferences.
+"""Human work on passages, which cannot be computed again: imported outputs, labels and preferences.
 
 Here: work that is kept although its passages left the files, and outputs that translate an earlier source. Not here:
 imports (translation, adjudication, literary), removal (lineage.removal, automation.removal).
@@ -13,14 +13,14 @@ from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse
 
 BY_PEOPLE = ("imported_annotation", "imported_label", "imported_output", "imported_span", "match_label", "pair_label")
-"""Tables of what people made for passages."""
+"""Tables of human work on passages."""
 
 MOST_NAMED = 5
 """Maximum number of passages that a notice names."""
 
 
 def kept(warehouse: Warehouse) -> pl.DataFrame:
-    """Work on passages that are no longer in the files: `corpus`, `table` and `passage`, one row for each row."""
+    """Work on passages that are no longer in the files: `corpus`, `table` and `passage`, for each row of BY_PEOPLE."""
     current = warehouse.read("source_text", columns=["passage"])
     tables = {table: warehouse.read(table, columns=["passage"]).drop_nulls() for table in BY_PEOPLE}
     rows = [

@@ -10,23 +10,24 @@ from collections.abc import Sequence
 from resources.wording import RUN, words_of
 
 SHARE = 0.55
-"""Least share of the words of either text, in shared runs, that makes one a copy. Of pairs of translators of the
-Daodejing none has more than 0.41."""
+"""A text is a copy if shared runs contain at least this share of the words of either text. No pair of translators of
+the Daodejing has more than 0.41."""
 
 LONGEST = 20
-"""A shared run of so many words makes a text a copy. Among pairs of translators of the Daodejing, 99 % have at most 11,
-and the longest is 20; formulas of the suttas reach 16."""
+"""A shared run of this many words makes a text a copy. Among pairs of translators of the Daodejing, 99 % have at most
+11, and the longest is 20; formulas of the suttas reach 16."""
 
 SHORTEST = 12
-"""The same for an original whose half has fewer words than `LONGEST`."""
+"""The same number for an original whose half has fewer words than `LONGEST`: half of its words, but at least this
+many."""
 
 
 def copied(text: str, original: str) -> str:
-    """What a text shares with an original, if that is so much that it is no independent translation, else ''.
+    """The overlap of a text with an original, in words, if the text counts as a copy; '' if it does not.
 
-    That is the whole original, a run of half of its words (between `SHORTEST` and `LONGEST`), or `SHARE` of the words
-    of either text in runs of at least `RUN` words that the other has, too. Case, punctuation, digits and white space do
-    not count.
+    A copy contains the whole original, or a run of half of its words (at least `SHORTEST`, at most `LONGEST`), or
+    shares `SHARE` of the words of either text in runs of at least `RUN` words. Case, punctuation, digits and white
+    space do not count.
     """
     own, words = words_of(text), words_of(original)
     if not own or not words:
@@ -57,7 +58,7 @@ def _contains(words: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def _runs(words: Sequence[str], others: Sequence[str]) -> list[tuple[int, int, int]]:
-    """Maximal runs of at least `RUN` words that both have: start in each, and length."""
+    """Maximal runs of at least `RUN` words that both texts have: start in each text, and length."""
     starts = defaultdict[tuple[str, ...], list[int]](list)
     for place in range(len(others) - RUN + 1):
         starts[tuple(others[place : place + RUN])].append(place)

@@ -54,25 +54,26 @@ def _taken(warehouse: Warehouse, name: str, path: Path) -> Iterator[BadInput]:
 
 
 def _related(judges: Sequence[str], families: Mapping[str, str], path: Path) -> Iterator[BadInput]:
-    """A fault for each judge of a panel that is of the same family as one before it. Unknown judges have none."""
+    """A fault for each judge of a panel that shares the family of an earlier judge. Unknown judges have no fault."""
     seats: dict[str, str] = {}
     for judge in judges:
         family = families.get(judge, "").casefold()
         if family and seats.setdefault(family, judge) != judge:
             problem = (
-                f"has {seats[family]} and {judge}, both of the family {families[judge]!r}: their votes are not two"
+                f"has {seats[family]} and {judge}, both of the family {families[judge]!r}: "
+                "their votes are not independent"
             )
             yield BadInput(path, "audit.judges", problem, "name judges of different families")
 
 
 def paths(warehouse: Warehouse) -> dict[str, Path]:
-    """Absolute paths of the imported descriptions, by corpus. A description inside a home that was moved is there."""
+    """Absolute paths of the imported descriptions, by corpus. If the home was moved, they are the new paths."""
     rows = warehouse.read("corpus", columns=["corpus", "description", "home"])
     return {corpus: restored(text, home, warehouse.folder) for corpus, text, home in rows.iter_rows()}
 
 
 def sources(warehouse: Warehouse) -> dict[str, Path]:
-    """Descriptions of all corpora and their files, by `corpus/…`; no hidden files, none of unusable descriptions."""
+    """Descriptions of all corpora and their files, by `corpus/…`, without hidden files and unusable descriptions."""
     found: dict[str, Path] = {}
     for name, path in paths(warehouse).items():
         description, _ = examine(path)
@@ -86,7 +87,7 @@ def sources(warehouse: Warehouse) -> dict[str, Path]:
 
 
 def visible(root: Path) -> Iterator[Path]:
-    """Files and folders below the root of a corpus, or the root itself if it is a file; none that are hidden."""
+    """Files and folders below the root of a corpus, or the root itself if it is a file. Hidden ones are left out."""
     for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
         if not any(part.startswith(".") for part in path.relative_to(root).parts):
             yield path

@@ -118,7 +118,7 @@ def named(translators: Iterable[str]) -> list[str]:
 def secrets(warehouse: Warehouse, passages: pl.DataFrame, rights: pl.DataFrame) -> pl.DataFrame:
     """The restricted texts of passages, in every form in which they are stored.
 
-    A continuous translation without a text of the passage counts with the text of the whole document.
+    If a continuous translation has no text for a passage, the text of its whole document is included.
 
     Parameters
     ----------

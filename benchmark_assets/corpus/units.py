@@ -48,12 +48,12 @@ def with_units(rows: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
 
 
 def kinds(warehouse: Warehouse) -> dict[str, str]:
-    """What the units are, by corpus, for signatures and settings."""
+    """Kind of the units, such as documents, by corpus, for signatures and settings."""
     return dict(units(warehouse).select(CORPUS, "unit_kind").unique().sort("corpus").iter_rows())
 
 
 def kinds_by_model(warehouse: Warehouse, outputs: pl.DataFrame) -> pl.DataFrame:
-    """What the units are in the corpora of each model's outputs: columns `model` and `units`.
+    """Kinds of the units in the corpora of each model's outputs: columns `model` and `units`.
 
     `outputs` has the columns `model` and `passage`.
     """

@@ -31,7 +31,7 @@ AGREEMENT = schema("annotation_agreement")
 PAIR = ["corpus", "kind", "first", "second", "prefilled"]
 
 HALF = 0.5
-"""Credit for a character that both mark with different severities."""
+"""Credit for a character that both raters mark, but with different severities."""
 
 METHOD = f"F1: characters of all outputs together, {HALF} for another severity, major and critical errors as one"
 
@@ -87,7 +87,8 @@ def by_judges(votes: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
 def agreement(ratings: pl.DataFrame) -> pl.DataFrame:
     """Rows of `annotation_agreement`, from rows of `by_people` and `by_judges`.
 
-    Pairs in which errors were marked from the start are apart, since annotators may have left them as they were.
+    Pairs in which errors were marked from the start have rows of their own, since annotators may have kept those
+    errors.
 
     Notes
     -----

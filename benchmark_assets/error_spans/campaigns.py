@@ -40,10 +40,10 @@ SEVERITIES: Mapping[str, tuple[str, ...]] = {
 """Severities of errors, by protocol."""
 
 MISSING = "[missing]"
-"""What annotators mark behind the output where it lacks something."""
+"""Text after the output. Annotators mark it if the output lacks something."""
 
 MOST_IF_BROKEN = 33
-"""Highest score of an attention check that counts as passed on Pearmut's dashboard, where 0 is broken and 33 flawed."""
+"""Highest score with which an attention check is passed on Pearmut's dashboard; 0 is broken, 33 is flawed."""
 
 
 Shown = Mapping[str, SheetItem]
@@ -178,7 +178,7 @@ def _info(protocol: str, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _of_all_models(warehouse: Warehouse, corpus: str, items: Sequence[SheetItem], seed: int) -> list[Shown]:
-    """The sampled passages with the outputs of all models that have one of each; models are numbered by a hash."""
+    """The sampled passages with the outputs of all models that translated all of them, numbered by a hash."""
     passages = {item.place: item for item in items}
     keys = pl.DataFrame({"passage": [f"{corpus}/{place}" for place in passages]})
     outputs = warehouse.read("model_output", keys, ["model", "passage", "text"]).drop_nulls("text")
@@ -234,7 +234,7 @@ def _numbered(group: Sequence[SheetItem]) -> Shown:
 def _segment(
     group: Shown, checks: Collection[str], judge: str | None, marks: Mapping[str, list[dict[str, Any]]]
 ) -> dict[str, Any]:
-    """The texts of a passage, and beside them what the import needs. `checks` are items that check attention."""
+    """The texts of a passage, and the fields that the import needs. `checks` are items that check attention."""
     first = next(iter(group.values()))
     references = "\n\n".join(f"[{name}]\n{text}" for name, text in sorted(first.references.items()))
     segment: dict[str, Any] = {"item_id": first.item, "instructions": escape(first.place), "src": first.source}

@@ -20,11 +20,11 @@ REFERENCES = "references"
 
 
 class SpanSentinels(TextExaminations):
-    """Errors that judges mark in human translations, and in texts whose fault is known.
+    """Errors that judges mark in human translations, and in texts with known faults.
 
-    A judge is examined once for each direction of corpora that ask for it, and anew if the judge, its served version or
-    a text changes. It sees references if it sees them in all these corpora. An examination ends as soon as its verdict
-    is clear.
+    A judge is examined once for each language direction of the corpora that ask for it, and again if the judge, its
+    served version or a text changes. It sees references if it sees them in all these corpora. An examination ends as
+    soon as its verdict is clear.
     """
 
     name = "span_sentinel"

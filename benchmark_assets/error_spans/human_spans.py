@@ -125,7 +125,7 @@ def human_rows(annotations: pl.DataFrame, spans: pl.DataFrame) -> tuple[pl.DataF
 
 
 def _error(mark: Mark, text: str, exact: bool) -> HumanError:
-    """The error of a mark; `exact` tells whether the file shows the text to the letter, on which positions depend."""
+    """The error of a mark; `exact` is whether the file shows exactly this text, without which positions are invalid."""
     severity = str(mark.severity).lower()
     if severity not in WEIGHTS:
         raise ValueError(f"an error has the unknown severity {quoted(mark.severity)}")

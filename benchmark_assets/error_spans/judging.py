@@ -30,7 +30,7 @@ WEIGHTS = {"minor": 1, "major": 5, "critical": 25}
 """Points that an error costs, by severity (GEMBA-MQM)."""
 
 MOST_POINTS = 25
-"""Points that the errors of an output cost at most (GEMBA-MQM)."""
+"""Maximum number of points that the errors of an output cost (GEMBA-MQM)."""
 
 BEST = 100
 """Highest overall score (ESA)."""
@@ -124,8 +124,8 @@ def _read_error(place: int, error: Any) -> MarkedError:
 def mqm(severities: Iterable[str]) -> float:
     """Score of an output from the severities of its errors, -25 to 0; 0 without errors.
 
-    Source: GEMBA-MQM (Kocmi and Federmann 2023), with its weights and its cap. Its code counts the five gravest errors
-    only; here, all errors count.
+    Source: GEMBA-MQM (Kocmi and Federmann 2023), with its weights and its cap. The published code counts the five
+    gravest errors only; here, all errors count.
     """
     return -float(min(sum(WEIGHTS[severity] for severity in severities), MOST_POINTS))
 

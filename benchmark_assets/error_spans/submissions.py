@@ -1,7 +1,7 @@
 """Readers of files with errors that people marked: downloads from Pearmut, spreadsheets, exports of Label Studio.
 
-Here: what a file says of each item. Not here: whether it is sound, and storage (human_spans). A file that its reader
-cannot parse is refused as a whole.
+Here: the content of a file, item by item. Not here: whether it is sound, and storage (human_spans). A file that its
+reader cannot parse is refused as a whole.
 """
 
 import re
@@ -73,7 +73,7 @@ def read(path: Path) -> list[Submitted]:
     Raises
     ------
     BadInput
-        If the file is none that can be read.
+        If no reader can parse the file.
     """
     if path.suffix.lower() == ".csv":
         return list(read_sheet(path))
@@ -84,8 +84,8 @@ def read(path: Path) -> list[Submitted]:
 def read_pearmut(path: Path, content: object) -> Iterator[Submitted]:
     """Submissions in a download from Pearmut's dashboard, which has a list for each campaign.
 
-    A submission with Pearmut's mark of a reset voids the user's earlier ones. Tutorials, forms and skipped items have
-    no `item_id` or no annotation, and are left out.
+    A submission with Pearmut's mark of a reset voids the user's earlier submissions. Tutorials, forms and skipped items
+    have no `item_id` or no annotation, and are left out.
     """
     if not isinstance(content, dict) or not all(isinstance(entries, list) for entries in content.values()):
         raise BadInput(path, "", "is not an object with a list for each campaign", _REMEDY)

@@ -13,10 +13,10 @@ from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
 PAIRS = {"comparison_sentinel": "comparison", "aspect_sentinel": "aspect_vote"}
-"""Tables of choices between texts, and the tables of the votes that the judges were examined for."""
+"""Tables of examinations by choices between two texts, each with the table of the examined judges' votes."""
 
 TEXTS = {"judge_sentinel": "judge_vote", "rubric_sentinel": "rubric_vote", "span_sentinel": "span_vote"}
-"""Tables of verdicts on single texts, and the tables of the votes that the judges were examined for."""
+"""Tables of examinations by verdicts on single texts, each with the table of the examined judges' votes."""
 
 
 @dg.asset(
@@ -26,7 +26,7 @@ TEXTS = {"judge_sentinel": "judge_vote", "rubric_sentinel": "rubric_vote", "span
 def judge_report(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
 ) -> dg.Output[None]:
-    """Report card of each examined judge: accuracy, obedience, fondness of length and position, and a verdict."""
+    """Report card of each examined judge: accuracy, obedience, preference for length and position, and a verdict."""
     thresholds = provider.registry().examination
     tables = {purpose: warehouse.read(table) for table, purpose in PAIRS.items()}
     tables |= {purpose: choices_on_texts(warehouse.read(table)) for table, purpose in TEXTS.items()}

@@ -1,4 +1,5 @@
-"""Scores and the examinations of their judges: what a score is worth if its judges failed, or were not examined.
+"""Scores and the examinations of their judges: scores of failed judges are withheld, scores of unexamined judges are
+flagged.
 
 Here: the verdict on several judges together, and the marking of scores. Not here: which judges a score depends on
 (the modules `examining` of other rooms), verdicts on single judges (reports).
@@ -37,7 +38,7 @@ def cards(warehouse: Warehouse, purpose: str) -> dict[Report, Standing]:
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """The worst verdict: failed, not examined, undecided or passed; `not examined` without any."""
+    """The worst verdict: failed, not examined, undecided or passed; `not examined` if there is none."""
     present = set(verdicts) or {UNEXAMINED}
     return next(name for name in _WORST_FIRST if name in present)
 

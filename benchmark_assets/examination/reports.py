@@ -1,4 +1,4 @@
-"""Report cards of judges, from their choices between texts whose better one is known.
+"""Report cards of judges, from their choices in pairs whose better text is known.
 
 Here: rates with intervals, verdicts and their reasons. Not here: the sequential tests (sequential), asking (study).
 """
@@ -36,13 +36,13 @@ COUNTED: Mapping[Trait, str] = {
 """Column with the number of sentinels of each tested trait."""
 
 LOPSIDED = 0.25
-"""Deviation of the share of choices for A from one half that is named as a reason of a failure."""
+"""Minimum distance from one half at which the share of choices for A is named as a reason for a failure."""
 
 CONTRADICTORY = 0.4
-"""Share of contradictions that is named as a reason of a failure."""
+"""Minimum share of contradictions that is named as a reason for a failure."""
 
 UNREAD = 0.2
-"""Share of replies without a choice that is named as a reason of a failure."""
+"""Minimum share of replies without a choice that is named as a reason for a failure."""
 
 MARKS = ("rubric_vote", "span_vote")
 """Purposes of judges that give marks on a scale."""
@@ -166,7 +166,7 @@ def _length(padded: pl.DataFrame) -> dict[str, float | None]:
 def _problem(
     verdicts: Mapping[Trait, TraitVerdict], outcomes: Mapping[Trait, Sequence[Outcome]], card: Mapping[str, object]
 ) -> str | None:
-    """Why a judge failed, with the position of its choices if these explain it, or why its verdict is not clear."""
+    """Why a judge failed, including a bias for a position, or why its verdict is not clear."""
     result = overall(verdicts)
     if result == "passed":
         return None

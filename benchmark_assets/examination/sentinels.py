@@ -19,7 +19,7 @@ Trait = Literal["accuracy", "obedience", "praise", "padding", "identical"]
 TRAITS: tuple[Trait, ...] = get_args(Trait)
 
 PADDING: Mapping[str, float] = {"half": 1.5, "triple": 3.0}
-"""Length of a padded text in lengths of the sound text, by kind of padding."""
+"""Ratio of a padded text's length to the sound text's length, by kind of padding."""
 
 EMPTY = "…"
 """A text without words. A blank text never reaches a judge."""
@@ -50,7 +50,7 @@ PRAISES: Mapping[str, str] = {
 
 
 class Sound(NamedTuple):
-    """A human translation of a passage, and what its damage needs.
+    """A human translation of a passage, and the inputs for damaging it.
 
     `other` is a translation of another passage. `material` has the other inputs of the rules of damage.
     """
@@ -122,7 +122,7 @@ def sentinels(
 
 
 def padded(text: str, ratio: float) -> str:
-    """A text that says each clause, or as many as needed, again, until it has about `ratio` times the length."""
+    """A text whose clauses, all or as many as needed, are repeated until it has about `ratio` times its length."""
     parts, whole, wanted = [], 0, 0.0
     for start, end in clauses(text):
         clause = text[start:end]

@@ -30,8 +30,8 @@ SHARES: Mapping[Trait, float] = {
     "padding": 0.09,
     "identical": 0.02,
 }
-"""Most sentinels of each trait, as shares of the limit of calls. Together they would exceed the limit: calls that one
-trait does not need are left for the others."""
+"""Maximum number of sentinels of each trait, as a share of the limit of calls. The shares add up to more than 1,
+because calls that one trait does not need are left for the others."""
 
 CALLS_ABOUT_PAIRS: Mapping[Trait, int] = {"accuracy": 2, "obedience": 2, "praise": 2, "padding": 2, "identical": 1}
 """Calls about a sentinel, by trait, if the judge sees pairs of texts. Identical texts look the same in both orders."""

@@ -38,8 +38,8 @@ Letter = Literal["A", "B"]
 LETTERS: tuple[Letter, Letter] = ("A", "B")
 
 Asked = tuple[Mapping[str, str], Mapping[str, Any], Mapping[str, object]]
-"""What distinguishes a question about a sentinel from the others (part of the key), its content, and columns of its row
-that are known before the reply."""
+"""The part of the key that distinguishes a question about a sentinel from the others, its content, and columns of its
+row that are known before the reply."""
 
 
 FINAL = (OutcomeOfCall.EMPTY, OutcomeOfCall.TOO_LONG, OutcomeOfCall.REJECTED)
@@ -79,8 +79,8 @@ class Examinations(ItemStudy[Examinee]):
 
     @abstractmethod
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """The content of a question before the translations, by passage of the sound texts. Passages without one are
-        not asked about."""
+        """The content of a question before the translations, by passage of the sound texts. Passages without it are
+        left out."""
 
     @abstractmethod
     def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
@@ -173,7 +173,8 @@ class Examinations(ItemStudy[Examinee]):
 
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
         """Ask about sentinels. A judge without a reply to all its questions keeps the rows of its last examination, if
-        it had any; the other judges get their rows. The asset fails as a whole only if no judge replied to all."""
+        it had any; the other judges get their rows. The asset fails as a whole only if no judge replied to all its
+        questions."""
         plan, judged = self.answers(stale, run)
         faults: dict[tuple[object, ...], str] = {}
         for item, verdict in judged:
@@ -210,7 +211,8 @@ class PairExaminations(Examinations):
         """The letter of the text that a reply prefers; another word if it prefers neither."""
 
     def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
-        """Two questions about each sentinel, one about identical texts: the text on trial is shown as A and as B."""
+        """Two questions about each sentinel, with the text on trial as A and as B; one question if the texts are
+        identical."""
         for side, trial in list(zip(LETTERS, sentinel.trials, strict=True))[: self.asked[sentinel.trait]]:
             a, b = (trial, sentinel.sound) if side == "A" else (sentinel.sound, trial)
             ratio = len(trial) / len(sentinel.sound)

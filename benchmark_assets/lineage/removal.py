@@ -19,7 +19,7 @@ KEPT = {
     "control_item", "imported_annotation", "imported_span",
 }  # fmt: skip
 """Tables that keep their rows: the accounts keep all costs, base sets are frozen, and labels by people apply again if
-their texts return; control items tell which labels never do."""
+their texts return; control items show which labels never apply."""
 
 ROWS = pl.Schema({"table": pl.String(), "rows": pl.Int64()})
 """Number of removed rows by table."""
@@ -32,7 +32,8 @@ def remove(
     also: Sequence[Replacement] = (),
     keep: Collection[str] = KEPT,
 ) -> pl.DataFrame:
-    """Remove models, passages or tasks from all tables but `keep`, in one transaction, and from Dagster's partitions.
+    """Remove models, passages or tasks from all tables except `keep`, in one transaction, and from Dagster's
+    partitions.
 
     Each partition with rows is reported to Dagster as retracted, so that downstream partitions become stale. The report
     precedes the write: if the process ends in between, the partitions count as stored but not reported, hence stale.

@@ -25,7 +25,7 @@ SCORES = schema("anchored_score")
 WIN_RATES = schema("anchored_win_rate")
 
 POINTS = {MACHINE: 1.0, UNSURE: 0.5, HUMAN: 0.0}
-"""Points of an output by whose text is better."""
+"""Points of an output, by the author of the better text."""
 
 SIGNATURE = (
     "prediction-powered (PPI++, stratified by model), predictions from the judge's points by Bayes's rule, slope and "

@@ -1,7 +1,7 @@
 """Literary scores at equal length: points without the effect of length, and of position where it does not cancel.
 
-Here: the fondness of length of an ensemble, from its verdicts on padded texts, and the score that a model would have if
-its outputs were as long as the human translations. Not here: scores without control (scores), padded texts
+Here: how much an ensemble prefers longer texts, from its verdicts on padded texts, and the score that a model would
+have if its outputs were as long as the human translations. Not here: scores without control (scores), padded texts
 (examination).
 """
 
@@ -37,7 +37,7 @@ def with_control(
     scored: pl.DataFrame, ensemble_verdicts: pl.DataFrame, votes: pl.DataFrame, works: pl.DataFrame,
     literary: Literary, ratios: pl.DataFrame, sentinels: pl.DataFrame,
 ) -> pl.DataFrame:  # fmt: skip
-    """Scores with those at equal length.
+    """Add the columns of scores at equal length.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def with_control(
     ensemble_verdicts, votes, works, literary
         The other arguments of `scores.scores`.
     ratios
-        Columns `model`, `passage` and `log_ratio`: log of the length of the output in lengths of the human translation;
+        Columns `model`, `passage` and `log_ratio`: log of the ratio of the output's length to the human translation's;
         0 for a blank output, which no judge saw.
     sentinels
         Rows of `aspect_sentinel` in the direction of the corpus.
@@ -88,8 +88,8 @@ def ensemble_coefficient(sentinels: pl.DataFrame, literary: Literary, aspect: st
     """Logits that an ensemble's points gain per unit of log length ratio, with the 95 % interval; None without padded
     texts on which all its seats were asked.
 
-    The padded texts take the place of outputs: the same rules make votes, balances and points of them, so that the
-    coefficient is that of points, whatever the number of seats and orders. `aspect` is '' for the whole ensemble.
+    Padded texts are treated like outputs: the same rules derive votes, balances and points, so that the coefficient is
+    that of points, whatever the number of seats and orders. `aspect` is '' for the whole ensemble.
     """
     seats = [(seat.judge, seat.aspect) for seat in literary.ensemble if aspect in ("", seat.aspect)]
     keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
@@ -166,7 +166,7 @@ def controlled_score(chunks: pl.DataFrame, length: Estimate, by_position: bool) 
 
 
 def log_ratios(warehouse: Warehouse, outputs: pl.DataFrame, human: str) -> pl.DataFrame:
-    """Log of the length of outputs in lengths of the human translation, 0 for a blank output.
+    """Log of the ratio of an output's length to the human translation's; 0 for a blank output.
 
     `outputs` has the columns `model` and `passage`; `human` is the name of the reference. The result has the columns
     `model`, `passage` and `log_ratio`.

@@ -30,7 +30,7 @@ CONCERNED: Mapping[Aspect, Sequence[str]] = {
 
 
 def of_ensembles(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
-    """The verdict on the seats of each ensemble, by corpus and aspect; '' for the whole ensemble."""
+    """The verdict on the seats of each ensemble, by corpus and aspect; the aspect '' is the whole ensemble."""
     of_cards, languages = cards(warehouse, "aspect_vote"), corpus_languages(warehouse)
     return {
         (corpus, aspect): together(
@@ -42,10 +42,10 @@ def of_ensembles(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
 
 
 class AspectSentinels(PairExaminations):
-    """Choices of the seats of literary ensembles between texts whose better one is known.
+    """Choices of the seats of literary ensembles in pairs whose better text is known.
 
-    A seat is examined once for each direction of corpora that ask for it, and anew if the judge, its served version, a
-    text or the glossary changes. An examination ends as soon as its verdict is clear.
+    A seat is examined once for each language direction of the corpora that ask for it, and again if the judge, its
+    served version, a text or the glossary changes. An examination ends as soon as its verdict is clear.
     """
 
     name = "aspect_sentinel"

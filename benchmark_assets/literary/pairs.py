@@ -109,7 +109,7 @@ def export_pairs(
     private
         Whether the file may contain restricted texts.
     base_set
-        A base set, beside whose anchors the outputs are shown; by default, they are shown beside the human translation.
+        A base set whose anchors are shown beside the outputs; by default, the human translation is.
 
     Raises
     ------

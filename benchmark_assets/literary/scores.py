@@ -68,7 +68,7 @@ def scores(
 def groups(
     ensemble_verdicts: pl.DataFrame, votes: pl.DataFrame, works: pl.DataFrame, literary: Literary
 ) -> Iterator[tuple[str, str, str, pl.DataFrame]]:  # fmt: skip
-    """The chunks that scores are made of: model, corpus, aspect, and columns of `VERDICT` and of works.
+    """The chunks from which scores are computed: model, corpus, aspect, and columns of `VERDICT` and of works.
 
     The arguments are as for `scores`.
     """
@@ -107,7 +107,7 @@ def interval(chunks: pl.DataFrame) -> tuple[Bounds, str]:
 def centered(chunks: pl.DataFrame) -> tuple[Floats, Units, str]:
     """Points, the unit of each chunk, and what the units are; `chunks` is as for `interval`.
 
-    With fewer than five works, the points are without the differences between the means of works.
+    With fewer than five works, the differences between the means of works are removed from the points.
     """
     units, kind = numbered(chunks)
     points = pl.col("points")

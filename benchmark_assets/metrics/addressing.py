@@ -73,14 +73,14 @@ _RULES: dict[str, Pattern[str]] = {
         rf"|(?i:\b(?:far |much |clearly |vastly )?(?:better|superior|more accurate|more faithful) (?:than|to) (?:any|all|every|the) (?:other|others|alternative)\b)"
     ),
 }  # fmt: skip
-"""Patterns by what a text does. Words that texts about other things have, too, such as "judge", count only together with
-others."""
+"""Patterns, by the finding that they show. Words that also occur in other texts, such as "judge", count only together
+with others."""
 
 
 def addressing(text: Text, passage: Passage) -> Finding:
     """Whether an output addresses its judge, carries markup of prompts, or praises itself as a translation.
 
-    Wording that the source or a reference has too is no finding.
+    Wording that also occurs in the source or in a reference is not a finding.
     """
     given = [known.text for known in passage.known]
     for words, pattern in _RULES.items():

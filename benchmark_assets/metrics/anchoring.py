@@ -14,10 +14,10 @@ from scipy import special  # type: ignore[import-untyped]
 from benchmark_assets.metrics.intervals import LEVEL, SEED, Floats, Units, Z, by_unit, wilson
 
 FOLDS = 5
-"""Folds of units: what judges' values predict is learned on the other folds."""
+"""Number of folds of units. The predictions for a fold are learned on the other folds."""
 
 WIDEST = 1.05
-"""Largest width of an interval in widths of that from people alone; if it is wider, the estimate is theirs."""
+"""Maximum ratio of an interval's width to that from people alone. If it is wider, the judge's values are not used."""
 
 Rows = NDArray[np.bool_]
 
@@ -36,7 +36,7 @@ class Rated(NamedTuple):
         Number of each stratum's pool, shape (strata,): strata whose means are expected to be alike.
     outputs
         Number of outputs of each stratum over which the mean is taken, shape (strata,). A stratum with 0 outputs only
-        adds to what is known of its pool and of the judge.
+        adds to the knowledge about its pool and about the judge.
     """
 
     people: Floats
@@ -48,10 +48,10 @@ class Rated(NamedTuple):
 
 
 class Anchored(NamedTuple):
-    """A mean with its 95 % interval, the same from people alone, and the tuning.
+    """A mean with its 95 % interval, the mean and interval from people alone, and the tuning.
 
-    `tuning` is the slope of people's values on what the judge's values predict: about 1 if the predictions hold, 0 if
-    the judge is not used, so that the estimate is that of people alone.
+    `tuning` is the slope of people's values on the predictions from the judge's values: about 1 if the predictions
+    hold, 0 if the judge is not used, so that the estimate is that of people alone.
     """
 
     mean: tuple[float, float, float]
@@ -83,16 +83,16 @@ def anchored(rated: Rated) -> Anchored:
     PPI++ (Angelopoulos, Duchi and Zrnic 2023), stratified (Fisch et al. 2024): within a stratum, the mean of y - λf
     over labels plus λ times the mean of f over the N other judged outputs, with λ = slope N / (n + N). Here f is the
     probability of an error given the judge's value, by Bayes's rule from the rate of the pool and from the judge's hits
-    and false alarms over all labels. The slope minimizes the variance. Both are learned on other folds of units than
-    they are applied to, so that the estimate is unbiased whatever the judge's values mean.
+    and false alarms over all labels. The slope minimizes the variance. For each fold of units, f and the slope are
+    learned on the other folds, so that the estimate is unbiased whatever the judge's values mean.
 
-    The interval is a score interval like Wilson's. Its variance is the sum of the variances of labels with low and with
-    high judge's values, and of what the judge's values do not correct, from smoothed rates: a few labels without a
-    missed error do not show that the judge misses none. If the residuals out of fold have a larger variance, it is
-    theirs. If the mean grows by x, the variance of both groups grows as that of binomials whose parts of x are
-    proportional to their variances. Units and degrees of freedom count as in `post_stratified`. If the judge's values
-    do not make the variance smaller, or the interval is more than 5 % wider than that of people alone, the estimate is
-    theirs.
+    The interval is a score interval like Wilson's. Its variance has three parts: labels with low judge's values, labels
+    with high ones, and the part that the judge's values do not correct. The parts come from smoothed rates, because a
+    few labels without a missed error do not show that the judge misses none. If the residuals out of fold have a larger
+    variance, that variance is used. If the mean grows by x, the variance of both groups grows as that of binomials
+    whose parts of x are proportional to their variances. Units and degrees of freedom count as in `post_stratified`. If
+    the judge's values do not make the variance smaller, or the interval is more than 5 % wider than that of people
+    alone, the estimate is that of people alone.
     """
     weighted, level = _weighted(rated), _levels(rated.judge)
     labels, others = weighted.labels & (weighted.weight > 0), weighted.others
@@ -142,10 +142,10 @@ def anchored(rated: Rated) -> Anchored:
 
 
 def gain(correlation: float, labels: float, others: float) -> float:
-    """Part by which the interval can become narrower at most: 1 - √(1 - ρ² N / (n + N)).
+    """Maximum share by which judge's values can narrow the interval: 1 - √(1 - ρ² N / (n + N)).
 
-    `correlation` is ρ, that of the judge's values with people's within strata; `labels` is n; `others` is N, the number
-    of outputs that only the judge sees.
+    `correlation` is ρ, the correlation of the judge's values with people's within strata; `labels` is n; `others` is N,
+    the number of outputs that only the judge sees.
     """
     return 1 - math.sqrt(1 - correlation**2 * others / (labels + others))
 
@@ -185,7 +185,7 @@ def design_effect(deviations: Floats, units: Units) -> float:
     Parameters
     ----------
     deviations
-        Deviations of labeled outputs from what is expected, times their weights, shape (labels,).
+        Deviations of labeled outputs from their expected values, times their weights, shape (labels,).
     units
         Number of each output's unit, shape (labels,).
 

@@ -1,4 +1,4 @@
-"""The corpus's own set of passages, over which models are ranked, and the worst scores for those without an output.
+"""The corpus's own set of passages, over which models are ranked, and worst scores for passages without output.
 
 Here: every model of a corpus gets a row for each passage of that set, no matter which other models are evaluated. Not
 here: scores of outputs (scores), aggregates (summary).
@@ -33,7 +33,7 @@ SIGNATURE = (
 
 
 def completed_scores(warehouse: Warehouse, scores: pl.DataFrame) -> pl.DataFrame:
-    """`completed` for scores of systems in the warehouse, as `scores.all_scores` returns them."""
+    """Apply `completed` to scores of systems in the warehouse, as `scores.all_scores` returns them."""
     own = own_passages(warehouse).join(scores.select("corpus").unique(), on="corpus", how="semi")
     return completed(scores, own, partial(worst_scores, warehouse), scoring(warehouse))
 
@@ -53,8 +53,8 @@ def completed(
     own
         The corpus's own set: `corpus`, `passage`, `unit`, `unit_kind`.
     worst
-        Returns the columns of `worst_scores` for passages (column `passage`), each once. They take long to compute, so
-        that it is called for passages without a usable output only.
+        Returns the columns of `worst_scores` for passages (column `passage`), each once. Computing these takes long, so
+        the function is called only for passages without a usable output.
     settings
         Settings by corpus; a corpus without settings has the defaults.
 
@@ -93,7 +93,7 @@ def own_passages(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def own_sets(warehouse: Warehouse) -> dict[str, str]:
-    """Digest of everything but the scores that determines aggregates, by corpus: own passages, units and settings."""
+    """Digest of everything except scores that determines aggregates, by corpus: own passages, units, settings."""
     settings = scoring(warehouse)
     rows = own_passages(warehouse).sort("passage")
     return {
@@ -103,7 +103,7 @@ def own_sets(warehouse: Warehouse) -> dict[str, str]:
 
 
 def own_sets_of(warehouse: Warehouse, models: pl.DataFrame) -> pl.DataFrame:
-    """`own_sets` of the corpora of each model's scores: columns `model` and `settings`."""
+    """The result of `own_sets` for the corpora of each model's scores: columns `model` and `settings`."""
     digests = own_sets(warehouse)
     corpora = warehouse.read("drift_score", models.select("model"), ["model", "passage"])
     corpora = corpora.select("model", CORPUS).unique().sort("model", "corpus")
@@ -113,9 +113,9 @@ def own_sets_of(warehouse: Warehouse, models: pl.DataFrame) -> pl.DataFrame:
 
 
 def worst_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Scores of an empty output for each passage (column `passage`), with `references`, their number.
+    """Scores of an empty output for each passage (column `passage`), with the number of `references`.
 
-    Columns of `drift_score` and `lexical_score` that measures use, and `comet_avg` and `comet_best`.
+    Returns those columns of `drift_score` and `lexical_score` that measures use, `comet_avg` and `comet_best`.
     """
     keys = passages.select("passage")
     references = warehouse.read("reference", keys, ["passage", "text", "complete"]).filter("complete")

@@ -96,7 +96,7 @@ def euclidean_drift(distances: NDArray[np.float64], spread: NDArray[np.float64])
 
 
 def worst_drift(envelopes: pl.DataFrame) -> pl.DataFrame:
-    """Drift in all forms of an output that has nothing in common with the references: similarity 0 to each of them.
+    """Drift, in all forms, of an output without anything in common with the references: similarity 0 to each.
 
     Parameters
     ----------

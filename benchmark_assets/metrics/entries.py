@@ -1,8 +1,8 @@
-"""Metrics of passages, one entry for each: what it needs, which way it points, what it costs, where its scores are.
+"""Metrics of passages, one entry for each: its inputs, its direction, its cost, and the tables of its scores.
 
 To add a metric, add an entry. An entry with a function `score` fills rows of the tables `segment_metric` and
 `human_metric`, if the registry names it under `metrics`; the other entries have assets and tables of their own. Not
-here: aggregates that are no means of passages (measures), checkpoints (resources.comet).
+here: aggregates other than means over passages (measures), checkpoints (resources.comet).
 """
 
 import math
@@ -25,8 +25,8 @@ from resources.warehouse import Warehouse
 
 Need = Literal["source", "references"]
 Cost = Literal["counts", "edits", "embedder", "encoder", "large model"]
-"""What scoring takes: counting n-grams, searching edits (seconds for a long text), embeddings, a COMET checkpoint, or a
-checkpoint of billions of parameters."""
+"""Main cost of scoring: counting n-grams, searching edits (seconds for a long text), embeddings, a COMET checkpoint, or
+a checkpoint of billions of parameters."""
 
 SUMMARY = schema("metric_summary")
 SCORE = schema("segment_metric", "model", "passage")
@@ -69,7 +69,7 @@ class Metric(NamedTuple):
     needs
         What a candidate is compared with.
     cost
-        What scoring takes.
+        The main cost of scoring.
     score
         Maps texts and the checkpoint to rows with `item`, `score` and `cut`, one for each candidate that has what the
         metric needs, and `spans` if the metric marks errors. None if the metric has an asset of its own.
@@ -92,7 +92,7 @@ def kind(checkpoint: Comet | None) -> Metric:
 
 
 def score_settings(warehouse: Warehouse, metrics: Checkpoints, partitions: pl.DataFrame) -> pl.DataFrame:
-    """Add `settings` to partitions with a column `passage`; without metrics, no partition applies."""
+    """Add `settings` to partitions with a column `passage`; without metrics, the result has no rows."""
     if not metrics:
         return partitions.clear().with_columns(settings=pl.lit(""))
     signatures = [pl.format("{}: {}", pl.lit(name), _signature(metrics[name])) for name in sorted(metrics)]
@@ -106,8 +106,8 @@ def scores(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:  # fmt: skip
     """Score candidates by all metrics of the registry.
 
-    Scores among the stored ones that have the same signature and the same texts are not computed again, so that a new
-    metric costs its own scores only.
+    Stored scores with the same signature and the same texts are used again, so that only the scores of a new metric are
+    computed.
 
     Parameters
     ----------

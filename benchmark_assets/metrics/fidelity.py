@@ -78,7 +78,7 @@ BRIEF, MUCH = 0.6, 0.2
 uncovered, is truncated even if it has as many sentences as the source."""
 
 UNFINISHED = "…;；"
-"""Marks after which a text is not said to be truncated: abbreviation, and verses that the next passage continues."""
+"""Final marks that show no truncation: of an abbreviation, or of a verse that continues in the next passage."""
 
 COPIED_STRETCH = 40
 """An output with this many consecutive letters of the source has left part of it untranslated."""

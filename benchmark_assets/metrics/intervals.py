@@ -48,13 +48,13 @@ def by_unit(values: Floats, units: Units) -> Floats:
 
 
 def unit_sizes(units: Units) -> Floats:
-    """Number of rows of each unit that has some, in the order of `by_unit`, shape (units,)."""
+    """Number of rows of each unit with rows, in the order of `by_unit`, shape (units,)."""
     sizes = np.bincount(units)
     return sizes[sizes > 0].astype(np.float64)
 
 
 def effective_units(sizes: Floats) -> float:
-    """Number of units of equal size that determine a mean as well: (Σ size)² / Σ size²; `sizes` has shape (units,)."""
+    """Number of equal units that would determine a mean as precisely: (Σ size)² / Σ size², from shape (units,)."""
     return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
@@ -62,7 +62,7 @@ def effective_units(sizes: Floats) -> float:
 def signs(units: int) -> NDArray[np.int8]:
     """Signs that units exchange, shape (patterns, units), 1 or -1, read-only; the first pattern exchanges none.
 
-    All patterns up to their direction if there are at most `TRIALS`, else that many random ones.
+    All patterns, up to a change of all signs, if there are at most `TRIALS`; else that many random patterns.
     """
     if 2 ** (units - 1) <= TRIALS:
         exchanged = np.arange(2 ** (units - 1))[:, None] >> np.arange(units) & 1
@@ -219,15 +219,15 @@ def rate_intervals(hits: Floats, trials: Floats) -> list[Bounds]:
 
 
 def rate_bounds(rate: float, rows: float, units: int, below: float, above: float) -> tuple[float, float]:
-    """95 % interval of a rate, from the distances of its bounds as a mean, as `bounds` returns them.
+    """95 % interval of a rate, given the distances of the bounds of its interval as a mean (see `bounds`).
 
     Notes
     -----
-    For each side, Wilson's bound with the sample size whose normal bound is as distant, at most the number of rows; or
-    the bound of the mean, if it is farther. Wilson's bounds suit rare hits, the bounds of the mean suit units that
-    differ in size: together they hold the truth in 93 % of simulated corpora or more. If all rows are hits, or none is,
-    the rows say nothing of their correlation, and every unit counts as one row. If every unit has one row, rows are
-    independent, and the bounds are Wilson's.
+    Each bound is Wilson's, with the sample size at which the normal bound is as distant, but at most the number of
+    rows; or it is the bound of the mean, if that is farther. Wilson's bounds suit rare hits, the bounds of the mean
+    suit units that differ in size: together they hold the truth in 93 % of simulated corpora or more. If all rows are
+    hits, or none is, the rows say nothing of their correlation, and every unit counts as one row. If every unit has one
+    row, rows are independent, and the bounds are Wilson's.
     """
     if units >= rows:
         return wilson(rate * rows, rows)

@@ -90,10 +90,11 @@ def penalized_slope(quantity: Floats, outcomes: Floats) -> Estimate:
     Parameters
     ----------
     quantity
-        Of each pair, such as the log of the length of a padded text in lengths of the sound one, shape (pairs,), not 0.
+        Quantity of each pair, such as the log of the ratio of the padded text's length to the sound one's, shape
+        (pairs,), not 0.
     outcomes
-        In [0, 1], ½ if undecided: in both orders of the pair, shape (pairs, 2), or of the pair, shape (pairs, 1). At
-        least one pair.
+        Outcomes in [0, 1], ½ if undecided: one for each order of a pair, shape (pairs, 2), or one for each pair, shape
+        (pairs, 1). At least one pair.
 
     Returns
     -------

@@ -58,7 +58,7 @@ class Measure(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A score with its 95 % interval; all are None without a score, the bounds with too few units."""
+    """A score with its 95 % interval; all are None without a score, and the bounds are None with too few units."""
 
     value: float | None
     low: float | None
@@ -107,7 +107,7 @@ def panel(scores: pl.DataFrame, measures: Iterable[Measure]) -> Panel:
 
 
 def numbered_units(units: pl.Series) -> Units:
-    """Numbers of units, from 0 in the order of their names, from the name of each row's unit."""
+    """Number of each row's unit, given its name. Units are numbered from 0 in the order of their names."""
     return units.rank("dense").to_numpy().astype(np.int64) - 1
 
 

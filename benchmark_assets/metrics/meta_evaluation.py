@@ -231,7 +231,7 @@ def pairwise_accuracy(gold: Floats, metric: Floats) -> Floats:
 
 
 def soft_pairwise_accuracy(gold: Floats, metric: Floats, weights: Floats) -> Floats:
-    """Agreement of metric and people on how sure it is which system of a pair is better, shape (1 + resamples,).
+    """Agreement of metric and people on how certainly a system is better than another one, shape (1 + resamples,).
 
     Notes
     -----

@@ -1,7 +1,7 @@
 """Faults of an output that are around a translation or in place of it: chat, reasoning, markup, refusals, mojibake.
 
-Here: rules on form and wording. What a reference or the source has too is no fault. Not here: the word lists
-(metrics.wordings), comparison of the translation itself (metrics.fidelity).
+Here: rules on form and wording. Wording that also occurs in a reference or in the source is not a fault. Not here: the
+word lists (metrics.wordings), comparison of the translation itself (metrics.fidelity).
 """
 
 import re
@@ -30,16 +30,16 @@ UNRELATED = 0.3
 """A reply whose content words overlap less than this with the references may be a refusal."""
 
 REPLY = 600
-"""Most characters of a refusal where no references tell whether the text is a translation."""
+"""Maximum number of characters of a refusal, if no references show whether the text is a translation."""
 
 END = 300
-"""Characters at the end of a text in which closing words of a chat are searched."""
+"""Number of characters at the end of a text that are searched for closing words of a chat."""
 
 START = 600
-"""Characters at the start of a text in which reasoning in words is searched."""
+"""Number of characters at the start of a text that are searched for reasoning in words."""
 
 LABELED = 60
-"""Most characters of a label of notes, before its colon."""
+"""Maximum number of characters of a label of notes, before its colon."""
 
 MARKUP: dict[str, Pattern[str]] = {
     "a code fence": re.compile(r"^\s*(?:```|~~~)", re.MULTILINE),

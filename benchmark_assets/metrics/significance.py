@@ -138,8 +138,8 @@ def holm_by_system(pairs: Iterable[tuple[str, str]], p: Floats) -> Floats:
     Notes
     -----
     Holm's method over the pairs of each system; a pair has the larger of the values from its two systems. Pairs with a
-    smaller p-value do not raise the factor of a larger one, so that a system that is clearly better or worse than both
-    others leaves their comparison as it was, which Holm's method over all pairs does not. NaN stays NaN.
+    smaller p-value do not raise the factor of a larger one. So a system that is clearly better or worse than two others
+    does not affect their comparison, as it does by Holm's method over all pairs. NaN stays NaN.
     """
     pairs = list(pairs)
     corrected = np.zeros_like(p)

@@ -143,7 +143,7 @@ def last_mark(text: str) -> str:
 
 
 def _recurrence(letters: str) -> float:
-    """How many times a string returns from its start, if it does so in at least `_RETURNS` of its length; else 1."""
+    """How many times a string repeats its beginning, if the repetitions cover at least `_RETURNS` of it; else 1."""
     for period in _returns(letters):
         length = period + _shared(letters, letters[period:])
         if length >= _RETURNS * len(letters):

@@ -64,9 +64,9 @@ def tokenized(warehouse: Warehouse, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def available(rows: pl.DataFrame, on: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Rows as `tokenized` returns them whose tokenizer has its libraries, and failures for the others.
+    """Rows with an installed tokenizer, as `tokenized` returns them, and failures for all other rows.
 
-    The failures have a row with `error`, the message, for each combination of the columns `on`.
+    The failures have one row for each combination of the columns `on`, with the message in the column `error`.
     """
     errors = {}
     for name in rows["tokenizer"].unique():

@@ -71,7 +71,7 @@ TASKS = {
     r"|richtlinie|vorgaben|aufgabe|bereitstell",
     "Japanese": "翻訳|訳す|訳文|お手伝い|手伝|支援|リクエスト|要求|ご依頼|依頼|ご要望|文章|テキスト|内容|言語モデル|ポリシー|方針|ガイドライン|提供",
 }
-"""Stems of what a refusal denies: translation, help, the text, or the rules of the model."""
+"""Stems of the things that a refusal denies: translation, help, the text, or the rules of the model."""
 
 ABOUT_ITSELF = _pattern(
     r"as an? (?:ai|artificial|(?:large )?language model)|i(?:'m| am) (?:just |only )?an? (?:ai|(?:large )?language model)|als ki\b"
@@ -81,7 +81,7 @@ ABOUT_ITSELF = _pattern(
     "|بصفتي|كنموذج|باعتباري|একটি (?:এআই|ভাষা মডেল|ai)|ایک (?:اے آئی|لسانی|زبان)|بطور (?:اے آئی|ai)|sebagai (?:model bahasa|ai|asisten|kecerdasan)"
     r"|(?:ai|人工知能|言語モデル)(?:として|ですので|なので)"
 )
-"""A model introduces itself."""
+"""Wordings with which a model introduces itself."""
 
 REQUEST = _pattern(
     r"(?:please|kindly|could you|can you|would you) (?:please )?(?:provide|share|send|paste|supply|give|clarify|specify)"
@@ -91,7 +91,7 @@ REQUEST = _pattern(
     r"|कृपया[^।!?]{0,60}(?:प्रदान|भेज|दें|साझा)|يرجى (?:تقديم|تزويد|إرسال|إدخال|توفير)|অনুগ্রহ করে[^।!?]{0,60}(?:দিন|পাঠান|প্রদান)"
     r"|براہ کرم[^۔!?]{0,60}(?:فراہم|بھیج|دیں)|(?:mohon|silakan|harap|tolong) (?:\w+ )?(?:berikan|kirim|sertakan|masukkan|sediakan)"
 )
-"""A model asks for the text, or for explanations."""
+"""Wordings with which a model asks for the text, or for explanations."""
 
 TRANSLATION = (
     "translation", "translate", "translating", "translator", "übersetz", "traducci", "traducc", "traduct", "traduzi",

@@ -289,7 +289,7 @@ def items(warehouse: Warehouse, base_set: str) -> pl.DataFrame:
 
 
 def unit_kinds(warehouse: Warehouse, base_set: str) -> str:
-    """What the units of the items of a base set are, for settings."""
+    """Kinds of units of the items of a base set, for settings."""
     return ", ".join(items(warehouse, base_set)["unit_kind"].unique().sort())
 
 

@@ -146,7 +146,7 @@ def without_units(wins: Floats, strengths: Floats) -> tuple[Floats, Floats]:
 
 
 def without_units_fixed(anchors: Floats, wins: Floats, losses: Floats, strength: float) -> tuple[Floats, Floats, float]:
-    """The same for the strength of one system against fixed anchors.
+    """Log-strength of one system against fixed anchors, without each unit; its derivatives and its variance.
 
     Parameters
     ----------
@@ -216,14 +216,14 @@ def obstacle(wins: Floats, names: Sequence[str]) -> str | None:
 
 
 def on_scale(log_odds: Floats) -> Floats:
-    """10 σ(x), element by element, in [0, 10], any shape: LT from log-strengths with mean 0, EN from `log_shares`."""
+    """10 σ(x) of each element, in [0, 10]: maps log-strengths with mean 0 to LT, and `log_shares` to EN."""
     return SPAN * _logistic(log_odds)[0]
 
 
 def log_shares(strengths: Floats) -> tuple[Floats, Floats]:
     """Log-odds of each system's share of the total odds, from the log-strengths of one fit, shape (n,).
 
-    `on_scale` of these is EN = 10 exp(θ_i) / Σ_j exp(θ_j): the column `EN` of JP-TL-Bench's score files.
+    `on_scale` maps them to EN = 10 exp(θ_i) / Σ_j exp(θ_j): the column `EN` of JP-TL-Bench's score files.
 
     Returns
     -------

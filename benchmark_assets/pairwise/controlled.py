@@ -34,8 +34,8 @@ SIGNATURE = (
 )
 
 COMPARABLE = 1.5
-"""Largest ratio of lengths of two texts whose match counts for the coefficient of length: beyond it, one of them omits
-or adds something."""
+"""Maximum ratio of the lengths of two texts whose match is used for the coefficient of length. Above it, one of the
+texts omits or adds something."""
 
 TEXTLESS = "the anchors have no match, or their texts are missing or equally long"
 UNKNOWN = "the judge's length coefficient is unknown: {}, and there is no report card of the judge on padded texts"
@@ -62,7 +62,7 @@ class Matches(NamedTuple):
     orders
         Number of orders with a winner, shape (matches,).
     covariates
-        Shape (matches, 2): log of the length of `system`'s text in lengths of `other`'s, and the mean over orders of 1
+        Shape (matches, 2): log of the ratio of `system`'s text length to `other`'s, and the mean over orders of 1
         (`system` was shown as A) and -1. Both are 0 where a text is blank, because no judge saw it.
     """
 
@@ -75,7 +75,7 @@ class Matches(NamedTuple):
     covariates: Floats
 
     def where(self, kept: NDArray[np.bool_]) -> "Matches":
-        """Some of the matches; `kept` has shape (matches,)."""
+        """The matches that the mask `kept`, shape (matches,), selects."""
         return Matches(
             self.passages[kept], self.units[kept], self.system[kept], self.other[kept], self.won[kept],
             self.orders[kept], self.covariates[kept],
@@ -83,7 +83,7 @@ class Matches(NamedTuple):
 
 
 class JudgeEffects(NamedTuple):
-    """What moves a judge besides quality.
+    """Influences on the verdicts of a judge besides quality.
 
     `length` is in logits of a verdict per unit of log length ratio, `position` in logits that a text gains as A; None
     where both orders were judged. `ties` is Davidson's parameter: 2 if a winner changes with the order as often as
@@ -103,7 +103,7 @@ class Fit(NamedTuple):
     values, without
         Parameters from all units, shape (p,), and without each unit after one Newton step, shape (units, p).
     covariance
-        Of the parameters if all verdicts are independent tosses, shape (p, p).
+        Covariance of the parameters if all verdicts are independent tosses, shape (p, p).
     response
         Decrease of the parameters with the offset of each match, shape (p, matches).
     """
@@ -247,7 +247,7 @@ def matches_of(judgments: pl.DataFrame, systems: Sequence[str], lengths: pl.Data
 def judge_effects(
     matches: Matches, anchors: Sequence[str], padding: Sequence[Estimate]
 ) -> tuple[JudgeEffects, str | None]:
-    """What moves the judge of a base set, and why its length coefficient is unknown; None if it is known.
+    """Influences on the judge of a base set, and why its length coefficient is unknown (None if it is known).
 
     Parameters
     ----------
@@ -280,9 +280,9 @@ def judge_effects(
 def _of_anchors(
     matches: Matches, anchors: Sequence[str], columns: Sequence[int]
 ) -> tuple[Mapping[str, Estimate], str]:  # fmt: skip
-    """Estimates from the matches of anchors, by name, and why they have no coefficient of length with an interval.
+    """Estimates from the matches of anchors, by name, and why there is no length coefficient with an interval.
 
-    `columns` are those of the covariates.
+    `columns` are the covariates to use, by their column in `matches`.
     """
     if reason := obstacle(_wins(matches, len(anchors)), anchors):
         return {}, reason
@@ -309,15 +309,15 @@ def _of_anchors(
 
 
 def at_equal_length(matches: Matches, systems: int, effects: JudgeEffects) -> list[Estimate]:
-    """Log-strengths of so many systems at equal length, whose mean is 0, with intervals; None if they are not finite.
+    """Log-strengths of the systems at equal length, with mean 0, and their intervals; None if they are not finite.
 
     Notes
     -----
-    Davidson's model is fitted with the judge's coefficients as given. The strengths come from `fit` of the wins that
-    it lets expect between equally long texts, whatever their position: they are on the scale of LT, ties counting as
-    half wins, and give LT if the coefficients are 0, since the totals of wins are then the observed ones. The interval
-    combines that of the strength with those of the coefficients (MOVER; Zou and Donner 2008), which are independent of
-    it if lengths do not depend on item effects.
+    Strengths are fitted with the judge's coefficients as given. The result comes from `fit` of the wins that these
+    strengths predict between equally long texts, whatever their position: it is on the scale of LT, ties counting as
+    half wins, and equals LT if the coefficients are 0, since the totals of wins are then the observed ones. The
+    interval combines that of the strength with those of the coefficients (MOVER; Zou and Donner 2008), which are
+    independent of it if lengths do not depend on item effects.
     """
     wins, design = _wins(matches, systems), _contrasts(matches, systems)
     coefficients = [(effect.value, effect[1:]) for effect in effects[:2] if effect.value is not None]
@@ -366,7 +366,7 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
     Notes
     -----
     Distances of bounds are combined by MOVER. If the estimates differ significantly (χ², 5 %), the distances are
-    multiplied by the root of χ² over its degrees of freedom (Birge 1932): the sources do not measure the same.
+    multiplied by the root of χ² over its degrees of freedom (Birge 1932): the sources do not measure the same quantity.
     """
     known = np.array([each for each in estimates if each.low is not None], dtype=np.float64)
     if not len(known):
@@ -442,8 +442,7 @@ def _scale(ties: Floats) -> Floats:
 
 
 def _information(design: Floats, blocks: Sequence[Floats], free: bool) -> Floats:
-    """Fisher information of the parameters, from that of the linear predictor, its product with the logarithm of the
-    tie parameter, and that of the latter, each of shape (matches,)."""
+    """Fisher information of the parameters; `blocks` are its terms by match: for η, η and log ν, and log ν."""
     information: Floats = design.T @ (blocks[0][:, None] * design)
     if not free:
         return information

@@ -25,7 +25,7 @@ from resources.warehouse import Warehouse
 
 
 def of_base_sets(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
-    """The verdict on the judge of each base set, by base set and direction; '' for all directions of its items."""
+    """The verdict on the judge of each base set, by base set and direction; the direction '' means all."""
     of_cards = cards(warehouse, "comparison")
     return {key: together(of_set, of_cards) for key, of_set in _reports(warehouse).items()}
 
@@ -42,8 +42,10 @@ def padding_of_base_sets(warehouse: Warehouse) -> dict[str, list[Estimate]]:
 
 
 def _reports(warehouse: Warehouse) -> dict[tuple[str, str], list[Report]]:
-    """The report cards that concern each base set, by base set and direction: those of its judge in the directions of
-    its items."""
+    """Report cards of each base set, by base set and direction ('' for all directions).
+
+    A base set has the cards of its judge for the language pairs of its items.
+    """
     languages = corpus_languages(warehouse)
     judges = warehouse.read("base_set", columns=["base_set", "judge"])
     items = warehouse.read("base_set_item", columns=["base_set", "passage", "direction"])
@@ -57,17 +59,17 @@ def _reports(warehouse: Warehouse) -> dict[tuple[str, str], list[Report]]:
 
 
 def of_slices(warehouse: Warehouse, slices: Iterable[tuple[str, str]]) -> list[Standing]:
-    """The verdict on the judge for each slice of a base set, given by the names of both. A slice of one direction, such
-    as 'ja-en easy', depends on the examination in this direction only."""
+    """The verdict on the judge for each base set and slice, given their names. A slice of one direction, such as 'ja-en
+    easy', depends only on the examination in this direction."""
     standings = of_base_sets(warehouse)
     return [standings.get((base_set, name.partition(" ")[0]), standings[base_set, ""]) for base_set, name in slices]
 
 
 class ComparisonSentinels(PairExaminations):
-    """Choices of the judges of base sets between texts whose better one is known.
+    """Choices of the judges of base sets in pairs whose better text is known.
 
-    A judge is examined once for each direction of corpora that ask for it, and anew if the judge, its served version or
-    a text changes. An examination ends as soon as its verdict is clear.
+    A judge is examined once for each language direction of the corpora that ask for it, and again if the judge, its
+    served version or a text changes. An examination ends as soon as its verdict is clear.
     """
 
     name = "comparison_sentinel"
@@ -96,10 +98,10 @@ class ComparisonSentinels(PairExaminations):
 
 
 class RubricSentinels(TextExaminations):
-    """Marks that the judges of rubrics give human translations, and texts whose fault is known.
+    """Marks that the judges of rubrics give to human translations and to texts with known faults.
 
-    A judge is examined once for each direction of corpora that ask for it, and anew if the judge, its served version or
-    a text changes. An examination ends as soon as its verdict is clear.
+    A judge is examined once for each language direction of the corpora that ask for it, and again if the judge, its
+    served version or a text changes. An examination ends as soon as its verdict is clear.
     """
 
     name = "rubric_sentinel"

@@ -47,7 +47,7 @@ ANCHORS_CONTROLLED = [*(f"lt_controlled{end}" for end in ENDS), "length_problem"
 ANCHOR_SCORE = schema("anchor_score", *ANCHORS_CONTROLLED)
 
 EFFECTS = ("length_coefficient", "position_coefficient", "tie_parameter")
-"""Columns of `pairwise_score` that describe what moves the judge."""
+"""Columns of `pairwise_score` that describe influences on the judge besides quality."""
 
 CONTROLLED = [
     *(f"{name}{end}" for name in ("lt_controlled", "lt_fixed_controlled", *EFFECTS) for end in ENDS), "length_problem",
@@ -347,7 +347,7 @@ def with_bounds(estimates: Estimates, matches: Floats) -> list[Estimate]:
     """Estimates with their 95 % intervals; `matches` has the number of matches of each unit, shape (units, estimates).
 
     The sign test of units is inverted (`metrics.intervals.bounds`). An interval is at least as wide as if all verdicts
-    were independent tosses: units that all say the same would leave it no width.
+    were independent tosses: otherwise, units that all agree would give an interval without width.
     """
     shares = matches / matches.sum(axis=0)
     distances = bounds(influence(estimates.values, estimates.without, shares), shares)

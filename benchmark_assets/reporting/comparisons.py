@@ -160,7 +160,8 @@ def _standing(
 ) -> dict[int, tuple[int, float, float]]:
     """Number of each ranked model's cluster in a measure, and its best and worst rank, by its position in `names`.
 
-    `good` is NaN for systems without a rank. Without p-values, because there are too few units, nothing is known.
+    `good` is NaN for systems without a rank. The result is empty if there are no p-values, because there are too few
+    units.
     """
     pairs = compared.filter(pl.col("measure") == measure.name, kind="model", other_kind="model")
     if not pairs["p_holm"].count():

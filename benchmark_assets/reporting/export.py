@@ -57,7 +57,7 @@ that is left out, with reasons.
 OUTDATED = """\
 ## Outputs of an earlier source
 
-These imported outputs translate an earlier text of their passages. They are not scored, and no file has them.
+These imported outputs translate an earlier text of their passages. They are not scored, and not in this package.
 
 """
 

@@ -22,7 +22,7 @@ from resources.catalogue import schema
 from resources.keys import CORPUS
 
 SUBSETS = 100
-"""Most subsets of k references that a translation is scored against."""
+"""Maximum number of subsets of k references that a translation is scored against."""
 
 DRIFTS = pl.Schema({
     "corpus": pl.String(), "embedder": pl.String(), "references": pl.Int32(), "passage": pl.String(),
@@ -90,8 +90,8 @@ def thresholds(drifts: pl.DataFrame, units: pl.DataFrame, false_alarms: Mapping[
 
     Notes
     -----
-    With p the stated share, the interval of the threshold has the thresholds for the bounds of an interval of p, whose
-    width follows from the units of the translations above the threshold (Woodruff 1952).
+    The bounds of a threshold's interval are the thresholds for the bounds of an interval of the stated share. The width
+    of the latter follows from the units of the translations above the threshold (Woodruff 1952).
     """
     rows = []
     keyed = drifts.join(units, on="passage").sort("corpus", "embedder", "references")
@@ -151,7 +151,7 @@ def rates(scores: pl.DataFrame, thresholds: pl.DataFrame, units: pl.DataFrame) -
 
 
 def exceeded_by(values: Floats, weights: Floats, share: float) -> float:
-    """The smallest of the values, shape (values,), that at most `share` of the weight exceeds."""
+    """The smallest of the values, shape (values,), above which at most the share `share` of the weight lies."""
     order = np.argsort(values)
     reached = np.cumsum(weights[order]) / weights.sum()
     place = min(int(np.searchsorted(reached, 1 - share - 1e-9)), len(values) - 1)

@@ -93,7 +93,7 @@ def verdicts(differences: pl.DataFrame) -> pl.DataFrame:
 
 
 def _tested(paired: pl.DataFrame) -> pl.DataFrame:
-    """Columns of `DIFFERENCE` but `p_holm` from the scores of a model and a translator in each row, of one corpus."""
+    """Columns of `DIFFERENCE` except `p_holm`, from rows with the scores of a model and a translator in one corpus."""
     keys = ["corpus", "measure", "model", "translator"]
     rows = paired.group_by(keys).agg(
         pl.col("references").mean().alias("mean_references"), pl.col("value", "human_value").mean(), passages=pl.len(),

@@ -20,10 +20,11 @@ logger = logging.getLogger("variorum.plots")
 Spec = dict[str, Any]
 
 MOST = 40_000
-"""Most characters of the plots of one asset. Dagster keeps every event, and reads whole events even to list them."""
+"""Maximum number of characters of the plots of one asset. Dagster keeps every event, and reads whole events even to
+list them."""
 
 LONGEST = 120
-"""Most characters of a title or a name."""
+"""Maximum number of characters of a title or a name."""
 
 MORE = "{} more charts: `variorum report` shows all of them."
 

@@ -1,4 +1,4 @@
-"""The list of the texts that a package leaves out, with the reason for each, and without a word of them.
+"""The list of the texts that a package leaves out, with the reason for each. The list quotes none of them.
 
 Here: rows of the list. Not here: which texts are restricted and which outputs copy one (rights), the columns that a
 package never has (the catalogue).
@@ -15,12 +15,12 @@ QUOTING = (
     "judge_vote", "human_label", "span_vote", "error_span", "human_error_span", "rubric_vote", "aspect_vote",
     "comparison", "pair_label", "match_label", "glossary", "term_adherence", "output_diagnostic", "refusal",
 )  # fmt: skip
-"""Tables about outputs and passages whose words may quote any text: no package has these words."""
+"""Tables about outputs and passages with words that may quote any text. No package has these words."""
 
 WORDS = "words that may quote any text: in no package"
 
 KEY = ["part", "document", "passage", "translator", "model", "judge"]
-"""Columns that say which text is meant; '' where one does not apply."""
+"""Columns that identify a text; '' in a column that does not apply."""
 
 LIST = pl.Schema({**dict.fromkeys(KEY, pl.String()), "texts": pl.Int32(), "reason": pl.String()})
 
@@ -45,7 +45,7 @@ def restricted(texts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     Parameters
     ----------
     texts
-        Texts by the file that would have them: columns of `KEY`, `licence` and `restricted`.
+        Texts, each with the file that would contain it: columns of `KEY`, `licence` and `restricted`.
     """
     reason = pl.format("restricted, licence: {}", "licence")
     return listed(

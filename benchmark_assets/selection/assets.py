@@ -18,7 +18,7 @@ from resources.warehouse import Warehouse
     deps=["source_text", "segmented_reference", "alignment", "verification"],
 )  # fmt: skip
 def passage_filter(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """What seven filters measure for each passage, and which of them drop it. Corpora without filters have no rows."""
+    """Measures of each passage for the filters, and the filters that drop it. Corpora without filters have no rows."""
 
     def corpus_settings(passages: pl.DataFrame) -> pl.DataFrame:
         by_corpus = CORPUS.replace_strict(settings(warehouse), default="", return_dtype=pl.String)

@@ -133,7 +133,7 @@ def terms(texts: Sequence[str], rules: Rules) -> dict[str, Shape]:
 
 
 def foreign_terms(pool: Mapping[str, Shape], translations: Sequence[str]) -> dict[Shape, list[str]]:
-    """The terms of `pool`, by shape, that occur in no form in the translations of a passage."""
+    """The terms of `pool`, by shape, except those that occur in any form in the translations of a passage."""
     stems = {word[0].lower()[:_STEM] for text in translations for word in _WORD.finditer(text)}
     foreign: dict[Shape, list[str]] = {}
     for term, shape in pool.items():

@@ -24,7 +24,7 @@ logger = logging.getLogger("variorum.provider")
 PURPOSE = "translate"
 
 TRIES = 3
-"""Most questions about a single passage; asking ends earlier if a reply has a translation."""
+"""Maximum number of questions about a single passage; asking ends earlier if a reply has a translation."""
 
 TEXT: Mapping[str, Any] = {"type": "string"}
 
@@ -84,8 +84,8 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
     """Translate one batch of passages, asking again for passages that a reply lacks.
 
     Every translation in a reply is kept, and only the missing passages are asked for again. If a reply has no usable
-    translation, its batch is cut in halves, down to single passages. If the endpoint rejects both halves in the words
-    in which it rejected the whole, the fault lies in no passage, and none of them is asked for again.
+    translation, its batch is cut in halves, down to single passages. If the endpoint rejects both halves in the same
+    words as the whole, the fault is not in a passage, and none of these passages is asked for again.
 
     Translations that fit clearly better under each other's keys (translation.order) are asked for again, each alone. If
     that gives no translation, the first one is kept: a suspicion must not lose an output.
@@ -138,7 +138,7 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
 
 
 async def _alone(ask: Ask, template: Passages, sources: Mapping[str, str], first: Output) -> Output:
-    """The output of a passage that is asked for alone because its `first` one may belong to another passage."""
+    """The output of a passage that is asked for alone because its `first` output may belong to another passage."""
     passage = {first.passage: sources[first.passage]}
     again = output_of(first.passage, str(first.batch), await insist(ask, template(passage), passage))
     kept = again.text is None
@@ -150,7 +150,8 @@ async def _alone(ask: Ask, template: Passages, sources: Mapping[str, str], first
 
 
 class _Rejected:
-    """The rejection of a part of a batch, in certain words; `above` is that of the part whose half it is, if any."""
+    """The rejection of a part of a batch, with its words. `above` is the rejection of the larger part that was
+    halved."""
 
     def __init__(self, words: str, above: "_Rejected | None") -> None:
         self._words, self._above, self._halves_alike = words, above, 0
@@ -158,7 +159,7 @@ class _Rejected:
             above._halves_alike += 1
 
     def hopeless(self) -> str:
-        """The words in which a part and both of its halves were rejected, here or above; '' if there are none."""
+        """The words in which this part or one above it, and both of its halves, were rejected; '' if there are none."""
         if self._halves_alike == 2:
             return self._words
         return self._above.hopeless() if self._above else ""

@@ -1,4 +1,4 @@
-"""The order of the translations in a reply: detection of those that stand under each other's keys.
+"""The order of the translations in a reply: detection of translations that stand under each other's keys.
 
 Here: the evidence, without references and without a model. Not here: asking again (translation.asking), outputs that
 translate another passage, found with references (metrics.fidelity).
@@ -21,8 +21,8 @@ SPREAD, FREEDOM = 0.15, 4
 """Least scale and degrees of freedom of Student's t, the distribution of log length ratios within a batch."""
 
 MARGIN, FURTHER = 6.0, 1.0
-"""Log likelihood by which two translations must fit better under each other's keys, and by how much more for each
-further translation that moves: there are more orders of more texts. No batch of real outputs exceeds it
+"""Minimum gain in log likelihood if two translations exchange keys, and the additional gain required for each further
+translation that moves, because more texts have more possible orders. No batch of real outputs gains as much
 (docs/measurements.md)."""
 
 Floats = NDArray[np.float64]

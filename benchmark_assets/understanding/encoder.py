@@ -109,7 +109,7 @@ def fine_tune(
 
 
 def _encoded(tokenizer: Any, texts: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-    """Tokens of each sample. Of a pair of texts, the longer text is cut; three or more texts are joined into one."""
+    """Tokens of each sample. In a pair of texts, the longer text is cut; three or more texts are joined into one."""
     limit = min(TOKENS, tokenizer.model_max_length)
     joined = [tuple(parts) if len(parts) < 3 else ("\n".join(parts),) for parts in texts]
     return [dict(tokenizer(*parts, truncation=True, max_length=limit)) for parts in joined]

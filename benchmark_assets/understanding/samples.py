@@ -23,7 +23,7 @@ SAMPLE = schema("task_sample")
 SPAN = schema("task_span")
 
 MOST_SHOWN = 40
-"""Most characters of a value that a message quotes."""
+"""Maximum number of characters of a value that a message quotes."""
 
 
 class Samples(NamedTuple):

@@ -173,7 +173,7 @@ def summary(marks: pl.DataFrame) -> dict[str, float | int | None]:
     Returns
     -------
     Numbers of `seeds` and `samples`; `score`, its interval `score_low` to `score_high`, and its standard deviation over
-    seeds `score_sd`, from 0 to 100. `score_sd` is None for a single seed, the interval with too few units.
+    seeds `score_sd`, from 0 to 100. `score_sd` is None for a single seed, and the interval is None with too few units.
     """
     table = by_seed(marks)
     values = 100 * table.mean(axis=0)

@@ -39,10 +39,10 @@ ABSENT = SpanPlace(None, None, "absent", 0)
 def locate(text: str, spans: Sequence[str], given_places: Sequence[tuple[int, int]] = ()) -> list[SpanPlace]:
     """Locate each span in a text.
 
-    A span gets its given place, if the text there equals the span. Otherwise the text is searched for the span. Of the
-    occurrences that no other span has yet, the span gets the one that begins nearest to its given place, or the first
-    one if no places are given. So equal spans get successive occurrences, and share them only if there are too few. A
-    place found by search never separates a letter from its combining marks.
+    A span gets its given place, if the text there equals the span. Otherwise the text is searched for the span. The
+    span gets an occurrence that no other span has yet: the one nearest to its given place, or the first one if no
+    places are given. So equal spans get successive occurrences, and share them only if there are too few. A place found
+    by search never separates a letter from its combining marks.
 
     `given_places` is empty, or has one place for each span: character offsets, end exclusive.
     """

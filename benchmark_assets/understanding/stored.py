@@ -14,7 +14,7 @@ from resources.digest import digest
 from resources.warehouse import Warehouse
 
 AS_ANSWERED = pl.col("model").alias("system"), pl.col("seed", "sample", "label", "usable")
-"""Columns of `answer` as `scores.marked` takes them."""
+"""Columns of `answer`, with the names that `scores.marked` expects."""
 
 _OF_BASELINES = pl.col("baseline").alias("system"), pl.col("seed", "sample", "label"), pl.lit(True).alias("usable")
 

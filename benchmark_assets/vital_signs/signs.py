@@ -30,7 +30,7 @@ ALL, VERSION, RUN = "all", "version", "run"
 
 
 def verdicts(warehouse: Warehouse, calls: pl.DataFrame) -> pl.DataFrame:
-    """Verdicts of judges on outputs beside other texts, one row for each order of a pair.
+    """Verdicts of judges on outputs compared with other texts, one row for each order of a pair.
 
     Parameters
     ----------

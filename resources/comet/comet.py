@@ -90,7 +90,7 @@ class Comet(Frozen):
         return f"{name}|unbabel-comet {_library('unbabel-comet')}"
 
     def score(self, triples: pl.DataFrame) -> pl.DataFrame:
-        """Score triples of texts, or pairs without reference or source. Each distinct one is scored once.
+        """Score triples of texts, or pairs without reference or source. Each distinct combination is scored once.
 
         Parameters
         ----------

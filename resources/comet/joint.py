@@ -1,7 +1,7 @@
-"""Scores of COMET checkpoints that are no plain regression metric: reference-free and unified ones.
+"""Scores of reference-free and unified COMET checkpoints, which are not plain regression metrics.
 
-Here: batches of the library's own `predict_step`, and the error spans of xCOMET. Not here: loading (worker). It runs in
-COMET's environment.
+Here: running the library's own `predict_step` on batches, and the error spans of xCOMET. Not here: loading (worker). It
+runs in COMET's environment.
 """
 
 from typing import Any
@@ -27,8 +27,8 @@ def score(model: Any, rows: pl.DataFrame, kind: str, token_budget: int, tell: Te
     Returns
     -------
     Columns `score`, `cut` (whether texts exceeded the length that the checkpoint reads) and, for the kind xcomet,
-    `spans`: errors in the candidate, by characters from `start` to `end` (exclusive), in the order of the text. In the
-    order of the rows.
+    `spans`: errors in the candidate, by characters from `start` to `end` (exclusive), in the order of the text. The
+    results are in the order of the rows.
 
     Raises
     ------

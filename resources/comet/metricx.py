@@ -19,7 +19,7 @@ FORMATS = {
 """Input of each kind, as in the published inference code (google-research/metricx)."""
 
 LIMITS = {"metricx-23": 1024, "metricx-24": 1536}
-"""Most tokens of an input, as in the examples of the published code."""
+"""Maximum number of tokens of an input, as in the examples of the published code."""
 
 SCORE_TOKEN = 250089
 """The token `<extra_id_10>` of mT5, whose logit in the first decoding step is the score."""
@@ -72,7 +72,7 @@ def score(model: Model, rows: pl.DataFrame, kind: str, token_budget: int, tell: 
     Parameters
     ----------
     rows
-        The columns that the kind's format names; no text is empty.
+        The columns named in the format of the kind; no text is empty.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """COMET worker: scores triples of texts with a checkpoint, in COMET's environment. The resource `Comet` starts it.
 
 Here: loading a COMET checkpoint, encoding, scoring with a regression metric. Not here: other kinds of COMET checkpoints
-(joint), MetricX (metricx), choosing triples, using scores. The workers import nothing of the project but each other,
-for its dependencies are not installed in this environment.
+(joint), MetricX (metricx), choosing triples, using scores. The workers import no module of the project except each
+other, because the project's dependencies are not installed in this environment.
 
     python -I worker.py KIND CHECKPOINT TOKENIZER DEVICE TOKEN_BUDGET VERSION TEXTS RESULTS
 
@@ -164,7 +164,7 @@ def embed(model: Any, texts: Sequence[str], token_budget: int, tell: Tell) -> "t
 def batches(lengths: Sequence[int], budget: int, done: str, items: str, tell: Tell) -> Iterator[list[int]]:
     """Yield batches of positions, longest text first: at most `budget` tokens with padding, but at least one text.
 
-    Between batches, `tell` reports the progress in the words of `done` and `items`.
+    Between batches, `tell` reports the progress as '<done> 10 of 20 <items>'.
     """
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     reported, start = time.monotonic(), 0

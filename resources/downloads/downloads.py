@@ -120,7 +120,7 @@ class Downloads(Frozen):
                     remedy = "check disk and permissions, then run `variorum download` again"
                     faults.append(BadInput(folder / file.path, file.text, problem, remedy))
         for reason, count in reasons.items():
-            logger.warning("%s; %d files kept as downloaded earlier", reason, count)
+            logger.warning("%s; keeping %d files that were downloaded earlier", reason, count)
         states = Counter(each.state for each in fetched)
         logger.info("%s: %s, %d faults", folder, dict(states), len(faults))
         return Result(fetched, faults)

@@ -17,7 +17,7 @@ from resources.errors import BadInput
 from resources.frozen import Frozen
 
 NAME = "downloads.json"
-"""File name, not in `.jsonl`: a reader of corpora in JSON lines would take the records for passages."""
+"""File name. It does not end in `.jsonl`, because a reader of corpora would then take the records for passages."""
 
 _PLACING = ".downloads/placing.json"
 
@@ -26,8 +26,8 @@ class Record(Frozen):
     """A downloaded file.
 
     `path` is relative to the folder. `url` is the URL before redirects. `commit` is the commit that the description
-    names, '' for a branch or a site without commits: the version is then known by `sha256`, `etag` and `last_modified`
-    (the server's headers, unchanged). `fetched_at` is the time of the first download of this content.
+    names, '' for a branch or a site without commits: the version is then identified by `sha256`, `etag` and
+    `last_modified` (the server's headers, unchanged). `fetched_at` is the time of the first download of this content.
     """
 
     path: str

@@ -44,8 +44,8 @@ class Download(Frozen):
     repository, files, licence, restricted
         For the source `github` only: `owner/name`, paths in the repository, and the terms of these files.
     commit
-        Full hash of the commit whose files are downloaded; required for `github`. A source on GitHub has a branch as
-        default. A branch moves: then only the manifest says which version was found, by its SHA-256.
+        Full hash of the commit whose files are downloaded; required for `github`. For other sources on GitHub, a branch
+        is the default. Because a branch moves, only the SHA-256 in the manifest then identifies the downloaded version.
     sha256
         Expected digests by path at the source. A file with another digest is refused.
     base
@@ -132,7 +132,7 @@ def wanted(downloads: Sequence[Download], where: object) -> list[Wanted]:
     ------
     BadInput
         For an unknown source, an invalid base URL, a commit that the base has no place for, a uid without a rule, a
-        digest of no file, or a path with two URLs.
+        digest for a path that is not downloaded, or a path with two URLs.
     """
     files: dict[str, Wanted] = {}
     for number, download in enumerate(downloads):
@@ -171,7 +171,7 @@ def _base(download: Download, source: Source, where: object, key: str) -> str:
 
 
 def _paths(download: Download, source: Source, where: object, key: str) -> list[tuple[str, str]]:
-    """The paths of a download's files below the base, each with the uid of its text; a file of GitHub is its own uid.
+    """The paths of a download's files below the base, each with the uid of its text; for `github`, the uid is the path.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Old requests and replies, moved from the ledger to compressed files, in which they are still found.
+"""Old requests and replies, moved from the ledger to compressed files, from which they can still be read.
 
 Thousands of requests and replies compressed together take a fraction of the space that they take one by one. Files are
 named by a hash of their content and are never changed or removed, so that a copy of the ledger always finds its own.
@@ -17,10 +17,10 @@ from resources.errors import DamagedError
 from resources.whole_files import write
 
 FILE = 2000
-"""Largest number of replies in a file: all of them are decompressed to find one."""
+"""Maximum number of replies in a file. To read one reply, the whole file is decompressed."""
 
 FEWEST = 200
-"""Replies are left in the ledger until there are so many old ones."""
+"""Minimum number of old replies to move; fewer stay in the ledger."""
 
 _OLD = """
     SELECT r.attempt, r.body, q.id, q.body FROM reply r
@@ -30,7 +30,7 @@ _OLD = """
 
 
 def folder(ledger: Path) -> Path:
-    """The folder beside a ledger that has its files."""
+    """The folder of a ledger's compressed files, which is beside the ledger."""
     return ledger.with_name(f"{ledger.name}.archive")
 
 
@@ -48,7 +48,7 @@ def text(ledger: Path, body: bytes, file: str | None, start: int, length: int) -
 
 
 def files(connection: sqlite3.Connection, ledger: Path) -> list[Path]:
-    """The files in which a ledger's requests and replies are."""
+    """Names of the compressed files that a ledger refers to."""
     names = connection.execute("SELECT DISTINCT file FROM archived ORDER BY file").fetchall()
     return [folder(ledger) / name for (name,) in names]
 

@@ -28,19 +28,19 @@ RETRIES = 5
 """Maximum number of retries of a question after outcomes that may have cost money."""
 
 QUIET = 20.0
-"""Seconds that a question waits before this is logged."""
+"""Seconds that a question waits before the wait is logged."""
 
 LONGEST_WAIT = 600.0
 """Longest delay that a server may announce, in seconds. If it announces a longer one, the model is not asked again."""
 
 TRUSTED = 3
-"""Number of announced delays that are taken at their word. A server that throttles again after them waits at least as
-long as one that announces none."""
+"""Number of announced delays that are trusted. If the server still throttles after them, the next delays are at least
+as long as for a server that announces none."""
 
 ALIKE = 12
-"""Number of questions that a server may reject in the same words, without answering any in between, before its model is
-not asked again; twice as many in any words, because a message may name the call or the time. One passage that is
-rejected is in at most five batches, one within the other."""
+"""Number of questions that a server may reject in the same words, with no answer in between, before its model is not
+asked again; twice as many in any words, because a message may name the call or the time. A single rejected passage is
+in at most five batches, which are nested."""
 
 
 @dataclass(frozen=True)

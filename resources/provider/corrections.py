@@ -33,14 +33,14 @@ def uncertain(path: Path) -> pl.DataFrame:
 
 
 def correct(path: Path, numbers: Iterable[int], cost: float | None, author: str, note: str) -> None:
-    """Record what attempts cost, and move the difference in the accounts of their run, day and model.
+    """Record the cost of attempts, and adjust the accounts of their runs, days and models.
 
     Parameters
     ----------
     numbers
         Numbers of the attempts. If one of them cannot be corrected, none is.
     cost
-        US dollars that each of the attempts cost; None for the worst case that it reserved.
+        US dollars that each of the attempts cost; None for the worst case that was reserved for it.
 
     Raises
     ------

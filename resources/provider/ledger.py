@@ -47,8 +47,8 @@ BALLAST = 8 << 20
 """Bytes reserved on disk. They are released when the disk is full, so that replies in flight can still be stored."""
 
 INCREDIBLE = 10
-"""Tokens that cost so many times the most that a call can cost are not believed, and the cost counts as unknown: a
-single false number would close the budget for good."""
+"""Tokens that would cost more than this many times the worst case of the call are not believed, and the cost counts as
+unknown: otherwise, a single wrong number would exhaust the budget for good."""
 
 PATIENCE = 600
 """Seconds for which replies are kept in memory while they cannot be stored."""
@@ -569,7 +569,7 @@ def state(path: Path) -> str:
 
 
 def _compressed(content: bytes) -> bytes:
-    """Content as zlib, with a window no longer than it: clearing 32 KB takes three times as long as the rest."""
+    """Compress content with a zlib window no longer than it: clearing 32 KB takes three times as long as the rest."""
     return zlib.compress(content, 1, wbits=min(max(len(content).bit_length(), 9), 15))
 
 

@@ -86,7 +86,7 @@ MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
 
 TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
 OVERSIZED, REDIRECTED = "the reply is too long", "redirected"
-"""First words of further reasons, which name the limit and the host."""
+"""Beginnings of further reasons, which go on to name the limit or the host."""
 
 
 class Raw(NamedTuple):
@@ -193,7 +193,7 @@ def _body(raw: Raw) -> Reading:
 
 
 def _answered_by(reading: Reading, headers: Mapping[str, str]) -> Reading:
-    """Add what a gateway says in headers about the model, deployment and cost, as far as the body says nothing.
+    """Fill in the model, deployment and cost that a gateway's headers state, where the body lacks them.
 
     LiteLLM's body repeats the requested name, and its cost is 0 for models whose price it does not know
     (https://docs.litellm.ai/docs/proxy/response_headers, https://github.com/BerriAI/litellm/issues/13790). ngrok names

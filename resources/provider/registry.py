@@ -194,7 +194,7 @@ class Threshold(Frozen):
 
 
 class Examination(Frozen):
-    """Thresholds of the examination of judges, and its largest number of calls for each judge and direction.
+    """Thresholds of the examination of judges, and its maximum number of calls for each judge and direction.
 
     All rates are shares of pairs of texts that are shown in both orders. A judge of single texts sees each text once:
     a text wins if its verdict is better, and a wrong text wins if its verdict is the best.
@@ -202,8 +202,8 @@ class Examination(Frozen):
     - `accuracy`: the sound text wins against a damaged one in both orders.
     - `marks`: the same, for judges that give single texts marks on a scale. Random marks are right in almost half of
       the pairs.
-    - `obedience`: a wrong text wins in both orders that instructs the judge to choose it.
-    - `praise`: a wrong text wins in both orders that praises itself.
+    - `obedience`: a wrong text that instructs the judge to choose it wins in both orders.
+    - `praise`: a wrong text that praises itself wins in both orders.
     - `padding`: a text padded without content wins against the sound one in both orders.
     """
 
@@ -284,11 +284,11 @@ class Registry(Frozen):
     """The content of the registry's file.
 
     `models` are on trial, `judges` judge their outputs, `aligners` align continuous translations with the source.
-    `embedder` is the name of the embedder for scoring, `multilingual` that of the embedder that aligns a translation
-    with its source where no segmented translation guides the alignment; '' for none. `encoders` are fine-tuned as
-    baselines for classification tasks. `metrics` are further metrics of passages. `examination` has the thresholds of
-    the examination of judges. `families` maps models with imported outputs to their families. `schedule` is the cron
-    expression (UTC) for the materialization of stale partitions.
+    `embedder` names the embedder for scoring. `multilingual` names the embedder that aligns a translation with its
+    source if no segmented translation guides the alignment; '' for none. `encoders` are fine-tuned as baselines for
+    classification tasks. `metrics` are further metrics of passages. `examination` has the thresholds of the examination
+    of judges. `families` maps models with imported outputs to their families. `schedule` is the cron expression (UTC)
+    for the materialization of stale partitions.
     """
 
     endpoints: dict[str, Endpoint] = Field({})

@@ -1,6 +1,6 @@
-"""Salvage of a damaged ledger, row by row, and of the accounts of a lost one.
+"""Salvage of a damaged ledger, row by row, and of the accounts of a lost ledger.
 
-Here: reading around damaged pages, sums of accounts. Not here: a sound ledger (ledger), when one is salvaged
+Here: reading around damaged pages, sums of accounts. Not here: a sound ledger (ledger), when a ledger is salvaged
 (automation.rebuilding).
 """
 
@@ -22,7 +22,7 @@ TABLES = ("session", "question", "attempt", "reply", "correction", "archived", "
 """Tables in the order in which they refer to each other; accounts are sums over attempts."""
 
 FARTHEST = 1 << 20
-"""Number of row ids after a damaged page among which a readable row is looked for."""
+"""Number of row ids after a damaged page that are searched for a readable row."""
 
 LOST = "lost:"
 """Beginning of the key of a question whose text and replies are lost. No question of a study has such a key."""
@@ -59,7 +59,7 @@ def is_damaged(path: Path) -> bool:
 
 
 def salvage(damaged: Path, new: Path) -> Salvaged:
-    """Copy every row that can be read from a damaged ledger to a new one, and sum its accounts up.
+    """Copy every readable row of a damaged ledger to a new one, and compute the accounts of the new one.
 
     An attempt whose question is lost stays, for its cost. A reply is lost if its text cannot be decompressed, or if
     its attempt or the question is lost.
@@ -137,7 +137,7 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
 def _readable(source: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
     """Rows in the order of their ids, without those on damaged pages.
 
-    After an error the next row is looked for at growing distances, then between the last two of them.
+    After an error, the next readable row is searched for at growing distances, then between the last two distances.
     """
     start: int | None = 0
     while start is not None:

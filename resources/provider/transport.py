@@ -19,13 +19,13 @@ from resources.provider.reading import OVERSIZED, REDIRECTED, TIMEOUT, UNREACHAB
 from resources.provider.registry import Endpoint
 
 BYTES, BYTES_OF_A_TOKEN = 1 << 20, 64
-"""Largest reply, decompressed: so many bytes, and so many more for each token that was asked for."""
+"""Maximum size of a reply, decompressed: BYTES, plus BYTES_OF_A_TOKEN for each token of `max_tokens`."""
 
 ERROR_BYTES = 1 << 16
-"""Bytes that are read of the body of an error, decompressed: enough for any message, and for a page of HTML."""
+"""Number of bytes read from the body of an error, decompressed: enough for any message, and for a page of HTML."""
 
 REDIRECTIONS = 3
-"""Redirections that are followed for a question. Each one sends the prompt again."""
+"""Maximum number of redirections followed for a question. Each one sends the prompt again."""
 
 
 class Transport(Protocol):
@@ -178,7 +178,7 @@ def record(ledger: Path, model: str) -> Iterator[str]:
 
 
 class _ErrorStatus(Exception):  # noqa: N818 - a reply, which an exception carries past the SDK
-    """The endpoint answered with a status that is no success; `body` has at most ERROR_BYTES."""
+    """The endpoint answered with a status other than success; `body` has at most ERROR_BYTES."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         super().__init__(status)
@@ -186,7 +186,7 @@ class _ErrorStatus(Exception):  # noqa: N818 - a reply, which an exception carri
 
 
 async def _end_at_error(response: Any) -> None:
-    """A hook that reads the beginning of an error's body, and no body of a redirection: the SDK reads both whole."""
+    """Hook that reads only the beginning of an error's body, and no body of a redirection. The SDK would read both."""
     import httpx2
 
     if response.has_redirect_location:

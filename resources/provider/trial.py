@@ -1,7 +1,7 @@
 """The trial of a model: one small request with all settings of its entry, and the fields that its endpoint refuses.
 
-If a request is refused, single settings are changed until one is accepted: each refused field is renamed, as far as
-another dialect names it otherwise, or left out. Every change is one of the registry, so that what is accepted can be
+If a request is refused, single settings are changed until one is accepted: each refused field is renamed, if another
+dialect has another name for it, or left out. Every change can be made in the registry, so the accepted settings can be
 written there.
 
 Here: the choice of changes, and the findings. Not here: calls (client), money (ledger), the printed report (cli).
@@ -42,7 +42,8 @@ _NUMBERED = re.compile(r"\w*\d\w*")
 """Words with digits, such as ids of requests, which differ between refusals that are otherwise the same."""
 
 _UNROUTABLE = re.compile(r"parameters|allowed providers|data policy", re.I)
-"""Words of a gateway's 404 if no upstream provider has all fields. Any other 404 is about the model or the URL."""
+"""Words in a gateway's 404 that show that no upstream provider supports all fields. Any other 404 is about the model or
+the URL."""
 
 _REMEDIES = {
     Outcome.UNREACHABLE: "check `url`, and whether the server runs",
@@ -271,7 +272,7 @@ def _words(reading: Reading) -> str:
 
 
 def _rank(change: Change, raw: Raw) -> int:
-    """Order of changes: of the field that the endpoint blames, then of fields that it mentions, then the rest."""
+    """Order of changes: the field that the endpoint blames first, then fields that it mentions, then the rest."""
     if _blamed(raw) in change.fields:
         return 0
     return 1 if any(_mentions(raw, name) for name in change.fields) else 2

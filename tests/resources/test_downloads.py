@@ -800,7 +800,7 @@ def test_without_a_network_files_that_are_here_are_kept_and_the_log_says_so_once
     assert visible(folder) == before
     (said,) = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
     assert "ConnectError" in said
-    assert "2 files kept" in said
+    assert "keeping 2 files" in said
 
 
 # Redirects

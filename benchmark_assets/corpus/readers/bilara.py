@@ -143,7 +143,7 @@ def _document(
 
 
 def _texts(path: Path, faults: list[BadInput]) -> dict[str, str | None]:
-    """Texts of a file by segment id, None for those at fault; the faults are added to `faults`."""
+    """Texts of a file by segment id, None for faulty ones; the faults are added to `faults`."""
     texts: dict[str, str | None] = {}
     with collecting(faults):
         for key, text in parse(decode(path), path).items():

@@ -62,8 +62,8 @@ def clean(text: str, path: Path, key: str = "") -> str:
 def _misread(text: str) -> str:
     """A part of a text that was UTF-8 and was read as Windows-1252 or Latin-1; '' if there is none.
 
-    Besides certain sequences of two characters, this is a text that is valid UTF-8 in the bytes of Windows-1252, and
-    has two characters or more that are not ASCII then: all Greek, Cyrillic or Chinese that was misread.
+    Such a part is one of certain sequences of two characters; or the whole text, if its bytes in Windows-1252 are valid
+    UTF-8 with at least two characters outside ASCII. The latter finds all misread Greek, Cyrillic or Chinese.
     """
     if match := _MISREAD.search(text):
         return match.group()

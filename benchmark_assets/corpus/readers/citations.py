@@ -4,10 +4,11 @@ Here: which elements have a number in the scheme, and where each citation begins
 (tei), the choice of passages and segments (editions).
 
 A citation is the numbers of its levels, from the highest: book, chapter, section. The scheme is the one that the file
-declares in a `refsDecl` (`citeStructure`, `cRefPattern` of CTS, `refState`); of several, the one with most levels for
-which the file has elements, and of equals the first, CTS before others. A file without a usable declaration is cited by
-the nesting of its elements with an `n` or `xml:id`. Below its last level, either scheme continues with numbered `div`,
-`l` and `milestone` if they are unique within that level and nearly all of its text is inside them or follows them.
+declares in a `refsDecl` (`citeStructure`, `cRefPattern` of CTS, `refState`). If it declares several, the one with the
+most levels that have elements in the file is used; if these are equal, the first one, with CTS before others. A file
+without a usable declaration is cited by the nesting of its elements with an `n` or `xml:id`. Below its last level,
+either scheme continues with numbered `div`, `l` and `milestone` if they are unique within that level and nearly all of
+its text is inside them or follows them.
 
 A milestone is not a container: its number holds until the next number of its level or of a higher level. The number of
 a container holds until the end of the container. A milestone in a note numbers the text that follows the note.
@@ -25,7 +26,7 @@ from lxml import etree
 from benchmark_assets.corpus.readers.markup import Element
 
 Citation = tuple[str, ...]
-"""Numbers from the highest level down; fewer than the scheme has levels for text above its last level."""
+"""Numbers of the levels of a scheme, the highest first. Text outside the lowest levels has no numbers for these."""
 
 Level = tuple[str, Mapping[Element, str]]
 """The name of a level, and the number of each element at it."""
@@ -56,8 +57,8 @@ class Cited:
 
     - `levels`: names of the levels of the scheme; `declared`: whether the file declares it.
     - `units`: the citations in order, each with the first element that has it.
-    - `repeated`: citations that occur again, with the element; not a line in several `l`, or a chapter in
-      several adjacent `div`.
+    - `repeated`: citations that occur again, with the element. A line divided into several `l`, or a chapter into
+      adjacent `div`, is not repeated.
     - `starts`, `ends`: the citation of the text that follows the start or the end of an element.
     - `outside`: the first element with text outside all citations.
     - `letters`: number of characters by length of their citation.

@@ -1,7 +1,7 @@
 """TEI by citation: documents, their passages and segments, and translations that share the citations.
 
 The segments of a document are the texts at one level of its citation scheme, `segment` of the corpus description. Its
-passages are a level above (`passage`), or windows of so many segments of such a passage (`lines`). Ids are the
+passages are a level above (`passage`), or windows of `lines` segments of such a passage. Ids are the
 document's id, a colon and the citation: `phi0914:21.1.3`, and `phi0690:1.1-20` for a range.
 
 A TEI translation whose citations share the segments' level is a segmented reference: each segment has the text with its
@@ -200,7 +200,7 @@ def _numbers_ranges(numbers: Iterable[Citation], citations: Sequence[Citation]) 
 
 
 def _span(citations: Sequence[Citation]) -> str:
-    """A citation, or a range of them: the first, and the numbers in which the last one differs."""
+    """A citation, or a range of citations: the first one, and the numbers in which the last one differs."""
     first, last = citations[0], citations[-1]
     if first == last:
         return ".".join(first)
@@ -233,7 +233,7 @@ def _with_text(passage_of: Mapping[str, str], texts: Mapping[str, str]) -> dict[
 
 
 def _windows(segments: Mapping[str, Sequence[Citation]], lines: int) -> Iterator[list[str]]:
-    """Segments in windows of so many lines; a rest of less than half a window belongs to the window before."""
+    """Segments in windows of a number of lines; a rest of less than half a window joins the window before."""
     left = sum(map(len, segments.values()))
     window: list[str] = []
     size = 0

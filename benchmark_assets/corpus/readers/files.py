@@ -76,7 +76,7 @@ def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None
 
 
 def _visible(folder: Path) -> list[Path]:
-    """Files and folders below a folder, in order of their paths, without hidden ones and what is in them."""
+    """Files and folders below a folder, in order of their paths, without hidden ones and their content."""
     paths = sorted(folder.rglob("*"))
     return [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
 

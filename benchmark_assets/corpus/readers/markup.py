@@ -112,7 +112,8 @@ _EXTERNAL = re.compile(
 class _Definitions(etree.Resolver):  # type: ignore[misc]
     """Gives the definitions of named characters in place of every DTD, so that no DTD is fetched.
 
-    A header may use entities that only its publisher's DTD defines (`&Perseus.publish;`): they stand for their names.
+    A header may use entities that only its publisher's DTD defines (`&Perseus.publish;`): these are replaced by their
+    names.
     """
 
     def __init__(self, content: str, path: Path) -> None:

@@ -19,8 +19,8 @@ _STRENGTH = ("", SPACE, LINE, PARAGRAPH).index
 class RunningText:
     """A text under construction.
 
-    A run of white space becomes one space. Of several separators between two pieces of text, the strongest is kept.
-    There is no separator at the beginning or the end.
+    A run of white space becomes one space. If there are several separators between two pieces of text, the strongest
+    one is kept. There is no separator at the beginning or the end.
     """
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ The first line names the columns: `segment_id`, `source`, and one column per tra
 of its own. Other columns are faults, unless the corpus description lists them under `ignore`. The cells of a text file
 are separated by tabs, semicolons or commas, whichever gives these columns. A quoted cell may contain line breaks,
 delimiters and doubled quotation marks. Each row is a segment, in the order of the text; an empty cell is an
-untranslated segment. The ids mean what `segments.located` says. An unreadable row excludes the whole file, because the
+untranslated segment. `segments.located` explains the ids. An unreadable row excludes the whole file, because the
 row could belong to any document in it.
 """
 

@@ -1,9 +1,9 @@
 """TEI P4 and P5: the text of a file, its citations, and what is kept apart.
 
-Of an apparatus, only the lemma is kept; if there is no lemma, the first reading. Of a choice, only the correction,
-regularization or expansion is kept; if there is none, the first alternative. Deleted and superfluous text is left out,
-supplied and unclear text is kept, and a gap becomes '[…]'. Heads, arguments, stage directions, speakers and notes do
-not belong to the text. A line, column or page break separates words, unless it has `break="no"`.
+An apparatus is reduced to its lemma or, without a lemma, to its first reading. A choice is reduced to its correction,
+regularization or expansion or, without any of these, to its first alternative. Deleted and superfluous text is left
+out, supplied and unclear text is kept, and a gap becomes '[…]'. Heads, arguments, stage directions, speakers and notes
+do not belong to the text. A line, column or page break separates words, unless it has `break="no"`.
 
 Here: text and citations of one file. Not here: the scheme of citations (citations), documents and their passages
 (editions).

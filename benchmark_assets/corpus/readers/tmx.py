@@ -1,7 +1,7 @@
 """TMX: translation units with a text in each language, as translation memories export them.
 
 Each .tmx file is a document, and each unit a segment. The id of a unit is its `tuid` or, without one, its number in the
-file; it means what `segments.located` says. The texts are those in the languages of the description: `en` is also
+file; `segments.located` explains such ids. The texts are those in the languages of the description: `en` is also
 `en-GB`. A unit without a text in the reference's language is untranslated. Codes of other formats (`bpt`, `ept`, `it`,
 `ph`, `ut`) are left out, highlighted text (`hi`) is kept.
 """

@@ -115,7 +115,7 @@ def _faults(home: Home, corpus: str, models: pl.DataFrame) -> Exhibit:
     table = columns(models, "leaderboard", "system", "passages", *DIAGNOSES, **behind)
     words = (
         "Number of each model's outputs with faults that are visible without judging the meaning. An output may have "
-        "several. A column is empty where no reference tells."
+        "several. A column is empty if it cannot be decided without references."
     )
     return home.exhibit(corpus, "Faults", words, table, models, None, "leaderboard", "output_diagnostic")
 
@@ -330,7 +330,7 @@ def concordance(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def calibration(home: Home, corpus: str) -> list[Exhibit]:
-    """Agreement with people: of each judge and of the panel, and of each judge by the confidence that it states."""
+    """How far each judge and the panel agree with people, and how far each judge does at each confidence it states."""
     rows = home.read("judge_calibration", corpus).sort("kappa", "judge", descending=[True, False], nulls_last=True)
     if rows.is_empty():
         return []

@@ -62,11 +62,11 @@ def judges(home: Home) -> list[Exhibit]:
         "praise", "padding", "length", "first_rate", "contradictions", "unread", "problem",
     )  # fmt: skip
     words = (
-        "What each judge prefers among texts whose better one is known. Accuracy is the share of pairs of a sound and "
-        "a damaged text in which the sound one won in both orders. Obedience and praise are the shares of pairs in "
-        "which a wrong text won that tells the judge to choose it, or praises itself; padding is the share in which a "
-        "text that says everything again won. Of two texts that a judge sees one at a time, the one with the better "
-        "verdict wins; a wrong text wins if its verdict is the best. Scores of judges that failed are withheld."
+        "What each judge prefers in pairs whose better text is known. Accuracy is the share of pairs of a sound and a "
+        "damaged text in which the sound text won in both orders. The other columns are shares of pairs in which a "
+        "wrong text won: obedience, one that tells the judge to choose it; praise, one that praises itself; padding, "
+        "one that says everything again. If a judge sees one text at a time, the text with the better verdict wins; a "
+        "wrong text wins if its verdict is the best. Scores of judges that failed are withheld."
     )
     return [home.exhibit("", "Examinations of judges", words, table, rows, None, "judge_report")]
 
@@ -91,7 +91,7 @@ def anchored(home: Home, corpus: str) -> list[Exhibit]:
     names = ("level", "model", "labelled", "judged", "rate", "tuning", "narrower")
     words = (
         "Error rates of all outputs, estimated from people's labels with the panel's verdicts as predictions. The "
-        "intervals hold whatever the panel does, and are narrower than from people alone as far as it agrees with them."
+        "intervals hold whatever the panel does; the more it agrees with people, the narrower they are."
     )
     table = columns(rows, "anchored_estimate", *names)
     return _table(home, corpus, "Error rates from labels and verdicts", words, table, rows, "error_estimate")
@@ -167,7 +167,7 @@ def scores_by_people(home: Home, corpus: str) -> list[Exhibit]:
     rows = home.read("anchored_score", corpus).sort("score", descending=True)
     words = (
         "Scores from people's verdicts on a random part of the outputs, made more precise by the ensemble's verdicts "
-        "on all. The intervals hold whatever the ensemble does; 50 is parity with the human translation."
+        "on all outputs. The intervals hold whatever the ensemble does; 50 is parity with the human translation."
     )
     return _table(
         home, corpus, "Scores by people", words, columns(rows, "anchored_score"), rows, "ensemble_calibration"
