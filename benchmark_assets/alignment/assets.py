@@ -32,7 +32,7 @@ from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="3",
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="4",
     metadata={"tables": ["unassigned"]}, kinds={"duckdb", "numpy"},
     deps=["source_text", "segmented_reference", "continuous_reference"],
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """How well stretches of a continuous translation fit the segments of its source: words, length and boundaries.
 
 Here: the fit of a stretch to a segment, as a log-likelihood ratio. Not here: which stretch a segment should have
-(extent), similarities to embeddings (likeness).
+(extent, reclaiming), similarities to embeddings (likeness).
 
 The words of a segment are compared with its words in the other translations, its length with their lengths, and its
 boundaries with the other boundaries of the document. The three are independent of the embedder with which the offline
@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark_assets.alignment.likeness import stemmed
-from benchmark_assets.alignment.monotone import SOFTENED
 from benchmark_assets.alignment.normalization import ELLIPSIS_IN_PROSE, normal_form
 from benchmark_assets.alignment.units import units
+
+SOFTENED = 12.0
+"""Characters added to both lengths, so that 'Yes, sir.' may match 'Even so, lord.'"""
 
 SHARED = 0.5
 """Share of a segment's words that other translations of it explain; the rest are words of the whole document."""

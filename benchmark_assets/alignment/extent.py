@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmark_assets.alignment.belonging import UNASSIGNED, Fit, Stretch, Vector, Words
+from benchmark_assets.alignment.belonging import Fit, Stretch, Words
+from benchmark_assets.alignment.division import NEVER, best_division, cumulated, of_neither
 from benchmark_assets.alignment.verification import LONGEST_EVIDENCE, NORMALIZED, SUSPICIOUS, VERBATIM, Finding, verify
 
 BY_HAND = "by hand"
@@ -30,16 +31,8 @@ ANOTHER_BESIDE_FAULT = 4.0  # the same beside an unclaimed, a shared or a mispla
 UNCLEAR = 4.0
 """If two segments that share text differ in fit by less than this, both are suspicious."""
 
-GAP = 3.0
-"""Loss in log-likelihood for prose between two segments that belongs to neither, where no segment lacks a text."""
-
 NEIGHBORS = 2
 """Maximum distance, in segments, of the segment whose text a segment is suspected to have."""
-
-LACKING = 6
-"""Maximum number of segments without a text, on either side of an unclaimed stretch, that are compared with it."""
-
-_NEVER = -1e9
 
 
 class _Doubt(NamedTuple):
@@ -252,13 +245,9 @@ def _boundary(fit: Fit, before: int | None, after: int | None, lacking: Sequence
     count = region[1] - region[0]
     neither = range(0 if before is None else before + 1, len(lacking) if after is None else after)
     absent = [at for at in neither if lacking[at] and words.is_guided(at)]
-    unassigned, gap = -UNASSIGNED * np.ones(count), GAP
-    if absent:
-        gap, unassigned = 0.0, np.zeros(count)
-        for at in {*absent[:LACKING], *absent[-LACKING:]}:
-            unassigned = np.maximum(unassigned, words.belonging(at, region))
+    unassigned, gap = of_neither(words, absent, region)
     ends = fit.boundaries[region[0] : region[1] + 1]
-    first, second = np.full(count + 1, _NEVER), np.full(count + 1, _NEVER)
+    first, second = np.full(count + 1, NEVER), np.full(count + 1, NEVER)
     end, start = 0, count
     lengths = np.zeros((2, count + 1), dtype=np.int_)
     if before is None:
@@ -266,17 +255,17 @@ def _boundary(fit: Fit, before: int | None, after: int | None, lacking: Sequence
     else:
         end = fit.places[before][1] - region[0]
         lengths[0, 1:] = np.array(words.ends[slice(*region)]) - words.starts[region[0]]
-        first = _cumulated(words.belonging(before, region) - unassigned) + ends + fit.length(before, lengths[0])
-        first[0] = _NEVER
+        first = cumulated(words.belonging(before, region) - unassigned) + ends + fit.length(before, lengths[0])
+        first[0] = NEVER
     if after is None:
         second[-1] = 0.0
     else:
         start = fit.places[after][0] - region[0]
         lengths[1, :-1] = words.ends[region[1] - 1] - np.array(words.starts[slice(*region)])
-        backward = _cumulated((words.belonging(after, region) - unassigned)[::-1])[::-1]
+        backward = cumulated((words.belonging(after, region) - unassigned)[::-1])[::-1]
         second = backward + ends + fit.length(after, lengths[1])
-        second[-1] = _NEVER
-    better_end, better_start, best = _best(first, second, gap)
+        second[-1] = NEVER
+    better_end, better_start, best = best_division(first, second, gap)
     gain = best - (first[end] + second[start] - (gap if end < start else 0.0))
     joined = better_end == better_start
     if before is not None:
@@ -312,24 +301,6 @@ def _changed(
         least, evidence = FOREIGN, f"{size} at its {side} resemble no other translation"
     if gain >= least and (least != FOREIGN or fit.expects_length(segment)):
         yield _Doubt(segment, evidence)
-
-
-def _best(first: Vector, second: Vector, gap: float) -> tuple[int, int, float]:
-    """The best end of the first stretch and start of the second one, and their total, less `gap` if they are apart."""
-    indices = np.arange(len(first))
-    highest = np.maximum.accumulate(first)
-    origin = np.maximum.accumulate(np.where(first >= highest, indices, 0))
-    apart = np.full(len(first), 2 * _NEVER)
-    apart[1:] = highest[:-1] + second[1:] - gap
-    touching = first + second
-    joint, start = int(touching.argmax()), int(apart.argmax())
-    if touching[joint] >= apart[start]:
-        return joint, joint, float(touching[joint])
-    return int(origin[start - 1]), start, float(apart[start])
-
-
-def _cumulated(values: Vector) -> Vector:
-    return np.concatenate([[0.0], np.cumsum(values)])
 
 
 def _name(segment: int) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark_assets.alignment.belonging import SOFTENED, Words
 from benchmark_assets.alignment.likeness import (
     Comparison,
     Embed,
@@ -25,7 +26,8 @@ from benchmark_assets.alignment.likeness import (
     matched,
     stretch_likeness,
 )
-from benchmark_assets.alignment.units import LONG, Units, units
+from benchmark_assets.alignment.reclaiming import Reclaimer
+from benchmark_assets.alignment.units import LONG, Span, Units, units
 
 MOST_UNITS = 8000
 """Maximum number of units in a document. Memory grows with the square of their number: 0.5 GB per matrix at this
@@ -50,9 +52,6 @@ UNRELATED, PRIOR = 0.2, 3.0
 COMPARED = 250.0
 """Minimum expected number of characters of a passage that is compared with rivals: short passages repeat one another,
 as verses of the Dhammapada do."""
-
-SOFTENED = 12.0
-"""Characters added to both lengths, so that 'Yes, sir.' may match 'Even so, lord.'"""
 
 FASTEST, SLOWEST = 0.6, 1.4
 """Bounds of the ratio of the translation's length to the guides' length."""
@@ -83,6 +82,9 @@ class Weights(NamedTuple):
     rival, doubted
         Least similarity of a passage's text to its own guides, minus that to another passage's guides. With less than
         `rival`, the passage is left out of the second path; with less than `doubted`, the final text is doubted.
+    reclaimed
+        Least similarity to its own segment, above that to other segments, of unassigned text that fits a segment
+        beside it by words and length.
     """
 
     whole: float
@@ -95,19 +97,18 @@ class Weights(NamedTuple):
     passage: float
     rival: float
     doubted: float
+    reclaimed: float
 
 
-OF_LONG = Weights(1.2, 0.4, 0.2, 0.18, 0.048, 0.1, 0.02, 0.2, -0.03, -0.02)
+OF_LONG = Weights(1.2, 0.4, 0.2, 0.18, 0.048, 0.1, 0.02, 0.2, -0.03, -0.02, 0.08)
 """Weights for segments whose boundaries are between sentences (`units.LONG`), tuned on four translators of the
 Daodejing; docs/measurements.md has the results on the other four. On their sound chapters, 0.5 % of the margins are
 less than -0.011 with two guides, none with seven; of chapters that are missing, all are less than -0.038."""
 
-OF_SHORT = Weights(2.8, 0.56, 0.56, 0.5, 0.13, 0.28, 0.11, 0.56, -0.06, -0.06)
+OF_SHORT = Weights(2.8, 0.56, 0.56, 0.5, 0.13, 0.28, 0.11, 0.56, -0.06, -0.06, -1.0)
 """Weights for segments of single clauses: the proportions were tuned on every second one of 251 suttas with published
-lengths of passages, and on the Dhammapada; `rival` and `doubted` on 16 suttas."""
-
-
-Span = tuple[int, int]
+lengths of passages, and on the Dhammapada; `rival` and `doubted` on 16 suttas. Similarities of clauses say little,
+so that words and lengths alone decide what is reclaimed."""
 
 
 class Aligned(NamedTuple):
@@ -174,8 +175,9 @@ def align(
 ) -> Aligned:
     """Find the segments of a source in a continuous translation of it.
 
-    The best path is found twice. The second time, passages whose text resembles the guides of another passage more
-    than their own are left out, and units count more where sentences of the guides match them best.
+    The best path is found again without the passages whose text resembles the guides of another passage more than
+    their own, and with a higher weight of units that sentences of the guides match best. Segments then reclaim
+    unassigned text beside them that fits them.
 
     Parameters
     ----------
@@ -230,6 +232,12 @@ def align(
         near = _rematched(document, stretches, kept)
         stretches = _path(document, near, kept, weights.added)
         stretches = _path(document, near, kept, _addition_penalty(document, stretches))
+        if not foreign:  # the words of two languages have nothing in common
+            contrast = np.full_like(near, -np.inf)
+            contrast[:, kept] = _contrast(near[:, kept])
+            reclaimer = Reclaimer(Words(prose, guides), parts, contrast, weights.reclaimed, longest, boundaries)
+            # The second time, expected lengths and usual boundaries are those of the first result.
+            stretches = reclaimer.extended(reclaimer.extended(stretches))
     margins, rivals = _margins(document, stretches)
     return Aligned(
         [_span(prose, parts, start, end) if end > start else None for start, end in stretches],
@@ -251,10 +259,8 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
     average, others = float(np.mean(expected[segments])), len(segments) - 1 + PRIOR
     # If the last segment of a passage is left out, the passage ends with its last segment that is not.
     last = np.diff(passages[segments], append=-1) != 0
-    near = near[:, segments]
-    unrelated = (near.sum(axis=1, keepdims=True) - near + PRIOR * UNRELATED) / others
     least = np.where(np.arange(len(near)) < min(anchors.values(), default=len(near)), LEAST_UNIT, ANCHORED)
-    gains = BY_UNIT * (near - unrelated - least[:, None]) * np.diff(ends)[:, None] / average
+    gains = BY_UNIT * (_contrast(near[:, segments]) - least[:, None]) * np.diff(ends)[:, None] / average
     single = np.vstack([np.zeros((1, len(segments))), np.cumsum(gains, axis=0)])
     whole = likeness(compared, segments)
     boundaries = np.arange(len(ends))
@@ -294,6 +300,13 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
         stretches[segment] = (start, end)
         end = int(origin[start])
     return stretches
+
+
+def _contrast(near: Matrix) -> Matrix:
+    """Similarity of units to segments, above their mean similarity to the other segments."""
+    others = near.shape[1] - 1 + PRIOR
+    unrelated = (near.sum(axis=1, keepdims=True) - near + PRIOR * UNRELATED) / others
+    return np.asarray(near - unrelated, dtype=np.float64)
 
 
 def _after_addition(

@@ -16,7 +16,8 @@ import polars as pl
 from benchmark_assets.alignment.asking import Extracted
 from benchmark_assets.alignment.extent import examine
 from benchmark_assets.alignment.likeness import Embed, has_words
-from benchmark_assets.alignment.monotone import Aligned, Span, align
+from benchmark_assets.alignment.monotone import Aligned, align
+from benchmark_assets.alignment.units import Span
 from benchmark_assets.corpus.anchors import stretches
 from resources.catalogue import schema
 from resources.keys import CORPUS

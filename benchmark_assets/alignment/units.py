@@ -25,6 +25,9 @@ _CLAUSE = re.compile(
 _FULL_STOP = re.compile(rf"[.!?…。！？]{_CLOSING}*\s*$")
 
 
+Span = tuple[int, int]
+
+
 class Units(NamedTuple):
     """A text divided into n units.
 

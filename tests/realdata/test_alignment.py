@@ -204,7 +204,7 @@ def test_damage_to_the_daodejing_is_left_over_or_doubted(realdata: Path, embed: 
     for (count, kind), values in means.items():
         print(f"{count} {kind:8}{'mean':14}" + "".join(f"{value:8.4f}" for value in values))
         assert values[4] <= (0.02 if full else 0.1)
-        targets = {"notes": (0.975, 0.975 if count == 7 else 0.97)}
+        targets = {"notes": (0.975, 0.975)}
         precision, recall = targets.get(kind, (0.985, 0.985 if count == 7 else 0.98))
         assert not full or kind in ("missing", "swapped") or (values[0] >= precision and values[1] >= recall)
         assert not full or kind != "missing" or values[2] >= 0.95
@@ -368,7 +368,7 @@ def test_thanissaros_suttas_are_found_through_sujato(suttas: Suttas, embed: Embe
         assert len(differing) == 1269
     else:
         assert doubted == []
-    assert not full or (share >= 0.63 and share_of_these >= 0.7)
+    assert not full or (share >= 0.645 and share_of_these >= 0.76)
     assert median <= 0.06
     assert verbatim(findings) >= 0.99
 

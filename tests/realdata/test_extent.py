@@ -62,5 +62,5 @@ def test_segments_of_a_wrong_extent_are_suspicious(suttas: Suttas, embed: Embed)
             texts = [text for own in rows["segments"] for text in own]
             documents[name] = Text(prose, texts, guides(segments))
     share, tallies = measured("suttas", documents, 100)
-    assert share <= 0.04  # among them are errors of the aligner, which leaves text beside segments unassigned
-    assert all(tally.found >= 0.75 * tally.cases for kind, tally in tallies.items() if not kind.startswith("clause"))
+    assert share <= 0.02  # among them are errors of the aligner
+    assert all(tally.found >= 0.8 * tally.cases for kind, tally in tallies.items() if not kind.startswith("clause"))
