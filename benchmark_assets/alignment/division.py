@@ -21,7 +21,7 @@ NEVER = -1e9
 
 
 def of_neither(words: Words, absent: Sequence[int], region: Stretch) -> tuple[Vector, float]:
-    """Log-likelihood of each word of a region if it belongs to neither segment, and the loss for a stretch of such words.
+    """Log-likelihood of each word of a region if it belongs to neither segment, and the loss per stretch of them.
 
     `absent` are the segments without a text whose place is in the region: such words may be theirs.
     """
