@@ -3,7 +3,7 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.adjudication.consistency import consistency
+from benchmark_assets.adjudication.consistency import consistency, preferences
 from benchmark_assets.adjudication.examining import JudgeSentinels, counted
 from benchmark_assets.adjudication.panel import JudgeVotes
 from benchmark_assets.adjudication.triage import audits, banded, item_key
@@ -93,19 +93,28 @@ def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
     return refresh(context, warehouse, compute, settings, sparse=True)
 
 
-@dg.asset(group_name="adjudication", code_version="1", kinds={"duckdb"}, deps=[human_label])
+@dg.asset(group_name="adjudication", code_version="2", kinds={"duckdb"}, deps=[human_label])
 def annotator_consistency(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Agreement of annotators with themselves, attention checks that they passed, and changes over time."""
+    """Agreement of annotators with themselves, attention checks that they passed, and changes over time.
+
+    Labels and preferences between the texts of pairs have rows of their own.
+    """
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         labels = warehouse.read("imported_label", columns=["item", "annotator", "place", "fingerprint"])
         labels = labels.select(pl.concat_str(pl.all().cast(pl.String), separator=" ", ignore_nulls=True))
-        applicable = partitions if len(labels) else partitions.clear()
-        return applicable.with_columns(settings=pl.lit(digest(SIGNATURE, *labels.to_series())))
+        compared, _ = preferences(warehouse)
+        applicable = partitions if len(labels) or len(compared) else partitions.clear()
+        return applicable.with_columns(settings=pl.lit(digest(SIGNATURE, *labels.to_series(), compared.rows())))
 
     def compute(_: pl.DataFrame) -> Computed:
         labels = with_units(warehouse.read("imported_label"), warehouse)
-        return Computed({"annotator_consistency": consistency(labels, warehouse.read("control_item"), SIGNATURE)})
+        compared, controls = preferences(warehouse)
+        rows = [
+            consistency(labels, warehouse.read("control_item"), SIGNATURE),
+            consistency(with_units(compared, warehouse), controls, SIGNATURE, "pairs"),
+        ]
+        return Computed({"annotator_consistency": pl.concat(rows)})
 
     def describe() -> dict[str, str]:
         return {"consistency": shown(warehouse.read("annotator_consistency"), "annotator_consistency")}

@@ -1,7 +1,8 @@
 """Consistency of annotators: with themselves, with attention checks, and over time.
 
-Here: rates with intervals for each person, from labels, and the change of any measure over time. Not here: choosing
-control items (controls), agreement of pairs of people (audit.calibration), errors and scores (error_spans.steadiness).
+Here: rates with intervals for each person, from labels and preferences, and the change of any measure over time. Not
+here: choosing control items (controls), agreement of pairs of people (audit.calibration), errors and scores
+(error_spans.steadiness).
 """
 
 import math
@@ -15,28 +16,35 @@ from benchmark_assets.metrics.intervals import Bounds, Floats, Units, rate_inter
 from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 from resources.keys import CORPUS
+from resources.warehouse import Warehouse
 
 CONSISTENCY = schema("annotator_consistency")
+
+PASSING = {"labels": MAJOR, "pairs": "human"}
+"""Answer that passes an attention check, by protocol: in pairs, the text that translates the passage is better."""
 
 Interval = Callable[[Floats, Units], Bounds]
 """Function from values and their units to the 95 % interval of the mean."""
 
 
-def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str) -> pl.DataFrame:
-    """Rows of `annotator_consistency`: one for each corpus and annotator.
+def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, protocol: str = "labels") -> pl.DataFrame:
+    """Rows of `annotator_consistency`: one for each corpus and annotator of a protocol.
 
     Parameters
     ----------
     labels
-        Rows of `imported_label`, and `unit`: the unit of the passage. Labels without a passage are left out.
+        Rows of `imported_label`, or of `preferences`, and `unit`: the unit of the passage. Labels without a passage are
+        left out.
     controls
-        Rows of `control_item`.
+        Rows of `control_item`, or control items of `preferences`.
+    protocol
+        A key of `PASSING`.
 
     Notes
     -----
-    A repeated item agrees if both labels are the same. An attention check is passed with MAJOR_ERROR. Time is the order
-    of the files, divided into halves of equal size; labels without a place are in neither half. Agreement with others
-    is the share of an item's other annotators who give the same label.
+    A repeated item agrees if both labels are the same. An attention check is passed with the protocol's label in
+    `PASSING`. Time is the order of the files, divided into halves of equal size; labels without a place are in neither
+    half. Agreement with others is the share of an item's other annotators who give the same label.
     """
     kinds = controls.select("item", "kind", "original")
     labels = labels.drop_nulls("passage").with_columns(CORPUS).join(kinds, on="item", how="left")
@@ -44,7 +52,7 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str) ->
     first = ordinary.select("annotator", original="item", first_label="label")
     repeats = labels.filter(kind=REPEAT).join(first, on=["annotator", "original"])
     repeats = repeats.with_columns(hit=pl.col("label") == pl.col("first_label"))
-    checks = labels.filter(kind=ATTENTION).with_columns(hit=pl.col("label") == MAJOR)
+    checks = labels.filter(kind=ATTENTION).with_columns(hit=pl.col("label") == PASSING[protocol])
     others = ordinary.select("item", other="annotator", other_label="label")
     pairs = ordinary.join(others, on="item").filter(pl.col("annotator") != pl.col("other"))
     hits = (pl.col("label") == pl.col("other_label")).mean()
@@ -53,7 +61,7 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str) ->
     rows = []
     for corpus, annotator in labels.select("corpus", "annotator").unique().sort("corpus", "annotator").iter_rows():
         key = {"corpus": corpus, "annotator": annotator}
-        row = key | {"labels": len(ordinary.filter(**key)), "signature": signature}
+        row = key | {"protocol": protocol, "labels": len(ordinary.filter(**key)), "signature": signature}
         for count, name, table in (("repeats", "agreement", repeats), ("checks", "passed", checks)):
             trials = table.filter(**key)
             row |= {count: len(trials)} | rate(name, trials.select("unit", value=pl.col("hit").cast(pl.Float64)))
@@ -62,6 +70,28 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str) ->
         row |= change("errors", errors) | change("peers", of_annotator.select("unit", value="agreed").drop_nulls())
         rows.append(row)
     return pl.DataFrame(rows, schema=CONSISTENCY)
+
+
+def preferences(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """People's preferences between the texts of pairs with their answers to control items, and the control items.
+
+    Returns
+    -------
+    answers
+        Columns `item`, `annotator`, `passage`, `label` (machine, human or unsure), and `file` and `place`, which are
+        empty: spreadsheets of pairs are sorted at will, and their order is not stored.
+    controls
+        Columns `item`, `kind` and `original`. An item is a pair with its texts, so that no answer to former texts is
+        compared with one to others.
+    """
+    pair = pl.concat_str("model", "passage", "base_set", "anchor", "machine_hash", "human_hash", separator="\n")
+    beside_people = warehouse.read("pair_label").with_columns(base_set=pl.lit(""), anchor=pl.lit(""))
+    beside_anchors = warehouse.read("match_label").rename({"output_hash": "machine_hash", "anchor_hash": "human_hash"})
+    ordinary = pl.concat([beside_people, beside_anchors], how="diagonal").with_columns(item=pair)
+    controls = warehouse.read("pair_control").with_columns(item=pl.format("{}\n{}", "kind", pair), original=pair)
+    nowhere = {"file": pl.lit(""), "place": pl.lit(None, pl.Int32)}
+    answers = [rows.select("item", "annotator", "passage", label="better", **nowhere) for rows in (ordinary, controls)]
+    return pl.concat(answers), controls.select("item", "kind", "original").unique()
 
 
 def rate(name: str, trials: pl.DataFrame) -> dict[str, float | None]:

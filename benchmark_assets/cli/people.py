@@ -72,7 +72,8 @@ def write_pairs(
 ) -> None:
     """Write pairs of an output and a human translation in CORPUS to FILE, a blind spreadsheet for one annotator."""
     sent = export_pairs(Deployment().warehouse, file, corpus, annotator, per_model, private, base_set)
-    click.echo(f"{file}: {sent.pairs} pairs for {annotator}; {holding(sent.restricted)}")
+    controls = f" and {sent.controls} control items" if sent.controls else ""
+    click.echo(f"{file}: {sent.pairs} pairs{controls} for {annotator}; {holding(sent.restricted)}")
     click.echo("enter A, B or unsure under `better`; import the completed file with `variorum import pairs FILE`")
 
 

@@ -12,7 +12,10 @@ from resources.digest import text_hash
 from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse
 
-BY_PEOPLE = ("imported_annotation", "imported_label", "imported_output", "imported_span", "match_label", "pair_label")
+BY_PEOPLE = (
+    "imported_annotation", "imported_label", "imported_output", "imported_span", "match_label", "pair_control",
+    "pair_label",
+)  # fmt: skip
 """Tables of human work on passages."""
 
 MOST_NAMED = 5

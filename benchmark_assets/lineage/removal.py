@@ -16,7 +16,7 @@ from resources.warehouse import Replacement, Warehouse
 
 KEPT = {
     "model_call", "base_set_item", "anchor_output", "anchor_judgment", "match_label", "pair_label", "imported_label",
-    "control_item", "imported_annotation", "imported_span",
+    "control_item", "imported_annotation", "imported_span", "pair_control",
 }  # fmt: skip
 """Tables that keep their rows: the accounts keep all costs, base sets are frozen, and labels by people apply again if
 their texts return; control items show which labels never apply."""

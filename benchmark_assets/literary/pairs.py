@@ -1,7 +1,8 @@
 """Blind pairs for annotators: write outputs beside human translations or anchors, and import the labels.
 
-Here: the choice of pairs, the spreadsheet, its import, the labels of pairs whose texts have not changed. Not here:
-calibrating judges against the labels (calibration), estimates from them (anchored).
+Here: the choice of pairs, the spreadsheet with its control items, its import, the labels of pairs whose texts have not
+changed. Not here: which items are controls (adjudication.controls), the consistency of annotators
+(adjudication.consistency), calibrating judges against the labels (calibration), estimates from them (anchored).
 """
 
 import csv
@@ -12,8 +13,11 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.adjudication.annotation import sheet, unguarded
+from benchmark_assets.adjudication.annotation import sheet, unguarded, with_controls
+from benchmark_assets.adjudication.controls import ATTENTION, REPEAT
+from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.outputs import OUTPUT
+from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.corpus.description import Literary
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
@@ -32,8 +36,11 @@ COLUMNS = ("pair", "source", "previous", "next", "A", "B", "better", "note")
 NEEDED = ("pair", "better")
 """Columns that an imported file must have."""
 
-TABLES = ("pair_label", "match_label")
-"""Tables of labels, beside human translations and beside anchors."""
+TABLES = ("pair_label", "match_label", "pair_control")
+"""Tables of labels: beside human translations, beside anchors, and of control items."""
+
+ORDINARY = "pair"
+"""Kind of the rows whose answers are preferences; the others are REPEAT and ATTENTION."""
 
 _DIGITS = 16
 _REMEDY = "restore the column `pair` from the exported file"
@@ -54,31 +61,49 @@ class ShownPair(NamedTuple):
     human: str
     rival: tuple[str, str] | None = None
 
-    def key(self, annotator: str) -> str:
-        """The key of the pair in an annotator's file; it reveals nothing about the pair."""
-        return digest("pair", annotator, self.model, self.passage, *(self.rival or ()))[:_DIGITS]
-
     @property
-    def texts(self) -> str:
-        """Hash of the output and the human translation."""
-        return digest(self.machine, self.human)[:_DIGITS]
+    def item(self) -> str:
+        """The key of the pair, the same for all annotators; no file contains it."""
+        return digest(self.model, self.passage, *(self.rival or ()))
 
-    def side(self, annotator: str) -> Side:
-        """The side on which the annotator sees the output."""
-        return SIDES[int(digest("side", annotator, self.model, self.passage, *(self.rival or ())), 16) % 2]
+    def key(self, annotator: str, kind: str = ORDINARY) -> str:
+        """The key of the pair, or of its control item, in an annotator's file; it reveals nothing about the pair."""
+        return digest(kind, annotator, self.model, self.passage, *(self.rival or ()))[:_DIGITS]
+
+    def texts(self, kind: str = ORDINARY) -> str:
+        """Hash of the output and the human translation; another one for each kind, so that it links no rows."""
+        return digest(*([] if kind == ORDINARY else [kind]), self.machine, self.human)[:_DIGITS]
+
+    def side(self, annotator: str, kind: str = ORDINARY) -> Side:
+        """The side on which the annotator sees the output. Control items have the sides swapped."""
+        first = int(digest("side", annotator, self.model, self.passage, *(self.rival or ())), 16)
+        return SIDES[(first + (kind != ORDINARY)) % 2]
+
+
+class PairRow(NamedTuple):
+    """A row of a file: a pair or its control item, and the text shown in the place of the output."""
+
+    kind: str
+    pair: ShownPair
+    machine: str
+
+
+Answered = dict[tuple[ShownPair, str, str], tuple[str, ...]]
+"""Verdict, note, hashes and fingerprint of each answer, by pair, kind and annotator."""
 
 
 class SentPair(NamedTuple):
-    """Result of an export: the number of pairs in the file, and the translators whose restricted texts it contains
-    ('source' for the source text)."""
+    """Result of an export: the number of pairs in the file, the translators whose restricted texts it contains
+    ('source' for the source text), and the number of control items."""
 
     pairs: int
     restricted: list[str]
+    controls: int
 
 
 class PairCounts(NamedTuple):
-    """Result of an import: `taken`, `unchanged` and `replaced` count new, unchanged and replaced labels; `open` counts
-    rows without a label."""
+    """Result of an import: `taken`, `unchanged` and `replaced` count new, unchanged and replaced answers, also to
+    control items; `open` counts rows without an answer."""
 
     taken: int
     unchanged: int
@@ -98,7 +123,8 @@ def export_pairs(
     """Write the pairs of a corpus for one annotator; the same arguments and warehouse give the same bytes.
 
     Pairs with a blank text or with equal texts are left out, because they need no judgment. Without `private`, pairs
-    with an output or anchor's text that repeats a restricted text are left out, too.
+    with an output or anchor's text that repeats a restricted text are left out, too. From ten pairs, control items are
+    among the rows; the import recognizes them by their keys.
 
     Parameters
     ----------
@@ -128,6 +154,7 @@ def export_pairs(
         _check_name(warehouse, file, name)
         current(warehouse, corpus)
         candidates, translators = _candidates(warehouse, corpus, base_set)
+        seed = audits(warehouse)[corpus].seed
         outputs = pl.DataFrame(
             [(pair.passage, text) for pair in candidates for text in (pair.machine, pair.human)],
             dict.fromkeys(["passage", "text"], pl.String),
@@ -152,19 +179,19 @@ def export_pairs(
         remedy = "run `variorum evaluate MODEL`; blank outputs and copies of the other text are left out"
         raise BadInput(corpus, "", problem, remedy)
     rows = []
-    for pair in sorted(sample, key=lambda pair: pair.key(name)):  # a random order, different for each annotator
-        texts_shown = arranged(pair.machine, pair.human, pair.side(name))
-        identity = f"{pair.key(name)}-{pair.texts}-{name}"
+    for kind, pair, machine in _with_controls(sample, name, seed):
+        texts_shown = arranged(machine, pair.human, pair.side(name, kind))
+        identity = f"{pair.key(name, kind)}-{pair.texts(kind)}-{name}"
         rows.append([identity, pair.source, pair.previous, pair.following, *texts_shown, "", ""])
     whole_files.hand_over(file, sheet(COLUMNS, rows).decode())
-    return SentPair(len(rows), named(name for name in rights.restricted if name in texts))
+    return SentPair(len(sample), named(name for name in rights.restricted if name in texts), len(rows) - len(sample))
 
 
 def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ()) -> PairCounts:
     """Import the labels in a file of pairs, all or none.
 
     A label replaces the annotator's earlier label of the pair. A row whose `better` is empty is ignored, and so are the
-    columns `ignore`.
+    columns `ignore`. Answers to control items are stored in `pair_control`.
 
     Raises
     ------
@@ -177,40 +204,30 @@ def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ())
     rows = list(_answers(file, ignore))
     answers = [(row, *_identity(file, row, pair), better, note) for row, pair, better, note in rows if better]
     annotators = {annotator for _, _, _, annotator, _, _ in answers}
-    labels: dict[tuple[ShownPair, str], tuple[str, ...]] = {}
+    labels: Answered = {}
     with warehouse.exclusively():  # texts must not change between the check and the write
         current_pairs = [*pairs(warehouse, glossary.literary(warehouse)), *matches(warehouse)]
-        by_key: dict[tuple[str, str], ShownPair] = {}
+        by_key: dict[tuple[str, str], tuple[ShownPair, str]] = {}
         for annotator in annotators:
             _check_name(warehouse, file, annotator, annotators)
-            by_key |= {(annotator, pair.key(annotator)): pair for pair in current_pairs}
+            for kind in (ORDINARY, REPEAT, ATTENTION):
+                by_key |= {(annotator, pair.key(annotator, kind)): (pair, kind) for pair in current_pairs}
         for row, key, texts, annotator, better, note in answers:
-            match = by_key.get((annotator, key))
+            match, kind = by_key.get((annotator, key), (None, ""))
             if match is None:
                 remedy = f"{_REMEDY}; if the column is unchanged, delete the row, or add the model or corpus again"
                 raise BadInput(file, f"row {row}", "has a pair that is not in this warehouse", remedy)
-            if match.texts != texts:
+            if match.texts(kind) != texts:
                 problem = f"its texts have changed ({match.model} on {match.passage})"
                 raise BadInput(file, f"row {row}", problem, "delete the row, or export the pairs again")
-            answer = match, annotator
+            answer = match, kind, annotator
             if answer in labels:
                 raise BadInput(file, f"row {row}", "repeats the pair of an earlier row", "keep one of the rows")
-            verdict = UNSURE if better == "unsure" else MACHINE if better == match.side(annotator) else HUMAN
+            verdict = UNSURE if better == "unsure" else MACHINE if better == match.side(annotator, kind) else HUMAN
             hashes = text_hash(match.machine), text_hash(match.human)
             labels[answer] = (verdict, note, *hashes, digest(verdict, note, *hashes))
-        beside_people = [
-            (match.model, match.passage, who, *rest) for (match, who), rest in labels.items() if not match.rival
-        ]
-        beside_anchors = [
-            (match.model, match.passage, *match.rival, who, *rest)
-            for (match, who), rest in labels.items()
-            if match.rival
-        ]
-        people, anchors = (
-            _store(warehouse, "pair_label", beside_people),
-            _store(warehouse, "match_label", beside_anchors),
-        )
-        taken, unchanged, replaced = (one + other for one, other in zip(people, anchors, strict=True))
+        counts = [_store(warehouse, table, rows) for table, rows in _by_table(labels).items()]
+        taken, unchanged, replaced = map(sum, zip(*counts, strict=True))
         return PairCounts(taken, unchanged, replaced, len(rows) - len(answers))
 
 
@@ -309,9 +326,26 @@ def _sample(candidates: Sequence[ShownPair], per_model: int | None) -> list[Show
     """The first `per_model` pairs of each model in the order of a hash, without pairs that need no judgment."""
     different = (pair for pair in candidates if known_points(pair) is None)
     by_model: dict[str, list[ShownPair]] = {}
-    for pair in sorted(different, key=lambda pair: digest(pair.model, pair.passage, *(pair.rival or ()))):
+    for pair in sorted(different, key=lambda pair: pair.item):
         by_model.setdefault(pair.model, []).append(pair)
     return [pair for model_pairs in by_model.values() for pair in model_pairs[:per_model]]
+
+
+def _with_controls(sample: Sequence[ShownPair], annotator: str, seed: int) -> list[PairRow]:
+    """The rows of an annotator's file: the pairs in a random order, with repeated pairs and attention checks.
+
+    An attention check shows the output of another passage beside the human translation, or beside the anchor's text.
+    """
+    by_item = {pair.item: pair for pair in sample}
+    items = [SheetItem(item, pair.passage, pair.source, {}, pair.machine) for item, pair in by_item.items()]
+    lists, controls = with_controls(items, [annotator], seed)
+    known = {control.shown.item: (control.kind, control.original) for control in controls}
+    rows = []
+    for (shown,) in lists[annotator]:
+        kind, original = known.get(shown.item, (ORDINARY, shown.item))
+        if original in by_item:  # a repeated attention check says no more than the check itself
+            rows.append(PairRow(kind, by_item[original], shown.candidate))
+    return rows
 
 
 def _check_name(warehouse: Warehouse, file: Path, annotator: str, others: Iterable[str] = ()) -> None:
@@ -360,6 +394,19 @@ def _answers(file: Path, ignore: Collection[str]) -> Iterator[tuple[int, str, st
 
 def _header(text: str, delimiter: str) -> list[str]:
     return [unguarded(cell).strip() for cell in next(csv.reader(io.StringIO(text), delimiter=delimiter), [])]
+
+
+def _by_table(labels: Answered) -> dict[str, list[tuple[str, ...]]]:
+    """Rows of each of TABLES, with the columns of its key first."""
+    rows: dict[str, list[tuple[str, ...]]] = {table: [] for table in TABLES}
+    for (pair, kind, annotator), answer in labels.items():
+        if kind != ORDINARY:
+            base_set, anchor = pair.rival or ("", "")
+            rows["pair_control"].append((pair.model, pair.passage, base_set, anchor, kind, annotator, *answer))
+        else:
+            table = "match_label" if pair.rival else "pair_label"
+            rows[table].append((pair.model, pair.passage, *(pair.rival or ()), annotator, *answer))
+    return rows
 
 
 def _store(warehouse: Warehouse, table: str, rows: Sequence[tuple[str, ...]]) -> tuple[int, int, int]:

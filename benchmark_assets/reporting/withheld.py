@@ -13,7 +13,8 @@ from resources.warehouse import Warehouse
 
 QUOTING = (
     "judge_vote", "human_label", "span_vote", "error_span", "human_error_span", "rubric_vote", "aspect_vote",
-    "comparison", "pair_label", "match_label", "glossary", "term_adherence", "output_diagnostic", "refusal",
+    "comparison", "pair_label", "match_label", "pair_control", "glossary", "term_adherence", "output_diagnostic",
+    "refusal",
 )  # fmt: skip
 """Tables about outputs and passages with words that may quote any text. No package has these words."""
 

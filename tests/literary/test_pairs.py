@@ -66,7 +66,7 @@ def test_a_person_sees_source_context_and_both_texts_and_not_whose_they_are(salo
 def test_annotators_have_pairs_of_other_names(names: list[str], machine: str, human: str) -> None:
     assert PAIR.key(names[0]) != PAIR.key(names[1])
     changed = PAIR._replace(machine=machine, human=human)
-    assert (changed.texts == PAIR.texts) == (changed == PAIR)
+    assert (changed.texts() == PAIR.texts()) == (changed == PAIR)
     assert changed.key(names[0]) == PAIR.key(names[0])
 
 
@@ -102,7 +102,7 @@ def test_restricted_texts_need_a_word(salon: Salon) -> None:
         with pytest.raises(BadInput, match=f"may not be passed on: {', '.join(names)}; add --private"):
             export_pairs(salon.warehouse, file, "novels", "Mori")
         assert not file.exists()
-    assert export_pairs(salon.warehouse, file, "novels", "Mori", private=True) == (6, ["source", "morri"])
+    assert export_pairs(salon.warehouse, file, "novels", "Mori", private=True) == (6, ["source", "morri"], 0)
 
 
 def test_an_output_that_repeats_a_restricted_text_is_left_out(salon: Salon) -> None:

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from benchmark_assets.adjudication.annotation import unguarded
+from benchmark_assets.adjudication.controls import REPEATED
 from benchmark_assets.literary.pairs import COLUMNS, applicable_matches, export_pairs, import_pairs
 from resources.errors import BadInput
 from resources.warehouse import Replacement
@@ -39,11 +40,13 @@ def answered(file: Path, better: str) -> Path:
 def test_preferences_between_outputs_and_anchors_become_win_rates(arena: Arena, tmp_path: Path) -> None:
     file, number = tmp_path / "pairs.csv", sum(MATCHES.values())
     sent = export_pairs(arena.warehouse, file, "tiny", "mori", base_set=SET)
-    assert sent.pairs == number
+    assert (sent.pairs, sent.controls) == (number, number // REPEATED)
     assert not any(name in file.read_text(encoding="utf-8-sig") for name in (*ANCHORS, "tiny/", SET))
     counts = import_pairs(arena.warehouse, answered(file, "machine"))
-    assert counts == (number, 0, 0, 0)
-    assert import_pairs(arena.warehouse, file) == (0, number, 0, 0)
+    assert counts == (number + sent.controls, 0, 0, 0)
+    assert import_pairs(arena.warehouse, file) == (0, number + sent.controls, 0, 0)
+    again = arena.warehouse.read("pair_control", columns=["base_set", "kind", "better"])
+    assert again.rows() == [(SET, "repeat", "machine")] * sent.controls
     arena.materialize(["anchored_win_rate"], "ours", "ours")
     rates = arena.warehouse.read("anchored_win_rate")
     counts_of = rates.select("model", "matches", "labelled", "judged").rows()

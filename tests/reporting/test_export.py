@@ -87,6 +87,7 @@ NEVER = {
     "glossary": ["term", "translation"],
     "term_adherence": ["term", "translation"],
     "aspect_vote": ["justification", "abstention"],
+    "pair_control": ["annotator", "note"],
     "pair_label": ["annotator", "note"],
     "report": ["file"],
     "task": ["description", "root", "home"],
@@ -275,7 +276,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "benchmark", "origin", "aspect", "better", "verdict", "interval_of", "machine_hash", "human_hash", "study",
         "output_hash", "anchor_hash", "prefilled",
         "judge_standing", "part_of", "part", "trait", "choice", "original", "examination", "addressing",
-        "length_problem", "system_fingerprint",
+        "length_problem", "system_fingerprint", "protocol",
     }  # fmt: skip
     texts = {
         (table, column)
