@@ -113,8 +113,8 @@ async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int 
     """Ask about one item until a reply can be read.
 
     The question is asked at most `template.tries` times, and again only after an unusable reply. The model abstains if
-    no reply is usable, if two unusable replies are equal or reached the token limit, or if it refuses: asking again
-    would cost as much and end the same way. A truncated reply is usable if its value was complete before the cut.
+    no reply is usable, if two unusable replies reached the token limit, or if it refuses: asking again would cost as
+    much and end the same way. A truncated reply is usable if its value was complete before the cut.
 
     A failed call is an error, not an abstention: the model may answer later.
 
@@ -124,7 +124,6 @@ async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int 
         Replicate number of the first question.
     """
     problem, call, lengths = "", "", 0
-    unusable: set[str] = set()
     for number in range(replicate, replicate + template.tries):
         question = template.question(item, number)
         call, asked = question.key, number - replicate + 1
@@ -142,9 +141,8 @@ async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int 
         except Unusable as reason:
             problem = str(reason)
         lengths += reading.outcome is Outcome.LENGTH
-        if reading.outcome is Outcome.REFUSED or lengths == TRIES_OF_LENGTH or reading.text in unusable:
+        if reading.outcome is Outcome.REFUSED or lengths == TRIES_OF_LENGTH:
             break
-        unusable.add(reading.text)
     return Verdict(call, asked, abstention=problem, refused=reading.outcome is Outcome.REFUSED)
 
 

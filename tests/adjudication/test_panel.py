@@ -342,7 +342,7 @@ def test_votes_are_stored_found_again_for_nothing_and_asked_for_anew_of_a_change
 ) -> None:
     server.configure(
         answer="judge",
-        judgements={"harsh": [dumps(MAJOR)], f"mild|{FIRST}": ["?" * n for n in range(1, TRIES + 1)]},
+        judgements={"harsh": [dumps(MAJOR)], f"mild|{FIRST}": ["?"]},
         by_key={f"fair|{SECOND}": "refusal"},
     )
     court.judge()
