@@ -52,7 +52,7 @@ class OutputStudy(ItemStudy[How], ABC):
         return joined.select(*OUTPUT, settings=chosen)
 
     def plan(self, stale: pl.DataFrame) -> Plan:
-        """The items of stale partitions; those of withheld outputs are settled."""
+        """The items of stale partitions. A withheld output gets an abstention, without a question to a judge."""
         plan = super().plan(stale)
         reasons = withheld(self.warehouse, stale)
         items = [

@@ -1,4 +1,6 @@
-"""The verdict of several raters, judges or people, on an output: table E1 of the audit paper for any number of raters.
+"""One verdict on an output from the votes of several raters (judges or people).
+
+The rule is that of table E1 of the audit paper, for any number of raters.
 
 Not here: votes (judging, panel), labels (label_imports), statistics over a corpus (audit).
 """

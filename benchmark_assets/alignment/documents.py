@@ -91,9 +91,10 @@ def unguided(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_corrections(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFrame:
-    """Add the corrections of a document to the `settings` of its passages, which stay the same if there are none.
+    """Append a document's corrections to the `settings` of all its passages; without corrections, nothing changes.
 
-    A correction changes which text belongs to no segment, and such text may be stored with an earlier passage.
+    All passages need them, because a correction can change the text outside all segments, and such text may be stored
+    with an earlier passage.
     """
     by_document = ["corpus", "document"]
     rows = warehouse.read("continuous_reference", settings.select("passage"), ["passage", *by_document]).unique()
@@ -106,10 +107,10 @@ def with_corrections(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFra
 
 
 def surroundings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Columns `passage` and `settings`: a hash of everything outside a passage that its verification depends on.
+    """Columns `passage` and `settings`: a hash of the inputs outside a passage on which its verification depends.
 
-    These are the alignment of the whole document, and the texts to which its continuous translations refer. `settings`
-    is '' for a passage without a continuous translation.
+    The inputs are the alignment of the whole document, and the texts to which the document's continuous translations
+    refer. `settings` is '' for a passage without a continuous translation.
     """
     by_document = ["corpus", "document"]
     rows = warehouse.read("continuous_reference", passages.select("passage"), ["passage", *by_document]).unique()

@@ -52,7 +52,10 @@ def estimates(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _estimate(labeled: pl.DataFrame, name: str, covered: int) -> tuple[float | None, float | None, float | None]:
-    """A rate with its interval, from the labeled outputs of a region, whose strata have `covered` outputs."""
+    """Rate and interval of a region, from its labeled outputs.
+
+    `covered` is the number of outputs in the strata that have labels.
+    """
     if labeled.is_empty():
         return None, None, None
     columns = ["outputs", "labelled", name, f"{name}_band"]

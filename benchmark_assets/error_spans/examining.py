@@ -50,7 +50,10 @@ class SpanSentinels(TextExaminations):
             yield examinee._replace(options=(REFERENCES,)) if shown else examinee
 
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """The source of each passage; with references, for passages that have other references than the sound text."""
+        """The source of each passage. If the judge sees references: also those that are not the sound text.
+
+        Passages without such references are then left out.
+        """
         if REFERENCES not in examinee.options:
             return {text.passage: {"source": text.material.source} for text in texts}
         references = other_references(self.warehouse, texts)

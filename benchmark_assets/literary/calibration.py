@@ -1,4 +1,4 @@
-"""Agreement of seats and ensembles with decisive human verdicts (LiTERatE, Evaluation Approach), and the best weights.
+"""Agreement of ensembles, and of their judges by aspect, with decisive human verdicts (LiTERatE, Evaluation Approach).
 
 Here: decisive verdicts, the choice of weights, and the accuracy of weights on held-out pairs. Not here: asking people
 (pairs) or judges (ensemble).

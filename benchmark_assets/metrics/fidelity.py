@@ -78,7 +78,8 @@ BRIEF, MUCH = 0.6, 0.2
 uncovered, is truncated even if it has as many sentences as the source."""
 
 UNFINISHED = "…;；"
-"""Final marks that show no truncation: of an abbreviation, or of a verse that continues in the next passage."""
+"""Final punctuation that does not indicate truncation: it ends an abbreviation, or the verse continues in the next
+passage."""
 
 COPIED_STRETCH = 40
 """An output with this many consecutive letters of the source has left part of it untranslated."""

@@ -1,4 +1,4 @@
-"""Significance of differences between systems: a sign test of units, Holm's method, clusters.
+"""Significance of differences between systems: a sign test on units, Holm's correction, and clusters of systems.
 
 Tests use the passages that both systems have. Not here: intervals of a single system (intervals), the list of measures
 (measures), tables.

@@ -215,7 +215,7 @@ def _verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
 
 
 def matches_of(judgments: pl.DataFrame, systems: Sequence[str], lengths: pl.DataFrame, items: pl.DataFrame) -> Matches:
-    """Matches from verdicts: rows with the columns of `anchor_judgment`; `systems` numbers the systems by their order.
+    """Matches from `judgments` (columns of `anchor_judgment`). A system's number is its position in `systems`.
 
     `lengths` is as for `with_control`, `items` has the columns `passage` and `unit`.
     """

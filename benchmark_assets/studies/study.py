@@ -143,7 +143,7 @@ class Study(ABC):
 class ItemStudy(Study, Generic[How]):
     """A study that asks one question about each item.
 
-    `lost` is the error of a partition without items. If it is '', such a partition is stored without rows.
+    `lost` is the error message of a partition without items. If it is '', such a partition is stored without rows.
     """
 
     lost: ClassVar[str] = ""

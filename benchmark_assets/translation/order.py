@@ -69,7 +69,7 @@ def _shared(sources: Sequence[str], texts: Sequence[str]) -> Floats:
 
 
 def _places(texts: Sequence[str]) -> dict[str, list[int]]:
-    """Positions of the texts that have each stem."""
+    """For each stem, the positions of the texts that contain it."""
     places: dict[str, list[int]] = {}
     for position, text in enumerate(texts):
         for stem in _stems(text):

@@ -54,7 +54,8 @@ class TaskGroup(NamedTuple):
 
 
 Marks = dict[tuple[str, str], dict[str, Floats]]
-"""Points of each test sample, 0 to 100: means over seeds, in the order of the file, by (kind, system) and then task."""
+"""Points of each test sample (0 to 100, means over seeds), in the order of the file. The outer keys are (kind, system),
+the inner keys are tasks."""
 
 UnitNames = Mapping[str, pl.Series]
 """Unit of each test sample, in the order of the file, by task."""

@@ -384,7 +384,7 @@ class Ledger:
             raise UnwritableError(
                 self._path,
                 "",
-                f"no space is left beside it ({error.strerror})",
+                f"no space is left in its folder ({error.strerror})",
                 f"free at least {2 * BALLAST >> 20} MB",
             ) from error
 
