@@ -201,7 +201,7 @@ def spare(folder: Path) -> None:
 
 
 def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
-    """Replace the warehouse, ledger and Dagster state of a home by those of a backup.
+    """Replace the warehouse, ledger and Dagster state of a home with those of a backup.
 
     The replaced files are moved aside. The home keeps its ledger if that has all replies of the backup, because it may
     also have later replies, which are paid for. If the process is killed, `home.prepare` refuses the home until the

@@ -145,13 +145,10 @@ def found(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
 
 def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
     """Types of the columns in the file, formatted as in `declared`, by table and column."""
-    tables: dict[str, dict[str, str]] = {}
-    for table, column, kind in connection.execute(
-        "SELECT table_name, column_name, data_type || CASE WHEN is_nullable THEN '' ELSE ' NOT NULL' END "
-        "FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() ORDER BY column_index"
-    ).fetchall():
-        tables.setdefault(table, {})[column] = kind
-    return tables
+    tables = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE NOT internal AND database_name = current_database()"
+    ).fetchall()
+    return {name: found(connection, name) for (name,) in tables}
 
 
 def _keys(connection: duckdb.DuckDBPyConnection) -> Mapping[str, list[str]]:

@@ -37,7 +37,7 @@ FARTHEST = 6.0
 """Maximum deviation of a length from the expected one, in standard deviations; larger deviations count as this."""
 
 ORDINARY = np.array([1.2, 2.0, 0.75, 0.05])
-"""Numbers of boundaries of each kind that are added to those of a document."""
+"""Boundaries of each kind that a document is assumed to have in addition to those counted in it."""
 
 MOST = 8.0
 """Largest log-likelihood ratio of a boundary of one kind."""

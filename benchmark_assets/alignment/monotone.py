@@ -236,7 +236,7 @@ def align(
             contrast = np.full_like(near, -np.inf)
             contrast[:, kept] = _contrast(near[:, kept])
             reclaimer = Reclaimer(Words(prose, guides), parts, contrast, weights.reclaimed, longest, boundaries)
-            # The second time, expected lengths and usual boundaries are those of the first result.
+            # The second pass takes expected lengths and usual boundaries from the result of the first.
             stretches = reclaimer.extended(reclaimer.extended(stretches))
     margins, rivals = _margins(document, stretches)
     return Aligned(
@@ -256,7 +256,7 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
     """
     parts, compared, expected, passages, anchors, weights = document
     segments, ends = np.flatnonzero(kept), parts.ends
-    average, others = float(np.mean(expected[segments])), len(segments) - 1 + PRIOR
+    average = float(np.mean(expected[segments]))
     # If the last segment of a passage is left out, the passage ends with its last segment that is not.
     last = np.diff(passages[segments], append=-1) != 0
     least = np.where(np.arange(len(near)) < min(anchors.values(), default=len(near)), LEAST_UNIT, ANCHORED)
@@ -281,7 +281,7 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
         weight = float(np.sqrt(expected[segment] / average))
         lengths = np.log((ends[None, :] - ends[starts] + SOFTENED) / (expected[segment] + SOFTENED))
         own = likeness(compared, segment, longest)
-        contrast = own - (whole[: longest + 1] - own + PRIOR * UNRELATED) / others
+        contrast = _above_others(own, whole[: longest + 1], len(segments))
         total = score[starts] + weight * (weights.whole * (contrast - LEAST_WHOLE) - weights.uneven * lengths**2)
         total += single[None, :, column] - single[starts, column] + (passage_bonus if last[column] else bonus)
         total[(boundaries[None, :] < sizes) | (sizes == 0)] = -np.inf
@@ -304,9 +304,12 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
 
 def _contrast(near: Matrix) -> Matrix:
     """Similarity of units to segments, above their mean similarity to the other segments."""
-    others = near.shape[1] - 1 + PRIOR
-    unrelated = (near.sum(axis=1, keepdims=True) - near + PRIOR * UNRELATED) / others
-    return np.asarray(near - unrelated, dtype=np.float64)
+    return _above_others(near, near.sum(axis=1, keepdims=True), near.shape[1])
+
+
+def _above_others(own: Matrix, total: Matrix, segments: int) -> Matrix:
+    """Similarity to a segment, above the mean similarity to the others; `total` is the sum over all `segments`."""
+    return np.asarray(own - (total - own + PRIOR * UNRELATED) / (segments - 1 + PRIOR), dtype=np.float64)
 
 
 def _after_addition(

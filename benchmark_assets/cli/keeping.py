@@ -39,7 +39,7 @@ def backup(folder: Path) -> None:
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--at", metavar="NAME", help="Name of the backup; by default the last one.")
 def restore(folder: Path, at: str | None) -> None:
-    """Replace the home's warehouse, ledger and Dagster state by those of a backup in FOLDER.
+    """Replace the home's warehouse, ledger and Dagster state with those of a backup in FOLDER.
 
     The replaced files are kept in the home; a ledger that has later replies, too, stays. Stop Dagster's UI and all runs
     first. The next `variorum update` repeats what happened after the backup, without paying for any reply again.

@@ -39,17 +39,21 @@ Characters = Mapping[int, bool]
 """Marked characters of an output, by position; true if the error is major or critical."""
 
 
-def by_people(annotations: pl.DataFrame, spans: pl.DataFrame, controls: pl.DataFrame) -> pl.DataFrame:
-    """Ratings by people.
+def with_errors(annotations: pl.DataFrame, spans: pl.DataFrame, controls: pl.DataFrame) -> pl.DataFrame:
+    """Add to rows of `imported_annotation` the errors of `imported_span`, and the kind and original of `control_item`.
 
-    Parameters
-    ----------
-    annotations
-        Rows of `imported_annotation`, with the passage's `unit`.
-    spans
-        Rows of `imported_span`.
-    controls
-        Rows of `control_item`.
+    The added columns are `errors` (a list of `span_start`, `span_end` and `severity`), their score `mqm`, `control` and
+    `original`.
+    """
+    kinds = controls.select("item", "original", control="kind")
+    errors = spans.group_by("item", "annotator").agg(errors=pl.struct("span_start", "span_end", "severity"))
+    rows = annotations.join(errors, on=["item", "annotator"], how="left").join(kinds, on="item", how="left")
+    listed = pl.col("errors").fill_null([])
+    return rows.with_columns(errors=listed, mqm=listed.map_elements(_mqm, return_dtype=pl.Float64))
+
+
+def by_people(annotations: pl.DataFrame) -> pl.DataFrame:
+    """Ratings by people, from rows of `with_errors` with the passage's `unit`.
 
     Returns
     -------
@@ -57,15 +61,10 @@ def by_people(annotations: pl.DataFrame, spans: pl.DataFrame, controls: pl.DataF
     `again` (whether the item is a repeated one; `item` is then the original), `esa`, `mqm`, `prefilled` ('' if nothing
     was marked from the start), and `errors`: a list of `span_start`, `span_end` and `severity`.
     """
-    kinds = controls.select("item", "original", control="kind")
-    errors = spans.group_by("item", "annotator").agg(errors=pl.struct("span_start", "span_end", "severity"))
-    rows = annotations.join(errors, on=["item", "annotator"], how="left").join(kinds, on="item", how="left")
     again = pl.col("control").eq_missing(REPEAT)
-    return rows.filter(pl.col("control").ne_missing(ATTENTION)).select(
-        CORPUS, "unit", "esa", pl.col("errors").fill_null([]), by=pl.lit("people"),
-        prefilled=pl.col("prefilled").fill_null(""),
+    return annotations.filter(pl.col("control").ne_missing(ATTENTION)).select(
+        CORPUS, "unit", "esa", "errors", "mqm", by=pl.lit("people"), prefilled=pl.col("prefilled").fill_null(""),
         item=pl.when(again).then("original").otherwise("item"), rater="annotator", again=again,
-        mqm=pl.col("errors").fill_null([]).map_elements(_mqm, return_dtype=pl.Float64),
     )  # fmt: skip
 
 
@@ -152,12 +151,6 @@ def _resampled(pairs: pl.DataFrame, units: Units) -> dict[str, float | None]:
     for name, statistic in values.items():
         row[name], row[f"{name}_low"], row[f"{name}_high"] = bounded(statistic, effective_units(sizes))
     return row
-
-
-def mqm_of(spans: pl.DataFrame) -> pl.DataFrame:
-    """MQM score of each annotation with errors, from rows of `imported_span`: columns `item`, `annotator`, `mqm`."""
-    errors = spans.group_by("item", "annotator").agg(errors=pl.struct("severity"))
-    return errors.select("item", "annotator", mqm=pl.col("errors").map_elements(_mqm, return_dtype=pl.Float64))
 
 
 def _mqm(errors: pl.Series) -> float:

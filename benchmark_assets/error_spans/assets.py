@@ -8,7 +8,7 @@ import polars as pl
 from benchmark_assets.adjudication.assets import triage
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.error_spans import readings
-from benchmark_assets.error_spans.agreement import METHOD, agreement, by_judges, by_people
+from benchmark_assets.error_spans.agreement import METHOD, agreement, by_judges, by_people, with_errors
 from benchmark_assets.error_spans.examining import SpanSentinels
 from benchmark_assets.error_spans.human_spans import human_rows
 from benchmark_assets.error_spans.judging import TABLE, SpanVotes
@@ -99,14 +99,14 @@ def annotation_agreement(context: dg.AssetExecutionContext, warehouse: dg.Resour
 
     def compute(_: pl.DataFrame) -> Computed:
         annotations = with_units(warehouse.read("imported_annotation"), warehouse)
-        marked, controls = warehouse.read("imported_span"), warehouse.read("control_item")
-        people = by_people(annotations, marked, controls)
+        annotations = with_errors(annotations, warehouse.read("imported_span"), warehouse.read("control_item"))
+        people = by_people(annotations)
         outputs = warehouse.read("triage", annotations.select("item"), ["model", "passage", "item"])
         votes = with_units(warehouse.read("span_vote", outputs.drop("item")), warehouse)
         judges = by_judges(votes.join(outputs, on=["model", "passage"]), warehouse.read(TABLE, outputs.drop("item")))
         return Computed({
             "annotation_agreement": agreement(pl.concat([people, judges.select(people.columns)])),
-            "annotation_consistency": steadiness(annotations, marked, controls, SIGNATURE),
+            "annotation_consistency": steadiness(annotations, SIGNATURE),
         })  # fmt: skip
 
     def describe() -> dict[str, str]:

@@ -10,7 +10,6 @@ import polars as pl
 
 from benchmark_assets.adjudication.consistency import change, rate
 from benchmark_assets.adjudication.controls import ATTENTION
-from benchmark_assets.error_spans.agreement import mqm_of
 from benchmark_assets.error_spans.campaigns import MOST_IF_BROKEN
 from benchmark_assets.error_spans.judging import BEST, MOST_POINTS
 from benchmark_assets.metrics.intervals import mean_interval
@@ -23,26 +22,17 @@ RANGES = {"esa": partial(mean_interval, least=0, most=BEST), "mqm": partial(mean
 """Intervals of the means of both scores."""
 
 
-def steadiness(annotations: pl.DataFrame, spans: pl.DataFrame, controls: pl.DataFrame, signature: str) -> pl.DataFrame:
+def steadiness(annotations: pl.DataFrame, signature: str) -> pl.DataFrame:
     """Rows of `annotation_consistency`: one for each corpus and annotator.
 
-    Parameters
-    ----------
-    annotations
-        Rows of `imported_annotation`, with the passage's `unit`.
-    spans
-        Rows of `imported_span`.
-    controls
-        Rows of `control_item`.
+    `annotations` are rows of `agreement.with_errors` with the passage's `unit`.
 
     Notes
     -----
     An attention check shows the output of another passage. It is passed with a score of at most `MOST_IF_BROKEN`, as on
     Pearmut's dashboard. Time is the order of the files, divided into halves of equal size; control items are left out.
     """
-    kinds = controls.select("item", control="kind")
-    rows = annotations.join(kinds, on="item", how="left").join(mqm_of(spans), on=["item", "annotator"], how="left")
-    rows = rows.with_columns(CORPUS, pl.col("mqm").fill_null(0.0)).sort("file", "place", "item")
+    rows = annotations.with_columns(CORPUS).sort("file", "place", "item")
     result = []
     for corpus, annotator in rows.select("corpus", "annotator").unique().sort("corpus", "annotator").iter_rows():
         own = rows.filter(corpus=corpus, annotator=annotator)

@@ -316,8 +316,8 @@ def at_equal_length(matches: Matches, systems: int, effects: JudgeEffects) -> li
     Strengths are fitted with the judge's coefficients as given. The result comes from `fit` of the wins that these
     strengths predict between equally long texts, whatever their position: it is on the scale of LT, ties counting as
     half wins, and equals LT if the coefficients are 0, since the totals of wins are then the observed ones. The
-    interval combines that of the strength with those of the coefficients (MOVER; Zou and Donner 2008), which are
-    independent of it if lengths do not depend on item effects.
+    interval combines the interval of the strength with the intervals of the coefficients (MOVER; Zou and Donner 2008),
+    which are independent of the strength if lengths do not depend on item effects.
     """
     wins, design = _wins(matches, systems), _contrasts(matches, systems)
     coefficients = [(effect.value, effect[1:]) for effect in effects[:2] if effect.value is not None]

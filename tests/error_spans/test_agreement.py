@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import kendalltau, pearsonr  # type: ignore[import-untyped]
 
 from benchmark_assets.corpus.units import with_units
-from benchmark_assets.error_spans.agreement import agreement, by_judges, by_people
+from benchmark_assets.error_spans.agreement import agreement, by_judges, by_people, with_errors
 from benchmark_assets.error_spans.campaigns import Plan, write_campaign
 from benchmark_assets.error_spans.human_spans import import_annotations
 from resources.warehouse import Warehouse
@@ -44,7 +44,7 @@ def marked(annotator: str, spans: dict[str, list[Span]]) -> pl.DataFrame:
 
 def rows(*people: pl.DataFrame, spans: tuple[pl.DataFrame, ...] = (), controls: pl.DataFrame = NO_CONTROLS) -> Any:
     errors = pl.concat([pl.DataFrame(schema=NO_SPANS), *spans])
-    return agreement(by_people(pl.concat(people), errors, controls)).to_dicts()
+    return agreement(by_people(with_errors(pl.concat(people), errors, controls))).to_dicts()
 
 
 def test_scores_are_correlated_and_errors_compared_character_by_character() -> None:
@@ -115,7 +115,7 @@ def test_a_campaign_of_two_people_comes_back_with_their_agreement(drawn: Warehou
             entries.append({"annotation": [answers], "item": [segment], "user_id": ("mori", "santos")[number]})
     assert import_annotations(drawn, download(tmp_path / "a.json", *entries)).quarantined == 0
     annotations = with_units(drawn.read("imported_annotation"), drawn)
-    table = agreement(by_people(annotations, drawn.read("imported_span"), drawn.read("control_item")))
+    table = agreement(by_people(with_errors(annotations, drawn.read("imported_span"), drawn.read("control_item"))))
     checks = len(drawn.read("control_item").filter(kind="attention"))
     assert table.select("kind", "first", "second", "outputs").rows() == [
         ("oneself", "mori", "mori", sent.controls - checks),
@@ -137,7 +137,7 @@ def test_a_judge_is_compared_with_people_and_apart_where_they_started_from_its_e
     errors = pl.concat([marked(name, {"i0": [(0, 4, "major")]}) for name in ("mori", "zoe")])
     again = pl.DataFrame([("r", "repeat", "i0")], schema=CONTROLS, orient="row")
     people = pl.concat([annotated("mori", scores | {"r": 0}), annotated("zoe", scores, prefilled="strict")])
-    ratings = by_people(people, errors, again)
+    ratings = by_people(with_errors(people, errors, again))
     judges = by_judges(votes, spans).select(ratings.columns)
     found = agreement(pl.concat([ratings, judges])).filter(kind="judge")
     columns = ["first", "second", "prefilled", "outputs", "span_f1"]

@@ -9,6 +9,7 @@ import pytest
 
 from benchmark_assets.adjudication.controls import ATTENTION
 from benchmark_assets.corpus.units import with_units
+from benchmark_assets.error_spans.agreement import with_errors
 from benchmark_assets.error_spans.campaigns import PROTOCOLS, Plan, write_campaign
 from benchmark_assets.error_spans.human_spans import import_annotations
 from benchmark_assets.error_spans.steadiness import steadiness
@@ -34,7 +35,7 @@ def test_attention_checks_and_halves_are_counted_apart_for_each_person() -> None
     mori, santos = annotated("mori", scores | checks | {"i0-again": 0.0}), annotated("santos", scores)
     known = pl.DataFrame(controls, schema=CONTROLS, orient="row")
     errors = marked("mori", {f"i{n}": [(0, 1, "major")] for n in range(10, 20)})
-    (row, other) = steadiness(in_order(pl.concat([mori, santos])), errors, known, "s").to_dicts()
+    (row, other) = steadiness(with_errors(in_order(pl.concat([mori, santos])), errors, known), "s").to_dicts()
     assert [row[name] for name in ("corpus", "annotator", "annotations", "checks")] == ["tiny", "mori", 20, 4]
     assert (row["passed"], row["passed_low"]) == (3 / 4, None)  # four passages are too few for an interval
     assert (row["early_esa"], row["late_esa"], row["esa_change"]) == (80, 60, -20)
@@ -46,14 +47,16 @@ def test_the_share_of_checks_has_an_interval_that_holds_the_annotators_attention
     chance = np.random.default_rng(1)
     checks = {f"c{n}": 10.0 if chance.random() < 0.7 else 90.0 for n in range(40)}
     controls = pl.DataFrame([(item, ATTENTION, "i0") for item in checks], schema=CONTROLS, orient="row")
-    (row,) = steadiness(in_order(annotated("mori", checks)), marked("mori", {}), controls, "s").to_dicts()
+    (row,) = steadiness(with_errors(in_order(annotated("mori", checks)), marked("mori", {}), controls), "s").to_dicts()
     assert row["passed"] == np.mean([score <= 33 for score in checks.values()])
     assert row["passed_low"] < 0.7 < row["passed_high"]
     assert (row["annotations"], row["esa_change"]) == (0, None)
 
 
 def test_one_annotation_has_no_change() -> None:
-    (row,) = steadiness(in_order(annotated("mori", {"i0": 1.0})), marked("mori", {}), NO_CONTROLS, "s").to_dicts()
+    (row,) = steadiness(
+        with_errors(in_order(annotated("mori", {"i0": 1.0})), marked("mori", {}), NO_CONTROLS), "s"
+    ).to_dicts()
     assert (row["annotations"], row["early_esa"], row["esa_change"]) == (1, None, None)
 
 
@@ -65,7 +68,7 @@ def test_the_change_of_a_steady_annotator_is_within_its_interval(full: bool) -> 
     for _ in range(runs):
         scores = np.clip(generator.normal(75, 15, 60), 0, 100)
         rows = in_order(annotated("mori", {f"i{n}": float(score) for n, score in enumerate(scores)}))
-        (row,) = steadiness(rows, nothing, NO_CONTROLS, "s").to_dicts()
+        (row,) = steadiness(with_errors(rows, nothing, NO_CONTROLS), "s").to_dicts()
         held += row["esa_change_low"] <= 0 <= row["esa_change_high"]
     print(f"\nheld {held / runs:.1%} of {runs}")
     assert held / runs > (0.93 if full else 0.85)
@@ -90,6 +93,6 @@ def test_checks_of_a_campaign_come_back_as_passed_by_who_saw_them(
             entries.append({"annotation": [answers], "item": [segment], "user_id": user})
     assert import_annotations(drawn, download(tmp_path / "a.json", *entries)).quarantined == 0
     annotations = with_units(drawn.read("imported_annotation"), drawn)
-    found = steadiness(annotations, drawn.read("imported_span"), drawn.read("control_item"), "s")
+    found = steadiness(with_errors(annotations, drawn.read("imported_span"), drawn.read("control_item")), "s")
     columns = ["annotator", "checks", "passed", "esa_change"]
     assert found.select(columns).rows() == [("mori", len(checks), 1.0, 0.0), ("santos", len(checks), 0.0, 0.0)]
