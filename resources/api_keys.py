@@ -6,7 +6,7 @@ from resources.errors import BadInput
 
 
 def api_key(where: str, variable: str) -> str:
-    """Return the API key in an environment variable; a placeholder if `variable` is '', for servers without keys.
+    """Return the API key from an environment variable, or a placeholder if `variable` is '' (a server without keys).
 
     Parameters
     ----------
@@ -22,5 +22,5 @@ def api_key(where: str, variable: str) -> str:
     if not key:
         raise BadInput(where, variable, "is not set", "set it to the API key of the endpoint")
     if not (key.isascii() and key.isprintable() and " " not in key):
-        raise BadInput(where, variable, "contains whitespace or another illegal character", "set it to the key alone")
+        raise BadInput(where, variable, "contains whitespace or another illegal character", "set it to the bare key")
     return key

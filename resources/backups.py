@@ -1,11 +1,11 @@
-"""Backups of a home: copies made while runs go on, and their restoration.
+"""Backups of a home: copying it while runs continue, and restoring it.
 
 Here: which files belong to a home, the order in which they are copied, manifests, incremental copies, restoration. Not
 here: what the rows mean (automation.safekeeping), commands (cli), schedules (automation).
 
-No transaction spans the warehouse, the ledger and Dagster's state, so the order makes a copy consistent. Dagster's
-state comes first: the next update reports again whatever the warehouse stored later. The ledger comes last: it
-then has the reply behind every row of the warehouse, and replies without a row yet, so no question is asked twice.
+No transaction spans the warehouse, the ledger and Dagster's state, so the order of copying keeps a backup consistent.
+Dagster's state is copied first: after a restoration, the next update reports again what the warehouse stored later. The
+ledger is copied last: it then contains the reply behind every row of the warehouse, so no question is asked twice.
 """
 
 import json
@@ -34,19 +34,19 @@ MANIFEST = "manifest.json"
 LEDGER = "ledger.sqlite"
 """Name of the ledger in a home and in a backup."""
 
-README = """Backups of a Variorum home, one folder for each, named for its time in UTC.
+README = """Backups of a Variorum home. Each folder is a backup, named after the time (UTC) at which it was complete.
 
-Private: they contain restricted texts, labels by people and replies of models. Restore one with `variorum restore`.
+Private: backups contain restricted texts, people's labels and models' replies. Restore one with `variorum restore`.
 """
 
 ASIDE = "before-restore"
 """Subfolder of a home for the files that restorations replaced, with one folder per restoration."""
 
 STAMP = "%Y-%m-%dT%H-%M-%S.%fZ"
-"""Name of a backup: the time in UTC at which it was complete."""
+"""Format of a backup's name: the time (UTC) at which the backup was complete."""
 
 DAYS, WEEKS, MONTHS = 7, 5, 12
-"""Number of days, weeks and months whose last backup is kept."""
+"""Retention: for each of this many days, weeks and months, the last backup is kept."""
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -54,9 +54,9 @@ _SQLITE = b"SQLite format 3\x00"
 class Content(NamedTuple):
     """A file of a backup.
 
-    `state` has the size of the original and the time of its last write; if the original is a database with a
-    write-ahead log, also the size and time of the log. While `state` stays the same, the original has not changed.
-    `linked` is true if the file is a hard link to the copy in the previous backup.
+    `state` contains the size and modification time of the original and, for a database with a write-ahead log, the size
+    and modification time of the log. If `state` is unchanged, so is the original. `linked` is true if the file is a
+    hard link to the copy in the previous backup.
     """
 
     sha256: str
@@ -66,7 +66,7 @@ class Content(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """What a backup contains: its files by path, rows by table, and the original place of files outside the home."""
+    """Content of a backup: files by path, number of rows by table, and original paths of files outside the home."""
 
     home: str
     files: dict[str, Content]
@@ -82,11 +82,11 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
     Parameters
     ----------
     warehouse, ledger
-        The home's warehouse; the file of its ledger, which may be missing.
+        The home's warehouse, and the path of its ledger, which may not exist.
     outside
-        Files that the home depends on, by the path that they get in the backup.
+        Further files that the home depends on, by their path in the backup.
     folder
-        Folder of all backups of this home, made where it is missing.
+        Folder of all backups of this home; created if it does not exist.
 
     Returns
     -------
@@ -110,13 +110,13 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
             new.mkdir(parents=True)
             for original in _dagster(home / "dagster"):
                 path = str(original.relative_to(home))
-                with suppress(FileNotFoundError):  # removed meanwhile
+                with suppress(FileNotFoundError):  # deleted since it was listed
                     files[path] = _keep(original, path, new, last, known)
             warehouse.copy_to(new / "variorum.duckdb")
             files["variorum.duckdb"] = _content(new / "variorum.duckdb", [])
             if ledger.exists():
                 files[LEDGER] = _keep(ledger, LEDGER, new, last, known)
-            filed = {f"{LEDGER}.archive/{file.name}": file for file in archived(ledger)}  # of the copy, or later
+            filed = {f"{LEDGER}.archive/{file.name}": file for file in archived(ledger)}  # at least those of the copy
             for path, original in {**filed, **outside}.items():
                 files[path] = _keep(original, path, new, last, known)
             places = {path: str(original) for path, original in outside.items()}
@@ -131,7 +131,7 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
 
 
 def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mapping[str, Content]) -> Content:
-    """Take a file into the backup `new`: link the copy in the `last` backup, whose files are `known`, or copy it."""
+    """Add a file to the backup `new`: link the `last` backup's copy (`known` has its files) if unchanged, else copy."""
     state = _state(original)
     if last and path in known and known[path].state == state:
         (new / path).parent.mkdir(parents=True, exist_ok=True)
@@ -162,7 +162,7 @@ def chosen(folder: Path, name: str | None) -> Path:
     if not known:
         raise BadInput(folder, "", "contains no backup", "make one with `variorum backup FOLDER`")
     if name is not None and name not in known:
-        raise BadInput(folder, name, "no such backup", f"name one of {', '.join(known)}")
+        raise BadInput(folder, name, "no such backup", f"use one of {', '.join(known)}")
     return folder / (name or known[-1])
 
 
@@ -187,7 +187,7 @@ def check(backup: Path) -> Manifest:
 
 
 def spare(folder: Path) -> None:
-    """Remove backups, except the last of each of the latest DAYS days, WEEKS weeks and MONTHS months with a backup."""
+    """Remove old backups. The last backup of each of the latest DAYS days, WEEKS weeks and MONTHS months is kept."""
     known = names(folder)
     kept: set[str] = set()
     for form, count in (("%Y-%m-%d", DAYS), ("%G-%V", WEEKS), ("%Y-%m", MONTHS)):
@@ -195,7 +195,7 @@ def spare(folder: Path) -> None:
         kept |= set(list(last.values())[-count:])
     for name in known:
         if name not in kept:
-            removed = folder / f".new-{uuid4()}"  # at once: a kill leaves no half of a backup
+            removed = folder / f".new-{uuid4()}"  # atomic, so that a kill leaves no partial backup
             (folder / name).rename(removed)
             shutil.rmtree(removed)
 
@@ -203,9 +203,9 @@ def spare(folder: Path) -> None:
 def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
     """Replace the warehouse, ledger and Dagster state of a home with those of a backup.
 
-    The replaced files are moved aside. The home keeps its ledger if that has all replies of the backup, because it may
-    also have later replies, which are paid for. If the process is killed, `home.prepare` refuses the home until the
-    next call completes the restoration.
+    The replaced files are moved aside. The home keeps its ledger if the ledger has all replies of the backup, because
+    it may also have later replies, which have been paid for. If the process is killed, `home.prepare` refuses the home
+    until the next call completes the restoration.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
     Raises
     ------
     BadInput
-        If the backup is damaged. The home then stays as it was.
+        If the backup is damaged. The home is then unchanged.
     """
     expected = check(backup)
     ready = home / RESTORING / "ready"
@@ -224,7 +224,7 @@ def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
         unpack(backup, expected, home / RESTORING)
         write(ready, datetime.now(UTC).strftime(STAMP))
     aside = home / ASIDE / ready.read_text(encoding="utf-8")
-    for file in (home / RESTORING / f"{LEDGER}.archive").glob("*"):  # named by their content
+    for file in (home / RESTORING / f"{LEDGER}.archive").glob("*"):  # named by a hash of their content
         move(file, home / f"{LEDGER}.archive" / file.name)
     for name in ("dagster", "variorum.duckdb", LEDGER):
         new = home / RESTORING / name
@@ -244,7 +244,7 @@ def unpack(backup: Path, expected: Manifest, folder: Path) -> None:
 
 
 def set_aside(path: Path, aside: Path) -> None:
-    """Move a database with its logs, or a folder, into a folder: a new database must not find an old log."""
+    """Move a database and its logs, or a folder, to `aside`, so that a new database does not find an old log."""
     for old in (f"{path.name}-shm", f"{path.name}-wal", f"{path.name}.wal", path.name):
         if path.with_name(old).exists():
             aside.mkdir(parents=True, exist_ok=True)
@@ -283,7 +283,7 @@ def _put_back(backup: Path, expected: Manifest, home: Path) -> Iterator[str]:
 
 
 def _dagster(folder: Path) -> Iterator[Path]:
-    """Dagster's files, ordered so that none refers to a later one: the index of events, the events, the runs."""
+    """Dagster's files in copying order: index of events, events, runs. No file refers to a later one."""
     ranks = {"index.db": 0, "runs.db": 2, "schedules.db": 3}
     files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     for path in sorted(files, key=lambda path: (ranks.get(path.name, 1), path)):
@@ -295,7 +295,7 @@ def _state(path: Path) -> list[int]:
     states = [path.stat()]
     with suppress(FileNotFoundError):
         states.append(path.with_name(f"{path.name}-wal").stat())
-    # An empty log is written anew whenever the database is opened.
+    # An empty log is ignored, because opening the database rewrites it.
     return [number for state in states if state.st_size for number in (state.st_size, state.st_mtime_ns)]
 
 
@@ -304,7 +304,7 @@ def _content(path: Path, state: list[int]) -> Content:
 
 
 def _copy(original: Path, place: Path) -> None:
-    """Copy a file. An SQLite database is copied in one transaction, while other processes may write to it."""
+    """Copy a file. An SQLite database is copied in one transaction, so other processes may write meanwhile."""
     with original.open("rb") as file:
         is_database = file.read(len(_SQLITE)) == _SQLITE
     if not is_database:
@@ -326,20 +326,20 @@ def _copy_bytes(original: Path, place: Path) -> None:
 def _alone(folder: Path) -> Iterator[None]:
     """Let one process at a time write to a folder of backups."""
     if folder.exists() and any(folder.iterdir()) and not (folder / "README.md").is_file():
-        raise BadInput(folder, "", "is no folder of backups", "choose an empty folder, or one with backups")
+        raise BadInput(folder, "", "is not a folder of backups", "choose an empty folder, or one with backups")
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         write(folder / "README.md", README)
         with (folder / ".lock").open("w") as lock:
             if not locks.tried(lock):
-                raise BadInput(folder, "", "another backup is being made there", "wait until it ends")
+                raise BadInput(folder, "", "another backup into this folder is running", "wait until it ends")
             yield
     except OSError as error:
         raise BadInput(folder, "", f"cannot be written ({error.strerror})", "choose another folder") from error
 
 
 def rows(path: Path) -> dict[str, int]:
-    """Number of rows of each table of a copy of a warehouse.
+    """Number of rows by table, in a copy of a warehouse.
 
     Raises
     ------

@@ -51,7 +51,7 @@ POLARS: Mapping[str, pl.DataType] = {
     "BOOLEAN": pl.Boolean(), "TIMESTAMP": pl.Datetime("us"), "DATE": pl.Date(),
 }  # fmt: skip
 POSTGRES = {"VARCHAR": "text", "DOUBLE": "double precision", "FLOAT": "real"}
-"""PostgreSQL's names of types that DuckDB names differently."""
+"""PostgreSQL's name of each type that DuckDB names differently."""
 
 
 class Unit(Frozen):
@@ -190,7 +190,7 @@ def tables() -> Mapping[str, Table]:
 
 
 def packaged(file: str) -> list[Table]:
-    """Tables whose public columns are in a package file; tables that are not stored come first.
+    """Tables whose public columns a package file contains; tables that are not stored come first.
 
     `file` is the name of the package file without its extension.
     """
@@ -262,7 +262,7 @@ def schema(name: str, *without: str) -> pl.Schema:
 
 
 def duckdb_ddl(*names: str) -> str:
-    """Statements that create tables in DuckDB, by default all tables, unless they exist."""
+    """DuckDB statements that create tables, by default all, if they do not exist."""
     return "\n".join(_ddl(table(name), str) for name in names or tables())
 
 
@@ -275,18 +275,18 @@ def faults(declarations: Mapping[str, Table]) -> Iterator[str]:
     """Yield a message for each missing meaning, each nullable key column, and each column without limits or `open`."""
     for table in declarations.values():
         if not table.meaning:
-            yield f"{table.name}: no meaning"
+            yield f"{table.name}: has no meaning"
         for name in table.key:
             if table.columns[name].nullable:
-                yield f"{table.name}.{name}: null in the primary key"
+                yield f"{table.name}.{name}: is nullable, but in the primary key"
         for column in table.columns.values():
             place = f"{table.name}.{column.name}"
             if not column.meaning:
-                yield f"{place}: no meaning"
+                yield f"{place}: has no meaning"
             if column.numeric and None in (column.least, column.most) and not column.open:
-                yield f"{place}: no range, and no reason (`open`)"
+                yield f"{place}: has no range, and `open` gives no reason"
             if column.type == "VARCHAR" and not column.values and not column.open:
-                yield f"{place}: no values, and no reason (`open`)"
+                yield f"{place}: has no values, and `open` gives no reason"
 
 
 @cache

@@ -105,10 +105,8 @@ class OtherModel(BadInput):
     """An embedder's endpoint answers with a different model than before, so vectors would not be comparable."""
 
     def __init__(self, where: str, key: str, name: str, expected: str) -> None:
-        remedy = (
-            f"serve {expected!r} again; or write `served: {name}` into the embedder's entry, to embed all texts anew"
-        )
-        super().__init__(where, key, f"{name!r} answers, but stored vectors are of {expected!r}", remedy)
+        remedy = f"serve {expected!r} again; or set `served: {name}` in the embedder's entry, to embed all texts again"
+        super().__init__(where, key, f"{name!r} answers, but the stored vectors come from {expected!r}", remedy)
 
 
 class SentenceTransformerEmbedder(Embedder):
@@ -165,7 +163,7 @@ class EndpointEmbedder(Embedder):
     dimensions
         Requested dimension of the vectors; 0 for the model's default.
     served
-        Name of the model that must answer, as replies report it; '' for any, if it is always the same.
+        Name of the model that must answer, as replies report it; '' accepts any model, as long as it never changes.
     timeout_seconds
         Timeout of a request.
     """
@@ -190,7 +188,7 @@ class EndpointEmbedder(Embedder):
 
     @property
     def former(self) -> str:
-        """The signature with the endpoint's URL, of version 0.1.0 before `served` existed."""
+        """The signature in version 0.1.0 before `served` existed, which contains the endpoint's URL."""
         return "" if self.served else f"{self.model}|{self.base_url}|{self.dimensions or 'all'} dimensions|unit"
 
     @property

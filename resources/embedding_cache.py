@@ -10,7 +10,7 @@ from resources.embedders import Embedder, OtherModel, UnusableVector
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
-_STORED_AT_ONCE = 256  # texts; a kill or an unusable vector loses no more than these
+_STORED_AT_ONCE = 256  # texts; the most that a kill or an unusable vector can lose
 
 
 def embed_unique(

@@ -12,10 +12,10 @@ import sqlalchemy as db
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 
 BASE_DIR = {"base_dir": dg.Field(dg.StringSource, is_required=False)}
-"""Configuration key in dagster.yaml of the folder of the files."""
+"""Key in dagster.yaml that configures the folder of the files."""
 
 LOG_BYTES = 1_000_000
-"""Size to which SQLite cuts a write-ahead log once its content is in the database."""
+"""Size, in bytes, to which SQLite truncates a write-ahead log once its content is in the database."""
 
 
 def kept_engine(url: str) -> db.Engine:

@@ -22,7 +22,7 @@ def beginning(text: str) -> str:
 
 
 def quoted(value: object) -> str:
-    """A value in quotation marks, for messages; the first words of a longer one."""
+    """A value in quotation marks, for messages; a long value is cut to its first words."""
     return repr(beginning(value)) if isinstance(value, str) else beginning(repr(value))
 
 
@@ -48,7 +48,7 @@ class BadInput(Exception):  # noqa: N818 - named for its cause
 
     @property
     def faults(self) -> tuple["BadInput", ...]:
-        """The faults, each by itself."""
+        """The faults, as separate exceptions."""
         return (self,)
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class BadInput(Exception):  # noqa: N818 - named for its cause
 
 
 class DamagedError(BadInput):
-    """A file of the home that cannot be read as a whole."""
+    """A file of the home that is damaged, so that not all of it can be read."""
 
 
 class SeveralFaults(BadInput):
@@ -70,7 +70,7 @@ class SeveralFaults(BadInput):
 
     @property
     def faults(self) -> tuple[BadInput, ...]:
-        """The faults, each by itself."""
+        """The faults, as separate exceptions."""
         return self._faults
 
     def __str__(self) -> str:

@@ -1,9 +1,9 @@
 """Event log of the Dagster instance: SQLite storage that writes a batch of events in one transaction per shard.
 
-Each run has its own file, a shard. The base class creates a shard by migrations, and opens an engine and a
-connection for every event. This class copies an empty shard and keeps one engine and connection open per shard while
-the run lasts, which halves the time of a small run. Completed migrations are looked up once per process, not before
-every query. Events are stored packed, and events without influence on the present can be forgotten.
+Each run has its own file, a shard. The base class creates a shard by migrations, and opens an engine and a connection
+for every event. This class copies an empty shard and keeps one engine and connection open per shard while the run
+lasts, which halves the time of a small run. Completed migrations are looked up once per process, not before every
+query. Events are stored packed, and events that do not affect the present state can be removed.
 
 Here: the subclass named in dagster.yaml, independent of the rest of the project. Not here: the content of events
 (benchmark_assets.lineage), their packing (packing). It relies on internals of Dagster 1.13;
@@ -56,16 +56,17 @@ ENGINES = 100
 """Maximum number of engines kept open. A web server reads the shards of all runs."""
 
 EMPTY = f"empty-{dg.__version__}-1"
-"""File that new shards are copied from. The last number rises when its content changes."""
+"""File that new shards are copied from. Raise the number at the end if the content of this file changes."""
 
 IN_SHARD = {SqlEventLogStorageTable, AssetEventTagsTable}
-"""Tables of a run's shard: its events, and the tags, from which Dagster deletes rows when a run is deleted."""
+"""Tables of a run's shard: its events, and the table of tags, which must exist because Dagster deletes a run's
+tags from it."""
 
 SHARD_PAGE = 1024
-"""Bytes of a page of a run's shard. Most shards have some twenty events of 150 to 500 bytes."""
+"""Page size of a run's shard, in bytes. Most shards have some twenty events of 150 to 500 bytes."""
 
 CHANGES = 10
-"""Maximum number of changes of a partition's version that are remembered (see REFERRED)."""
+"""Maximum number of version changes that are kept per partition (see REFERRED)."""
 
 OLD = """
 CREATE TEMPORARY TABLE forgotten AS
@@ -91,9 +92,9 @@ WHERE timestamp < :before
         WHERE kind <> 'ASSET_MATERIALIZATION_PLANNED' OR id > materialized OR id = last_of_asset
     )
 """
-"""Selects the events to forget: those before a time, except the latest of each kind for each partition. A planned
-materialization is forgotten once it took place, unless it is the latest one of its asset, which Dagster queries. The
-newest event is never forgotten: SQLite derives the next id from it, and sensors remember ids."""
+"""Selects the events to forget: those before a time, except the latest of each kind for each partition. The plan of a
+materialization is forgotten once the materialization took place, unless it is the latest plan of its asset, which
+Dagster queries. The newest event is never forgotten: SQLite derives the next id from it, and sensors remember ids."""
 
 REFERRED = """
 DELETE FROM forgotten WHERE id IN (
@@ -126,8 +127,8 @@ DELETE FROM forgotten WHERE id IN (
 )
 """
 """Exempts from OLD the events that changed a partition's version, back to the first one that reported its present
-version. A downstream partition refers to the event of the version that it was made from; Dagster calls the downstream
-partition stale if that version differs from the present one."""
+version. A downstream partition refers to the event of the upstream version that it was computed from. Dagster considers
+the downstream partition stale if that version differs from the present one."""
 
 
 class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
@@ -168,7 +169,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
 
     @classmethod
     def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
-        """Build the storage from dagster.yaml; raises KeyError as `base_dir`."""
+        """Build the storage from dagster.yaml; raises KeyError like `base_dir`."""
         return cls(base_dir(config_value, "history", "runs"), config_value["batch_size"], inst_data)
 
     def forget(self, before: float) -> None:
@@ -198,7 +199,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
             return set(index_shard.execute(db.select(SqlEventLogStorageTable.c.run_id).distinct()).scalars())
 
     def store_event(self, event: EventLogEntry) -> None:
-        """Store one event. After the last one of a run, its shard is closed, so that one file remains of it."""
+        """Store one event. After the last event of a run, close its shard, which then consists of one file."""
         super().store_event(event)
         if (
             event.is_dagster_event
@@ -246,7 +247,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     @contextmanager
     def _connect(self, shard: str) -> Iterator[db.Connection]:
         with self._db_lock:
-            if not os.path.exists(self.path_for_shard(shard)):  # new, or another process forgot it
+            if not os.path.exists(self.path_for_shard(shard)):  # new, or removed by another process
                 self._close(shard)
                 self._copy_empty_shard(shard)
             elif shard not in self._initialized_dbs:
@@ -262,7 +263,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         )  # fmt: skip
 
     def _has(self, kind: str, name: str, check: Callable[[], bool]) -> bool:
-        """Return the result of `check`. A true result is cached, because no migration is undone."""
+        """Return the result of `check`. A true result is cached, because migrations are never undone."""
         if (kind, name) not in self._migrated and check():
             self._migrated.add((kind, name))
         return (kind, name) in self._migrated
@@ -278,7 +279,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         return self._engines[shard]
 
     def _tell_watchers(self, run_id: str) -> None:
-        """Touch the shard's file, because its watchers do not see that new events went to SQLite's write-ahead log."""
+        """Touch the shard's file, because its watchers do not notice writes to SQLite's write-ahead log."""
         with suppress(FileNotFoundError):
             os.utime(self.path_for_shard(run_id))
 
@@ -304,7 +305,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         os.unlink(draft)
 
     def _make_empty_shard(self, path: str) -> None:
-        """Create an empty shard that has only the tables of a run, without indexes: all its events are of one run."""
+        """Create an empty shard with the tables of a run, without indexes, because all its events are of one run."""
         engine = db.create_engine(f"sqlite:///{path}", poolclass=NullPool)
         db.event.listen(engine, "connect", lambda raw, _: raw.execute(f"PRAGMA page_size={SHARD_PAGE}").close())
         self._initdb(engine)
@@ -319,7 +320,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
             connection.exec_driver_sql("VACUUM")
 
     def _event_to_row(self, event: EventLogEntry) -> dict[str, Any]:
-        """The row of an event, packed here because two shards store it."""
+        """The row of an event. It is packed here, because two shards store it."""
         row = super()._event_to_row(event)
         return {**row, "event": pack(row["event"])}
 

@@ -57,7 +57,7 @@ def check_replaceable(folder: Path, kind: Kind, private: bool) -> bool:
             folder, "", f"already exists and is not a Variorum {kind.name}", "choose another folder, or remove this one"
         )
     if private and title.startswith(kind.public):
-        problem = f"contains a public {kind.name}, which may be shared"
+        problem = f"contains a public {kind.name}, and the new one would be private"
         raise BadInput(folder, "", problem, f"choose another folder for the private {kind.name}")
     return True
 

@@ -22,10 +22,9 @@ def stored(path: Path, folder: Path) -> str:
 
 
 def restored(text: str, written_in: str | None, folder: Path) -> Path:
-    """The absolute path of a result of `stored`, in a home that may have moved to `folder` meanwhile.
-
-    `written_in` is the folder of the home at that time, None if unknown. A path outside the home is first looked for at
-    its former place relative to the home: it is there if both were moved or copied together.
+    """The absolute path for a result of `stored`, in a home that may have moved to `folder` since. `written_in` is the
+    home's folder when the path was stored, None if unknown. A path outside the home is first looked up at its former
+    place relative to the home: it is there if both were moved or copied together.
     """
     if not os.path.isabs(text):
         return folder / text
@@ -44,7 +43,7 @@ def prepare() -> Path:
     Raises
     ------
     BadInput
-        If a restoration was interrupted, or the warehouse is missing although it was written to.
+        If a restoration was interrupted, or the warehouse is missing although the home has been used.
     """
     place = home()
     if (place / RESTORING / "ready").exists():
@@ -53,7 +52,7 @@ def prepare() -> Path:
         )
     if (place / "variorum.duckdb.lock").exists() and not (place / "variorum.duckdb").exists():
         raise BadInput(
-            place / "variorum.duckdb", "", "is missing, but it was written to",
+            place / "variorum.duckdb", "", "is missing, although this home has been used",
             "restore a backup with `variorum restore FOLDER`; or begin with an empty warehouse: `variorum rebuild`",
         )  # fmt: skip
     os.environ["VARIORUM_HOME"] = str(place)  # absolute, for processes with another working directory

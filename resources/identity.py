@@ -32,7 +32,7 @@ class Marks(NamedTuple):
 
 
 def faults(marks: Marks) -> Mapping[str, str]:
-    """The fault of each store that does not belong to the others, by field of Marks.
+    """Faults of the stores that do not belong to the same home and time as the others, by field of Marks.
 
     A home without any marks has no faults: it is new, or older than marks. A store without a mark is lost, unless the
     other stores have just got their first marks, or the store is a ledger that the home did not have.
@@ -46,7 +46,7 @@ def faults(marks: Marks) -> Mapping[str, str]:
     for store, mark in marks._asdict().items():
         if mark is None:
             if newest.epoch > 1 and (store != "ledger" or newest.ledger):
-                found[store] = "was lost: nothing in it is of this home"
+                found[store] = "was lost: it contains nothing from this home"
         elif ids[mark.home] < len(known) and ids[mark.home] <= len(known) / 2:
             found[store] = "belongs to another home"
         elif mark.home == newest.home and newest.epoch - mark.epoch > LAG:

@@ -5,7 +5,7 @@ catalogue does not contain. Not here: when a file is migrated and copied (wareho
 
 A table that differs from its declaration is rebuilt: its rows are copied by the names of the columns, and converted to
 their types. A new column of a table with rows must be nullable or have a default. Columns and tables that are no longer
-declared are dropped, so that no text stays behind in them.
+declared are dropped, so that none of their texts remain.
 """
 
 from collections.abc import Mapping
@@ -112,7 +112,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: str) -> None:
     for version in VERSIONS[number:]:
         _merge(connection, version)
     for table, present in columns(connection).items():
-        # Only tables of ours: others may have been added by hand.
+        # Only tables of the project: a user may have added others.
         if table == "schema_digest" or (table not in catalogue.tables() and present.keys() >= {*catalogue.PROVENANCE}):
             connection.execute(f'DROP TABLE "{table}"')
     connection.execute(
@@ -176,7 +176,7 @@ def _merge(connection: duckdb.DuckDBPyConnection, version: Version) -> None:
 
 
 def _rebuild(connection: duckdb.DuckDBPyConnection, table: str, present: Mapping[str, str], path: str) -> None:
-    """Create a table again as it is declared, and copy its rows."""
+    """Rebuild a table as it is declared, and copy its rows."""
     kept = ", ".join(f'"{name}"' for name in declared(table) if name in present)
     connection.execute(f'CREATE TEMP TABLE former AS FROM "{table}"')
     connection.execute(f'DROP TABLE "{table}"')
@@ -186,6 +186,6 @@ def _rebuild(connection: duckdb.DuckDBPyConnection, table: str, present: Mapping
     except (duckdb.ConstraintException, duckdb.ConversionException) as error:
         raise BadInput(
             path, table, f"rows do not fit the declared columns ({str(error).splitlines()[0]})",
-            "nothing was changed: go on with the former version of Variorum, and report this",
+            "nothing was changed: keep using the former version of Variorum, and report this error",
         ) from error  # fmt: skip
     connection.execute("DROP TABLE former")

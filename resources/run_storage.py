@@ -1,4 +1,4 @@
-"""Table of runs of the Dagster instance: SQLite storage with an open connection, which forgets old runs.
+"""Table of runs of the Dagster instance: SQLite storage that keeps a connection open and can forget old runs.
 
 The base class creates an engine and a connection for each of some twenty statements of a run.
 
@@ -39,7 +39,7 @@ class ForgettingSqliteRunStorage(SqliteRunStorage):
 
     @classmethod
     def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
-        """Build the storage from dagster.yaml; raises KeyError as `base_dir`."""
+        """Build the storage from dagster.yaml; raises KeyError like `base_dir`."""
         return cls.from_local(base_dir(config_value, "history"), inst_data)
 
     @contextmanager
@@ -74,7 +74,7 @@ class ForgettingSqliteRunStorage(SqliteRunStorage):
 
 
 def _forget_snapshots(connection: db.Connection) -> None:
-    """Remove snapshots of jobs and plans that no run refers to, not even as the parent of its job."""
+    """Remove snapshots of jobs and plans that no run refers to, neither directly nor as the parent of its job."""
     bodies = {
         row.snapshot_id: json.loads(zlib.decompress(row.snapshot_body))
         for row in connection.execute(db.select(SnapshotsTable))

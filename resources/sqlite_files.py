@@ -37,4 +37,4 @@ def compact(database: Path) -> None:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.OperationalError as error:
-            logger.info("%s is compacted later: %s", database, error)
+            logger.info("%s will be compacted later: %s", database, error)

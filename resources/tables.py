@@ -50,7 +50,7 @@ def cells(table: str, *names: str) -> list[pl.Expr]:
 
 
 def computed(number: pl.Expr, unit: str, label: str) -> pl.Expr:
-    """Expression for a number that no table holds, formatted as `unit` declares, under a heading made of `label`."""
+    """Expression for a number that is not in a table, formatted as `unit` declares, under a heading made of `label`."""
     column = catalogue.computed(unit, label)
     return number.map_elements(lambda value: text(value, column), return_dtype=pl.String).alias(column.heading)
 

@@ -259,8 +259,8 @@ class Warehouse(Frozen):
                     _close()
 
     def _close_for_others(self, ended: Event) -> None:
-        while not ended.wait(5 * PATIENCE):  # each look takes the interpreter from the thread that works
-            if TURN.acquire(blocking=False):  # else a read or write is under way
+        while not ended.wait(5 * PATIENCE):  # each check takes the interpreter lock from the working thread
+            if TURN.acquire(blocking=False):  # otherwise, a read or write is in progress
                 try:
                     idle = time.monotonic() - _KEPT[os.getpid(), self.path]
                     if _ATTACHED.get(os.getpid()) == self.path and (idle > IDLE or self._wanted()):
@@ -327,7 +327,7 @@ class Warehouse(Frozen):
                     _detach()
 
     def _explained(self, error: duckdb.Error) -> Exception:
-        """The error to raise: for a full disk; for a damaged file, after closing the engine; else the given error."""
+        """The error to raise: BadInput for a full disk, DamagedError for a damaged file, else the given error."""
         if "Could not write" in str(error):
             return BadInput(
                 self.path, "", f"cannot be written ({_first_line(error)})", "free space on its disk, then run again"
@@ -335,7 +335,7 @@ class Warehouse(Frozen):
         if not (isinstance(error, _DAMAGE) or "Corrupt" in str(error)):
             return error
         _ATTACHED.pop(os.getpid(), None)
-        _close()  # DuckDB may refuse to go on with it
+        _close()  # DuckDB may refuse to continue with it
         return DamagedError(self.path, "", f"is damaged ({_first_line(error)})", LOST)
 
     def _attach(self) -> None:

@@ -13,7 +13,7 @@ UNSPACED = r"\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W\d_]+")
 
 RUN = 6
-"""Fewest consecutive words that count as shared."""
+"""Minimum number of consecutive words that count as shared."""
 
 
 def words_of(text: str) -> list[str]:

@@ -42,11 +42,11 @@ class Comet(Frozen):
     Parameters
     ----------
     checkpoint
-        For COMET, a path that ends in `.ckpt`; for MetricX, a folder; or a name on the Hugging Face hub; '' for none.
+        Path of a `.ckpt` file (COMET) or of a folder (MetricX), or name on the Hugging Face hub; '' for none.
     kind
         `comet`: a regression metric, with source and reference. `kiwi`: COMET without reference. `xcomet`: unified
-        COMET, with source and reference, which marks errors, too. `metricx-23`, `metricx-24`: MetricX with a reference,
-        and with the source in the latter. `metricx-23-qe`, `metricx-24-qe`: MetricX with the source only.
+        COMET, with source and reference, which also marks errors. `metricx-23`: MetricX with a reference. `metricx-24`:
+        MetricX with source and reference. `metricx-23-qe`, `metricx-24-qe`: MetricX with the source only.
     tokenizer
         For MetricX, folder or hub name of the tokenizer of mT5.
     device
@@ -67,7 +67,7 @@ class Comet(Frozen):
 
     @property
     def inputs(self) -> list[str]:
-        """Columns of texts that the checkpoint reads."""
+        """Names of the text columns that the checkpoint reads."""
         if self.kind == "metricx-23":
             return ["candidate", "reference"]
         return PAIR if self.kind == "kiwi" or self.kind.endswith("-qe") else TRIPLE
@@ -90,7 +90,7 @@ class Comet(Frozen):
         return f"{name}|unbabel-comet {_library('unbabel-comet')}"
 
     def score(self, triples: pl.DataFrame) -> pl.DataFrame:
-        """Score triples of texts, or pairs without reference or source. Each distinct combination is scored once.
+        """Score triples of texts, or pairs that lack the reference or the source; equal ones are scored once.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class Comet(Frozen):
         return triples.join(scores, on=self.inputs, maintain_order="left")
 
     def _work(self, texts: IO[bytes], results: IO[bytes], errors: IO[bytes]) -> None:
-        """Run the worker on these files; kill it if this method is interrupted. It exits when this process ends."""
+        """Run the worker on these files; kill it if this method is interrupted. It also exits with this process."""
         descriptors = texts.fileno(), results.fileno()
         version = _library("unbabel-comet")
         settings = self.kind, self.checkpoint, self.tokenizer, self.device, self.token_budget, version, *descriptors
@@ -144,7 +144,7 @@ class Comet(Frozen):
                     fault = message.get("fault", fault)
                     if "progress" in message:
                         logger.info("COMET: %s", message["progress"])
-                worker.wait()  # before its input is closed, which would end it
+                worker.wait()  # before the block closes its input, which would end it
             except BaseException:
                 worker.kill()
                 raise
@@ -153,7 +153,7 @@ class Comet(Frozen):
         if worker.returncode < 0:
             name = signal.Signals(-worker.returncode).name
             raise BadInput(
-                self.checkpoint, "", f"the COMET worker was killed ({name})", "lower `token_budget` if memory was short"
+                self.checkpoint, "", f"the COMET worker was killed ({name})", "lower `token_budget` if memory ran out"
             )
         if worker.returncode:
             errors.seek(0)

@@ -1,7 +1,7 @@
 """Scores of reference-free and unified COMET checkpoints, which are not plain regression metrics.
 
-Here: running the library's own `predict_step` on batches, and the error spans of xCOMET. Not here: loading (worker). It
-runs in COMET's environment.
+Here: running the library's own `predict_step` on batches, and the error spans of xCOMET. Not here: loading (worker).
+This module runs in COMET's environment.
 """
 
 from typing import Any
@@ -62,7 +62,7 @@ def score(model: Any, rows: pl.DataFrame, kind: str, token_budget: int, tell: Te
 
 
 def _moved(inputs: Any, device: Any) -> Any:
-    """The tensors of a batch, on a device; offsets of tokens stay lists."""
+    """Move the tensors of a batch to a device; token offsets, which are lists, stay as they are."""
     if isinstance(inputs, tuple | list):
         return tuple(_moved(part, device) for part in inputs)
     return {name: value.to(device) if hasattr(value, "to") else value for name, value in inputs.items()}

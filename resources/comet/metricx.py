@@ -1,4 +1,4 @@
-"""MetricX-23 and MetricX-24: scores of a fine-tuned mT5, lower is better. It runs in COMET's environment.
+"""MetricX-23 and MetricX-24: scores of a fine-tuned mT5; lower is better. This module runs in COMET's environment.
 
 Here: the input of both generations, loading and scoring. Not here: MetricX-25, whose weights its authors do not publish
 (github.com/google-research/metricx, issue 12).
@@ -58,11 +58,11 @@ def load(checkpoint: str, tokenizer: str, device: str) -> Model:
         missing = sorted(loaded["missing_keys"])
         raise Fault("", f"lacks {len(missing)} weights, for instance {missing[0]}", "download it again")
     if network.config.vocab_size <= SCORE_TOKEN:
-        raise Fault("", "has no score token of MetricX", suggestion("metricx-24"))
+        raise Fault("", "has no MetricX score token", suggestion("metricx-24"))
     try:
         return Model(network.eval().to(device), AutoTokenizer.from_pretrained(tokenizer))
     except Exception as error:
-        remedy = "give a folder or a name on the hub, such as google/mt5-xl, the mT5 of the checkpoint's size"
+        remedy = "give a folder or hub name: the mT5 of the checkpoint's size, such as google/mt5-xl"
         raise Fault("tokenizer", f"cannot be loaded ({reason(error)})", remedy) from error
 
 
@@ -76,7 +76,7 @@ def score(model: Model, rows: pl.DataFrame, kind: str, token_budget: int, tell: 
 
     Returns
     -------
-    Columns `score`, in [0, 25], 0 is best, and `cut` (whether the input was truncated), in the order of the rows.
+    Columns `score` (in [0, 25]; 0 is best) and `cut` (whether the input was truncated), in the order of the rows.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def score(model: Model, rows: pl.DataFrame, kind: str, token_budget: int, tell: 
     limit = LIMITS[kind.removesuffix("-qe")]
     texts = [FORMATS[kind].format(**row) for row in rows.iter_rows(named=True)]
     ids = [tokens[:-1] for tokens in model.tokenizer(texts, truncation=False, verbose=False)["input_ids"]]
-    # The published code truncates before it removes the last token, which is the end-of-text token then, too.
+    # The published code truncates first and then removes the last token, which truncation keeps: the end-of-text token.
     kept = [tokens[: limit - 1] for tokens in ids]
     scores = [0.0] * len(rows)
     with torch.inference_mode():

@@ -8,7 +8,8 @@ other, because the project's dependencies are not installed in this environment.
 
 TEXTS and RESULTS are file descriptors of the Parquet input and output. The worker exits as soon as its standard input
 closes. The resource keeps standard input open, so the worker ends with the run that started it, however that run ends.
-Standard output has a JSON object per line: {"progress": …} or, before exit code 1, {"fault": [key, problem, remedy]}.
+Standard output receives one JSON object per line: {"progress": …} or, before exit code 1, {"fault": [key, problem,
+remedy]}.
 """
 
 import json
@@ -43,7 +44,7 @@ EXAMPLES = {
 }  # fmt: skip
 """A published checkpoint for each kind of metric."""
 
-EVERY = 10.0  # seconds between progress messages, each of them an event in the run's log
+EVERY = 10.0  # seconds between progress messages; each becomes an event in the run's log
 SCORED_AT_ONCE = 4096  # triples; the estimator reads six vectors per triple
 
 Tell = Callable[[str], None]
@@ -147,7 +148,7 @@ def score(model: Any, triples: pl.DataFrame, token_budget: int, tell: Tell) -> p
 def embed(model: Any, texts: Sequence[str], token_budget: int, tell: Tell) -> "tuple[torch.Tensor, list[bool]]":
     """Sentence embeddings, shape (texts, dimensions), and whether each text was truncated.
 
-    The longest texts are encoded first, so that a shortage of memory shows at once.
+    The longest texts are encoded first, so that a lack of memory shows at the start.
     """
     import torch
 
@@ -281,12 +282,12 @@ def main(
         say(fault=["", f"COMET's environment is incomplete ({reason(error)})", "run `make comet`"])
         sys.exit(1)
     except Exception as error:
-        say(fault=["", f"the COMET worker failed ({reason(error)})", "lower `token_budget` if memory was short"])
+        say(fault=["", f"the COMET worker failed ({reason(error)})", "lower `token_budget` if memory ran out"])
         raise
 
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from resources.comet import worker  # under the name by which the other workers import it
+    from resources.comet import worker  # by the name under which the other workers import it
 
     worker.main(*sys.argv[1:])

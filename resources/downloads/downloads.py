@@ -70,7 +70,7 @@ class Downloads(Frozen):
         Seconds for a whole file, with all retries and with pauses that the host asks for. A host that misses it gets no
         further requests in this download.
     most_bytes
-        Size limit of a file. The largest text of any source has a tenth of the default.
+        Size limit of a file. The default is ten times the size of the largest text of any source.
     """
 
     user_agent: str = USER_AGENT
@@ -82,7 +82,8 @@ class Downloads(Frozen):
     def fetch(self, files: Sequence[Wanted], into: Path) -> Result:
         """Download new and changed files, one after the other; a failed file does not stop the rest.
 
-        Waits while another process downloads into the folder. If the process is killed, finished files are kept.
+        If another process is downloading into the folder, this method waits. If the process is killed, finished files
+        are kept.
 
         Parameters
         ----------
@@ -133,8 +134,8 @@ def _alone(folder: Path) -> Iterator[Path]:
         (folder / ".downloads").mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / ".downloads" / "lock", os.O_CREAT | os.O_RDWR)
     except OSError as error:
-        problem = f"cannot hold downloads ({error.strerror})"
-        raise BadInput(folder, "", problem, "name a folder in which files can be written as the root") from error
+        problem = f"cannot be used for downloads ({error.strerror})"
+        raise BadInput(folder, "", problem, "choose a writable folder as the root") from error
     try:
         if not locks.tried(lock):
             logger.info("another process is downloading into %s; waiting for it", folder)
@@ -175,7 +176,7 @@ async def _obtain(
 
 
 def _is_final(file: Wanted, local: Record) -> bool:
-    """Whether the local file is the version that the description names, so that the server need not be asked."""
+    """Whether the local file is the version that the description names, in which case no request is needed."""
     return local.sha256 == file.sha256 if file.sha256 else bool(file.commit) and local.url == file.url
 
 

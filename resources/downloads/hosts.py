@@ -1,4 +1,4 @@
-"""Politeness to hosts: one request at a time, a pause between requests, and waits that a host asks for.
+"""Limits on requests to a host: one at a time, a pause between requests, and waits that the host asks for.
 
 Here: when a host may receive a request. Not here: requests and responses (transfer).
 """

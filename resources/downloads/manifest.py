@@ -17,7 +17,7 @@ from resources.errors import BadInput
 from resources.frozen import Frozen
 
 NAME = "downloads.json"
-"""File name. It does not end in `.jsonl`, because a reader of corpora would then take the records for passages."""
+"""File name. It does not end in `.jsonl`, because a corpus reader would then read the records as passages."""
 
 _PLACING = ".downloads/placing.json"
 

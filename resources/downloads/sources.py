@@ -51,9 +51,10 @@ class Download(Frozen):
     base
         URL of a mirror with the same paths; by default the source itself. `{repository}` and `{commit}` are replaced.
     path
-        Path of a text below the base. Give it if the source's rule is wrong, for instance for a text numbered otherwise
-        there. `{uid}` is replaced by the uid, `{folder}` by its collection and book (`mn`, `sn/sn12`, `kn/dhp`). Do not
-        use it for files by another translator, because they would be recorded with the source's licence.
+        Path of a text below the base. Give it if the source's rule yields a wrong path, for instance because the source
+        numbers the text differently. `{uid}` is replaced by the uid, `{folder}` by its collection and book (`mn`,
+        `sn/sn12`, `kn/dhp`). Do not use it for files by another translator, because they would be recorded with the
+        source's licence.
     """
 
     source: str
@@ -105,7 +106,7 @@ class Wanted:
 class Source:
     """A publisher of texts. `paths` maps a uid to the paths of its files below `base`: none if no rule applies.
 
-    `repository` and `branch` take the places of `{repository}` and `{commit}` if the description names none.
+    `repository` and `branch` are the defaults for `{repository}` and `{commit}` in `base`.
     """
 
     base: str
@@ -131,8 +132,8 @@ def wanted(downloads: Sequence[Download], where: object) -> list[Wanted]:
     Raises
     ------
     BadInput
-        For an unknown source, an invalid base URL, a commit that the base has no place for, a uid without a rule, a
-        digest for a path that is not downloaded, or a path with two URLs.
+        For an unknown source, an invalid base URL, a commit although the base has no `{commit}`, a uid without a rule,
+        a digest for a path that is not downloaded, or a path with two URLs or digests.
     """
     files: dict[str, Wanted] = {}
     for number, download in enumerate(downloads):
@@ -143,7 +144,7 @@ def wanted(downloads: Sequence[Download], where: object) -> list[Wanted]:
         base = _base(download, source, where, key)
         paths = _paths(download, source, where, key)
         for unknown in download.sha256.keys() - {path for path, _ in paths}:
-            problem = f"{unknown!r} is none of the paths of this download"
+            problem = f"{unknown!r} is not a path of this download"
             raise BadInput(where, f"{key}.sha256", problem, f"use paths such as {paths[0][0]!r}")
         for path, uid in paths:
             file = Wanted(
@@ -164,8 +165,8 @@ def _base(download: Download, source: Source, where: object, key: str) -> str:
     if not re.match(r"https?://[^/]", base):
         raise BadInput(where, f"{key}.base", f"{base!r} is not a URL", "give a URL such as https://example.org/texts")
     if download.commit and "{commit}" not in base:
-        problem = f"{base} has no place for a commit"
-        raise BadInput(where, f"{key}.commit", problem, "write `{commit}` where the mirror's URL has it, or drop it")
+        problem = f"{base} has no placeholder for the commit"
+        raise BadInput(where, f"{key}.commit", problem, "put `{commit}` into the mirror's URL, or remove `commit`")
     base = base.replace("{repository}", download.repository or source.repository)
     return base.replace("{commit}", download.commit or source.branch).rstrip("/")
 
@@ -202,9 +203,9 @@ def _bilara(uid: str) -> tuple[str, ...]:
 def _legacy(uid: str) -> tuple[str, ...]:
     """SuttaCentral's unsegmented HTML in English: Bodhi's translations of parts of MN, SN and AN.
 
-    His files are directly in the folder of the collection; later translators have subfolders (`mn/horner/mn1.html`).
-    DN and Dhp have no rule, because most files there are by other translators, under other terms. So are
-    some files of SN and AN; each page names its translator and terms at the end.
+    His files are directly in the folder of the collection; later translators have subfolders (`mn/horner/mn1.html`). DN
+    and Dhp have no rule, because most of their files are by other translators, under other terms. Some files of SN and
+    AN are, too; each page names its translator and terms at the end.
     """
     folder = _folder(uid)
     return (f"html_text/en/pli/sutta/{folder}/{uid}.html",) if folder and uid[:2] in ("mn", "sn", "an") else ()

@@ -37,7 +37,7 @@ class Received(NamedTuple):
 
 @dataclass(frozen=True)
 class Transfer:
-    """Downloads files, with a `deadline` in seconds for each, all attempts and pauses included, and a size limit.
+    """Downloads files, each within a size limit and a `deadline`: seconds for all attempts and pauses.
 
     Compressed responses are refused, so `most_bytes` limits what is received, held in memory and written.
     """
@@ -56,8 +56,8 @@ class Transfer:
             If the server lacks or refuses the file, redirects to an untrusted URL, or sends a file that is compressed,
             too large or a web page instead of the file.
         Unreachable
-            If no attempt got the whole file. A host gets no further requests if it missed the deadline, asks for a
-            longer pause, or stayed busy or out of reach in all attempts.
+            If no attempt got the whole file. A host gets no further requests if it misses the deadline, asks for a
+            longer pause, or is busy or unreachable in all attempts.
         """
         host = httpx.URL(file.url).host
         reason, unavailable = "", False
@@ -78,7 +78,7 @@ class Transfer:
         raise self.hosts.close(host, reason) if unavailable else Unreachable(reason)
 
     async def _attempt(self, file: Wanted, local: Record | None) -> Received | Record:
-        """Request a file once; raises httpx.HTTPStatusError for a status that may not recur."""
+        """Request a file once; raises httpx.HTTPStatusError for a status that may be temporary."""
         known = local if local and local.url == file.url else None
         conditions = {"if-none-match": known.etag, "if-modified-since": known.last_modified} if known else {}
         async with self._answer(file, {name: value for name, value in conditions.items() if value}) as response:

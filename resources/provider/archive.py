@@ -1,7 +1,8 @@
 """Old requests and replies, moved from the ledger to compressed files, from which they can still be read.
 
 Thousands of requests and replies compressed together take a fraction of the space that they take one by one. Files are
-named by a hash of their content and are never changed or removed, so that a copy of the ledger always finds its own.
+named by a hash of their content and are never changed or removed, so that a copy of the ledger always finds the files
+that it refers to.
 
 Here: the files, and the rows of `archived` that point into them. Not here: when replies are old (automation.runs).
 """

@@ -39,7 +39,7 @@ Value = TypeVar("Value")
 
 
 Read = Callable[[Reading], tuple[Value, str | None]]
-"""Function from a reply to its value and the way of parsing (`Fields.how`); raises Unusable if there is no value."""
+"""Function that returns a reply's value and how it was parsed (`Fields.how`); raises Unusable without a value."""
 
 
 def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -> Read[Value]:
@@ -48,7 +48,7 @@ def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -
     Parameters
     ----------
     read
-        Function from the fields in a reply to the reply's value; raises ValueError, with the reason, if there is none.
+        Function that computes the reply's value from its fields; raises ValueError, with the reason, if there is none.
     """
 
     def from_reply(reading: Reading) -> tuple[Value, str | None]:
@@ -65,10 +65,10 @@ def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -
 class Template(Generic[Value]):
     """The common part of all questions of one kind to one model.
 
-    `values` fills the variables of `prompt` that are the same for all items; `variable` is the one that holds the item,
-    as JSON. `answer` is the JSON schema of a reply, and `read` reads its value. `purpose` is recorded in the
-    accounts. At most `tries` questions are asked about an item. A failed call with an outcome in `final` is read like a
-    reply, because asking again would not change the outcome.
+    `values` fills the variables of `prompt` that are the same for all items; `variable` names the variable for the
+    item, which is inserted as JSON. `answer` is the JSON schema of a reply, and `read` extracts the reply's value.
+    `purpose` is recorded in the accounts. At most `tries` questions are asked about an item. A failed call with an
+    outcome in `final` is read like a reply, because asking again would not change the outcome.
     """
 
     model: Model
@@ -83,7 +83,7 @@ class Template(Generic[Value]):
 
     @property
     def determinants(self) -> tuple[object, ...]:
-        """Everything that determines a verdict, except the item: for fingerprints."""
+        """Everything that determines a verdict, except the item; for use in fingerprints."""
         return self.prompt.digest(**self.values), *self.model.determinants
 
     def question(self, item: Any, replicate: int = 0) -> Question:
@@ -176,7 +176,7 @@ def ask_all(
     run
         The run to which calls are charged.
     following
-        Function from all results so far to the things of the next round; an empty round ends the work.
+        Function that returns the things of the next round, given all results so far; an empty round ends the work.
     """
     results: list[tuple[Thing, Value]] = []
     first = following(results)

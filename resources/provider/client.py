@@ -38,9 +38,9 @@ TRUSTED = 3
 as long as for a server that announces none."""
 
 ALIKE = 12
-"""Number of questions that a server may reject in the same words, with no answer in between, before its model is not
-asked again; twice as many in any words, because a message may name the call or the time. A single rejected passage is
-in at most five batches, which are nested."""
+"""Number of questions rejected in the same words, with no answer in between, after which a model is not asked again. If
+the words differ, the limit is twice as high, because a message may name the call or the time. A single unacceptable
+passage stays below the limit: it is in at most five (nested) batches."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Waits:
     """Waiting before a question is asked again, in seconds.
 
     Pauses begin with `first` and double each time up to `longest`. The actual pause is drawn at random between half and
-    all of it, so that callers do not all return at once. Once a question has waited longer than `patience` for a server
-    that is down or throttles, its model is not asked again.
+    all of it, so that callers do not all retry at the same time. Once a question has waited longer than `patience` for
+    a server that is down or throttles, its model is not asked again.
     """
 
     first: float = 0.5
@@ -86,7 +86,7 @@ class Client:
         self._transports: dict[tuple[str, str], tuple[Transport, asyncio.Semaphore]] = {}
         self._lanes: dict[str, Lane] = {}
         self._stopped: dict[str, str] = {}  # by model; '' stops all
-        self._rejected: dict[str, dict[str, str]] = {}  # by model: words by question's key, since an answer
+        self._rejected: dict[str, dict[str, str]] = {}  # by model: messages since the last answer, by question's key
 
     async def ask(self, question: Question) -> Reply:
         """Return the reply to a question, from the ledger or from its model.
@@ -159,7 +159,7 @@ class Client:
         CallFailed
             If the client was stopped.
         Refusal
-            If the ledger does not allow the question now; BadInput as `ask`.
+            If the ledger does not allow the question now. BadInput is raised as by `ask`.
         """
         wire, places = self._wire(question.model)
         lane = self.lane(question.model)
@@ -171,7 +171,9 @@ class Client:
             attempt = await self._ledger.claim(question)
             try:
                 raw = await wire.send(question)
-                if raw.status == 200:  # free the place before storing; an error may have to stop the next call first
+                # A successful reply frees the place before it is stored. An error frees it later, since it may have to
+                # stop the next call first.
+                if raw.status == 200:
                     await held.aclose()
                 await self._ledger.receive(attempt, raw)
             except BaseException:
@@ -225,7 +227,7 @@ class Client:
 
 
 def _words(question: Question, reading: Reading) -> str:
-    """The outcome of a call and its message, unless the message quotes the question, which has texts of the corpora."""
+    """The outcome of a call and its message, unless the message quotes the question, which contains corpus texts."""
     content = " ".join(message["content"] for message in question.messages)
     hidden = share_a_run(reading.detail, content)
     return f"{reading.outcome}: {'the message quotes the question, see the ledger' if hidden else reading.detail}"

@@ -1,7 +1,7 @@
-"""Corrections of what calls cost: a person releases uncertain money, or enters the amount of a bill.
+"""Corrections of the cost of calls: a person releases uncertain money, or enters the amount of a bill.
 
-Here: the corrections in the ledger, with the accounts that they change. Not here: attempts and their costs as received
-(ledger), sums (benchmark_assets.accounts).
+Here: the corrections in the ledger, with the accounts that they change. Not here: attempts and the costs that replies
+report (ledger), sums (benchmark_assets.accounts).
 """
 
 import sqlite3
@@ -48,7 +48,7 @@ def correct(path: Path, numbers: Iterable[int], cost: float | None, author: str,
         If an attempt does not exist, is in flight, or has this cost already, or if the note is empty.
     """
     if not note.strip():
-        raise BadInput("--note", "", "is empty", "say how the cost is known, such as the number of a bill")
+        raise BadInput("--note", "", "is empty", "state the source of the cost, such as the number of a bill")
     with closing(connect(path)) as connection, transaction(connection):
         for number in numbers:
             _correct(connection, path, number, cost, author, note.strip())
@@ -57,7 +57,7 @@ def correct(path: Path, numbers: Iterable[int], cost: float | None, author: str,
 def corrections(path: Path) -> pl.DataFrame:
     """All corrections, oldest first: columns SCHEMA, with money in US dollars and times in UTC.
 
-    `before` is null if the cost was unknown; `at_most`, the worst case, then counted in its place.
+    `before` is null if the cost was unknown, so that the worst case, `at_most`, counted in its place.
     """
     query = (
         "SELECT made, author, attempt, model, before, reserved, after, note FROM correction c "
@@ -75,7 +75,7 @@ def _correct(
     query = f"SELECT outcome, price, {MONEY} FROM attempt WHERE id = ?"
     row = connection.execute(query, (number,)).fetchone()
     if row is None or row[0] is None:
-        problem, remedy = ("is no attempt", "`variorum uncertain` lists attempts of unknown cost")
+        problem, remedy = ("no such attempt", "`variorum uncertain` lists attempts of unknown cost")
         if row:
             problem, remedy = "is in flight", "wait until its run has ended"
         raise BadInput(path, str(number), problem, remedy)
@@ -84,7 +84,7 @@ def _correct(
         raise BadInput(path, str(number), "had no price, so its worst case is unknown", "give the amount: `--cost`")
     after = reserved if cost is None else round(cost * NANO)
     if after == before:
-        raise BadInput(path, str(number), f"costs {after / NANO:g} dollars already", "leave it out")
+        raise BadInput(path, str(number), f"already costs {after / NANO:g} dollars", "leave it out")
     connection.execute("UPDATE attempt SET cost = ? WHERE id = ?", (after, number))
     connection.execute(
         "UPDATE account SET paid = paid + ?, uncertain = uncertain - ? WHERE name IN (?, ?, ?)",

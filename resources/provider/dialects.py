@@ -43,8 +43,8 @@ def _only(providers: Sequence[str]) -> Mapping[str, Any]:
 
 def _templated(effort: str) -> Mapping[str, Any]:
     # Templates switch thinking by `enable_thinking` (Qwen, Gemma) or `thinking` (DeepSeek, Granite, Holo) and ignore
-    # the other switch. Templates with grades (gpt-oss) read `reasoning_effort`: at the top level, in older builds of
-    # llama.cpp only inside `chat_template_kwargs`.
+    # the other switch. Templates with effort levels (gpt-oss) read `reasoning_effort`: at the top level, in older
+    # builds of llama.cpp only inside `chat_template_kwargs`.
     thinks = effort != "none"
     grade = {"reasoning_effort": effort}
     switches = {"enable_thinking": thinks, "thinking": thinks}
@@ -75,7 +75,7 @@ DIALECTS: dict[str, Dialect] = {
         most_tokens="max_completion_tokens",
     ),
     # https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md. The server passes any effort to the
-    # template unchecked, so only efforts that all templates with grades share are listed.
+    # template unchecked, so only efforts that all templates with effort levels share are listed.
     "llama.cpp": Dialect(efforts={effort: _templated(effort) for effort in ("none", "low", "medium", "high")}),
     # https://docs.litellm.ai/docs/completion/input: LiteLLM's proxy translates OpenAI's fields for the provider behind
     # it, `max_tokens` too, and refuses those that the provider's model lacks, unless its `drop_params` is set.

@@ -52,7 +52,7 @@ class Lane:
                     self._waiting.append(turn)
                     await turn
         except asyncio.CancelledError:
-            self._wake()  # pass on the place, if this caller had just received it
+            self._wake()  # pass the place on, if this caller has just received it
             raise
 
     def leave(self) -> None:

@@ -38,7 +38,7 @@ logger = logging.getLogger("variorum.ledger")
 SCHEMA = Path(__file__).with_name("ledger.sql")
 
 VERSION = 1
-"""Version of the tables, which the file has as `user_version`. It rises when an earlier program could not use them."""
+"""Version of the tables, stored as `user_version`. It is raised with changes that earlier programs cannot handle."""
 
 BUSY = 60
 """Seconds to wait for another process that has locked the file."""
@@ -47,8 +47,8 @@ BALLAST = 8 << 20
 """Bytes reserved on disk. They are released when the disk is full, so that replies in flight can still be stored."""
 
 INCREDIBLE = 10
-"""Tokens that would cost more than this many times the worst case of the call are not believed, and the cost counts as
-unknown: otherwise, a single wrong number would exhaust the budget for good."""
+"""If the reported tokens would cost more than this many times the worst case of the call, the report is not trusted and
+the cost counts as unknown. Otherwise, a single wrong number would exhaust the budget permanently."""
 
 PATIENCE = 600
 """Seconds for which replies are kept in memory while they cannot be stored."""
@@ -59,7 +59,7 @@ UNCERTAIN = "uncertain"
 SALVAGE = "restore a backup with `variorum restore FOLDER`, or salvage what can be read with `variorum rebuild`"
 
 PROBE = "probe"
-"""Purpose of questions that only find out which version of a model is served."""
+"""Purpose of questions that only determine which version of a model is served."""
 
 _REPLIES = ", ".join(f"'{outcome}'" for outcome in REPLIES)
 
@@ -403,7 +403,7 @@ def connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA fullfsync = ON")  # on macOS, as in `locks.flush`
         columns = [row[1] for row in connection.execute("PRAGMA table_info(attempt)")]
-        for name in ("requested_model", "system_fingerprint"):  # a ledger from before these columns
+        for name in ("requested_model", "system_fingerprint"):  # a ledger that is older than these columns
             if columns and name not in columns:
                 connection.execute(f"ALTER TABLE attempt ADD COLUMN {name} TEXT")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -569,7 +569,7 @@ def state(path: Path) -> str:
 
 
 def _compressed(content: bytes) -> bytes:
-    """Compress content with a zlib window no longer than it: clearing 32 KB takes three times as long as the rest."""
+    """Compress content, in a zlib window no longer than the content: clearing 32 KB would take most of the time."""
     return zlib.compress(content, 1, wbits=min(max(len(content).bit_length(), 9), 15))
 
 
@@ -598,7 +598,7 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
     """Record the reading of a reply, and move the reserved cost to paid, or to uncertain if the cost is unknown."""
     price, worst = connection.execute("SELECT price, reserved FROM attempt WHERE id = ?", (attempt,)).fetchone()
     reported = None
-    priced = 0 if price and not worst else None  # a model without cost costs nothing, even if it reports no tokens
+    priced = 0 if price and not worst else None  # a free model costs nothing, even if it reports no tokens
     if price and reading.prompt_tokens is not None and reading.completion_tokens is not None:
         priced = Price.model_validate_json(price).cost(
             reading.prompt_tokens, reading.completion_tokens, reading.cached_tokens or 0
@@ -606,7 +606,7 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
     if reading.cost is not None:
         reported = round(reading.cost * NANO)
     if worst and (priced or 0) > INCREDIBLE * worst:
-        priced = None  # the tokens stay, to be seen in the accounts
+        priced = None  # the token counts stay in the accounts
     cost = reported if reported is not None else priced
     worked = reading.policy in (Policy.USE, Policy.RETRY) or reading.outcome is Outcome.OVERSIZED
     if cost is None and not worked:

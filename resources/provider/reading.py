@@ -57,7 +57,7 @@ class Outcome(StrEnum):
     REJECTED = "rejected", Policy.FAIL
     UNAUTHORIZED = "unauthorized", Policy.STOP_MODEL
     NOT_FOUND = "not found", Policy.STOP_MODEL
-    REDIRECTED = "redirected", Policy.STOP_MODEL  # to another host, which was not asked, or in a circle
+    REDIRECTED = "redirected", Policy.STOP_MODEL  # in a circle, or to another host, which got no request
     OVERSIZED = "oversized", Policy.FAIL  # a reply far longer than the tokens that were asked for
     NO_CREDIT = "no credit", Policy.STOP
 
@@ -86,14 +86,14 @@ MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
 
 TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
 OVERSIZED, REDIRECTED = "the reply is too long", "redirected"
-"""Beginnings of further reasons, which go on to name the limit or the host."""
+"""Prefixes of further reasons; each continues with the limit or the host."""
 
 
 class Raw(NamedTuple):
     """A reply as received.
 
     `broken` is the reason why the connection broke: TIMEOUT, UNREACHABLE, a text that begins with OVERSIZED or
-    REDIRECTED, or another one; '' if it did not break.
+    REDIRECTED, or another text; '' if it did not break.
     """
 
     status: int | None
@@ -120,7 +120,7 @@ class Reading:
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
     cost: float | None = None
-    system_fingerprint: str = ""  # of weights and serving software, as far as the endpoint names it
+    system_fingerprint: str = ""  # of weights and serving software, if the endpoint reports it
 
     @property
     def policy(self) -> Policy:
@@ -183,7 +183,7 @@ def _body(raw: Raw) -> Reading:
         return Reading(Outcome.WEB_PAGE, detail=raw.body[:200].decode(errors="replace"))
     if not raw.body.strip():
         return Reading(Outcome.EMPTY, detail="a reply without a body")
-    # A stray byte in a reply that was paid for is no reason to pay for another: it becomes U+FFFD, in the text as well.
+    # A stray byte becomes U+FFFD, also in the text: it is not worth paying for another reply.
     body = raw.body.decode(json.detect_encoding(raw.body), errors="replace")
     try:
         content = json.loads(body)
@@ -253,7 +253,7 @@ def _cut(raw: Raw) -> Reading:
     """Read a truncated body. The text is complete up to the last character received."""
     if raw.body.lstrip()[:1] != b"{":
         return Reading(Outcome.DROPPED, detail=raw.broken)
-    body = codecs.getincrementaldecoder("utf-8")("replace").decode(raw.body)  # without half a letter at its end
+    body = codecs.getincrementaldecoder("utf-8")("replace").decode(raw.body)  # without a partial last character
     content = jiter.from_json(body.encode(), partial_mode="trailing-strings")
     message = (content.get("choices") or [{}])[0].get("message") or {}
     text = _text(message.get("content"))

@@ -30,7 +30,7 @@ NANO = 1_000_000_000
 """Nanodollars per dollar. Money is counted in whole nanodollars, so that sums do not depend on their order."""
 
 MOST_DRAWS = 1000
-"""Distance between the replicate numbers of consecutive seeds, so that no two draws share a number."""
+"""Step between the replicate numbers of consecutive seeds, so large that no two draws share a number."""
 
 
 class Endpoint(Frozen):
@@ -412,7 +412,7 @@ def _check_metric(name: str, metric: MetricEntry, path: Path) -> None:
     kind, key = metric.kind or name, f"metrics.{name}"
     if kind != "ter" and kind not in METRICS:
         known = ", ".join(["ter", *METRICS])
-        raise BadInput(path, f"{key}.kind", "is missing, and the name is not a kind", f"give one of {known}")
+        raise BadInput(path, f"{key}.kind", "is missing, and the metric's name is not a kind", f"give one of {known}")
     if kind != "ter" and not metric.checkpoint:
         remedy = f"name one, for instance {EXAMPLES[kind]}, and run `make comet`"
         raise BadInput(path, f"{key}.checkpoint", "is missing", remedy)

@@ -67,8 +67,8 @@ class Tolerance(NamedTuple):
     count. A key that occurs twice has no value, because either value may be meant.
 
     With `spoken`, for answers to understanding tasks, there is one key. Reasoning may precede the object, and other
-    text may surround it. The key may be spelled differently, or the value may stand without an object. In a truncated
-    reply, the incomplete value counts. The parser never chooses between two different values.
+    text may surround it. The key may be spelled differently, or the value may be given without an object. In a
+    truncated reply, the incomplete value counts. The parser never chooses between two different values.
     """
 
     keys: Collection[str]
@@ -345,7 +345,7 @@ def _holds(value: Any, key: str) -> bool:
 
 
 def entry(content: Any, key: str, steps: list[str]) -> Any:
-    """Look up a key in an object, in any case, singular or plural; return other content unchanged.
+    """Look up a key in an object, in any letter case, singular or plural; return other content unchanged.
 
     Raises
     ------

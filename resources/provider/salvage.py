@@ -39,7 +39,7 @@ _ACCOUNTS = """
 
 
 class Salvaged(NamedTuple):
-    """Numbers of attempts and replies that a new ledger has, and of replies that are lost for certain."""
+    """Number of attempts and of replies in the new ledger, and of replies that are certainly lost."""
 
     attempts: int
     replies: int
@@ -61,8 +61,8 @@ def is_damaged(path: Path) -> bool:
 def salvage(damaged: Path, new: Path) -> Salvaged:
     """Copy every readable row of a damaged ledger to a new one, and compute the accounts of the new one.
 
-    An attempt whose question is lost stays, for its cost. A reply is lost if its text cannot be decompressed, or if
-    its attempt or the question is lost.
+    An attempt whose question is lost is kept, because of its cost. A reply is lost if its text cannot be decompressed,
+    or if its attempt or the question is lost.
     """
     with closing(connect(new)) as target, closing(sqlite3.connect(f"file:{damaged}?mode=ro", uri=True)) as source:
         tables: set[str] = set()
@@ -130,14 +130,14 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
     for row in _readable(source, f"SELECT rowid, {names} FROM {table} WHERE rowid >= ? ORDER BY rowid"):
         body = dict(zip(columns, row[1:], strict=True)).get("body")
         if body is None or _decompresses(body):
-            with suppress(sqlite3.IntegrityError):  # a damaged page may have rows of another one
+            with suppress(sqlite3.IntegrityError):  # a damaged page may contain rows of another page
                 target.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", row[1:])
 
 
 def _readable(source: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
-    """Rows in the order of their ids, without those on damaged pages.
+    """Rows in the order of their ids, except rows on damaged pages.
 
-    After an error, the next readable row is searched for at growing distances, then between the last two distances.
+    After an error, the next readable row is searched for at increasing distances, then between the last two distances.
     """
     start: int | None = 0
     while start is not None:

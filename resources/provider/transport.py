@@ -186,7 +186,7 @@ class _ErrorStatus(Exception):  # noqa: N818 - a reply, which an exception carri
 
 
 async def _end_at_error(response: Any) -> None:
-    """Hook that reads only the beginning of an error's body, and no body of a redirection. The SDK would read both."""
+    """Hook that reads only the beginning of an error's body, and no redirection's body. The SDK would read all."""
     import httpx2
 
     if response.has_redirect_location:

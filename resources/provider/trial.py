@@ -58,7 +58,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the registry that removes or renames fields of the request: one, or all fields of an effort.
+    """A change of the registry that removes or renames one field of the request, or all fields of an effort.
 
     `called` is the new name of the field, '' if it is left out or has another value. `settings` are the changed
     settings, by their place in the registry's file.
@@ -104,7 +104,7 @@ class Trial:
 
     @property
     def costs(self) -> dict[str, float]:
-        """Known costs in US dollars by their account: 'reported' by the endpoint, or 'priced' by the registry."""
+        """Known costs in US dollars, by their source: 'reported' by the endpoint, or 'priced' by the registry."""
         known = self.calls.filter(pl.col("cost") > 0).with_columns(
             account=pl.when(pl.col("reported_cost").is_null()).then(pl.lit("priced")).otherwise(pl.lit("reported"))
         )
@@ -272,7 +272,7 @@ def _words(reading: Reading) -> str:
 
 
 def _rank(change: Change, raw: Raw) -> int:
-    """Order of changes: the field that the endpoint blames first, then fields that it mentions, then the rest."""
+    """Order of changes: first the field that the endpoint blames, then fields that it mentions, then the rest."""
     if _blamed(raw) in change.fields:
         return 0
     return 1 if any(_mentions(raw, name) for name in change.fields) else 2
@@ -298,9 +298,9 @@ def _fault(provider: Provider, model: Model, places: tuple[str, str], raw: Raw, 
     """The reason why no request was accepted."""
     words = f"{reading.outcome}: {reading.detail}" + (f" (status {raw.status})" if raw.status else "")
     if reading.outcome is Outcome.UNAUTHORIZED:
-        remedy = f"check the key in {model.endpoint.key}" if model.endpoint.key else "give `key`, the variable with it"
+        remedy = f"check the key in {model.endpoint.key}" if model.endpoint.key else "name the key's variable in `key`"
         return BadInput(provider.registry_path, places[1], words, remedy)
     if _refuses(reading):
-        remedy = "no single setting mends it; compare the entry with the endpoint's documentation"
+        remedy = "changing a single setting does not help; compare the entry with the endpoint's documentation"
         return BadInput(provider.registry_path, places[0], words, remedy)
     return BadInput(provider.registry_path, places[0], words, _REMEDIES.get(reading.outcome, "try again later"))

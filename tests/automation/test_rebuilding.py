@@ -28,7 +28,7 @@ def test_stores_that_a_killed_update_left_behind_belong_together(lags: list[int]
     assert faults(marks) == {}
     assert faults(Marks(None, None, None)) == {}
     assert faults(marks._replace(ledger=None)) == (
-        {"ledger": "was lost: nothing in it is of this home"} if ledger else {}
+        {"ledger": "was lost: it contains nothing from this home"} if ledger else {}
     )
 
 
@@ -39,7 +39,7 @@ def test_the_one_store_that_does_not_belong_to_the_others_is_named(store: str, e
         store: "is older than the rest of this home"
     }
     assert faults(sound._replace(**{store: Mark("other", 999, True)})) == {store: "belongs to another home"}
-    assert faults(sound._replace(**{store: None})) == {store: "was lost: nothing in it is of this home"}
+    assert faults(sound._replace(**{store: None})) == {store: "was lost: it contains nothing from this home"}
 
 
 def test_two_stores_of_different_homes_are_both_named() -> None:
@@ -89,7 +89,7 @@ FULL = [pytest.mark.large]
         (remove, "ledger.sqlite", "ledger.sqlite: was lost"),
         (put_former, "dagster", "dagster: is older than the rest of this home"),
         pytest.param(
-            remove, "variorum.duckdb", "variorum.duckdb: is missing, but it was written to", marks=FULL
+            remove, "variorum.duckdb", "variorum.duckdb: is missing, although this home has been used", marks=FULL
         ),
         pytest.param(damage, "ledger.sqlite", "ledger.sqlite: is damaged", marks=FULL),
         pytest.param(remove, "dagster", "dagster: was lost", marks=FULL),

@@ -77,7 +77,7 @@ def test_a_lost_warehouse_is_named_and_a_restored_home_is_current(
     for part in ("variorum.duckdb", "variorum.duckdb.wal"):
         (home / part).unlink(missing_ok=True)
     refused = here(home, "status", code=1)
-    assert "variorum.duckdb: is missing, but it was written to; restore a backup" in refused.stderr
+    assert "variorum.duckdb: is missing, although this home has been used; restore a backup" in refused.stderr
     assert "restored from" in here(home, "restore", str(saved)).stdout
     assert_equal(contents(warehouse), before)
     with dg.DagsterInstance.get() as restored:
@@ -185,7 +185,7 @@ def test_a_folder_of_something_else_is_left_alone(home: Path, tmp_path: Path) ->
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("words")
     refused = here(home, "backup", str(tmp_path / "mine"), code=1)
-    assert "mine: is no folder of backups; choose an empty folder, or one with backups" in refused.stderr
+    assert "mine: is not a folder of backups; choose an empty folder, or one with backups" in refused.stderr
     assert "contains no backup" in here(home, "restore", str(tmp_path), code=1).stderr
 
 

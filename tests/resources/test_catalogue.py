@@ -87,8 +87,8 @@ def test_what_a_declaration_lacks_is_a_fault(tmp_path: Path) -> None:
                                              "run_id: *one\nupdated_at: *one\n")  # fmt: skip
     (tmp_path / "room.yaml").write_text("t: {key: [a], columns: [{a: {unit: word}}, {b: {unit: number, meaning: B.}}]}")
     assert list(catalogue.faults(catalogue.read(tmp_path))) == [
-        "t: no meaning", "t.a: no meaning", "t.a: no values, and no reason (`open`)",
-        "t.b: no range, and no reason (`open`)",
+        "t: has no meaning", "t.a: has no meaning", "t.a: has no values, and `open` gives no reason",
+        "t.b: has no range, and `open` gives no reason",
     ]  # fmt: skip
 
 

@@ -308,8 +308,8 @@ def test_a_description_with_keys_that_do_not_fit_the_source_is_refused(
         (Download(source="dhammatalks", texts=("mn1",), path="/"), "downloads.1.texts", "no rule"),
         (Download(source="dhammatalks", texts=("../mn1",), path="KN/x.html"), "downloads.1.texts", "no rule"),
         (Download(source="dhammatalks", texts=("",), path="KN/x.html"), "downloads.1.texts", "no rule"),
-        (Download(source="dhammatalks", texts=("mn1",), commit=COMMIT), "downloads.1.commit", "no place for a commit"),
-        (Download(source="dhammatalks", texts=("mn2",), sha256={"a": "0" * 64}), "downloads.1.sha256", "'a' is none"),
+        (Download(source="dhammatalks", texts=("mn1",), commit=COMMIT), "downloads.1.commit", "no placeholder"),
+        (Download(source="dhammatalks", texts=("mn2",), sha256={"a": "0" * 64}), "downloads.1.sha256", "'a' is not"),
         (
             Download(source="dhammatalks", texts=("mn1",), base="https://mirror.example"), "downloads.1.texts",
             "suttas/MN/mn1.html has two URLs or digests: https://www.dhammatalks.org/suttas/MN/MN1.html and "
@@ -452,7 +452,7 @@ def test_a_faulty_corpus_does_not_keep_the_download_job_from_the_others(
     assert "2 files are up to date, but there are 4 faults" in message
     for fault in (
         "bos: downloads.0.source: no such source: 'sutacentral'", "canis: downloads.0.texts: no rule gives the path",
-        "is not a manifest of downloads", f"{tmp_path / 'equus'}: cannot hold downloads",
+        "is not a manifest of downloads", f"{tmp_path / 'equus'}: cannot be used for downloads",
     ):  # fmt: skip
         assert fault in message
 

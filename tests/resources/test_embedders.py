@@ -241,7 +241,7 @@ def test_a_model_that_answers_in_place_of_another_is_refused(endpoint: Endpoint)
     embedder.embed(["a"])
     assert embedder.answered == "tiny"
     endpoint.answer = lambda request: reply(numbered([embedding(text) for text in request["input"]]), model="large")
-    with pytest.raises(BadInput, match=r"'large' answers, but stored vectors are of 'tiny'; .*`served: large`"):
+    with pytest.raises(BadInput, match=r"'large' answers, but the stored vectors come from 'tiny'; .*`served: large`"):
         embedder.embed(["b"])
     with pytest.raises(BadInput, match="'large' answers"):
         EndpointEmbedder(base_url=endpoint.url, model="m", served="tiny").embed(["a"])

@@ -142,7 +142,7 @@ def test_vectors_of_two_models_are_not_mixed_under_one_signature(warehouse: Ware
     with serve() as endpoint:
         embed_unique(["one"], EndpointEmbedder(base_url=endpoint.url, model="m"), warehouse, "run")
         endpoint.answer = lambda request: reply(numbered([embedding(text) for text in request["input"]]), model="large")
-        with pytest.raises(BadInput, match="'large' answers, but stored vectors are of 'tiny'"):
+        with pytest.raises(BadInput, match="'large' answers, but the stored vectors come from 'tiny'"):
             embed_unique(["two"], EndpointEmbedder(base_url=endpoint.url, model="m"), warehouse, "run")
         assert len(stored(warehouse)) == 1
         named = EndpointEmbedder(base_url=endpoint.url, model="m", served="large")

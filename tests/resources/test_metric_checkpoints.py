@@ -184,7 +184,7 @@ def test_the_registry_names_metrics(tmp_path: Path) -> None:
         *((kind, {"tokenizer": "t"}, f"{kind}.checkpoint: is missing; name one, for instance {example}, and run `make")
           for kind, example in EXAMPLES.items() if kind != "comet"),
         ("metricx-24", {"checkpoint": "c"}, "tokenizer: is missing; name the mT5 of the checkpoint's size"),
-        ("mine", {"checkpoint": "c"}, "kind: is missing, and the name is not a kind; give one of ter, kiwi, xcomet"),
+        ("mine", {"checkpoint": "c"}, "kind: is missing, and the metric's name is not a kind; give one of ter"),
         ("mine", {"kind": "comet"}, "metrics.mine.kind"),
     ],
 )  # fmt: skip
