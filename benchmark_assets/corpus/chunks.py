@@ -92,7 +92,7 @@ def sentence_ends(text: str) -> list[int]:
 
 
 def closed(line: str) -> bool:
-    """Whether a line ends with the end of a sentence, a closing quotation mark or a closing bracket."""
+    """Whether a line ends with a sentence-final mark, a closing quotation mark or a closing bracket."""
     bare = line.rstrip("\"'")
     return line[-1:] in ENDS | CLOSING or (bare[-1:] in _KOREAN_ENDS and hangul(last_letter(bare)))
 
@@ -159,7 +159,8 @@ def _context_edge(
 ) -> int:
     """The other edge of the context that begins or ends at an offset (see `before`).
 
-    `signs` yields the characters in one direction from the offset, each as (edge of the context up to it, character).
+    `signs` yields the characters in one direction from the offset, each as (edge of the context that ends with it,
+    character).
     """
     least, most = bounds
     size, edge, fitting = 0, at, [at] if least == 0 else []

@@ -14,7 +14,7 @@ from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 FEWEST = 5
-"""Fewest units for an interval, and fewest documents for which documents are the default units."""
+"""Minimum number of units for an interval, and minimum number of documents for documents to be the default units."""
 
 
 UNITS = {"passage": pl.String(), "unit": pl.String(), "unit_kind": pl.String()}
@@ -37,7 +37,7 @@ def units(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def with_units(rows: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
-    """Rows with the columns `unit` and `unit_kind` of their `passage`; the names of units include the corpus.
+    """Add the columns `unit` and `unit_kind` to rows with a `passage`; the names of units include the corpus.
 
     A passage that is no longer in the warehouse is a unit of its own.
     """
