@@ -27,7 +27,7 @@ Cost = tuple[int, int]
 
 
 class Chunk(NamedTuple):
-    """A chunk, the part of a text from offset `start` to `end`, with its sentences and contexts.
+    """A chunk of a text: the part from offset `start` to `end`, its sentences, and its context on both sides.
 
     `text` and `sentences` have no surrounding white space. `previous` and `following` are the context before and after
     the chunk, '' at the beginning or end of the text.
@@ -157,7 +157,7 @@ def after(text: str, at: int, ends: Sequence[int], bounds: tuple[int, int]) -> s
 def _context_edge(
     text: str, at: int, signs: Iterable[tuple[int, str]], sentences: Collection[int], bounds: tuple[int, int]
 ) -> int:
-    """The other edge of the context that begins or ends at an offset (see `before`).
+    """The far edge of the context on one side of an offset (see `before`).
 
     `signs` yields the characters in one direction from the offset, each as (edge of the context that ends with it,
     character).

@@ -74,8 +74,8 @@ class Audit(Frozen):
     - `bands`: bounds between the bands of drift, ascending; `threshold` is one of them.
     - `judges`: the panel, an odd number of names in the registry. Without judges, nothing is judged.
     - `show_scores`: whether judges see the scores of the output.
-    - `sample`: for each band, the number of outputs per model that are drawn for people with `seed`. The panel judges
-      these outputs, too.
+    - `sample`: for each band, the number of outputs per model that are drawn with `seed` for people to label. The panel
+      judges these outputs, too.
     - `below`: share of each model's outputs in each band below the threshold that are also drawn for the panel. Their
       verdicts make estimates of error rates below the threshold more precise (audit.anchored).
     """
@@ -91,7 +91,7 @@ class Audit(Frozen):
     @model_validator(mode="after")
     def _whole(self) -> "Audit":
         if list(self.bands) != sorted({edge for edge in self.bands if edge > 0}):
-            raise ValueError("`bands` must be positive and ascend")
+            raise ValueError("`bands` must be positive and in ascending order")
         if len(self.sample) != len(self.bands) + 1:
             raise ValueError(f"`sample` needs a number for each of the {len(self.bands) + 1} bands")
         if self.threshold not in self.bands:
@@ -205,8 +205,8 @@ class Description(Frozen):
     - `ignore`: keys of JSON lines and columns of tables that are not read. Other unknown keys and columns are faults.
     - `downloads`: texts that `variorum download` fetches into `root`.
 
-    For the layout `tei` only, whose texts are divided by citation (`book`, `chapter`, `section`, or the number of the
-    level from 1):
+    The following keys are only for the layout `tei`, which divides texts by citation. A level is given by its name
+    (`book`, `chapter`, `section`) or its number, from 1:
 
     - `segment`: level of the segments, by default the finest level that the source and all TEI translations share.
     - `passage`: level of the passages, by default the one above the segments.
@@ -275,7 +275,7 @@ def load(path: Path) -> Description:
 def examine(path: Path) -> tuple[Description | None, list[BadInput]]:
     """A description, and all its faults, which `load` would raise; the paths in the result are absolute.
 
-    A description with faults can be used only to check its files. It is None if it cannot be used for that, either.
+    A description with faults can be used only to check its files. It is None if even that is impossible.
     """
     remedy = "compare it with warehouse/sample/corpus.yaml"
     description, faults = yaml_files.examine(path, Description, remedy, ESSENTIAL)

@@ -14,8 +14,8 @@ from benchmark_assets.corpus.trigrams import WIDTH, containment, jaccard, normal
 from resources.frozen import Frozen
 
 REPEATED = 20
-"""A segment of at least this many letters that another segment contains indicates a faulty extraction. Shorter segments
-('Yes, sir.', 'consciousness'), a fifth of the segments of the suttas, repeat legitimately."""
+"""A segment that is contained in another segment indicates a faulty extraction if it has at least this many letters.
+Shorter segments ('Yes, sir.', 'consciousness'), a fifth of the segments of the suttas, repeat legitimately."""
 
 OVERLAP = 40
 """If at least this many letters at the end of a segment are the beginning of another segment, the extraction is likely

@@ -34,7 +34,7 @@ def kept(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def recorded_labels(warehouse: Warehouse, passages: pl.DataFrame) -> list[Replacement]:
-    """Replacements that record the passages (column `passage`) of labels that were imported without them."""
+    """Replacements that add the passage to labels that were imported without one, for `passages` (column `passage`)."""
     items = warehouse.read("triage", passages, ["item", "passage"])
     labels = warehouse.read("imported_label", items.select("item")).filter(pl.col("passage").is_null())
     recorded = labels.drop("passage", "run_id", "updated_at").join(items, on="item")

@@ -26,8 +26,8 @@ def copied(text: str, original: str) -> str:
     """The overlap of a text with an original, in words, if the text counts as a copy; '' if it does not.
 
     A copy contains the whole original, or a run of half of its words (at least `SHORTEST`, at most `LONGEST`), or
-    shares `SHARE` of the words of either text in runs of at least `RUN` words. Case, punctuation, digits and white
-    space do not count.
+    shares at least `SHARE` of the words of either text in runs of at least `RUN` words. Case, punctuation, digits and
+    white space do not count.
     """
     own, words = words_of(text), words_of(original)
     if not own or not words:

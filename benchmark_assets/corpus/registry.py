@@ -54,7 +54,7 @@ def _taken(warehouse: Warehouse, name: str, path: Path) -> Iterator[BadInput]:
 
 
 def _related(judges: Sequence[str], families: Mapping[str, str], path: Path) -> Iterator[BadInput]:
-    """A fault for each judge of a panel that shares the family of an earlier judge. Unknown judges have no fault."""
+    """A fault for each judge of a panel that shares the family of an earlier judge. Unknown judges cause no fault."""
     seats: dict[str, str] = {}
     for judge in judges:
         family = families.get(judge, "").casefold()
@@ -67,7 +67,7 @@ def _related(judges: Sequence[str], families: Mapping[str, str], path: Path) -> 
 
 
 def paths(warehouse: Warehouse) -> dict[str, Path]:
-    """Absolute paths of the imported descriptions, by corpus. If the home was moved, they are the new paths."""
+    """Absolute paths of the imported descriptions, by corpus. Paths are updated if the home was moved."""
     rows = warehouse.read("corpus", columns=["corpus", "description", "home"])
     return {corpus: restored(text, home, warehouse.folder) for corpus, text, home in rows.iter_rows()}
 

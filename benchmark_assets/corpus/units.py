@@ -75,8 +75,8 @@ def divided(passages: pl.DataFrame, cluster: str = "") -> pl.DataFrame:
 
     Notes
     -----
-    A block has ⌈n^(1/3)⌉ consecutive passages of a document, for n passages: the order of length that is best for the
-    variance of a mean of dependent observations (Hall, Horowitz and Jing 1995).
+    A block has ⌈n^(1/3)⌉ consecutive passages of a document, for n passages in all: the optimal order of block length
+    for the variance of a mean of dependent observations (Hall, Horowitz and Jing 1995).
     """
     length = math.ceil(round(len(passages) ** (1 / 3), 9))
     rule = cluster or ("document" if passages["document"].n_unique() >= FEWEST else "blocks")

@@ -3,7 +3,7 @@
 The paths are `root/<language>/<edition>/**/<document>_root-<language>-<edition>.json` for sources and
 `translation/<language>/<translator>/**/<document>_translation-<language>-<translator>.json` for translations. A segment
 is untranslated if a translation's file lacks it, or has an empty or blank text for it. Without a file for a document, a
-translator has no reference for it. A segment of the source may be empty if its passage has other text.
+translator has no reference for it. A source segment may be empty if another segment of its passage has text.
 
 Four more trees are read where they exist, for asides of the segments:
 

@@ -203,7 +203,7 @@ def _string(element: Element, path: str) -> str:
 def _nesting(bodies: Sequence[Element], excluded: frozenset[Element], document: str) -> Scheme:
     """The scheme of a file without a declaration, from the nesting of its elements with an `xml:id` or `n`.
 
-    An `xml:id` is a whole citation, without a leading document id; so is an `n` that begins with the numbers of the
+    An `xml:id`, without a leading document id, is a complete citation; so is an `n` that begins with the numbers of the
     containing element. Other numbers are appended to the containing element's citation.
     """
     places: dict[Element, tuple[int, Citation]] = {}

@@ -121,7 +121,7 @@ def _document(
 
 
 class _Division(NamedTuple):
-    """Depth of the citations of segments and of passages (0: the whole document); translators who share the former."""
+    """Depth of segment citations and of passage citations (0: the whole document); translators with both."""
 
     segment: int
     passage: int

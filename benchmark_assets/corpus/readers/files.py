@@ -40,7 +40,7 @@ def is_text(path: Path, description: Description) -> bool:
 
 
 def check_sources_only(description: Description) -> None:
-    """For layouts whose files contain no translations: raise BadInput if a reference has no layout of its own."""
+    """Raise BadInput if a reference has no layout of its own. For layouts whose files contain only sources."""
     for translator in description.segmented:
         raise BadInput(
             description.name, f"references.{translator}.layout",
