@@ -42,7 +42,7 @@ EXTRACT: Mapping[str, Any] = {"type": ["string", "null"]}
 
 
 class SourceSegment(NamedTuple):
-    """A segment's source text, and its text in a segmented translation (None if it has none)."""
+    """A segment's source text, and its text in a segmented translation (None if the translation lacks it)."""
 
     source: str
     guide: str | None

@@ -38,7 +38,7 @@ FARTHEST = 6.0
 """Maximum deviation of a length from the expected length, in standard deviations; larger deviations are clipped."""
 
 ORDINARY = np.array([1.2, 2.0, 0.75, 0.05])
-"""Pseudocounts: number of boundaries of each kind that are added to those counted in a document."""
+"""Pseudocounts: numbers of boundaries, by kind, that are added to those counted in a document."""
 
 MOST = 8.0
 """Largest log-likelihood ratio of a boundary of one kind."""
@@ -62,6 +62,7 @@ class Words:
     kinds
         Kind of the boundary before each word, and at the end: between paragraphs or lines, sentences, or clauses, or
         within a clause, shape (words + 1,).
+    guides
         Segmented translations, at least one: the text of each segment, None where a translation lacks it.
     """
 
@@ -141,7 +142,7 @@ class Fit:
         return np.asarray(-(np.minimum(np.abs(deviations), FARTHEST) ** 2) / 2, dtype=np.float64)
 
     def of(self, segment: int, stretch: Stretch) -> float:
-        """Fit of a stretch to a segment; zero for an empty one."""
+        """Fit of a stretch to a segment; zero for an empty stretch."""
         if stretch[1] <= stretch[0]:
             return 0.0
         ends = self.boundaries[stretch[0]] + self.boundaries[stretch[1]]

@@ -53,7 +53,7 @@ class CrossReferences:
     def find(self, segment: NormalForm, gap: tuple[int, int]) -> Direction | None:
         """The first cross-reference in or near `gap` that names a text containing the segment; None if there is none.
 
-        `gap` is a range of characters. Differences of typography are ignored.
+        `gap` is a range of characters. Typographic differences are ignored.
         """
         return next((direction for direction in self._near(gap) if self._contains(direction, segment)), None)
 

@@ -287,7 +287,10 @@ def _changed(
     gap: bool,
     joined: bool,
 ) -> Iterator[_Doubt]:
-    """A doubt about one end of a segment, if the better end is far away: `change` characters out (in if < 0)."""
+    """A doubt about one end of a segment, if a better end is considerably farther out or in.
+
+    `change` is the distance to the better end in characters, negative if that end is inside the segment.
+    """
     size = f"{abs(change)} characters ({abs(change) / max(length, 1):.0%} of its length)"
     if abs(change) < CONSIDERABLE * length or not change:
         return

@@ -210,8 +210,8 @@ def unassigned_rows(
 ) -> pl.DataFrame:
     """Rows of `unassigned`: every stretch of a translation that is in no segment and has a letter or digit.
 
-    `alignment` has the document's rows of `alignment`. Texts of a model or a correction count where they occur
-    verbatim, in the order of the segments.
+    `alignment` has the document's rows of `alignment`. Texts from a model or a correction are located where they
+    occur verbatim, in the order of the segments.
     """
     ids = {
         passage: [place.id for place in group] for passage, group in groupby(segments, key=lambda place: place.passage)

@@ -18,7 +18,7 @@ VERBATIM, NORMALIZED, EXPANDED, CROSS_REFERENCE = "verbatim", "normalized", "exp
 SUSPICIOUS = "suspicious"
 
 ALIKE = 0.5
-"""If the prose at a segment's expected place has at least this likeness, it words the segment differently."""
+"""If the prose at a segment's expected place has at least this likeness, it is the segment in other words."""
 
 LONGEST_EVIDENCE = 200
 """Maximum number of characters of the evidence."""
