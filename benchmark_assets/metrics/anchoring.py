@@ -17,13 +17,13 @@ FOLDS = 5
 """Number of folds of units. The predictions for a fold are learned on the other folds."""
 
 WIDEST = 1.05
-"""Maximum ratio of an interval's width to that from people alone. For wider ones, the judge's values are not used."""
+"""Maximum ratio of an interval's width to that from people alone. Above it, the judge's values are not used."""
 
 Rows = NDArray[np.bool_]
 
 
 class Rated(NamedTuple):
-    """Outputs with a value by people, by judges, or by both. Values are in [0, 1], such as 1 for an error, else 0.
+    """Outputs with a value from people, from judges, or from both. Values are in [0, 1]: for example, 1 for an error.
 
     Attributes
     ----------

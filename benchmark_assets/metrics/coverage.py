@@ -53,17 +53,17 @@ def completed(
     own
         The corpus's own set: `corpus`, `passage`, `unit`, `unit_kind`.
     worst
-        Returns the columns of `worst_scores` for passages (column `passage`), each once. Computing these takes long, so
+        Returns the columns of `worst_scores` for passages (column `passage`), each once. Computing these is slow, so
         the function is called only for passages without a usable output.
     settings
         Settings by corpus; a corpus without settings has the defaults.
 
     Returns
     -------
-    The columns of `scores`, and `expected` (whether the passage is in the own set), `usable` (whether it is expected
-    and has a usable output) and `ranked` (whether the system is a model with enough usable outputs). A model's expected
-    passages without a usable output get the worst scores, or null if the settings omit them. Translators need not
-    translate everything: they get no additional rows.
+    The columns of `scores`, and `expected` (whether the passage is in the corpus's own set), `usable` (whether it is
+    expected and has a usable output) and `ranked` (whether the system is a model with enough usable outputs). A model's
+    expected passages without a usable output get the worst scores, or null if the settings omit them. Translators need
+    not translate everything: they get no additional rows.
     """
     unusable = pl.any_horizontal(pl.col(name).fill_null(value=False) for name in UNUSABLE)
     expected = pl.col("passage").is_in(own["passage"].implode())

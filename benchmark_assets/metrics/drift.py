@@ -42,7 +42,7 @@ def cosine_drift(sim_centroid: NDArray[np.float64], spread: NDArray[np.float64])
 
 
 def adjusted_drift(similarity: NDArray[np.float64], agreement: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Drift that does not depend on the number of references: distance from them / distance among them.
+    """Drift that does not depend on the number of references: distance from them divided by distance among them.
 
     Parameters
     ----------

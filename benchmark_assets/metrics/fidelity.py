@@ -168,7 +168,7 @@ def copied(text: Text, passage: Passage) -> Finding:
 
 
 def wrong_script(text: Text, passage: Passage) -> Finding:
-    """Whether the text is in another script than the references."""
+    """Whether the text is in a script that the references do not use."""
     letters, human = scripts(text.text), passage.letters
     if letters.total() < FEWEST_LETTERS or not human:
         return UNKNOWN

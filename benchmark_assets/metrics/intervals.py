@@ -55,7 +55,10 @@ def unit_sizes(units: Units) -> Floats:
 
 
 def effective_units(sizes: Floats) -> float:
-    """Number of units of one size that determine a mean as precisely: (Σ size)² / Σ size², from shape (units,)."""
+    """Effective number of units: as many units of equal size would determine a mean as precisely.
+
+    Equal to (Σ size)² / Σ size², from shape (units,).
+    """
     return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 

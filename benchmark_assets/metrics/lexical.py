@@ -82,7 +82,7 @@ def lexical_scores(
     Parameters
     ----------
     candidates
-        Columns `on` and `text`, and `tokenizer` where an item has another tokenizer of BLEU than 13a.
+        Columns `on` and `text`, and `tokenizer` if an item has a BLEU tokenizer other than 13a.
     references
         Columns `within` and `text`: complete references, not empty.
     on, within

@@ -75,8 +75,8 @@ _LOST = re.compile(
     r"\ufffd|[\x00-\x08\x0e-\x1f\x80-\x84\x86-\x9f]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|â€|ï»¿|\?{4,}|[^\W\d_]\?[^\W\d_A-Z]"
     r"|[a-zß-ÿ][À-ÖØ-Þ]|[A-Z][À-ÖØ-Þ][a-z]"
 )
-"""Replacement and control characters, escapes, the start of a misread quotation mark, question marks and capitals in
-words."""
+"""Replacement and control characters, escapes, the start of a misread quotation mark, question marks and capitals
+within words."""
 
 
 def preamble(text: Text, passage: Passage) -> Finding:

@@ -52,7 +52,7 @@ class Damaged(NamedTuple):
 class Material(NamedTuple):
     """The inputs of the rules besides the text to be damaged.
 
-    `rules` are the rules of the text's language, None if it has none: the kinds that need rules then do not apply.
+    `rules` are the rules of the text's language; None if it has none, so that kinds that need rules do not apply.
     `source` is the passage in the source language. `foreign` is a translation of another passage, from which additions
     are taken. `terms` are terms of other passages that occur in no translation of this passage, by shape.
     """
