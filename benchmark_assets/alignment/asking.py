@@ -1,6 +1,6 @@
 """Alignment of a continuous translation with the segments of its source by a model.
 
-Here: the protocol of PaliBench (section 3.2, appendix B). Each question has the whole translation and a batch of
+Here: the protocol of PaliBench (section 3.2, appendix B). Each question contains the whole translation and a batch of
 segments; the reply is a JSON object with the same keys as the batch. Not here: checking that an answer occurs in the
 translation (verification), retries of a failed call (resources.provider.client), parsing of replies (replies).
 """
@@ -31,7 +31,7 @@ logger = logging.getLogger("variorum.alignment")
 PURPOSE = "align"
 
 SMALLEST, LARGEST = 15, 30
-"""Fewest and most segments in a batch. Source: PaliBench, section 3.2."""
+"""Minimum and maximum number of segments in a batch. Source: PaliBench, section 3.2."""
 
 TRIES = 3
 """Maximum number of consecutive replies without an answer. The limit is low because each question repeats the whole
@@ -42,7 +42,7 @@ EXTRACT: Mapping[str, Any] = {"type": ["string", "null"]}
 
 
 class SourceSegment(NamedTuple):
-    """A segment's source text, and its text in a segmented translation (None if it has none)."""
+    """A segment's source text, and its text in a segmented translation (None if the translation lacks it)."""
 
     source: str
     guide: str | None
@@ -109,8 +109,8 @@ def batches(segments: Sequence[str]) -> list[list[str]]:
     """
     if len(segments) <= LARGEST:
         return [list(segments)] if segments else []
-    # By the end of a batch: number of cuts within passages so far, and the start of the batch. Among equal numbers of
-    # cuts, the earliest start leaves the fewest batches.
+    # For each possible end of a batch: number of cuts within passages so far, and start of the batch. Among equal
+    # numbers of cuts, the earliest start leaves the fewest batches.
     best: dict[int, tuple[int, int]] = {0: (0, 0)}
     for end in range(SMALLEST, len(segments) + 1):
         starts = [start for start in range(max(0, end - LARGEST), end - SMALLEST + 1) if start in best]

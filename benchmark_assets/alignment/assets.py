@@ -88,7 +88,7 @@ def verification(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 
     A segment is also suspicious if it lacks text, has text of its neighbors, or is out of order. The other translations
     of its document show how long it should be, and which words it should have. A passage becomes stale when the
-    alignment of another passage of its document changes, or a text to which the translation refers.
+    alignment of another passage of its document changes, or when a text changes to which the translation refers.
     """
 
     def compute(stale: pl.DataFrame) -> Computed:

@@ -3,9 +3,9 @@
 Here: the fit of a stretch to a segment, as a log-likelihood ratio. Not here: which stretch a segment should have
 (extent, reclaiming), similarities to embeddings (likeness).
 
-The words of a segment are compared with its words in the other translations, its length with their lengths, and its
-boundaries with the other boundaries of the document. The three are independent of the embedder with which the offline
-aligner works, and of the place that it assigned.
+The words and the length of a segment are compared with those of its other translations, and its boundaries with the
+other boundaries of the document. The three comparisons do not depend on the embedder of the offline aligner, or on the
+place that this aligner assigned.
 """
 
 import re
@@ -25,19 +25,20 @@ SOFTENED = 12.0
 """Characters added to both lengths, so that 'Yes, sir.' may match 'Even so, lord.'"""
 
 SHARED = 0.5
-"""Share of a segment's words that other translations of it explain; the rest are words of the whole document."""
+"""Assumed share of a segment's words that come from its other translations; the rest come from the whole document."""
 
 UNASSIGNED = 0.3
-"""Loss in log-likelihood for each word that belongs to no segment, where no segment lacks a text."""
+"""Loss in log-likelihood for each word that belongs to no segment, at a place where no segment lacks a text."""
 
 EVEN, TYPICAL, FEW = 0.35, 0.45, 8
-"""Standard deviation of log length ratios: least value, and the value if fewer than FEW segments have a length."""
+"""Standard deviation of log length ratios: EVEN is its minimum, TYPICAL its value if fewer than FEW segments have a
+ratio."""
 
 FARTHEST = 6.0
-"""Maximum deviation of a length from the expected one, in standard deviations; larger deviations count as this."""
+"""Maximum deviation of a length from the expected length, in standard deviations; larger deviations are clipped."""
 
 ORDINARY = np.array([1.2, 2.0, 0.75, 0.05])
-"""Boundaries of each kind that a document is assumed to have in addition to those counted in it."""
+"""Pseudocounts: numbers of boundaries, by kind, that are added to those counted in a document."""
 
 MOST = 8.0
 """Largest log-likelihood ratio of a boundary of one kind."""
@@ -62,7 +63,7 @@ class Words:
         Kind of the boundary before each word, and at the end: between paragraphs or lines, sentences, or clauses, or
         within a clause, shape (words + 1,).
     guides
-        Translations that are segmented, at least one: the text of each segment, None where a translation lacks it.
+        Segmented translations, at least one: the text of each segment, None where a translation lacks it.
     """
 
     def __init__(self, prose: str, guides: Sequence[Sequence[str | None]]) -> None:
@@ -99,7 +100,7 @@ class Words:
         return self.ends[stretch[1] - 1] - self.starts[stretch[0]] if stretch[1] > stretch[0] else 0
 
     def belonging(self, segment: int, stretch: Stretch) -> Vector:
-        """Log-likelihood ratio of each word of a stretch: in this segment, against anywhere in the document.
+        """Log-likelihood ratio of each word of a stretch: this segment versus the whole document.
 
         Zero where no other translation has the segment.
         """
@@ -111,9 +112,9 @@ class Words:
 
 
 class Fit:
-    """The fit of stretches to segments, given the stretches that all segments have now (`places`).
+    """The fit of stretches to segments, given the current stretches of all segments (`places`).
 
-    The translator's pace, the spread of lengths and the usual boundaries are measured on `places`.
+    The translator's pace, the spread of lengths and the usual boundaries are estimated from `places`.
     """
 
     def __init__(self, words: Words, places: Mapping[int, Stretch]) -> None:
@@ -141,7 +142,7 @@ class Fit:
         return np.asarray(-(np.minimum(np.abs(deviations), FARTHEST) ** 2) / 2, dtype=np.float64)
 
     def of(self, segment: int, stretch: Stretch) -> float:
-        """Fit of a stretch to a segment; zero for an empty one."""
+        """Fit of a stretch to a segment; zero for an empty stretch."""
         if stretch[1] <= stretch[0]:
             return 0.0
         ends = self.boundaries[stretch[0]] + self.boundaries[stretch[1]]
@@ -170,7 +171,7 @@ def _stems(text: str) -> tuple[str, ...]:
 
 
 def _shares(texts: Sequence[str | None]) -> dict[str, float]:
-    """Share of each stem among the words of a segment, averaged over the translations that have it."""
+    """Share of each stem among the words of a segment, averaged over the translations that have the segment."""
     counters = [counter for text in texts if text and (counter := Counter(_stems(text)))]
     shares: Counter[str] = Counter()
     for counter in counters:
@@ -179,9 +180,9 @@ def _shares(texts: Sequence[str | None]) -> dict[str, float]:
 
 
 def _expected(guides: Sequence[Sequence[str | None]], lengths: Mapping[int, int]) -> dict[int, float]:
-    """Expected length of each segment: mean over guides of its length there, at the translator's own pace.
+    """Expected length of each segment: its mean length in the guides, each scaled to the translator's own pace.
 
-    An abbreviated text says nothing about the length.
+    Abbreviated texts are ignored, because their length is not informative.
     """
     expected: dict[int, list[float]] = {}
     for guide in guides:

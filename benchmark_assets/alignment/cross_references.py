@@ -11,8 +11,8 @@ from typing import NamedTuple
 from benchmark_assets.alignment.normalization import NormalForm, normal_form
 
 NEAR = 80
-"""Maximum number of characters between a gap and a cross-reference: the text of a neighboring segment may include
-it."""
+"""Maximum number of characters between a gap and a cross-reference: the cross-reference may be in the text of a
+neighboring segment."""
 
 _NAME = r"\b(?:[A-Z][A-Za-z]{0,5}\.?\s?|[a-z]{1,6})\d+(?:[.:]\d+)*"
 _BEGIN = r"\b(?:[Aa]s|[Ss]ee|[Cc]f\.?|[Cc]ompare|[Ss]ame|[Rr]epeat\w*|[Ii]n full)\b[^.;()\[\]]{0,40}?"
@@ -33,7 +33,7 @@ def names(prose: str) -> set[str]:
 
 
 def plain(name: str) -> str:
-    """A name or an id of a text in the form in which both are compared; an id may have a prefix `corpus/`."""
+    """Normalize a name or an id of a text, so that both can be compared; an id may have a prefix `corpus/`."""
     name = name.rpartition("/")[2]
     return re.sub(r"(?<=[^\W\d])[\s.]+(?=\d)", "", name).replace(":", ".").casefold()
 
@@ -51,9 +51,9 @@ class CrossReferences:
         self._directions = [Direction(*match.span(), match[1] or match[2]) for match in _DIRECTION.finditer(prose)]
 
     def find(self, segment: NormalForm, gap: tuple[int, int]) -> Direction | None:
-        """The first cross-reference in or near `gap` that names a text with the segment in it; None if there is none.
+        """The first cross-reference in or near `gap` that names a text containing the segment; None if there is none.
 
-        `gap` is a range of characters. Differences of typography are ignored.
+        `gap` is a range of characters. Typographic differences are ignored.
         """
         return next((direction for direction in self._near(gap) if self._contains(direction, segment)), None)
 

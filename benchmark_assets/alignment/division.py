@@ -1,7 +1,7 @@
-"""Division of words between two neighboring segments, such that they fit their segments best.
+"""Division of words between two neighboring segments, such that the words fit their segments best.
 
-Here: the best division, given how well each end and each beginning fits, and the cost of words that belong to neither
-segment. Not here: the fit (belonging), what follows from a better division (extent, reclaiming).
+Here: the best division, given the fit of each possible end and beginning, and the cost of words that belong to neither
+segment. Not here: the fit (belonging), consequences of a better division (extent, reclaiming).
 """
 
 from collections.abc import Sequence
@@ -11,19 +11,20 @@ import numpy as np
 from benchmark_assets.alignment.belonging import UNASSIGNED, Stretch, Vector, Words
 
 GAP = 3.0
-"""Loss in log-likelihood for prose between two segments that belongs to neither, where no segment lacks a text."""
+"""Loss in log-likelihood for prose between two segments that belongs to neither, at a place where no segment lacks a
+text."""
 
 LACKING = 6
-"""Maximum number of segments without a text, on either side of a stretch, that are compared with it."""
+"""Maximum number of segments without a text that are compared with a stretch, counted from each side of the stretch."""
 
 NEVER = -1e9
 """Fit of an impossible end or beginning."""
 
 
 def of_neither(words: Words, absent: Sequence[int], region: Stretch) -> tuple[Vector, float]:
-    """Log-likelihood of each word of a region if it belongs to neither segment, and the loss per stretch of them.
+    """Log-likelihood of each word of a region if it belongs to neither segment, and the loss per stretch of such words.
 
-    `absent` are the segments without a text whose place is in the region: such words may be theirs.
+    `absent` are the segments without a text that belong in the region: such words may be their text.
     """
     count = region[1] - region[0]
     if not absent:
@@ -35,9 +36,10 @@ def of_neither(words: Words, absent: Sequence[int], region: Stretch) -> tuple[Ve
 
 
 def best_division(first: Vector, second: Vector, gap: float) -> tuple[int, int, float]:
-    """The best end of the first stretch and start of the second one, and their total, less `gap` if they are apart.
+    """The best end of the first stretch, the best start of the second one, and the total fit of both.
 
-    `first` has the fit of each end, `second` of each beginning, both from left to right, shape (places,).
+    `first` has the fit of each possible end, `second` of each possible start, both in order of the text, shape
+    (places,). The total is reduced by `gap` if the stretches do not touch.
     """
     indices = np.arange(len(first))
     highest = np.maximum.accumulate(first)

@@ -45,7 +45,7 @@ class ProseDocument(NamedTuple):
         return f"{self.corpus}/{self.id}", self.translator
 
     def work(self, requested: list[str]) -> AlignmentWork:
-        """The input of `ModelAligner.align`, requesting the segments with these ids."""
+        """The input of `ModelAligner.align` that requests the segments with these ids."""
         segments = {
             place.id: SourceSegment(place.source, next((text for text in place.guides if text), None))
             for place in self.segments

@@ -11,7 +11,7 @@ A segment spells out an ellipsis if all its words, in order, occur
   in the segment; or
 - in an earlier passage alone: directly after words that also precede the ellipsis, directly before words that also
   follow it, or directly after the template of the previous segment. If the prose announces the repetition in words
-  ("[as above]"), they may be anywhere before the ellipsis.
+  ("[as above]"), the words may be anywhere before the ellipsis.
 
 Letter case and marks within a sentence are ignored. PaliBench (section 3.3) names the stage but gives no method.
 """
@@ -27,10 +27,10 @@ TERM = 8
 """Maximum number of words in a term."""
 
 JOINT = 3
-"""Words that a template must share with the text next to the ellipsis to count as its continuation."""
+"""Number of words that a template must share with the text next to the ellipsis to count as its continuation."""
 
 TEMPLATE = 3
-"""Fewest words in a template besides the term; with fewer, any two sentences look similar."""
+"""Minimum number of words in a template in addition to the term; with fewer, any two sentences look similar."""
 
 _REPEATED = r"\b(?:(?:as|see) above|similarly|repeat\w*|the same)\b"
 _ABBREVIATION = re.compile(
@@ -140,7 +140,7 @@ class Abbreviations:
         return _Mark(first, last, *match.span(), match["direction"] is not None)
 
     def _is_damaged(self, words: Sequence[str], gap: tuple[int, int], marks: Sequence[_Mark]) -> bool:
-        """Whether the gap, without its abbreviations, has these words, with at most one replaced or with insertions."""
+        """Whether the gap, outside its abbreviations, has these words, at most one replaced, or with words inserted."""
         begins = [self._form.from_character(gap[0]), *(mark.last for mark in marks)]
         ends = [*(mark.first for mark in marks), self._form.from_character(gap[1])]
         stretches = [self._form.tokens[begin:end] for begin, end in zip(begins, ends, strict=True)]

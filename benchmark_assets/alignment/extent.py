@@ -1,7 +1,7 @@
 """The extent of aligned segments: whether each has all of its text, and only its own.
 
-Here: findings on segments that lost text, gained text, or have the text of another segment, together with the findings
-of verification. Not here: searching for segments (verification), the fit of a stretch to a segment (belonging).
+Here: findings on segments that lack text, have foreign text, or have the text of another segment, together with the
+findings of verification. Not here: searching for segments (verification), fit of a stretch to a segment (belonging).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,22 +17,22 @@ from benchmark_assets.alignment.verification import LONGEST_EVIDENCE, NORMALIZED
 BY_HAND = "by hand"
 
 CONSIDERABLE = 0.15
-"""Minimum error of a segment's extent that counts, as a share of its characters. It is below the 20 % that should be
-found, because a better boundary may still be a word or two away from the true one."""
+"""Smallest error of a segment's extent that counts, as a share of its characters. It is less than the 20 % that should
+be found, because a better boundary may still be a word or two away from the true one."""
 
-# Least log-likelihood ratio of a better extent, tuned on every second sutta and on every second translator of the
-# Daodejing; docs/measurements.md has the results on the others.
-UNCLAIMED = 3.0  # the missing text is in the prose beside the segment, and no segment has it
-CLAIMED = 10.0  # it is at the end of a neighbor's text, or a neighbor's text at the end of the segment
-FOREIGN = 50.0  # the text at an end resembles no segment
+# Minimum log-likelihood ratio of a better extent, tuned on every second sutta and on every second translator of the
+# Daodejing; docs/measurements.md has the results on the rest.
+UNCLAIMED = 3.0  # the missing text is next to the segment in the prose, and no segment has it
+CLAIMED = 10.0  # a neighbor has the missing text at one end, or the segment has text of a neighbor at one end
+FOREIGN = 50.0  # the text at one end of the segment resembles no segment
 ANOTHER = 20.0  # the whole text is another segment's
-ANOTHER_BESIDE_FAULT = 4.0  # the same beside an unclaimed, a shared or a misplaced text
+ANOTHER_BESIDE_FAULT = 4.0  # likewise, next to an unclaimed, shared or misplaced text
 
 UNCLEAR = 4.0
 """If two segments that share text differ in fit by less than this, both are suspicious."""
 
 NEIGHBORS = 2
-"""Maximum distance, in segments, of the segment whose text a segment is suspected to have."""
+"""Maximum distance, in segments, between a segment and the segment whose text it is suspected to have."""
 
 
 class _Doubt(NamedTuple):
@@ -49,27 +49,27 @@ def examine(
     by_hand: Collection[int] = (),
     others: Mapping[str, str] | None = None,
 ) -> list[Finding]:
-    """Verify every segment of a document, and whether it has the right extent.
+    """Verify every segment of a document, and check that it has the right extent.
 
-    A segment that was found is suspicious nevertheless if
+    A segment that occurs in the prose is nevertheless suspicious if
 
     - it is out of order, or its place overlaps the place of another segment that fits the shared text better;
-    - the prose beside it has text that no segment has, and that belongs to it;
-    - text at its end belongs to its neighbor, or its text continues in the neighbor's;
-    - text at its end belongs to no segment;
+    - text next to it in the prose belongs to it, but is in no segment;
+    - text at one of its ends belongs to a neighbor, or its own text continues in a neighbor's text;
+    - text at one of its ends belongs to no segment;
     - its whole text is another segment's.
 
-    Differences of less than 15 % of the segment's characters do not count. Texts that a person or the translation's own
-    numbers gave are never suspicious: if they are not in the prose in order, their stage is 'by hand'.
+    Differences of less than 15 % of the segment's characters do not count. Texts from manual corrections, or from the
+    translation's own numbers, are never suspicious: if they are not in the prose in order, their stage is 'by hand'.
 
     Parameters
     ----------
     texts, prose, others
         As for `verify`; a text is '' where the segment needs none.
     guides
-        Other translations, or else the source alone: the text of every segment in each, None where it has none.
+        Other translations or, if there are none, the source: for each, the text of every segment, None if it has none.
     by_hand
-        Indices of segments whose text was corrected by hand, or given by the translation's own numbers.
+        Indices of segments whose text was corrected by hand, or taken from the translation's own numbers.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def _share_out(
 
     Returns
     -------
-    Evidence against the segments that have another's text, and the stretch that is left to each of them.
+    Evidence against segments that have another segment's text; remaining stretches of segments that lose shared text.
     """
     places = {
         at: words.stretch(finding.start, finding.end)
@@ -167,7 +167,7 @@ def _kept(text: str | None, at: int, prose: str, words: Words, kept: Mapping[int
     return prose[words.starts[first] : words.ends[last - 1]] if last > first else None
 
 
-# Doubts of the extent
+# Doubts about the extent
 
 
 def _doubts(
@@ -224,7 +224,7 @@ def _others_texts(
 
 
 def _better_owner(words: Words, at: int, place: Stretch) -> tuple[float, int] | None:
-    """The neighboring segment that the text at a place fits best, and how much better than segment `at`."""
+    """How much better the text at a place fits a neighboring segment than segment `at`, and the best such neighbor."""
     last = min(at + NEIGHBORS, len(words.guides[0]) - 1)
     others = [other for other in range(max(at - NEIGHBORS, 0), last + 1) if other != at and words.is_guided(other)]
     if not others or place[0] == place[1]:
@@ -287,7 +287,10 @@ def _changed(
     gap: bool,
     joined: bool,
 ) -> Iterator[_Doubt]:
-    """A doubt if the better end of a segment is `change` characters farther out (inside, if negative)."""
+    """A doubt about one end of a segment, if a better end is considerably farther out or in.
+
+    `change` is the distance to the better end in characters, negative if that end is inside the segment.
+    """
     size = f"{abs(change)} characters ({abs(change) / max(length, 1):.0%} of its length)"
     if abs(change) < CONSIDERABLE * length or not change:
         return

@@ -94,7 +94,7 @@ def compare(
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
     foreign
-        Whether the guide is in another language. Meaning then counts alone, since the wordings cannot be compared.
+        Whether the guide is in another language. Then only meaning is compared, because the words differ.
     """
     pieces = [
         (number, index, text)
@@ -172,7 +172,7 @@ def stretch_likeness(compared: Comparison, firsts: NDArray[np.int_], lasts: NDAr
 
 
 def matched(compared: Comparison, windows: Sequence[tuple[int, int]]) -> Matrix:
-    """Share of each segment, by length of its sentences in the guides, that each unit matches best.
+    """For each unit and segment: the share of the segment that the unit matches best, by length of guide sentences.
 
     `windows` has a half-open range of units for each segment, which may be empty: only these units are compared.
     Returns shape (n, segments); shares of a segment sum to 1, or to 0 if its window is empty.
@@ -230,7 +230,7 @@ def stemmed(word: str) -> str:
 
 
 def _centered(vectors: Matrix) -> Matrix:
-    """Unit vectors of a document's texts, without most of the direction that they have in common.
+    """Unit vectors of a document's texts, after subtracting most of the direction that they have in common.
 
     Multilingual embedders keep languages apart, and many give any two texts a similarity above 0.7. Slightly less than
     the mean is subtracted, so that a single text keeps its direction.

@@ -34,20 +34,22 @@ MOST_UNITS = 8000
 limit."""
 
 LEAST_WHOLE, LEAST_UNIT = 0.1, 0.09
-"""Similarity to the own segment, minus that to others, below which text is better left unassigned."""
+"""Minimum contrast of a stretch and of a unit: similarity to its own segment, minus mean similarity to the others. Text
+with less contrast is better left unassigned."""
 
 ANCHORED = -1.0
-"""LEAST_UNIT after the first anchor: text between anchors belongs to their segments."""
+"""Replaces LEAST_UNIT after the first anchor: text between anchors belongs to the segments there."""
 
 BY_UNIT = 2.8
-"""Weight of the similarity of single units to a segment, minus that to other segments, by length."""
+"""Weight of the contrast of a single unit with its segment, in proportion to the unit's length."""
 
 MATCHED, MOST_MATCHED = 0.2, 3.0
-"""Weight of a unit's share in the matches of a segment's sentences, relative to its similarity, and maximum number of
-characters of the guides that count as matched by a character of the translation."""
+"""MATCHED: weight of a unit's share in the best matches of a segment's sentences, relative to the unit's similarity.
+MOST_MATCHED: maximum number of guide characters that one character of the translation counts as matching."""
 
 UNRELATED, PRIOR = 0.2, 3.0
-"""Assumed similarity to other segments. It counts as that of PRIOR segments besides the document's own."""
+"""UNRELATED: assumed similarity to an unrelated segment. PRIOR: number of such segments that are added to the
+document's own when similarities to other segments are averaged."""
 
 COMPARED = 250.0
 """Minimum expected number of characters of a passage that is compared with rivals: short passages repeat one another,
@@ -57,8 +59,8 @@ FASTEST, SLOWEST = 0.6, 1.4
 """Bounds of the ratio of the translation's length to the guides' length."""
 
 BOUNDARIES = 40.0
-"""Number of assumed boundaries that are counted besides the document's own, with the share of additions that `added`
-implies."""
+"""Pseudocount: number of boundaries that are added to the document's own. Their share of additions is the one that the
+penalty `added` implies."""
 
 
 class Weights(NamedTuple):
@@ -69,22 +71,22 @@ class Weights(NamedTuple):
     whole
         Weight of the similarity of a whole stretch to its segment, minus its similarity to other segments.
     uneven
-        Penalty: factor of the squared logarithm of actual by expected length.
+        Penalty for an unexpected length: factor of the squared logarithm of actual over expected length.
     omitted
         Penalty for a segment without a stretch.
     added, rarity
-        First penalty for units between two stretches that stay unassigned. The second penalty is `rarity` times the
-        negative logarithm of the share of boundaries with such units.
+        `added` is the penalty for unassigned units between two stretches. On the last path, the penalty is instead
+        `rarity` times the negative logarithm of the share of boundaries with unassigned units.
     paragraph, sentence
         Bonus for a boundary at the end of a paragraph or sentence.
     passage
         Further bonus where a passage and a paragraph end together, as translators usually arrange it.
     rival, doubted
-        Least similarity of a passage's text to its own guides, minus that to another passage's guides. With less than
-        `rival`, the passage is left out of the second path; with less than `doubted`, the final text is doubted.
+        Minimum margins of a passage: similarity of its text to its own guides, minus that to another passage's guides.
+        Below `rival`, the passage is left out of the second path; below `doubted`, its final text is doubted.
     reclaimed
-        Least similarity to its own segment, above that to other segments, of unassigned text that fits a segment
-        beside it by words and length.
+        Minimum contrast of unassigned text that a neighboring segment reclaims, if the text also fits the segment by
+        words and length. Contrast is similarity to this segment, minus that to other segments.
     """
 
     whole: float
@@ -102,13 +104,13 @@ class Weights(NamedTuple):
 
 OF_LONG = Weights(1.2, 0.4, 0.2, 0.18, 0.048, 0.1, 0.02, 0.2, -0.03, -0.02, 0.08)
 """Weights for segments whose boundaries are between sentences (`units.LONG`), tuned on four translators of the
-Daodejing; docs/measurements.md has the results on the other four. On their sound chapters, 0.5 % of the margins are
-less than -0.011 with two guides, none with seven; of chapters that are missing, all are less than -0.038."""
+Daodejing; docs/measurements.md has the results on the other four. In their sound chapters, 0.5 % of the margins are
+below -0.011 with two guides, and none with seven; for missing chapters, all margins are below -0.038."""
 
 OF_SHORT = Weights(2.8, 0.56, 0.56, 0.5, 0.13, 0.28, 0.11, 0.56, -0.06, -0.06, -1.0)
-"""Weights for segments of single clauses: the proportions were tuned on every second one of 251 suttas with published
-lengths of passages, and on the Dhammapada; `rival` and `doubted` on 16 suttas. Similarities of clauses say little,
-so that words and lengths alone decide what is reclaimed."""
+"""Weights for segments of single clauses: the proportions were tuned on the Dhammapada and on every second one of 251
+suttas whose passages have published lengths; `rival` and `doubted` on 16 suttas. Similarities of clauses are weak
+evidence, so that words and lengths alone decide what is reclaimed."""
 
 
 class Aligned(NamedTuple):
@@ -128,7 +130,7 @@ class Aligned(NamedTuple):
         For passages whose text is more similar to the guides of another passage: the other passage. Passages are
         numbered from 0.
     displaced
-        For passages without text: unassigned text, as a range of characters, that resembles this passage most.
+        For passages without text: unassigned text that resembles this passage most, as a range of characters.
     anchored
         Passages whose beginning and end are given by anchors.
     """
@@ -175,9 +177,9 @@ def align(
 ) -> Aligned:
     """Find the segments of a source in a continuous translation of it.
 
-    The best path is found again without the passages whose text resembles the guides of another passage more than
-    their own, and with a higher weight of units that sentences of the guides match best. Segments then reclaim
-    unassigned text beside them that fits them.
+    After a first path, the best path is searched for again without passages whose text resembles another passage's
+    guides more than their own, and with more weight on units that sentences of the guides match best. Segments then
+    reclaim adjacent unassigned text that fits them.
 
     Parameters
     ----------
@@ -192,7 +194,8 @@ def align(
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
     anchors
-        Offsets in the prose at which the text of a segment begins, by the segment's index; both increase together.
+        Offsets in the prose at which the text of a segment begins, by the segment's index. Offsets increase with
+        indices.
     foreign
         Whether the guide is the source, in another language. `embed` must then support both languages.
 
@@ -257,7 +260,7 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
     parts, compared, expected, passages, anchors, weights = document
     segments, ends = np.flatnonzero(kept), parts.ends
     average = float(np.mean(expected[segments]))
-    # If the last segment of a passage is left out, the passage ends with its last segment that is not.
+    # If the last segment of a passage is not kept, the passage ends with its last kept segment.
     last = np.diff(passages[segments], append=-1) != 0
     least = np.where(np.arange(len(near)) < min(anchors.values(), default=len(near)), LEAST_UNIT, ANCHORED)
     gains = BY_UNIT * (_contrast(near[:, segments]) - least[:, None]) * np.diff(ends)[:, None] / average
@@ -303,12 +306,12 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
 
 
 def _contrast(near: Matrix) -> Matrix:
-    """Similarity of units to segments, above their mean similarity to the other segments."""
+    """Similarity of units to segments, minus their mean similarity to the other segments."""
     return _above_others(near, near.sum(axis=1, keepdims=True), near.shape[1])
 
 
 def _above_others(own: Matrix, total: Matrix, segments: int) -> Matrix:
-    """Similarity to a segment, above the mean similarity to the others; `total` is the sum over all `segments`."""
+    """Similarity to a segment, minus the mean similarity to the others; `total` is the sum over all `segments`."""
     return np.asarray(own - (total - own + PRIOR * UNRELATED) / (segments - 1 + PRIOR), dtype=np.float64)
 
 
@@ -317,8 +320,8 @@ def _after_addition(
 ) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
     """The best score at each boundary if units before it may stay unassigned, and the boundary before these units.
 
-    `gain` is added to the score at each boundary where unassigned units end. Segments end before all `fixed`
-    boundaries, and continue after them.
+    `gain` is added to the score at each boundary where unassigned units end. Earlier segments end at or before all
+    `fixed` boundaries, and later segments begin at or after them.
     """
     boundaries = np.arange(len(score))
     if fixed:
@@ -394,7 +397,7 @@ def _margins(document: _Document, stretches: Sequence[Span]) -> tuple[NDArray[np
 
 
 def _displaced(document: _Document, stretches: Sequence[Span]) -> dict[int, Span]:
-    """Unassigned units that resemble a passage without a stretch more than any other passage, by passage."""
+    """Unassigned units by the passage that they resemble most, for passages without a stretch."""
     with_text = {passage for passage, (start, end) in zip(document.passages, stretches, strict=True) if end > start}
     nearest = {int(_to_passages(document, *units).argmax()): units for units in _additions(document, stretches)}
     return {passage: units for passage, units in nearest.items() if passage not in with_text}
@@ -429,7 +432,7 @@ def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
 
 
 def _longest(ends: NDArray[np.float64], expected: float) -> int:
-    """The most units that a segment of this expected length may need, wherever its stretch starts."""
+    """Maximum number of units that a segment of this expected length may need, wherever its stretch starts."""
     last = np.searchsorted(ends, ends[:-1] + max(3 * expected, 300.0))
     return int(min((last - np.arange(len(last))).max(), len(last)))
 

@@ -71,7 +71,7 @@ class Nearest:
     def _best(self, words: Sequence[str], begins: Iterable[int], low: int, high: int) -> tuple[float, int, int]:
         windows = [(begin, min(begin + len(words), high)) for begin in begins]
         scored = [(_likeness(words, self._form.tokens[first:last]), first, last) for first, last in windows]
-        return max(scored, key=lambda place: place[0])  # the first one of equals
+        return max(scored, key=lambda place: place[0])  # the first among equals
 
 
 def _likeness(words: Sequence[str], others: Sequence[str]) -> float:

@@ -1,7 +1,7 @@
-"""Reclaiming: text that the best path left unassigned, and that belongs to the segment beside it.
+"""Reclaiming: extending segments into adjacent text that the best path left unassigned.
 
-Here: how far a segment extends into unassigned text. Not here: the best path (monotone), the fit (belonging), doubts of
-a segment's extent (extent), which follow from the same likelihoods.
+Here: how far a segment extends into unassigned text. Not here: the best path (monotone), the fit (belonging), doubts
+about a segment's extent (extent), which use the same likelihoods.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,13 +25,13 @@ class Reclaimer:
     parts
         The units of the translation.
     contrast
-        Similarity of each unit to each segment, above its similarity to other segments, shape (units, segments).
+        Similarity of each unit to each segment, minus its similarity to other segments, shape (units, segments).
     least
-        Least mean contrast, by length, of units that a segment reclaims.
+        Minimum contrast, averaged by length, of units that a segment reclaims.
     longest
-        Most units of a stretch.
+        Maximum number of units in a stretch.
     anchors
-        The unit with which a segment begins, by segment: no other segment extends over it.
+        The unit with which a segment begins, by segment: no other segment extends across it.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Reclaimer:
         """The first word of each unit, and the number of words, shape (units + 1,)."""
 
     def extended(self, stretches: Sequence[Span]) -> list[Span]:
-        """Stretches of all segments, as half-open ranges of units, with the units that they reclaim.
+        """Stretches of all segments, as half-open ranges of units, extended by the units that they reclaim.
 
         Unassigned units between two segments are divided into units of the first one, of neither and of the second
         one, such that words, lengths and boundaries fit best.
@@ -75,14 +75,14 @@ class Reclaimer:
         return int(self._cuts[start]), int(self._cuts[end])
 
     def _resembles(self, segment: int, start: int, end: int) -> bool:
-        """Whether there are units, and their contrast is high enough."""
+        """Whether a range of units is nonempty, and its contrast with a segment high enough."""
         contrast, lengths = self._contrast[start:end, segment], self._lengths[start:end]
         return end > start and float(np.average(contrast, weights=lengths)) >= self._least
 
     def _divided(
         self, fit: Fit, neighbors: tuple[int | None, int | None], between: Span, stretches: Sequence[Span]
     ) -> Span:
-        """The best end of the first neighbor and beginning of the second one; None beyond the ends of the document."""
+        """The best end of the first neighbor and beginning of the second. A neighbor beyond the document is None."""
         before, after = neighbors
         segments = range(0 if before is None else before + 1, len(stretches) if after is None else after)
         absent = [at for at in segments if self._words.is_guided(at)]
@@ -104,7 +104,7 @@ class Reclaimer:
         return between[0] + end, between[0] + start
 
     def _fit(self, fit: Fit, segment: int, stretches: Sequence[Span]) -> Vector:
-        """Fit of the length and boundaries of each stretch; a boundary that all have makes no difference."""
+        """Fit of the length and boundaries of each stretch. A boundary that all stretches share makes no difference."""
         regions = [self._region(*stretch) for stretch in stretches]
         lengths = fit.length(segment, np.array([self._words.characters(region) for region in regions]))
         boundaries = np.array([fit.boundaries[start] + fit.boundaries[end] for start, end in regions])

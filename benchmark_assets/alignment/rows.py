@@ -23,13 +23,13 @@ from resources.catalogue import schema
 from resources.keys import CORPUS
 
 CONFIDENT = 0.13
-"""Least confidence of a credible document alignment. None of 60 suttas aligned to another sutta of the same collection
-reached it. Of 250 aligned to their own translation, 7 did not: their files contain another text, or lack most of it
-(docs/measurements.md)."""
+"""Minimum confidence of a credible document alignment. None of 60 suttas aligned to another sutta of the same
+collection reached it. Of 250 suttas aligned to their own translations, 7 did not: their files contain another text, or
+lack most of it (docs/measurements.md)."""
 
 FOUND = 0.2
-"""Least likeness, averaged over segments by source length, of a passage that counts as present. It excludes 39 % of the
-suttas' passages with a wrong length, and 0.5 % of those with the right length."""
+"""Minimum likeness of a passage that counts as present, averaged over its segments by source length. It excludes 39 %
+of the suttas' passages with a wrong length, and 0.5 % of those with the right length."""
 
 UNSURE = 0.35
 """With `ask: unsure`, models are asked about segments with a likeness below this."""
@@ -117,7 +117,10 @@ def by_numbers(prose: str, segments: Sequence[SegmentPlace], numbers: Sequence[t
 
 
 def _numbered(prose: str, stretch: Span | None) -> Piece:
-    """The piece of a segment with this stretch of the prose, without surrounding white space; None if it has none."""
+    """The piece of a segment, from its stretch of the prose without surrounding white space.
+
+    Without a stretch, the segment is merged with the previous one. The text of a stretch without words is None.
+    """
     if stretch is None:
         return Piece("", method="merged")
     text = prose[slice(*stretch)]
@@ -157,8 +160,7 @@ def aligned_rows(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Combine the results for a document into rows of `alignment`.
 
-    A manual correction takes precedence over a model's text, a model's text over the offline alignment, and that over
-    the numbers of the translation.
+    Order of precedence: manual correction, text by a model, offline alignment, numbers of the translation.
 
     Parameters
     ----------
@@ -206,10 +208,10 @@ def aligned_rows(
 def unassigned_rows(
     translator: str, prose: str, segments: Sequence[SegmentPlace], alignment: pl.DataFrame
 ) -> pl.DataFrame:
-    """Rows of `unassigned`: every stretch of a translation with a letter or digit that no segment has.
+    """Rows of `unassigned`: every stretch of a translation that is in no segment and has a letter or digit.
 
-    `alignment` has the document's rows of `alignment`. Texts of a model or a correction count where they occur
-    verbatim, in the order of the segments.
+    `alignment` has the document's rows of `alignment`. Texts from a model or a correction are located where they
+    occur verbatim, in the order of the segments.
     """
     ids = {
         passage: [place.id for place in group] for passage, group in groupby(segments, key=lambda place: place.passage)

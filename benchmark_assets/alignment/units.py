@@ -13,7 +13,7 @@ LONG = 100.0
 sentence, and further boundaries would only allow more errors."""
 
 LEAST_SENTENCE, LEAST_CLAUSE = 25, 8
-"""Fewest characters in a unit; a shorter piece ('Why?', 'etc.') is joined to a neighbor."""
+"""Minimum number of characters in a unit; a shorter piece ('Why?', 'etc.') is joined to a neighbor."""
 
 _CLOSING = r"""["”’'»)\]]"""
 _END = rf"(?<=[.!?…;:。！？；：])|(?<=[.!?…;:]{_CLOSING})"

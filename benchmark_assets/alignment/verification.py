@@ -18,7 +18,7 @@ VERBATIM, NORMALIZED, EXPANDED, CROSS_REFERENCE = "verbatim", "normalized", "exp
 SUSPICIOUS = "suspicious"
 
 ALIKE = 0.5
-"""If the prose at a segment's expected place has at least this likeness, it is another wording of the segment."""
+"""If the prose at a segment's expected place has at least this likeness, it is the segment in other words."""
 
 LONGEST_EVIDENCE = 200
 """Maximum number of characters of the evidence."""
@@ -62,8 +62,8 @@ def verify(segments: Sequence[str | None], prose: str, others: Mapping[str, str]
     refers. Only whole words match. Occurrences are chosen so that the segments of the document are in order.
 
     A segment that occurs only out of order or at another segment's place, and passes none of the later stages, is
-    marked as not in order. It is suspicious instead if it is short, or if the prose between its neighbors has it in
-    other words. A segment is also suspicious if an English negation directly before or after it is in no segment.
+    marked as not in order. It is suspicious instead if it is short, or if the prose between its neighbors expresses it
+    in other words. A segment is also suspicious if an English negation directly before or after it is in no segment.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Anchors: places in a continuous translation where the text of a segment begins or ends, by its own numbers.
+"""Anchors: places in a continuous translation where a segment begins or ends, according to the translation's numbers.
 
 Here: which numbers of a translation are citations of the source. Not here: reading numbers (readers), alignment between
 anchors.
@@ -10,11 +10,11 @@ from itertools import islice
 
 
 def anchors(segments: Sequence[str], numbers: Iterable[tuple[int, str]]) -> dict[int, int]:
-    """Offset at which the text of a segment begins, by the segment's index; both increase together.
+    """For each segment with an anchor, by index: the offset at which its text begins. Offsets increase with indices.
 
     A number such as `1.3` is the citation of the first segment whose id is `doc:1.3`, or begins with `doc:1.3.`.
-    Numbers out of order are ignored. Numbers of one level, such as `3`, may be of any numbering; they are citations
-    only if they are the chapters of the source, in order and complete.
+    Numbers out of order are ignored. If all numbers have a single level, such as `3`, they could belong to another
+    numbering. They are then citations only if they are exactly the chapters of the source, in order.
 
     Parameters
     ----------
@@ -29,10 +29,10 @@ def anchors(segments: Sequence[str], numbers: Iterable[tuple[int, str]]) -> dict
 
 
 def stretches(segments: Sequence[str], numbers: Iterable[tuple[int, str]], end: int) -> dict[int, tuple[int, int]]:
-    """Start and end of the text of each segment that has a number of its own, by the segment's index, in any order.
+    """Start and end of the text of each segment that has its own number, by the segment's index.
 
-    The text ends at the next number, unless that number divides the segment further than the source does: then the text
-    goes on.
+    The numbers can be in any order. The text ends at the next number, except a number that only subdivides the segment
+    further than the source does.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def stretches(segments: Sequence[str], numbers: Iterable[tuple[int, str]], end: 
 
 
 def _citations(segments: Sequence[str], found: Sequence[tuple[int, str]]) -> dict[str, int]:
-    """Index of the first segment of each citation of the source; empty if the numbers are not its citations."""
+    """For each citation of the source, the index of its first segment; empty if `found` does not cite the source."""
     first: dict[str, int] = {}
     for index, segment in enumerate(segments):
         levels = segment.partition(":")[2].split(".")
@@ -73,7 +73,7 @@ def _citations(segments: Sequence[str], found: Sequence[tuple[int, str]]) -> dic
 
 
 def _increasing(places: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """The longest subsequence in which places and indices increase: places by index."""
+    """Places by index, reduced to the longest subsequence in which both increase."""
     tails: list[int] = []
     chains: list[tuple[tuple[int, int], int | None]] = []
     ends: list[int] = []

@@ -32,7 +32,7 @@ ASSETS = {"source_text": "source", "segmented_reference": "reference", "continuo
 
 BESIDE = ({"prose": "prose", "prose_aside": "aside"}, {"segment_aside": "segment_aside"})
 """Tables keyed by document and translator, each with the frame of a Scan that it stores. The fingerprints in the first
-table of a group tell which rows of the group changed."""
+table of a group show which rows of the group changed."""
 
 MOST = 200
 """Maximum number of faults that a message lists."""
@@ -45,8 +45,8 @@ BY_DOCUMENT = ["corpus", "document", "translator"]
         dg.AssetSpec(name, group_name="corpus", code_version=CODE_VERSION, kinds={"duckdb"}, tags={BY_SCAN: "yes"},
                      description=description)
         for name, description in {
-            "source_text": "Source of each passage, by segment, from the files of its corpus.",
-            "segmented_reference": "Human translations of each passage that are divided into the source's segments.",
+            "source_text": "Source text of each passage, by segment, read from the files of its corpus.",
+            "segmented_reference": "Human translations of each passage, divided into the segments of the source.",
             "continuous_reference": "Continuous translations of each passage's document, and manual alignments.",
         }.items()
     ],
@@ -128,7 +128,7 @@ def fetch_files(
     ------
     dagster.Failure
         If a file cannot be fetched, or a corpus has a fault: an unusable description, an unknown source or text, an
-        unusable folder or manifest. All other files are fetched before.
+        unusable folder or manifest. All other files are fetched first.
     """
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     fetched: list[Fetched] = []
@@ -224,11 +224,11 @@ def _store_beside(
 
 
 def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, contents: Scan) -> tuple[int, pl.DataFrame]:
-    """Remove passages that left the files from all tables except those in BY_PEOPLE.
+    """Remove passages that are no longer in the files from all tables except those in BY_PEOPLE.
 
     Returns the number of these passages, and the number of rows removed from each table.
 
-    Passages of a corpus with faults stay, because a fault may hide them.
+    Passages of a corpus with faults are kept, because a fault may hide them.
     """
     passages = pl.DataFrame({"passage": context.instance.get_dynamic_partitions("passage")}, {"passage": pl.String})
     obsolete = passages.filter(CORPUS.is_in(contents.sound)).join(contents.versions, on="passage", how="anti")

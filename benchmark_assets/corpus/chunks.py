@@ -27,7 +27,7 @@ Cost = tuple[int, int]
 
 
 class Chunk(NamedTuple):
-    """A chunk, the part of a text from offset `start` to `end`, with its sentences and contexts.
+    """A chunk of a text: the part from offset `start` to `end`, its sentences, and its context on both sides.
 
     `text` and `sentences` have no surrounding white space. `previous` and `following` are the context before and after
     the chunk, '' at the beginning or end of the text.
@@ -92,7 +92,7 @@ def sentence_ends(text: str) -> list[int]:
 
 
 def closed(line: str) -> bool:
-    """Whether a line ends with the end of a sentence, a closing quotation mark or a closing bracket."""
+    """Whether a line ends with a sentence-final mark, a closing quotation mark or a closing bracket."""
     bare = line.rstrip("\"'")
     return line[-1:] in ENDS | CLOSING or (bare[-1:] in _KOREAN_ENDS and hangul(last_letter(bare)))
 
@@ -157,9 +157,10 @@ def after(text: str, at: int, ends: Sequence[int], bounds: tuple[int, int]) -> s
 def _context_edge(
     text: str, at: int, signs: Iterable[tuple[int, str]], sentences: Collection[int], bounds: tuple[int, int]
 ) -> int:
-    """The other edge of the context that begins or ends at an offset (see `before`).
+    """The far edge of the context on one side of an offset (see `before`).
 
-    `signs` yields the characters in one direction from the offset, each as (edge of the context up to it, character).
+    `signs` yields the characters in one direction from the offset, each as (edge of the context that ends with it,
+    character).
     """
     least, most = bounds
     size, edge, fitting = 0, at, [at] if least == 0 else []

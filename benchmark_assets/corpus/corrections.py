@@ -1,4 +1,4 @@
-"""Manual alignments: a file in which an editor states the text of a segment in a continuous translation.
+"""Manual alignments: a file in which an editor specifies the text of a segment in a continuous translation.
 
 The file has JSON lines, `{"segment": id, "translator": name, "text": …}`; a null text means that the translator left
 the segment out. Corrected segments are not aligned automatically, but are verified like all others. Not here:

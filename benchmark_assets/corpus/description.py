@@ -20,14 +20,14 @@ from resources.keys import check_key
 class Text(Frozen):
     """The description of the source or of one reference.
 
-    A restricted text is left out of default exports and pages. `edition` is the source's edition, in layouts with
-    several editions (bilara: `root/<language>/<edition>`). A reference with a `layout` of its own is a continuous
-    translation, which is aligned to the segments of the source, or, in the layout `tei`, divided by its citations. The
-    following keys are for such translations only, except `files`, which the source of a `tei` corpus may have, too:
+    A restricted text is left out of exports and pages by default. `edition` is the edition of the source, for layouts
+    with several editions (bilara: `root/<language>/<edition>`). A reference with its own `layout` is a continuous
+    translation. It is aligned to the segments of the source or, in the layout `tei`, divided by its citations. The
+    following keys apply only to such translations, except that the source of a `tei` corpus may also have `files`:
 
     - `root`: folder of the files, by default the corpus's root. Each document has one file.
-    - `files`: pattern of their paths, in which `{document}` matches the document's id, `*` any part of a name and `**/`
-      any folders; by default `**/{document}` with the layout's file name extension.
+    - `files`: pattern for the paths of these files, in which `{document}` matches the document's id, `*` any part of a
+      name and `**/` any folders; by default `**/{document}` with the layout's file name extension.
     - `numbering`: regular expression for paragraph numbers. Matches at the beginning of a paragraph become asides.
     - `aligner`: model of the registry that aligns the translation; without it, sentence embeddings align it offline.
     - `ask`: whether the model is asked about all segments, or only where the offline alignment is unsure.
@@ -48,7 +48,7 @@ class Text(Frozen):
 class Sensitivity(Frozen):
     """Settings of the sensitivity suite: the number of passages that it damages (0 for none), and the seed of the draw.
 
-    The default, which gives about 850 texts for three translators, is for a first look. A study needs a hundred
+    The default is enough for a first look: with three translators, it gives about 850 texts. A study needs a hundred
     passages.
     """
 
@@ -68,14 +68,15 @@ class Examining(Frozen):
 
 
 class Audit(Frozen):
-    """Adjudication of outputs far from the references; defaults: From Outliers to Errors, 3.3 to 3.6.
+    """Adjudication of outputs far from the references. Defaults: From Outliers to Errors, sections 3.3 to 3.6.
 
     - `threshold`: drift above which an output is queued for the panel.
     - `bands`: bounds between the bands of drift, ascending; `threshold` is one of them.
     - `judges`: the panel, an odd number of names in the registry. Without judges, nothing is judged.
     - `show_scores`: whether judges see the scores of the output.
-    - `sample`: for each band, number of outputs per model that `seed` draws for people. The panel judges these, too.
-    - `below`: share of each model's outputs in each band below the threshold that `seed` draws for the panel, too. Such
+    - `sample`: for each band, the number of outputs per model that are drawn with `seed` for people to label. The panel
+      judges these outputs, too.
+    - `below`: share of each model's outputs in each band below the threshold that are also drawn for the panel. Their
       verdicts make estimates of error rates below the threshold more precise (audit.anchored).
     """
 
@@ -90,7 +91,7 @@ class Audit(Frozen):
     @model_validator(mode="after")
     def _whole(self) -> "Audit":
         if list(self.bands) != sorted({edge for edge in self.bands if edge > 0}):
-            raise ValueError("`bands` must be positive and ascend")
+            raise ValueError("`bands` must be positive and in ascending order")
         if len(self.sample) != len(self.bands) + 1:
             raise ValueError(f"`sample` needs a number for each of the {len(self.bands) + 1} bands")
         if self.threshold not in self.bands:
@@ -111,9 +112,9 @@ class Scoring(Frozen):
       consecutive passages, `passage`, or a regular expression whose match in a passage's id names its group. The
       default is `document` where there are five documents or more, else `blocks`.
     - `tokenizer`: sacrebleu's tokenizer of BLEU, by default the one for the target language.
-    - `missing`: whether a passage without a usable output has the worst value of each measure, or is left out.
+    - `missing`: whether a passage without a usable output gets the worst value of each measure, or is left out.
     - `coverage`: share of the corpus's passages for which a model needs a usable output in order to be ranked.
-    - `false_alarms`: share of human translations that are above the calibrated threshold of outliers.
+    - `false_alarms`: target share of human translations above the calibrated outlier threshold.
     """
 
     cluster: str = ""
@@ -126,7 +127,7 @@ class Scoring(Frozen):
 class ErrorSpans(Frozen):
     """Judges, named as in the registry, that mark the errors of each output (GEMBA-MQM, ESA).
 
-    `references` is whether judges see the references. Without judges, nothing is marked.
+    `references` sets whether judges see the references. Without judges, nothing is marked.
     """
 
     judges: tuple[str, ...] = ()
@@ -198,14 +199,14 @@ class Description(Frozen):
     - `target`: language that models translate into if there are no references; outputs are then compared only with each
       other.
     - `filters`: thresholds of the filters; without them, every passage is selected.
-    - `addressing`: whether judges see outputs that address them or praise themselves (metrics.addressing), or such
-      outputs are withheld from all judges. Withheld outputs have no verdicts.
+    - `addressing`: whether outputs that address the judges or praise themselves (metrics.addressing) are judged, or
+      withheld from all judges. Withheld outputs have no verdicts.
     - `corrections`: file of manually aligned segments (corpus.corrections).
     - `ignore`: keys of JSON lines and columns of tables that are not read. Other unknown keys and columns are faults.
     - `downloads`: texts that `variorum download` fetches into `root`.
 
-    For the layout `tei` only, whose texts are divided by citation (`book`, `chapter`, `section`, or the number of the
-    level from 1):
+    The following keys are only for the layout `tei`, which divides texts by citation. A level is given by its name
+    (`book`, `chapter`, `section`) or its number, from 1:
 
     - `segment`: level of the segments, by default the finest level that the source and all TEI translations share.
     - `passage`: level of the passages, by default the one above the segments.
@@ -274,7 +275,7 @@ def load(path: Path) -> Description:
 def examine(path: Path) -> tuple[Description | None, list[BadInput]]:
     """A description, and all its faults, which `load` would raise; the paths in the result are absolute.
 
-    A description with faults can be used only to check its files. It is None if it cannot be used for that, either.
+    A description with faults can be used only to check its files. It is None if even that is impossible.
     """
     remedy = "compare it with warehouse/sample/corpus.yaml"
     description, faults = yaml_files.examine(path, Description, remedy, ESSENTIAL)
@@ -300,7 +301,7 @@ def examine(path: Path) -> tuple[Description | None, list[BadInput]]:
 
 
 def _faults(path: Path, description: Description) -> Iterator[BadInput]:
-    """Faults of a description whose keys are valid one by one."""
+    """Faults of a description whose keys are individually valid."""
     if "/" in description.name:
         yield BadInput(
             path, "name", f"{description.name!r} contains a slash, which separates corpus and passage", "rename it"
@@ -324,7 +325,7 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
     if required is not None and required > count:
         yield BadInput(path, "filters.references", f"requires {required} references, but there are {count}", "lower it")
     if (judges := description.audit.judges) and len(judges) % 2 == 0:
-        problem = f"are {len(judges)}, so that votes may be tied"
+        problem = f"has {len(judges)} judges, so that votes may be tied"
         yield BadInput(path, "audit.judges", problem, "name an odd number of judges")
     if (human := description.literary.human) and human not in description.references:
         remedy = f"use one of {sorted(description.references)}"

@@ -14,16 +14,16 @@ from benchmark_assets.corpus.trigrams import trigrams
 from resources.catalogue import schema
 
 WORDS = 32
-"""64-bit words of a signature: 2,048 bits distinguish texts of up to about 5,000 distinct trigrams. For longer texts,
-the comparison is exact, too, but slower."""
+"""64-bit words of a signature: 2,048 bits distinguish texts of up to about 5,000 distinct trigrams. The comparison of
+longer texts is exact, too, but slower."""
 
 DISCERNING = 4
 """Minimum ratio of the bits of a signature to the trigrams in which near-duplicates may differ. Signatures of unrelated
-texts differ in half of their bits, so in at least twice as many as the signatures of near-duplicates."""
+texts differ in half of their bits: with this ratio, in at least twice as many bits as those of near-duplicates."""
 
 STALE = 0.25
-"""Share of closed passages at which the arrays are copied without those passages. With a smaller share, the arrays
-would be copied too often."""
+"""If more than this share of passages is closed, the arrays are copied without the closed passages. With a smaller
+share, the arrays would be copied too often."""
 
 BLOCK = 1024
 """Sets processed at once, which limits the memory for any number of passages."""
@@ -62,7 +62,7 @@ class _Sets(NamedTuple):
         return self.tokens[np.arange(sizes.sum()) + np.repeat(self.starts[sets] - begins, sizes)], begins
 
     def similarities(self, one: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Jaccard similarity of a set to each of the others, shape (others,), in [0, 1]."""
+        """Jaccard similarity of a set to each of `others`, shape (others,), in [0, 1]."""
         if not len(others):
             return np.zeros(0)
         member = np.zeros(self.vocabulary, dtype=bool)
@@ -95,10 +95,10 @@ class _Remaining:
     """Passages that may still turn out to be near-duplicates, in order of their sizes.
 
     Passages are numbered in the order in which they are visited. If two sets have a similarity of at least t, the ratio
-    of their sizes is at least t, and they differ in at most (1 - t) / (1 + t) of the sum of their sizes. Two tests
-    exclude most pairs before an exact comparison: a binary search over sizes, and a comparison of bit signatures, first
-    of short (folded) ones, then of whole ones. The number of differing bits is a lower bound on the number of differing
-    tokens.
+    of their sizes is at least t, and the number of tokens in which they differ is at most (1 - t) / (1 + t) times the
+    sum of their sizes. Two tests exclude most pairs before an exact comparison: a binary search over sizes, and a
+    comparison of bit signatures, first short (folded) ones, then whole ones. The number of differing bits is a lower
+    bound on the number of differing tokens.
     """
 
     def __init__(self, sets: _Sets, threshold: float) -> None:
@@ -158,7 +158,7 @@ def near_duplicates(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
 
     Passages are visited in order of their ids (by code point: 'mn10:1' before 'mn9:1'). A passage is dropped if its
     similarity to a passage kept so far is at or above the threshold. Its partner is the first such passage in that
-    order, not the most similar one: this rule yields all 174 pairs in PaliBench's record, the other rule 172.
+    order, not the most similar one: this rule reproduces all 174 pairs in PaliBench's record, the other rule 172.
 
     Parameters
     ----------

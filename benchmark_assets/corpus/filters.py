@@ -14,13 +14,13 @@ from benchmark_assets.corpus.trigrams import WIDTH, containment, jaccard, normal
 from resources.frozen import Frozen
 
 REPEATED = 20
-"""Minimum number of letters of a segment contained in another segment that indicate a faulty extraction. Shorter
-segments ('Yes, sir.', 'consciousness'), a fifth of the segments of the suttas, repeat legitimately."""
+"""A segment that is contained in another segment indicates a faulty extraction if it has at least this many letters.
+Shorter segments ('Yes, sir.', 'consciousness'), a fifth of the segments of the suttas, repeat legitimately."""
 
 OVERLAP = 40
-"""Minimum number of letters shared by the end of a segment and the beginning of another segment that indicate a faulty
-extraction. Sentences overlap legitimately ('… is the interior earth element.' 'The interior earth element and …'): in
-the suttas, by up to 32 letters where the sources differ."""
+"""If at least this many letters at the end of a segment are the beginning of another segment, the extraction is likely
+faulty. Sentences overlap legitimately ('… is the interior earth element.' 'The interior earth element and …'): in the
+suttas, by up to 32 letters where the sources differ."""
 
 ALIKE = 0.5
 """Two source segments count as a repetition if the longer one contains at least this share of the shorter one's
@@ -96,10 +96,10 @@ def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, fil
       - suspicious: a segment was not found in its translation, so its alignment is uncertain.
       - short: a reference has fewer than `min_characters`, too few for a comparison of meaning.
       - similar: two references have a similarity of `max_similarity` or more. One may be a copy of the other, or both
-        may be a formula; the envelope collapses.
+        may be a formula; the envelope then collapses.
       - length_ratio: the longest reference is more than `max_length_ratio` times as long as the shortest. Part of the
         shortest may be missing, or the longest may contain text of a neighboring passage.
-      - null_characters: there is a U+0000 or U+FFFD, which stands in place of a lost letter. (PaliBench names only
+      - null_characters: the text contains U+0000 or U+FFFD in place of a lost letter. (PaliBench names only
         U+0000; other programs leave U+FFFD. Polars and DuckDB treat U+0000 like any other character.)
       - internal_duplication: there are duplicated segments, because the extraction assigned the same stretch of the
         translation to two segments.
@@ -123,7 +123,7 @@ def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, fil
 
 
 def _conditions(required: int, filters: Filters) -> dict[str, pl.Expr]:
-    """The condition on which each filter drops a passage, over the columns of `filtered`."""
+    """For each filter, the condition under which it drops a passage, over the columns of `filtered`."""
     return {
         "incomplete": pl.lit(filters.complete) & (pl.col("complete_references") < required),
         "suspicious": pl.lit(filters.verified) & (pl.col("suspicious_segments") > 0),
@@ -217,8 +217,8 @@ def repeating_segments(reference: Sequence[str | None], source: Sequence[str]) -
     -----
     PaliBench describes the filter in a single sentence (section 3.4), and dropped 671 of 4,003 passages with it. In
     Sujato's translation, which the translator divided into segments himself, a segment contains another one in 294
-    passages. The source repeats itself in all of these, so none is counted here. Of segments that are deliberately
-    replaced by all or the end of a neighbor's text, four in five are counted; the others have similar sources.
+    passages. The source repeats itself in all of these, so none is counted here. When segments are deliberately
+    replaced by a neighbor's text or by its end, four in five are counted; the others have similar sources.
     """
     letters = [normalized(segment or "") for segment in reference]
     long_enough = (i for i, text in enumerate(letters) if len(text) >= REPEATED)

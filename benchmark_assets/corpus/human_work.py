@@ -1,7 +1,7 @@
-"""Human work on passages, which cannot be computed again: imported outputs, labels and preferences.
+"""Human work on passages, which cannot be recomputed: imported outputs, labels and preferences.
 
-Here: work that is kept although its passages left the files, and outputs that translate an earlier source. Not here:
-imports (translation, adjudication, literary), removal (lineage.removal, automation.removal).
+Here: work that is kept although its passages are no longer in the files, and outputs that translate an earlier source.
+Not here: imports (translation, adjudication, literary), removal (lineage.removal, automation.removal).
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def kept(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def recorded_labels(warehouse: Warehouse, passages: pl.DataFrame) -> list[Replacement]:
-    """Replacements that record the passages (column `passage`) of labels that were imported without them."""
+    """Replacements that add the passage to labels that were imported without one, for `passages` (column `passage`)."""
     items = warehouse.read("triage", passages, ["item", "passage"])
     labels = warehouse.read("imported_label", items.select("item")).filter(pl.col("passage").is_null())
     recorded = labels.drop("passage", "run_id", "updated_at").join(items, on="item")
@@ -77,15 +77,15 @@ def notices(warehouse: Warehouse) -> list[str]:
         counts = rows.group_by("table", maintain_order=True).len().iter_rows()
         listed = ", ".join(f"{count} rows of {table}" for table, count in counts)
         messages.append(
-            f"{corpus}: {len(passages)} passages are no longer in the files ({_named(passages)}), but what people made "
-            f"for them is kept: {listed}. Put the passages back, import the work again for their new ids, or delete it "
+            f"{corpus}: {len(passages)} passages are no longer in the files ({_named(passages)}), but human work on "
+            f"them is kept: {listed}. Put the passages back, import the work again for their new ids, or delete it "
             f"with `variorum remove kept {corpus}`"
         )
     outdated = imported_outputs(warehouse).filter("outdated").with_columns(CORPUS)
     for (model, corpus), rows in outdated.group_by("model", "corpus", maintain_order=True):
         messages.append(
             f"{model}: {len(rows)} imported outputs translate an earlier source ({_named(rows['passage'])}) and are "
-            "not scored. Once they fit the source, import them again: "
+            "not scored. Once they match the source, import them again: "
             f"`variorum import outputs FILE --corpus {corpus} --model {model}`"
         )
     return messages

@@ -46,8 +46,8 @@ class Passage:
 class Aside:
     """An addition to a continuous text that does not belong to the text itself.
 
-    `kind` is 'heading', 'footnote', 'note' (of an editor) or 'number' (of a paragraph or verse). `at` is its offset in
-    the text, in characters; for a footnote, the offset of its mark. `text` is its content, or the mark
+    `kind` is 'heading', 'footnote', 'note' (of an editor) or 'number' (of a paragraph or verse). `at` is the offset in
+    the text, in characters; for a footnote, the offset of its mark. `text` is the content of the aside, or the mark
     of a footnote whose content is not in the file.
     """
 
@@ -103,8 +103,8 @@ class Document:
 def passage_of(segment_id: str) -> str | None:
     """Id of the passage that a segment belongs to: the segment's id up to its last dot.
 
-    If no dot follows the last colon (`dhp1:3`, a line of a verse), the part before that colon. None for an id with
-    neither dot nor colon.
+    If no dot follows the last colon (`dhp1:3`, a line of a verse), the passage's id is the part before that colon. None
+    if the segment's id has neither dot nor colon.
     """
     head, colon, tail = segment_id.rpartition(":")
     if "." in tail:

@@ -1,7 +1,7 @@
-"""Whether a text copies another: words that both share in runs.
+"""Detection of copies: runs of words that two texts share.
 
-Here: the shares and thresholds, which tell copies from independent translations of one source. Not here: which texts
-are restricted, and what is left out (rights).
+Here: shares and thresholds that distinguish copies from independent translations of the same source. Not here: which
+texts are restricted, and which outputs are left out (rights).
 """
 
 from collections import defaultdict
@@ -18,16 +18,16 @@ LONGEST = 20
 11, and the longest is 20; formulas of the suttas reach 16."""
 
 SHORTEST = 12
-"""The same number for an original whose half has fewer words than `LONGEST`: half of its words, but at least this
-many."""
+"""Lower bound on that length for short originals. If half of the original has fewer words than `LONGEST`, a shared run
+as long as that half makes a text a copy, provided that the run has at least this many words."""
 
 
 def copied(text: str, original: str) -> str:
     """The overlap of a text with an original, in words, if the text counts as a copy; '' if it does not.
 
     A copy contains the whole original, or a run of half of its words (at least `SHORTEST`, at most `LONGEST`), or
-    shares `SHARE` of the words of either text in runs of at least `RUN` words. Case, punctuation, digits and white
-    space do not count.
+    shares at least `SHARE` of the words of either text in runs of at least `RUN` words. Case, punctuation, digits and
+    white space do not count.
     """
     own, words = words_of(text), words_of(original)
     if not own or not words:
@@ -58,11 +58,11 @@ def _contains(words: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def _runs(words: Sequence[str], others: Sequence[str]) -> list[tuple[int, int, int]]:
-    """Maximal runs of at least `RUN` words that both texts have: start in each text, and length."""
+    """Maximal runs of at least `RUN` words that both texts contain: start in each text, and length."""
     starts = defaultdict[tuple[str, ...], list[int]](list)
     for place in range(len(others) - RUN + 1):
         starts[tuple(others[place : place + RUN])].append(place)
-    found, open_runs = [], dict[int, tuple[int, int]]()  # by the place in `others` where each would go on
+    found, open_runs = [], dict[int, tuple[int, int]]()  # by the place in `others` at which each run would continue
     for place in range(len(words) - RUN + 1):
         going = {}
         for other in starts.get(tuple(words[place : place + RUN]), ()):

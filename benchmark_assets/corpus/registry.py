@@ -23,13 +23,13 @@ Section = TypeVar("Section", bound=Frozen)
 def register(warehouse: Warehouse, path: Path, families: Mapping[str, str] | None = None) -> Description:
     """Register the corpus that a file describes, with the licences of its texts. The next scan adds its passages.
 
-    `families` are the families of judges, by name: no two judges of the audit's panel may share one.
+    `families` maps names of judges to their families. No two judges of the audit's panel may belong to one family.
 
     Raises
     ------
     BadInput
-        For all faults of the description, and then of the files that it describes, too: if the description is unusable,
-        or the name is taken by a task or by another description that still exists.
+        For all faults: if the description is unusable, or the name is taken by a task or by another description that
+        still exists. If there are such faults, the faults of the described files are included.
     """
     description, faults = examine(path)
     if description is not None:
@@ -54,7 +54,7 @@ def _taken(warehouse: Warehouse, name: str, path: Path) -> Iterator[BadInput]:
 
 
 def _related(judges: Sequence[str], families: Mapping[str, str], path: Path) -> Iterator[BadInput]:
-    """A fault for each judge of a panel that shares the family of an earlier judge. Unknown judges have no fault."""
+    """A fault for each judge of a panel that shares the family of an earlier judge. Unknown judges cause no fault."""
     seats: dict[str, str] = {}
     for judge in judges:
         family = families.get(judge, "").casefold()
@@ -67,13 +67,13 @@ def _related(judges: Sequence[str], families: Mapping[str, str], path: Path) -> 
 
 
 def paths(warehouse: Warehouse) -> dict[str, Path]:
-    """Absolute paths of the imported descriptions, by corpus. If the home was moved, they are the new paths."""
+    """Absolute paths of the imported descriptions, by corpus. Paths are updated if the home was moved."""
     rows = warehouse.read("corpus", columns=["corpus", "description", "home"])
     return {corpus: restored(text, home, warehouse.folder) for corpus, text, home in rows.iter_rows()}
 
 
 def sources(warehouse: Warehouse) -> dict[str, Path]:
-    """Descriptions of all corpora and their files, by `corpus/…`, without hidden files and unusable descriptions."""
+    """Paths of all usable descriptions and of the files of their corpora, by `corpus/…`, without hidden files."""
     found: dict[str, Path] = {}
     for name, path in paths(warehouse).items():
         description, _ = examine(path)
@@ -159,7 +159,7 @@ def _remember(warehouse: Warehouse, description: Description, path: Path) -> Non
     filters = description.filters.model_dump_json() if description.filters else None
     aligners = {name: {"model": text.aligner, "ask": text.ask} for name, text in description.continuous.items()}
     literary, folder = description.literary, path.resolve().parent
-    if literary.glossary:  # follows the description
+    if literary.glossary:  # stored relative to the description, so that both can be moved together
         literary = literary.model_copy(update={"glossary": Path(os.path.relpath(literary.glossary, folder))})
     row = key.with_columns(
         description=pl.lit(stored(path.resolve(), warehouse.folder)), home=pl.lit(str(warehouse.folder)),

@@ -36,7 +36,7 @@ class Disclosure(NamedTuple):
         return self.rights.filter("restricted")["translator"].to_list()
 
     def withheld(self, outputs: pl.DataFrame) -> pl.Series:
-        """Why each output is withheld: what it shares with a restricted text of its passage, null if it may be shown.
+        """Why each output is withheld: its overlap with a restricted text of its passage; null if it may be shown.
 
         A model may have memorized a translation, or repeat its source; an imported output may be a human translation.
 

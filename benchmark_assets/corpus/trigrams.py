@@ -1,6 +1,6 @@
 """Similarity of two texts by their character trigrams.
 
-Here: the set of a text's trigrams, and the similarity of two sets. Not here: many texts against each other
+Here: the set of a text's trigrams, and the similarity of two sets. Not here: comparing many texts with each other
 (corpus.duplicates), consequences of a similarity (corpus.filters).
 """
 

@@ -14,7 +14,7 @@ from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 FEWEST = 5
-"""Fewest units for an interval, and fewest documents for which documents are the default units."""
+"""Minimum number of units for an interval, and minimum number of documents for documents to be the default units."""
 
 
 UNITS = {"passage": pl.String(), "unit": pl.String(), "unit_kind": pl.String()}
@@ -37,7 +37,7 @@ def units(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def with_units(rows: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
-    """Rows with the columns `unit` and `unit_kind` of their `passage`; the names of units include the corpus.
+    """Add the columns `unit` and `unit_kind` to rows with a `passage`; the names of units include the corpus.
 
     A passage that is no longer in the warehouse is a unit of its own.
     """
@@ -75,8 +75,8 @@ def divided(passages: pl.DataFrame, cluster: str = "") -> pl.DataFrame:
 
     Notes
     -----
-    A block has ⌈n^(1/3)⌉ consecutive passages of a document, for n passages: the order of length that is best for the
-    variance of a mean of dependent observations (Hall, Horowitz and Jing 1995).
+    A block has ⌈n^(1/3)⌉ consecutive passages of a document, for n passages in all: the optimal order of block length
+    for the variance of a mean of dependent observations (Hall, Horowitz and Jing 1995).
     """
     length = math.ceil(round(len(passages) ** (1 / 3), 9))
     rule = cluster or ("document" if passages["document"].n_unique() >= FEWEST else "blocks")

@@ -113,8 +113,8 @@ def dagster_records(
 ) -> pl.DataFrame:
     """Dagster's records of partitions: columns of `KEYS`, `reported_version` and `failed`.
 
-    `reported_version` is the latest version, null if none was reported. `failed` tells whether a partition's last run
-    failed; it is false for an asset without partitions.
+    `reported_version` is the latest version, null if none was reported. `failed` is true if a partition's last run
+    failed; it is always false for an asset without partitions.
     """
     dims = dimensions(partitions_def)
     if partitions_def is None:

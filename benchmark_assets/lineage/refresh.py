@@ -29,7 +29,7 @@ ATTEMPTS = 3
 """Maximum number of computations of a partition in one run: it is computed again if an input changes meanwhile."""
 
 OWNER = "study"
-"""Column that names the asset that a row belongs to, in tables that several assets fill."""
+"""Column with the name of the asset to which a row belongs, in tables that several assets fill."""
 
 NO_FAILURES = pl.DataFrame(schema={"error": pl.String})
 
@@ -102,7 +102,7 @@ def refresh(
     dagster.Failure
         Before computing, if the check `sound` of an input has failed. After storing and reporting the computed
         partitions, if others failed, or if rows are missing (`Computed.incomplete`). If no partition of the
-        run applies and has its inputs, unless `sparse`.
+        run both applies and has its inputs, unless `sparse`.
     """
     if isinstance(context, Survey):
         context.examine(warehouse, settings, partial, cost)

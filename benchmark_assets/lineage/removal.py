@@ -49,8 +49,8 @@ def remove(
 
     Returns
     -------
-    Columns `table` and `rows`: the number of rows removed from each table, for tables that lost any. Embeddings of
-    texts belong to no partition and stay.
+    Columns `table` and `rows`: the number of rows removed from each table, for tables that lost rows. Embeddings of
+    texts belong to no partition and are kept.
     """
     if partitions.is_empty() and not also:
         return pl.DataFrame(schema=ROWS)

@@ -23,12 +23,12 @@ UNKNOWN = ""
 """Stored `made_from` of a partition that a user marked for recomputation."""
 
 INCOMPLETE = "incomplete"
-"""Stored `made_from` of an asset whose rows are stored although some are missing (see `Computed`)."""
+"""Stored `made_from` of an asset that was stored although some of its rows are missing (see `Computed`)."""
 
 Settings = str | Callable[[pl.DataFrame], pl.DataFrame]
 """Everything that determines a result, except the inputs and the code: one string for all partitions, or a function
 from a frame of partitions to a frame with their dimensions and `settings`. A partition that the function leaves out
-does not apply. If the function returns null as its `settings`, its stored rows stay."""
+does not apply. A partition with null `settings` keeps its stored rows."""
 
 
 class Standing(NamedTuple):

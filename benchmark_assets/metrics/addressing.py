@@ -73,8 +73,8 @@ _RULES: dict[str, Pattern[str]] = {
         rf"|(?i:\b(?:far |much |clearly |vastly )?(?:better|superior|more accurate|more faithful) (?:than|to) (?:any|all|every|the) (?:other|others|alternative)\b)"
     ),
 }  # fmt: skip
-"""Patterns, by the finding that they show. Words that also occur in other texts, such as "judge", count only together
-with others."""
+"""Patterns by finding. Words that also occur in ordinary texts, such as "judge", count only in combination with other
+words."""
 
 
 def addressing(text: Text, passage: Passage) -> Finding:

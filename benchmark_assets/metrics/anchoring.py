@@ -1,7 +1,7 @@
-"""Means of people's values over all outputs, from a stratified sample with labels, alone or with judges' values.
+"""Estimated means of people's values over all outputs, from a stratified sample of labels, with or without judges.
 
-Here: post-stratification, and prediction-powered estimates, whose intervals hold whatever the judges do. Not here:
-tables of estimates (audit.estimates, audit.anchored), intervals of means and rates without strata (intervals).
+Here: post-stratification, and prediction-powered estimates, whose intervals are valid however the judges behave. Not
+here: tables of estimates (audit.estimates, audit.anchored), intervals of means and rates without strata (intervals).
 """
 
 import math
@@ -17,13 +17,13 @@ FOLDS = 5
 """Number of folds of units. The predictions for a fold are learned on the other folds."""
 
 WIDEST = 1.05
-"""Maximum ratio of an interval's width to that from people alone. If it is wider, the judge's values are not used."""
+"""Maximum ratio of an interval's width to that from people alone. Above it, the judge's values are not used."""
 
 Rows = NDArray[np.bool_]
 
 
 class Rated(NamedTuple):
-    """Outputs with a value by people, by judges, or by both. Values are in [0, 1], such as 1 for an error, else 0.
+    """Outputs with a value from people, from judges, or from both. Values are in [0, 1]: for example, 1 for an error.
 
     Attributes
     ----------
@@ -33,10 +33,10 @@ class Rated(NamedTuple):
     stratum, unit
         Numbers of each row's stratum and unit, shape (rows,).
     pool
-        Number of each stratum's pool, shape (strata,): strata whose means are expected to be alike.
+        Number of each stratum's pool, shape (strata,). A pool has strata whose means are expected to be similar.
     outputs
         Number of outputs of each stratum over which the mean is taken, shape (strata,). A stratum with 0 outputs only
-        adds to the knowledge about its pool and about the judge.
+        informs the estimates of its pool's rate and of the judge's errors.
     """
 
     people: Floats
@@ -50,8 +50,8 @@ class Rated(NamedTuple):
 class Anchored(NamedTuple):
     """A mean with its 95 % interval, the mean and interval from people alone, and the tuning.
 
-    `tuning` is the slope of people's values on the predictions from the judge's values: about 1 if the predictions
-    hold, 0 if the judge is not used, so that the estimate is that of people alone.
+    `tuning` is the slope of people's values on the predictions from the judge's values: about 1 if the predictions are
+    right; 0 if the judge is not used and the estimate is that from people alone.
     """
 
     mean: tuple[float, float, float]
@@ -62,8 +62,9 @@ class Anchored(NamedTuple):
 class _Weighted(NamedTuple):
     """Weights of rows, all of shape (rows,).
 
-    `labels` and `others` are masks: labeled, and judged without a label. `weight` is a label's share of the mean, 0 for
-    other rows; `other` is the same for the others; `pull` is N / (n + N) with n labels and N others in the stratum.
+    `labels` masks the labeled rows, `others` the rows that are judged but not labeled. `weight` is a label's share of
+    the mean, 0 for other rows; `other` is the same for the rows in `others`; `pull` is N / (n + N) with n labels and N
+    others in the stratum.
     """
 
     labels: Rows
@@ -81,18 +82,19 @@ def anchored(rated: Rated) -> Anchored:
     Notes
     -----
     PPI++ (Angelopoulos, Duchi and Zrnic 2023), stratified (Fisch et al. 2024): within a stratum, the mean of y - λf
-    over labels plus λ times the mean of f over the N other judged outputs, with λ = slope N / (n + N). Here f is the
-    probability of an error given the judge's value, by Bayes's rule from the rate of the pool and from the judge's hits
-    and false alarms over all labels. The slope minimizes the variance. For each fold of units, f and the slope are
-    learned on the other folds, so that the estimate is unbiased whatever the judge's values mean.
+    over labels plus λ times the mean of f over the N other judged outputs, with λ = slope N / (n + N). Here y is
+    people's value, and f is the probability of an error given the judge's value, by Bayes's rule from the rate of the
+    pool and from the judge's hits and false alarms over all labels. The slope minimizes the variance. For each fold of
+    units, f and the slope are learned on the other folds, so that the estimate is unbiased whatever the judge's values
+    mean.
 
     The interval is a score interval like Wilson's. Its variance has three parts: labels with low judge's values, labels
     with high ones, and the part that the judge's values do not correct. The parts come from smoothed rates, because a
-    few labels without a missed error do not show that the judge misses none. If the residuals out of fold have a larger
-    variance, that variance is used. If the mean grows by x, the variance of both groups grows as that of binomials
-    whose parts of x are proportional to their variances. Units and degrees of freedom count as in `post_stratified`. If
-    the judge's values do not make the variance smaller, or the interval is more than 5 % wider than that of people
-    alone, the estimate is that of people alone.
+    few labels without a missed error do not show that the judge misses none. If the out-of-fold residuals have a larger
+    variance, that variance is used. If the mean grows by x, the variance of each of the two groups grows like that of a
+    binomial; the groups' parts of x are proportional to their variances. Units and degrees of freedom are treated as in
+    `post_stratified`. The estimate from people alone is returned if the judge's values do not reduce the variance, or
+    if they make the interval more than 5 % wider.
     """
     weighted, level = _weighted(rated), _levels(rated.judge)
     labels, others = weighted.labels & (weighted.weight > 0), weighted.others
@@ -142,7 +144,7 @@ def anchored(rated: Rated) -> Anchored:
 
 
 def gain(correlation: float, labels: float, others: float) -> float:
-    """Maximum share by which judge's values can narrow the interval: 1 - √(1 - ρ² N / (n + N)).
+    """Maximum share by which a judge's values can narrow the interval: 1 - √(1 - ρ² N / (n + N)).
 
     `correlation` is ρ, the correlation of the judge's values with people's within strata; `labels` is n; `others` is N,
     the number of outputs that only the judge sees.
@@ -180,7 +182,7 @@ def post_stratified(weights: Floats, errors: Floats, rates: Floats, effect: floa
 
 
 def design_effect(deviations: Floats, units: Units) -> float:
-    """Factor by which the variance of a sum exceeds that of independent deviations, at least 1; Student's t included.
+    """Factor by which the variance of a sum exceeds that of independent deviations, at least 1, with Student's t.
 
     Parameters
     ----------
@@ -234,7 +236,7 @@ def _tuned(rated: Rated, weighted: _Weighted, level: Rows, fitted: Rows) -> tupl
     """Expected and predicted values of all rows, deviations of predictions from their stratum's mean, and the slope.
 
     Everything is learned from the labels in the mask `fitted`. Deviations are 0 without a judge's value, and in strata
-    where the judge saw nothing but labels.
+    where the judge saw only labeled outputs.
     """
     pools, truth = rated.pool[rated.stratum], np.where(fitted, rated.people, 0)
     drawn, sums = (np.bincount(pools, row, minlength=int(rated.pool.max()) + 1) for row in (fitted * 1.0, truth))

@@ -9,7 +9,7 @@ from resources.comet.worker import TRIPLE
 
 SCORE = ["comet_avg", "comet_best", "cut"]
 
-# COMET scores any string, even an empty one. Required: a character that is no space, control or format character.
+# COMET scores any string, even an empty one. Require a character other than space, control and format characters.
 LEGIBLE = r"[^\s\p{C}]"
 
 

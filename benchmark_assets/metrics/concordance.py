@@ -66,7 +66,7 @@ def kendall_w(ranked: Floats) -> Floats:
 
     Notes
     -----
-    The sum of squared deviations of the systems' rank sums, divided by its maximum, reached if all metrics agree.
+    The sum of squared deviations of the systems' rank sums, divided by the maximum that it has if all metrics agree.
     Kendall and Babington Smith 1939.
     """
     sums, metrics = ranked.sum(axis=-2), ranked.shape[-2]

@@ -23,7 +23,7 @@ UNUSABLE = ["empty", "refused"]
 """Diagnoses with which an output counts as missing."""
 
 COMET = ("comet_avg", "comet_best")
-"""Scores that count only for models with a COMET checkpoint."""
+"""Scores that are filled in only for models with COMET scores."""
 
 SIGNATURE = (
     "passages without a usable output: similarity, chrF++, BLEU, COMET and length 0, drift as at similarity 0 (or left "
@@ -53,17 +53,17 @@ def completed(
     own
         The corpus's own set: `corpus`, `passage`, `unit`, `unit_kind`.
     worst
-        Returns the columns of `worst_scores` for passages (column `passage`), each once. Computing these takes long, so
+        Returns the columns of `worst_scores` for passages (column `passage`), each once. Computing these is slow, so
         the function is called only for passages without a usable output.
     settings
         Settings by corpus; a corpus without settings has the defaults.
 
     Returns
     -------
-    The columns of `scores`, and `expected` (whether the passage is in the own set), `usable` (whether it is, and has a
-    usable output) and `ranked` (whether the system is a model with enough usable outputs). The scores of a model's
-    other expected passages are the worst ones, or null where the settings leave them out. Translators need not
-    translate everything: they get no further rows.
+    The columns of `scores`, and `expected` (whether the passage is in the corpus's own set), `usable` (whether it is
+    expected and has a usable output) and `ranked` (whether the system is a model with enough usable outputs). A model's
+    expected passages without a usable output get the worst scores, or null if the settings omit them. Translators need
+    not translate everything: they get no additional rows.
     """
     unusable = pl.any_horizontal(pl.col(name).fill_null(value=False) for name in UNUSABLE)
     expected = pl.col("passage").is_in(own["passage"].implode())
@@ -93,7 +93,7 @@ def own_passages(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def own_sets(warehouse: Warehouse) -> dict[str, str]:
-    """Digest of everything except scores that determines aggregates, by corpus: own passages, units, settings."""
+    """By corpus, a digest of all inputs of aggregates other than scores: own passages, units, settings."""
     settings = scoring(warehouse)
     rows = own_passages(warehouse).sort("passage")
     return {
@@ -115,7 +115,7 @@ def own_sets_of(warehouse: Warehouse, models: pl.DataFrame) -> pl.DataFrame:
 def worst_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     """Scores of an empty output for each passage (column `passage`), with the number of `references`.
 
-    Returns those columns of `drift_score` and `lexical_score` that measures use, `comet_avg` and `comet_best`.
+    Returns the columns of `drift_score` and `lexical_score` that measures use, and `comet_avg` and `comet_best`.
     """
     keys = passages.select("passage")
     references = warehouse.read("reference", keys, ["passage", "text", "complete"]).filter("complete")

@@ -1,10 +1,10 @@
 """Diagnoses of outputs: defects that are visible without judging the meaning, with evidence.
 
-Here: the choice among findings, and equal outputs of a model. Not here: the rules, on form and wording
-(metrics.packaging), on words to a judge (metrics.addressing), and in comparison with source and references
-(metrics.fidelity); similarity in meaning (metrics.drift); rates over a corpus (metrics.summary).
+Here: the choice among findings, and equal outputs of a model. Not here: rules on form and wording (metrics.packaging),
+on text that addresses a judge (metrics.addressing), and on comparison with source and references (metrics.fidelity);
+similarity in meaning (metrics.drift); rates over a corpus (metrics.summary).
 
-No rule uses references of other passages, so that correcting one passage leaves all other diagnoses alone.
+No rule uses references of other passages, so that correcting one passage does not change any other diagnosis.
 """
 
 import polars as pl
@@ -99,7 +99,7 @@ def _diagnosed(text: Text, passage: Passage, twins: list[str]) -> tuple[bool | s
     findings["preamble"] = NOTHING if refused or thinks else packaging.preamble(text, passage)
     spoiled = any(findings[name][0] for name in ("markup", "mojibake"))  # these hide how a text ends
     findings["truncated"] = NOTHING if refused or foreign else UNKNOWN if spoiled else fidelity.truncated(text, passage)
-    # Few words of the references are a sign of another language as of another text, so both may be found.
+    # Few words in common with the references may indicate another language or another text, so both may be found.
     elsewhere = not refused and not findings["copied"][0] and not findings["wrong_script"][0]
     findings["other_passage"] = fidelity.other_passage(text, passage) if elsewhere else NOTHING
     ordered = [*(findings[name] for name in DIAGNOSES[1:]), addressing(text, passage)]

@@ -42,7 +42,7 @@ def cosine_drift(sim_centroid: NDArray[np.float64], spread: NDArray[np.float64])
 
 
 def adjusted_drift(similarity: NDArray[np.float64], agreement: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Drift that does not depend on the number of references: distance from them / distance among them.
+    """Drift that does not depend on the number of references: distance from them divided by distance among them.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def adjusted_drift(similarity: NDArray[np.float64], agreement: NDArray[np.float6
 
     Returns
     -------
-    (1 - similarity + 0.02) / (1 - agreement + 0.02), shape (items,), in (0, 101]. Near 1 for a candidate that is to the
-    references as they are to each other.
+    (1 - similarity + 0.02) / (1 - agreement + 0.02), shape (items,), in (0, 101]. Near 1 for a candidate that is as far
+    from the references as they are from each other.
 
     Notes
     -----
@@ -105,8 +105,8 @@ def worst_drift(envelopes: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `drift`, `drift_adjusted` and `drift_euclidean`. The mean of the references has the length 1 - spread, and
-    so a distance of √(1 + (1 - spread)²) from a unit vector at a right angle.
+    Columns `drift`, `drift_adjusted` and `drift_euclidean`. The mean of the references has the length 1 - spread, so
+    that its distance from an orthogonal unit vector is √(1 + (1 - spread)²).
     """
     columns = ("human_spread", "euclidean_spread", "mean_similarity")
     spread, euclidean_spread, agreement = (envelopes[name].cast(pl.Float64).to_numpy() for name in columns)

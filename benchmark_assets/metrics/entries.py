@@ -1,4 +1,4 @@
-"""Metrics of passages, one entry for each: its inputs, its direction, its cost, and the tables of its scores.
+"""Metrics of passages, with one entry per metric: its inputs, its direction, its cost, and the tables of its scores.
 
 To add a metric, add an entry. An entry with a function `score` fills rows of the tables `segment_metric` and
 `human_metric`, if the registry names it under `metrics`; the other entries have assets and tables of their own. Not
@@ -106,7 +106,7 @@ def scores(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:  # fmt: skip
     """Score candidates by all metrics of the registry.
 
-    Stored scores with the same signature and the same texts are used again, so that only the scores of a new metric are
+    Stored scores with the same signature and the same texts are reused, so that only the scores of a new metric are
     computed.
 
     Parameters
@@ -173,8 +173,8 @@ def means(metrics: Checkpoints, rows: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    The content of `metric_summary`. The interval has the units of the corpus, and is cut to the metric's range. Systems
-    without a score have no row.
+    The content of `metric_summary`. The interval uses the units of the corpus, and is clipped to the metric's range.
+    Systems without a score have no row.
     """
     keys = ["corpus", "kind", "system", "metric"]
     summaries = []
@@ -187,7 +187,7 @@ def means(metrics: Checkpoints, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _inputs(texts: Texts) -> pl.DataFrame:
-    """Digest of everything that a candidate may be scored from: columns `item` and `inputs`."""
+    """Digest of all texts that may determine a candidate's scores: columns `item` and `inputs`."""
     references = texts.references.sort("translator").group_by("item").agg(references=pl.struct("translator", "text"))
     rows = texts.candidates.join(texts.sources.select("item", source="text"), on="item", how="left")
     rows = rows.join(references, on="item", how="left").select("item", "text", "source", "references")
@@ -196,7 +196,7 @@ def _inputs(texts: Texts) -> pl.DataFrame:
 
 
 def _signature(checkpoint: Comet | None) -> pl.Expr:
-    """Everything that determines the scores of an entry of the registry; for TER, with the column `tokenizer`."""
+    """Everything that determines the scores of a metric of the registry; for TER, an expression over `tokenizer`."""
     if checkpoint is not None:
         return pl.lit(checkpoint.signature)
     metric = TER()
@@ -209,7 +209,7 @@ def _signature(checkpoint: Comet | None) -> pl.Expr:
 def _ter(texts: Texts, _: Comet | None) -> pl.DataFrame:
     """sacrebleu's TER against all references: `item`, `score` and `cut`.
 
-    Texts without spaces between words are cut by the tokenizer of BLEU first.
+    Texts without spaces between words are first divided by the tokenizer of BLEU.
     """
     references = texts.references.group_by("item", maintain_order=True).agg(references="text")
     rows = texts.candidates.join(references, on="item", maintain_order="left")

@@ -1,6 +1,6 @@
 """Faults of an output in comparison with its source and the references of its passage.
 
-Here: the source left as it is, wrong script or language, repetition, a missing end, the translation of another passage.
+Here: untranslated source text, wrong script or language, repetition, a missing end, the translation of another passage.
 Not here: text around a translation or in place of it (metrics.packaging), the choice among findings
 (metrics.diagnostics).
 
@@ -26,25 +26,25 @@ from benchmark_assets.metrics.texts import (
 )
 
 STRETCH = 12
-"""Fewest consecutive letters shared with the source that count as copied. Most names that translations retain are
-shorter."""
+"""Minimum number of consecutive letters shared with the source that count as copied. Most names that translations
+retain are shorter."""
 
 COPIED = 0.3
 """An output with at least this share of copied letters counts as copied. In real outputs, names and formulas amount to
 0.22 at most; outputs whose second half is the source's text have 0.32 or more."""
 
 FEWEST_LETTERS = 4
-"""Fewest letters in an output, and in foreign scripts, for a diagnosis of a wrong script."""
+"""Minimum number of letters in an output, and in foreign scripts, for a diagnosis of a wrong script."""
 
 OWN_SCRIPT = 0.05
-"""A script with at least this share of the references' letters is one of theirs; quoted words have less."""
+"""A script with at least this share of the references' letters counts as theirs; scripts of quoted words have less."""
 
 WRONG_SCRIPT = 0.2
 """An output with at least this share of letters in scripts foreign to the references is in a wrong script."""
 
 FEWEST_WORDS = 10
-"""Fewest words in the output, and distinct words in the references, for a diagnosis of another language. With fewer,
-there may be no common words by chance."""
+"""Minimum number of words in the output, and of distinct words in the references, for a diagnosis of another language.
+With fewer, texts in the same language may have no common words by chance."""
 
 STRANGE = 0.1
 """An output with less than this share of its words in the references is in another language. With English references,
@@ -54,38 +54,38 @@ FAMILIAR = 0.2
 """An output with at least this share of its words in the references is in their language."""
 
 FOREIGN = 0.03
-"""An output with less than this share of its words in the references is not even in their language, so it is no
+"""An output with less than this share of its words in the references is not even in their language, so it is not a
 translation of another passage. Texts of other passages have less in 2 % of cases, Latin in two thirds."""
 
 LOOP = 4
-"""Fewest immediate repetitions of a stretch that count as a loop; no real output reached 3."""
+"""Minimum number of immediate repetitions of a stretch that count as a loop; no real output reached 3."""
 
 LOOP_CHARACTERS = 40
-"""Fewest characters in a loop, all repetitions together: 'no, no, no, no' may be a translation."""
+"""Minimum number of characters in a loop, all repetitions together: 'no, no, no, no' may be a translation."""
 
 TWICE = 1.95
-"""A text that consists of the same words this many times was written more than once."""
+"""A text that consists of the same words at least this many times counts as repeated."""
 
 LONG = 1.4
-"""A text of this share of the shortest reference's length, or more, is not truncated."""
+"""A text with at least this share of the shortest reference's length is not truncated."""
 
 UNCOVERED = 0.07
 """A text that ends with a sentence is truncated only if at least this share of the content words at the end of each
 reference has no counterpart."""
 
 BRIEF, MUCH = 0.6, 0.2
-"""A text shorter than the first share of the shortest reference, with at least the second share of the references' end
-uncovered, is truncated even if it has as many sentences as the source."""
+"""A text shorter than BRIEF times the shortest reference is truncated even if it has as many sentences as the source,
+provided that at least the share MUCH of the content words at the end of each reference has no counterpart."""
 
 UNFINISHED = "…;；"
 """Final punctuation that does not indicate truncation: it ends an abbreviation, or the verse continues in the next
 passage."""
 
 COPIED_STRETCH = 40
-"""An output with this many consecutive letters of the source has left part of it untranslated."""
+"""An output with at least this many consecutive letters of the source has left part of the source untranslated."""
 
 FEWEST_STEMS = 4
-"""Fewest content words in the output and in a reference for a diagnosis of another passage."""
+"""Minimum number of content words in the output and in a reference for a diagnosis of another passage."""
 
 Finding = tuple[bool | None, str]
 """Whether the output has the defect (None: undecidable), and the evidence ('' without a defect)."""
@@ -157,7 +157,7 @@ class Passage:
 
 
 def copied(text: Text, passage: Passage) -> Finding:
-    """Whether the source is left as it is, as a whole or in part."""
+    """Whether all or part of the source is copied instead of translated."""
     share, longest = passage.copied(text.text)
     human = [passage.copied(reference.text) for reference in passage.references if share]
     if share >= COPIED and share > max((share for share, _ in human), default=0):
@@ -168,7 +168,7 @@ def copied(text: Text, passage: Passage) -> Finding:
 
 
 def wrong_script(text: Text, passage: Passage) -> Finding:
-    """Whether the text is in another script than the references."""
+    """Whether the text is in a script that the references do not use."""
     letters, human = scripts(text.text), passage.letters
     if letters.total() < FEWEST_LETTERS or not human:
         return UNKNOWN
@@ -208,10 +208,10 @@ def repeated(text: Text, passage: Passage, twins: list[str]) -> Finding:
 
 
 def truncated(text: Text, passage: Passage) -> Finding:
-    """Whether the end is missing: the text ends mid-sentence, or with a sentence before the end of the passage.
+    """Whether the end is missing: the text ends mid-sentence, or at the end of a sentence within the passage.
 
     In the second case, it has fewer sentences than the source or is short, and the end of every reference has no
-    counterpart in it. Both are needed: translators join sentences, abbreviate, and paraphrase.
+    counterpart in it. Both conditions are needed: translators join sentences, abbreviate, and paraphrase.
     """
     if not passage.references:
         return UNKNOWN
@@ -244,7 +244,7 @@ def other_passage(text: Text, passage: Passage) -> Finding:
 
 
 def least_similarity(size: int) -> float:
-    """Least similarity of a translation to its references, given the number of content words of the shorter text.
+    """Minimum similarity of a translation to its references, given the number of content words of the shorter text.
 
     By chance, long texts share more words than short ones.
     """
@@ -254,8 +254,8 @@ def least_similarity(size: int) -> float:
 def uncovered_end(stems: list[str], reference: list[str]) -> float:
     """Share of a reference's content words that follow the last one with a counterpart in the text, in [0, 1].
 
-    Words of the longest common subsequence are counterparts, as early in the reference as possible. It is computed with
-    one bit for each word of the reference.
+    Counterparts are the words of a longest common subsequence that ends as early in the reference as possible. The
+    subsequence is computed with one bit for each word of the reference.
 
     Source: Hyyrö, Bit-parallel LCS-length computation revisited (2004).
     """

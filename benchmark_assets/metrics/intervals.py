@@ -1,7 +1,8 @@
 """Confidence intervals from units: groups of passages, such as documents, whose scores are not independent.
 
-Here: intervals by exchange of signs, by t for five units, by the bootstrap of units for other statistics, and Wilson's
-for proportions. Not here: which passages form a unit (corpus.units), comparing systems (significance).
+Here: intervals from exchanging signs of units, from Student's t for five units, from the bootstrap of units for other
+statistics, and Wilson intervals of proportions. Not here: which passages form a unit (corpus.units), comparisons of
+systems (significance).
 """
 
 import math
@@ -32,7 +33,7 @@ SIGNATURE = (
 
 Floats = NDArray[np.float64]
 Units = NDArray[np.int64]
-"""Number of the unit that each row belongs to, from 0, shape (rows,). A number without a row is no unit."""
+"""Number of the unit that each row belongs to, from 0, shape (rows,). Numbers without a row are ignored."""
 
 Bounds = tuple[float | None, float | None]
 """Lower and upper bound of an interval; None with too few units."""
@@ -54,7 +55,10 @@ def unit_sizes(units: Units) -> Floats:
 
 
 def effective_units(sizes: Floats) -> float:
-    """Number of equal units that would determine a mean as precisely: (Σ size)² / Σ size², from shape (units,)."""
+    """Effective number of units: as many units of equal size would determine a mean as precisely.
+
+    Equal to (Σ size)² / Σ size², from shape (units,).
+    """
     return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
@@ -62,7 +66,7 @@ def effective_units(sizes: Floats) -> float:
 def signs(units: int) -> NDArray[np.int8]:
     """Signs that units exchange, shape (patterns, units), 1 or -1, read-only; the first pattern exchanges none.
 
-    All patterns, up to a change of all signs, if there are at most `TRIALS`; else that many random patterns.
+    All patterns, up to a reversal of all signs, if there are at most `TRIALS`; else that many random patterns.
     """
     if 2 ** (units - 1) <= TRIALS:
         exchanged = np.arange(2 ** (units - 1))[:, None] >> np.arange(units) & 1
@@ -131,8 +135,8 @@ def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
     An interval contains the values that the randomization test of the units' signs does not reject at 5 %: unit i
     deviates from the value by influence + share x distance, and its sign is arbitrary under the hypothesis. The test is
     exact for symmetric deviations, whatever the sizes, variances and correlations within units (Canay, Romano and
-    Shaikh 2017). For a pattern s of signs with sums a = Σ s·influence and b = Σ s·share, the hypothesis at a distance d
-    > 0 is hit while d <= max(a / (1 - b), -a / (1 + b)), so that the bound is a quantile over the patterns. Five units
+    Shaikh 2017). For a pattern s of signs with sums a = Σ s·influence and b = Σ s·share, the pattern is a hit at a
+    distance d > 0 if d <= max(a / (1 - b), -a / (1 + b)), so that the bound is a quantile over the patterns. Five units
     have only 16 patterns, too few for 5 %: the bound is that of `student`.
     """
     counts = (shares > 0).sum(axis=0)
@@ -149,7 +153,7 @@ def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
         with np.errstate(divide="ignore", invalid="ignore"):
             forward, backward = a / (1 - b), a / (1 + b)
         for limits, ends in ((np.maximum(forward, -backward), low), (np.maximum(-forward, backward), high)):
-            limits[b > 1 - 1e-12] = np.inf  # a pattern without exchange is hit at any distance
+            limits[b > 1 - 1e-12] = np.inf  # a pattern without exchange is a hit at any distance
             ends[many] = -np.partition(-limits, allowed, axis=1)[:, allowed]
     return low, high
 
@@ -166,9 +170,9 @@ def student(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
 
 
 def mean_interval(values: Floats, units: Units, least: float = -math.inf, most: float = math.inf) -> Bounds:
-    """95 % interval of the mean of values, shape (rows,), whose units are given; NaN is ignored.
+    """95 % interval of the mean of values, shape (rows,), clustered by unit; NaN is ignored.
 
-    `least` and `most` are the range of the values: the interval is cut to it.
+    The interval is clipped to the range of the values, `least` to `most`.
     """
     present = np.isfinite(values)
     _, kept = np.unique(units[present], return_inverse=True)
@@ -181,9 +185,9 @@ def mean_interval(values: Floats, units: Units, least: float = -math.inf, most: 
 
 
 def rate_interval(hits: NDArray[np.bool_] | Floats, units: Units) -> Bounds:
-    """95 % interval of the share of rows that are hits, shape (rows,), whose units are given; see `rate_intervals`.
+    """95 % interval of the share of hits among rows, shape (rows,), clustered by unit; see `rate_intervals`.
 
-    A row may be a hit in part, if it stands for several trials.
+    A row that represents several trials may be a fraction of a hit.
     """
     return rate_intervals(by_unit(hits.astype(np.float64), units)[:, None], unit_sizes(units)[:, None])[0]
 
@@ -204,7 +208,7 @@ def rate_intervals(hits: Floats, trials: Floats) -> list[Bounds]:
     rates_by_units: dict[bytes, list[int]] = {}
     for rate, present in enumerate((trials > 0).T):
         rates_by_units.setdefault(present.tobytes(), []).append(rate)
-    for pattern, rates in rates_by_units.items():  # apart, so that an interval depends on the units of its rate only
+    for pattern, rates in rates_by_units.items():  # separately: an interval depends only on the units of its rate
         present = np.frombuffer(pattern, dtype=bool)
         units = int(present.sum())
         if units < FEWEST:
@@ -223,11 +227,11 @@ def rate_bounds(rate: float, rows: float, units: int, below: float, above: float
 
     Notes
     -----
-    Each bound is Wilson's, with the sample size at which the normal bound is as distant, but at most the number of
-    rows; or it is the bound of the mean, if that is farther. Wilson's bounds suit rare hits, the bounds of the mean
-    suit units that differ in size: together they hold the truth in 93 % of simulated corpora or more. If all rows are
-    hits, or none is, the rows say nothing of their correlation, and every unit counts as one row. If every unit has one
-    row, rows are independent, and the bounds are Wilson's.
+    Each bound is the farther one of two: Wilson's bound, with the sample size at which the normal bound is equally
+    distant, but at most the number of rows; and the bound of the mean. Wilson's bounds suit rare hits, the bounds of
+    the mean suit units that differ in size: together they contain the true rate in at least 93 % of simulated corpora.
+    If all rows are hits, or none is, the rows do not show their correlation, and every unit counts as one row. If every
+    unit has one row, rows are independent, and the bounds are Wilson's.
     """
     if units >= rows:
         return wilson(rate * rows, rows)
@@ -292,8 +296,9 @@ def percentile_interval(values: Floats, units: float) -> Bounds:
 
     Notes
     -----
-    Expanded percentiles (Hesterberg 2015, section 3.3): percentiles of a small sample are too narrow, like a normal
-    interval without n / (n - 1) and without t, so that their level is Φ(-t √(n / (n - 1))) for n units.
+    Expanded percentiles (Hesterberg 2015, section 3.3): percentile intervals of a small sample are too narrow, like a
+    normal interval without n / (n - 1) and without Student's t. So the percentiles are at the level
+    Φ(-t √(n / (n - 1))) for n units.
     """
     finite = values[np.isfinite(values)]
     if units < FEWEST or finite.size == 0:

@@ -27,7 +27,7 @@ BLEU_ORDER = 4
 CHRF_CHARACTERS, CHRF_WORDS = 6, 2
 BETA = 2
 BLOCK = 1 << 16  # characters per block of items: larger blocks do not fit in a processor's cache
-TOGETHER = 100  # most candidates per block from one item: the memory for counting grows with their square
+TOGETHER = 100  # maximum number of candidates per block from one item: memory for counting grows with their square
 
 
 class _Item(NamedTuple):
@@ -82,7 +82,7 @@ def lexical_scores(
     Parameters
     ----------
     candidates
-        Columns `on` and `text`, and `tokenizer` where an item has another tokenizer of BLEU than 13a.
+        Columns `on` and `text`, and `tokenizer` if an item has a BLEU tokenizer other than 13a.
     references
         Columns `within` and `text`: complete references, not empty.
     on, within

@@ -1,5 +1,6 @@
-"""Logistic regression on one quantity: of many rows, with an interval by units, and of few pairs. Not here: what the
-quantity is (its callers).
+"""Logistic regression on one quantity: of many rows, with an interval clustered by unit, and of few pairs.
+
+Not here: the meaning of the quantity (its callers).
 """
 
 import math
@@ -16,7 +17,7 @@ STEEP = 20.0
 """Logits per unit of the quantity above which the outcomes count as separated: the likelihood has no maximum."""
 
 BOUND = 50.0
-"""Largest absolute slope, and largest absolute bound of its interval, of few pairs, in logits."""
+"""Maximum absolute slope, and maximum absolute bound of its interval, of few pairs, in logits."""
 
 
 def fitted(design: Floats, outcome: Floats, offset: Floats | float = 0.0) -> Floats | None:
@@ -59,7 +60,7 @@ def slope(quantity: Floats, outcome: NDArray[np.bool_], units: Units) -> Estimat
     Returns
     -------
     The slope in logits per unit of the quantity, by maximum likelihood, and its 95 % interval by the sign test of units
-    (`intervals.bounds`). All three are None if the quantity is constant, or if a value of it separates the outcomes;
+    (`intervals.bounds`). All three are None if the quantity is constant, or if a threshold separates the outcomes;
     the bounds are None with fewer than `FEWEST` units.
     """
     if len(quantity) == 0 or np.ptp(quantity) < 1e-9 or outcome.all() or not outcome.any():
@@ -98,7 +99,7 @@ def penalized_slope(quantity: Floats, outcomes: Floats) -> Estimate:
 
     Returns
     -------
-    The slope, with the position as a second parameter if the orders are apart, and its interval, all within ±`BOUND`.
+    The slope and its interval, all within ±`BOUND`. If both orders have outcomes, the position is a second parameter.
 
     Notes
     -----

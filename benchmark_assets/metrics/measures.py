@@ -35,7 +35,7 @@ class Measure(NamedTuple):
     score
         Maps sums of statistics, shape (n, statistics), to scores, shape (n,). Each sum must include a scored row.
     least, most
-        Range of the scores; intervals are cut to it.
+        Range of the scores; intervals are clipped to it.
     proportion
         Whether the measure is a share of rows. The second statistic is then 1 for rows with the property.
     """

@@ -62,7 +62,7 @@ def pearson(first: Floats, second: Floats) -> Floats:
 def moments(first: Floats, second: Floats) -> Floats:
     """Terms whose sums determine Pearson's correlation, from shape (...) to (..., 6); zeros for missing values.
 
-    Both sides are centered and scaled to an extent of 1 at most, because sums of squares of raw values lose digits.
+    Both sides are centered and scaled to a range of at most 1, because sums of squares of raw values lose digits.
     """
     x, y = shared(first, second)
     present = np.isfinite(x)
@@ -252,7 +252,10 @@ def soft_pairwise_accuracy(gold: Floats, metric: Floats, weights: Floats) -> Flo
 
 
 def _standardized(differences: Floats, weights: Floats) -> Floats:
-    """Sums of differences over their standard deviation under exchange, shape (resamples, pairs); 0 if all are 0."""
+    """Sums of differences, divided by their standard deviation under exchange; 0 if all differences are 0.
+
+    Shape (resamples, pairs).
+    """
     sums, squares = weights @ differences.T, weights @ (differences**2).T
     return np.nan_to_num(ratio(sums, np.sqrt(squares)))
 

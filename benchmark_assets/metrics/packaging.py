@@ -1,4 +1,4 @@
-"""Faults of an output that are around a translation or in place of it: chat, reasoning, markup, refusals, mojibake.
+"""Faults in the text around a translation or in place of it: chat, reasoning, markup, refusals, mojibake.
 
 Here: rules on form and wording. Wording that also occurs in a reference or in the source is not a fault. Not here: the
 word lists (metrics.wordings), comparison of the translation itself (metrics.fidelity).
@@ -65,7 +65,7 @@ PLACEHOLDER = re.compile(
     r"\s*(?:[\[(<{【（][^\])>}】）]{0,120}[\])>}】）]|n/?a|null|none|nil|undefined|error\b.{0,80}|untranslatable|-+|tbd|todo)[\s.]*",
     re.IGNORECASE,
 )
-"""A text that is nothing but a remark in brackets, or a word for no value."""
+"""A text that is nothing but a remark in brackets, or a word such as "none"."""
 
 _PAGES = ("cp1252", "mac_roman", "cp437", "cp1251", "cp1250", "gbk", "cp932")
 """Code pages in which UTF-8 is often misread."""
@@ -75,8 +75,8 @@ _LOST = re.compile(
     r"\ufffd|[\x00-\x08\x0e-\x1f\x80-\x84\x86-\x9f]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|â€|ï»¿|\?{4,}|[^\W\d_]\?[^\W\d_A-Z]"
     r"|[a-zß-ÿ][À-ÖØ-Þ]|[A-Z][À-ÖØ-Þ][a-z]"
 )
-"""Replacement and control characters, escapes, the start of a misread quotation mark, question marks and capitals in
-words."""
+"""Replacement and control characters, escapes, the start of a misread quotation mark, question marks and capitals
+within words."""
 
 
 def preamble(text: Text, passage: Passage) -> Finding:
@@ -101,7 +101,7 @@ def thinking(text: Text, passage: Passage) -> Finding:
 
 def markup(text: Text, passage: Passage) -> Finding:
     """Whether the text contains markup or is wrapped in it."""
-    body = THOUGHT_TAG.sub("", text.text)  # tags of reasoning are a fault of their own
+    body = THOUGHT_TAG.sub("", text.text)  # tags of reasoning are a separate fault
     kinds = [
         kind
         for kind, pattern in MARKUP.items()
@@ -187,5 +187,5 @@ def _readings(run: str) -> frozenset[str]:
 
 
 def _common(letter: str) -> bool:
-    """Whether a letter is Latin or a typographic mark: what a garbled text most probably was."""
+    """Whether a letter is Latin or a typographic mark, as most letters of garbled texts originally were."""
     return letter <= "\u017f" or "\u1e00" <= letter <= "\u1eff" or "\u2010" <= letter <= "\u2044"

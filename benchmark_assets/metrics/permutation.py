@@ -1,4 +1,4 @@
-"""Paired permutation tests: of systems by differences per item, and of metrics by their agreement with people.
+"""Paired permutation tests: between systems, by differences per item, and between metrics, by agreement with people.
 
 Not here: measures of agreement (meta_evaluation), comparisons of systems in tables (significance).
 """
@@ -22,7 +22,7 @@ ROUNDING = 1e-9
 class Comparison(NamedTuple):
     """Difference in agreement with people between two metrics, the first minus the second.
 
-    `p_first` and `p_second` are one-sided p-values: that the first metric agrees better, and that the second does.
+    `p_first` and `p_second` are one-sided p-values for the first and for the second metric agreeing better.
     """
 
     difference: float
@@ -44,7 +44,7 @@ def exchanges(items: int) -> NDArray[np.int8]:
 
 
 def at_least_observed(differences: Floats) -> Floats:
-    """One-sided p-values that the first of two systems is better, shape (pairs, items) to (pairs,).
+    """One-sided p-values for the first of two systems being better, shape (pairs, items) to (pairs,).
 
     `differences` are the first system's scores minus the second's, 0 for items without both.
 
@@ -162,6 +162,6 @@ def _compared(differences: Floats, observed: float) -> Comparison:
 
 
 def _p(trials: Floats, observed: Floats | float, tolerance: Floats | float) -> Floats:
-    """Share of trials of at least the observed value, which counts as one more trial; ties up to rounding are hits."""
+    """Share of trials that reach the observed value, which counts as one more trial; ties up to rounding are hits."""
     shares: Floats = ((trials >= observed - tolerance).sum(axis=0) + 1) / (len(trials) + 1)
     return shares

@@ -51,8 +51,8 @@ def human_scores(warehouse: Warehouse) -> pl.DataFrame:
 def all_scores(warehouse: Warehouse) -> pl.DataFrame:
     """Scores of models and translators, comparable within each corpus; columns as in `model_scores`.
 
-    In a corpus with scores of translators, a model's scores are left out if they come from another embedder than the
-    translators' scores; its COMET columns are null if they come from another checkpoint.
+    In a corpus with scores of translators, a model's scores are left out if their embedder differs from that of the
+    translators' scores; the model's COMET columns are null if their checkpoint differs.
     """
     models, humans = model_scores(warehouse), human_scores(warehouse)
     makers = humans.group_by("corpus").agg(human_embedder=pl.col("embedder").max(), human_comet=pl.col("comet").max())

@@ -59,8 +59,8 @@ def differences(statistics: Floats, units: Units, scores: Callable[[Floats], Flo
     -----
     A unit's influence on a difference is the difference of its influences on the scores. The interval contains the
     values that the sign test does not reject at 5 %, so that it excludes 0 if and only if `p` is at most 0.05. For
-    measures that are means, exchanging signs is exchanging the outputs of the two systems in whole units (approximate
-    randomization, Noreen 1989).
+    measures that are means, exchanging signs means exchanging the outputs of the two systems in whole units
+    (approximate randomization, Noreen 1989).
     """
     present = statistics[:, :, 0] > 0
     pairs_by_passages: dict[bytes, list[tuple[int, int]]] = {}
@@ -100,7 +100,7 @@ def tested(difference: Floats, influences: Floats, shares: Floats) -> Mapping[st
 
 
 def sign_test(differences: Floats, influences: Floats, shares: Floats) -> Floats:
-    """Two-sided p-values of differences from 0.
+    """Two-sided p-values of differences, for the hypothesis that they are 0.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def holm_by_system(pairs: Iterable[tuple[str, str]], p: Floats) -> Floats:
 
 
 def holm(p: Floats) -> Floats:
-    """P-values corrected for multiple tests, shape (tests,) to (tests,). NaN is no test, and stays NaN.
+    """P-values corrected for multiple tests, shape (tests,) to (tests,). NaN does not count as a test, and stays NaN.
 
     Notes
     -----

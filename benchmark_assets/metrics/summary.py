@@ -55,7 +55,7 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
 
 
 def signature(embedder: str, comet: str | None = None, tokenizer: str = DEFAULT, units: str | None = None) -> str:
-    """Everything needed to reproduce the numbers of a summary, in words; `units` says what the units are."""
+    """Everything needed to reproduce the numbers of a summary, in words; `units` is the kind of the units."""
     parts = [f"embedder: {embedder}", DRIFT, f"outlier: drift > {OUTLIER}", *signatures(tokenizer).values()]
     return "; ".join(
         [*parts, *([f"COMET: {comet}"] if comet else []), SIGNATURE, *([f"units: {units}"] if units else [])]

@@ -37,7 +37,7 @@ class Text:
 
     @cached_property
     def plain(self) -> str:
-        """The form in which wordings are searched: NFKC and lower case, with straight apostrophes."""
+        """The form that is searched for wordings: NFKC and lower case, with straight apostrophes."""
         return unicodedata.normalize("NFKC", self.text).lower().replace("’", "'").strip()
 
     @cached_property
@@ -100,7 +100,7 @@ def longest_loop(text: str) -> Loop:
     """The string that is repeated back to back most often in a text.
 
     Case and the amount of white space are ignored. Returns `Loop(1, 0)` if no sequence of 16 characters recurs. A loop
-    may be missed if it has less than 24 characters without its last repetition.
+    may be missed if it has fewer than 24 characters, not counting its last repetition.
     """
     text = " ".join(text.casefold().split())
     if not any(text.find(text[i : i + _GRAM], i + 1) > 0 for i in range(0, len(text) - _GRAM + 1, _GRAM // 2)):
@@ -120,9 +120,10 @@ def longest_loop(text: str) -> Loop:
 
 
 def recurrence(text: str) -> float:
-    """How many times a text consists of the same words, at least 1; the last time may be incomplete.
+    """How many times a text repeats the same words, at least 1; the last repetition may be incomplete.
 
-    Case, punctuation, digits and spaces are ignored, and up to a tenth of the letters before or after the repetition.
+    Case, punctuation, digits and spaces are ignored, and so are up to a tenth of the letters, before or after the
+    repetitions.
     """
     letters = _DIGITS.sub("", normalized(text))
     return max(_recurrence(letters), _recurrence(letters[::-1]))
@@ -152,7 +153,7 @@ def _recurrence(letters: str) -> float:
 
 
 def _shared(one: str, other: str) -> int:
-    """Number of characters at the start that two strings share."""
+    """Length of the common beginning of two strings."""
     pairs = zip(one, other, strict=False)
     return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 

@@ -26,7 +26,7 @@ _BY_SCRIPT = {
     **dict.fromkeys(("Kore", "Hang"), "ko-mecab"),
     **dict.fromkeys(("Thai", "Laoo", "Khmr", "Mymr", "Tibt", "Bali", "Java", "Lana", "Tale", "Talu", "Tavt"), "char"),
 }
-_SCRIPTS = {"och": "Hani", "ltc": "Hani", "ojp": "Jpan", "xct": "Tibt"}  # languages that CLDR knows no script for
+_SCRIPTS = {"och": "Hani", "ltc": "Hani", "ojp": "Jpan", "xct": "Tibt"}  # languages for which CLDR has no script
 
 _COMMANDS = {"ja-mecab": 'pip install "sacrebleu[ja]"', "ko-mecab": 'pip install "sacrebleu[ko]"'}
 _SENTENCE_PIECES = "pip install sentencepiece"

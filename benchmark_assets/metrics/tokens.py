@@ -65,14 +65,14 @@ def bleu_words(text: str, words: list[str], tokenizer: str = DEFAULT) -> list[st
     -----
     The rules of 13a depend on one adjacent character at most, and treat all white space alike. Only two rules affect
     more than one word: a hyphen at the end of a line joins two words, and the removal of `<skipped>` may expose such a
-    hyphen. Other tokenizers treat the ends of a text unlike its middle, or look at whole sentences.
+    hyphen. Other tokenizers treat the ends of a text differently from its middle, or look at whole sentences.
     """
     text = text.rstrip()
     return [text] if tokenizer != DEFAULT or "-\n" in text or "<skipped>" in text else words
 
 
 def bleu_tokens(tokenizer: str) -> Callable[[str], list[str]]:
-    """The function that returns the tokens of a word or text by one of sacrebleu's tokenizers.
+    """A function that tokenizes a word or a text with one of sacrebleu's tokenizers.
 
     13a divides words at ASCII punctuation only. Raises BadInput if the tokenizer's libraries are not installed.
     """

@@ -4,8 +4,8 @@
 Here: regular expressions for texts in NFKC and lower case, with straight apostrophes. Not here: decisions from matches
 (metrics.packaging).
 
-A refusal has two parts, so that wordings that nobody has listed are recognized: it denies something (`DENIALS`), and
-what it denies is the task (`TASKS`). The parts are stems, to cover inflection.
+A refusal is recognized by two parts, so that unlisted wordings are found, too: stems that deny something (`DENIALS`)
+and stems of the task that is denied (`TASKS`). Stems cover inflected forms.
 """
 
 import re
@@ -71,7 +71,7 @@ TASKS = {
     r"|richtlinie|vorgaben|aufgabe|bereitstell",
     "Japanese": "翻訳|訳す|訳文|お手伝い|手伝|支援|リクエスト|要求|ご依頼|依頼|ご要望|文章|テキスト|内容|言語モデル|ポリシー|方針|ガイドライン|提供",
 }
-"""Stems of the things that a refusal denies: translation, help, the text, or the rules of the model."""
+"""Stems of what a refusal is about: translation, help, the text, or the rules of the model."""
 
 ABOUT_ITSELF = _pattern(
     r"as an? (?:ai|artificial|(?:large )?language model)|i(?:'m| am) (?:just |only )?an? (?:ai|(?:large )?language model)|als ki\b"
@@ -143,7 +143,7 @@ CLOSING = _pattern(
     r"|আমাকে জানান|آمل|أتمنى|إذا (?:كنت|احتجت|أردت|كان)|أخبرني|أعلمني|لا تتردد|امید ہے|اگر آپ|مجھے بتائ|semoga|jika (?:anda|ada)|apabila anda|beri tahu"
     r"|(?:^|\s)n\. ?b\.\s|お役に立|ご不明|必要でしたら|お知らせ"
 )
-"""Closing words of a chat reply. They count in the last sentences of a text only."""
+"""Closing words of a chat reply. They count only at the end of a text."""
 
 THOUGHT_TAG = _pattern(
     r"</?\W?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad|(?:inner|internal)_?monologue|plan|draft|cot)\b[^<>]{0,40}>"
@@ -168,7 +168,7 @@ THOUGHT = _pattern(
     r"|(?:أحتاج|يجب|علي|عليّ) (?:إلى |أن )?(?:ترجم|أترجم)|صارف|مجھے (?:\S+ ){0,4}ترجمہ کرنا|pengguna (?:ingin|meminta|mau|memberi)|saya (?:perlu|harus) menerjemahkan"
     r"|ユーザー|翻訳する必要"
 )
-"""Reasoning in words: a model talks of its user, its task or its steps."""
+"""Reasoning in words: a model talks about its user, its task or its steps."""
 
 
 def _compiled(stems: dict[str, str]) -> dict[str, Pattern[str]]:

@@ -35,7 +35,7 @@ class Envelope(NamedTuple):
 
 
 def envelope(references: NDArray[np.floating]) -> Envelope:
-    """Centroid and spread of the references of each passage.
+    """Centroid and spread of each passage's references.
 
     Parameters
     ----------

@@ -48,8 +48,8 @@ def found(phrase: str, text: str) -> re.Match[str] | None:
     'ceremonial gate' does not occur in 'ceremonial gates'. Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese have
     no such rule.
 
-    In the human translations of tests/realdata, this finds exactly the terms that the data lists for them:
-    103 of 112 and 80 of 82. A case-sensitive comparison finds 100 of the 112; without word boundaries it finds 104.
+    In the human translations of tests/realdata, this finds exactly the terms that the data lists: 103 of 112 and 80 of
+    82. A case-sensitive comparison finds 100 of the 112; without word boundaries it finds 104.
     """
     return _pattern(phrase).search(_folded(text))
 
@@ -77,7 +77,7 @@ def literary(warehouse: Warehouse) -> dict[str, Literary]:
 
 
 def rows(passage: str, terms: Iterable[Term], origin: str, source: str, human: str | None) -> pl.DataFrame:
-    """Rows of `glossary` for the terms of a passage; each term is looked for in the source and the human translation.
+    """Rows of `glossary` for the terms of a passage; each term is searched for in the source and human translation.
 
     Parameters
     ----------

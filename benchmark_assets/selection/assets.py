@@ -62,7 +62,7 @@ def selection(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[War
 
 @dg.asset(group_name="selection", code_version="1", kinds={"duckdb"}, deps=[selection])
 def funnel(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots) -> dg.Output[None]:
-    """Number of passages of each corpus that each filter drops, and number of passages that remain."""
+    """For each corpus, the number of passages that each filter drops, and the number of passages that remain."""
 
     def compute(_: pl.DataFrame) -> Computed:
         return Computed({"funnel": funnels.funnel(warehouse.read("selection"), filters(warehouse))})

@@ -18,7 +18,7 @@ def filters(warehouse: Warehouse) -> dict[str, Filters]:
 
 
 def settings(warehouse: Warehouse) -> dict[str, str]:
-    """For each corpus with filters, a string of everything except texts that determines its filter measures."""
+    """For each corpus with filters, all inputs of its filter measures except the texts, as a string."""
     rows = warehouse.read("corpus", columns=["corpus", "filters", "texts"]).drop_nulls("filters")
     return {corpus: f"{Filters.model_validate_json(text)!r} of {count}" for corpus, text, count in rows.iter_rows()}
 

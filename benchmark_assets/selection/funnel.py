@@ -58,11 +58,11 @@ def selection(passages: pl.DataFrame, measured: pl.DataFrame, repeated: pl.DataF
 
 
 def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
-    """Count the passages of each corpus that each filter drops, and the passages that remain: rows of `funnel`.
+    """For each corpus, count the passages that each filter drops, and the passages that remain: rows of `funnel`.
 
-    Several filters may drop a passage, and `affected` counts it for each of them. `alone` counts the passages that no
-    other filter drops: the most that loosening the filter can gain. Duplicates are sought only among passages
-    that pass all filters.
+    Several filters may drop a passage, and `affected` counts it for each of them. `alone` counts the passages that only
+    this filter drops: the most that can be gained by loosening it. Duplicates are searched for only among passages that
+    pass all filters.
 
     Parameters
     ----------

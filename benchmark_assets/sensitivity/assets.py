@@ -32,7 +32,7 @@ KEY = ["passage", "translator", "kind", "severity"]
     deps=["source_text", reference],
 )  # fmt: skip
 def damaged_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Human translations of a sample of each corpus, damaged by rules, in each kind and severity that applies."""
+    """Human translations of a sample of each corpus, damaged by rules, for each kind and severity that applies."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         return Computed({"damaged_text": damaged(warehouse, stale)})
@@ -76,7 +76,7 @@ def damaged_score(
 def sensitivity(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """ROC AUC of each metric in telling damaged from sound translations, by kind and severity of the damage."""
+    """ROC AUC of each metric in distinguishing damaged from sound translations, by kind and severity of the damage."""
     language_of = languages(warehouse)
 
     def compute(_: pl.DataFrame) -> Computed:
@@ -121,6 +121,6 @@ def _by_corpus(
 
 
 def _signature(scores: pl.DataFrame) -> str:
-    """Signature of statistics of rows of `damaged_score`."""
+    """Signature of statistics that are computed from rows of `damaged_score`."""
     embedder, tokenizer = (", ".join(scores[name].drop_nulls().unique().sort()) for name in ("embedder", "tokenizer"))
     return signature(embedder, tokenizer=tokenizer or DEFAULT, units=scores["unit_kind"][0])

@@ -52,7 +52,7 @@ class Damaged(NamedTuple):
 class Material(NamedTuple):
     """The inputs of the rules besides the text to be damaged.
 
-    `rules` are the rules of the text's language, None if it has none: the kinds that need rules then do not apply.
+    `rules` are the rules of the text's language; None if it has none, so that kinds that need rules do not apply.
     `source` is the passage in the source language. `foreign` is a translation of another passage, from which additions
     are taken. `terms` are terms of other passages that occur in no translation of this passage, by shape.
     """
@@ -100,7 +100,8 @@ def damage(text: str, kind: str, severity: int, key: str, material: Material) ->
     Returns
     -------
     The damaged text, which is neither blank nor equal to `text`. None if the rule does not apply at this severity: the
-    text has no place to damage, too few places to differ from the severity below, or no clauses that make up the dose.
+    text has no place to damage, too few places to differ from the next lower severity, or no consecutive clauses whose
+    length is the dose.
 
     Notes
     -----
@@ -263,7 +264,7 @@ def _some(case: _Case, edits: list[_Edit]) -> list[_Edit]:
 
 
 def _more(items: list[T], severity: int, counts: Sequence[int]) -> list[T]:
-    """The first items, as many as `counts` has for this severity; none if a lower severity has as many or more."""
+    """The first items, in the number that `counts` has for this severity; none if a lower one has as many or more."""
     *below, count = counts[:severity]
     return items[:count] if count > max(below, default=0) else []
 

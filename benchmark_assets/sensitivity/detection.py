@@ -35,8 +35,8 @@ WORSE: Mapping[str, pl.Expr] = {
     "chrf": -pl.col("chrf"),
     "length_ratio": pl.col("length_ratio").log().abs(),
 }
-"""Each metric as a score that rises with damage. For the length ratio it is the distance of its logarithm from 0, so
-that too long and too short count alike."""
+"""Each metric as a score that rises with damage. For the length ratio, the score is the distance of its logarithm from
+0, so that texts that are too long and texts that are too short count alike."""
 
 RECALLS = (0.5, 0.8, 0.9, 0.95)
 THRESHOLDS = (1.5, OUTLIER)
@@ -67,7 +67,7 @@ class Pairs(NamedTuple):
 
 
 def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
-    """ROC AUC and paired win rate of each metric in telling damaged from sound texts, by kind and severity.
+    """ROC AUC and paired win rate of each metric in distinguishing damaged from sound texts, by kind and severity.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, see
         Code of the references' language. Without rules for the language (see languages), only the kinds in `STRETCHES`
         apply, and `number` (to digits only).
     seed
-        Part of every hash that makes a choice.
+        Part of every hash that determines a choice.
 
     Returns
     -------

@@ -1,4 +1,7 @@
-"""Scores of sound and damaged references against the others, in batches. Not here: the scoring (metrics.baseline)."""
+"""Scores of sound and damaged references against the other references, in batches.
+
+Not here: the scoring (metrics.baseline).
+"""
 
 import polars as pl
 

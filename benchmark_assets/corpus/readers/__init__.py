@@ -1,8 +1,8 @@
 """Readers: one module per layout, each with a function from a description to documents.
 
 A reader yields the documents that it can read. For a document that it leaves out, it yields a BadInput for each fault,
-so that faulty documents do not keep others from loading. It raises BadInput only if nothing can be read at all.
-Continuous translations have layouts of their own, each a function from one file to its text and asides (prose).
+so that a faulty document does not prevent others from loading. It raises BadInput only if nothing can be read at all.
+Continuous translations have their own layouts, each with a function from one file to its text and asides (prose).
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -35,7 +35,7 @@ def read(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        If a layout has no reader, the root does not exist, or no file belongs to a continuous translation.
+        If a layout has no reader, the root does not exist, or a continuous translation has no file.
     """
     raise_all(list(layout_faults(description, description.name)))
     if not description.root.exists():

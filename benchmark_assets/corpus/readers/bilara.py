@@ -3,7 +3,7 @@
 The paths are `root/<language>/<edition>/**/<document>_root-<language>-<edition>.json` for sources and
 `translation/<language>/<translator>/**/<document>_translation-<language>-<translator>.json` for translations. A segment
 is untranslated if a translation's file lacks it, or has an empty or blank text for it. Without a file for a document, a
-translator has no reference for it. A segment of the source may be empty if its passage has other text.
+translator has no reference for it. A source segment may be empty if another segment of its passage has text.
 
 Four more trees are read where they exist, for asides of the segments:
 
@@ -47,8 +47,8 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        If the folder of the source's edition contains no document; or, with all faults of documents, if a translator
-        has no folder.
+        If the folder of the source's edition contains no document, or if a translator has no folder. In the latter
+        case, all faults of documents are included.
     """
     source, root = description.source, description.root
     faults: Faults = defaultdict(list)
@@ -116,7 +116,7 @@ def _document(
     html: Path | None,
     faults: list[BadInput],
 ) -> list[Document | BadInput]:
-    """The document whose source is in `path`, or its faults, which include `faults`.
+    """The document whose source is in `path`, or all its faults, including those already in `faults`.
 
     `translations` has files by translator, `beside` files of asides by translator ('' for the source) and kind.
     """
@@ -143,7 +143,7 @@ def _document(
 
 
 def _texts(path: Path, faults: list[BadInput]) -> dict[str, str | None]:
-    """Texts of a file by segment id, None for faulty ones; the faults are added to `faults`."""
+    """Texts of a file by segment id, None for a faulty text. The faults are added to `faults`."""
     texts: dict[str, str | None] = {}
     with collecting(faults):
         for key, text in parse(decode(path), path).items():
@@ -158,7 +158,7 @@ def _texts(path: Path, faults: list[BadInput]) -> dict[str, str | None]:
 def _of_segments(
     texts: Mapping[str, str | None], file: Path, path: Path, source: Mapping[str, str | None], faults: list[BadInput]
 ) -> dict[str, str]:
-    """The texts of a file that are not empty; a fault for each whose segment the source in `path` lacks."""
+    """The nonempty texts of a file by segment id. Adds a fault for each segment that the source in `path` lacks."""
     filled = {key: text for key, text in texts.items() if text}
     for key in filled:
         if key not in source and source:
@@ -168,7 +168,7 @@ def _of_segments(
 
 
 def _headings(templates: Mapping[str, str], path: Path, faults: list[BadInput]) -> list[str]:
-    """Segments that are headings according to their markup; a fault for each whose markup has no place for its text."""
+    """Segments that are headings according to their markup. Adds a fault for each markup without a place for text."""
     for key, template in templates.items():
         if _PLACE not in template:
             faults.append(BadInput(path, key, f"has no {_PLACE} in place of the text", "fetch the file again"))

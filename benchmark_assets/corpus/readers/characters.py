@@ -1,4 +1,4 @@
-"""Characters of a file: decoding UTF-8, NFC, and values that are not text. Not here: the layout of the text."""
+"""Characters of a file: decoding UTF-8, NFC, and detection of damaged text. Not here: the layout of the text."""
 
 import re
 import unicodedata
@@ -62,8 +62,8 @@ def clean(text: str, path: Path, key: str = "") -> str:
 def _misread(text: str) -> str:
     """A part of a text that was UTF-8 and was read as Windows-1252 or Latin-1; '' if there is none.
 
-    Such a part is one of certain sequences of two characters; or the whole text, if its bytes in Windows-1252 are valid
-    UTF-8 with at least two characters outside ASCII. The latter finds all misread Greek, Cyrillic or Chinese.
+    Such a part is a sequence that matches `_MISREAD`, or the whole text, if its bytes in Windows-1252 are valid UTF-8
+    with at least two characters outside ASCII. The latter test finds all misread Greek, Cyrillic or Chinese.
     """
     if match := _MISREAD.search(text):
         return match.group()

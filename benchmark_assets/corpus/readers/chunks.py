@@ -29,7 +29,7 @@ NARROWEST = 40
 """Narrowest width of hard-wrapped lines, in columns (a wide character has two columns). Lines of verse are shorter."""
 
 SLACK = 8
-"""Columns by which a full line may fall short of the width: punctuation cannot begin a line, and letters get lost."""
+"""Maximum number of columns that a full line lacks: a line cannot begin with punctuation, and letters get lost."""
 
 _RULE = re.compile(r"[-=_*~＊＝＿─━◇◆○●☆★\s]+")
 

@@ -3,12 +3,12 @@
 Here: which elements have a number in the scheme, and where each citation begins and ends. Not here: the text itself
 (tei), the choice of passages and segments (editions).
 
-A citation is the numbers of its levels, from the highest: book, chapter, section. The scheme is the one that the file
-declares in a `refsDecl` (`citeStructure`, `cRefPattern` of CTS, `refState`). If it declares several, the one with the
-most levels that have elements in the file is used; if these are equal, the first one, with CTS before others. A file
-without a usable declaration is cited by the nesting of its elements with an `n` or `xml:id`. Below its last level,
-either scheme continues with numbered `div`, `l` and `milestone` if they are unique within that level and nearly all of
-its text is inside them or follows them.
+A citation has one number for each level, from the highest level down: book, chapter, section. The scheme is the one
+that the file declares in a `refsDecl` (`citeStructure`, `cRefPattern` of CTS, `refState`). If the file declares several
+schemes, the one with the most levels that have elements in the file is used; among equal ones the first, with CTS
+before others. A file without a usable declaration is cited by the nesting of its elements with an `n` or `xml:id`.
+Below its last level, either scheme continues with numbered `div`, `l` and `milestone` elements, if their numbers are
+unique within that level and nearly all text of that level is inside them or follows them.
 
 A milestone is not a container: its number holds until the next number of its level or of a higher level. The number of
 a container holds until the end of the container. A milestone in a note numbers the text that follows the note.
@@ -26,7 +26,7 @@ from lxml import etree
 from benchmark_assets.corpus.readers.markup import Element
 
 Citation = tuple[str, ...]
-"""Numbers of the levels of a scheme, the highest first. Text outside the lowest levels has no numbers for these."""
+"""Numbers of the levels of a scheme, the highest first. Text outside the lowest levels has a shorter citation."""
 
 Level = tuple[str, Mapping[Element, str]]
 """The name of a level, and the number of each element at it."""
@@ -44,7 +44,7 @@ _UNIQUE = 0.95
 
 
 class Scheme(NamedTuple):
-    """Names of the levels, and the elements with numbers: the depth at which each begins, and its numbers."""
+    """Names of the levels and, for each element with numbers, the depth of its first number and all its numbers."""
 
     levels: tuple[str, ...]
     places: dict[Element, tuple[int, Citation]]
@@ -57,8 +57,8 @@ class Cited:
 
     - `levels`: names of the levels of the scheme; `declared`: whether the file declares it.
     - `units`: the citations in order, each with the first element that has it.
-    - `repeated`: citations that occur again, with the element. A line divided into several `l`, or a chapter into
-      adjacent `div`, is not repeated.
+    - `repeated`: citations that occur again, each with the element. A line that is divided into several `l`, or a
+      chapter into adjacent `div`, does not count as repeated.
     - `starts`, `ends`: the citation of the text that follows the start or the end of an element.
     - `outside`: the first element with text outside all citations.
     - `letters`: number of characters by length of their citation.
@@ -201,9 +201,9 @@ def _string(element: Element, path: str) -> str:
 
 
 def _nesting(bodies: Sequence[Element], excluded: frozenset[Element], document: str) -> Scheme:
-    """The scheme of a file without a declaration: its elements with an `xml:id` or `n`, as they contain one another.
+    """The scheme of a file without a declaration, from the nesting of its elements with an `xml:id` or `n`.
 
-    An `xml:id` is a whole citation, without a leading document id; so is an `n` that begins with the numbers of the
+    An `xml:id`, without a leading document id, is a complete citation; so is an `n` that begins with the numbers of the
     containing element. Other numbers are appended to the containing element's citation.
     """
     places: dict[Element, tuple[int, Citation]] = {}
@@ -230,7 +230,7 @@ def _nesting(bodies: Sequence[Element], excluded: frozenset[Element], document: 
 
 
 def _name(element: Element) -> str:
-    """The name of the level of an element: its subtype, type or unit, else its tag's."""
+    """The name of the level of an element: its subtype, type or unit, else the name of its tag."""
     named = [(element.get(key) or "").casefold() for key in ("subtype", "type", "unit")]
     return next((name for name in named if name and name not in _NAMELESS), _NAMES.get(element.tag, element.tag))
 
@@ -246,11 +246,11 @@ def _further(scheme: Scheme, bodies: Sequence[Element]) -> dict[str, list[Elemen
 
 
 def _with_lines(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[Element]) -> Scheme:
-    """The scheme with a number for each `l` of a container that numbers some.
+    """The scheme, extended by a number for each `l` in a container that numbers some of its lines.
 
-    Lines without a number are counted on from the line before if the next number agrees with the count; otherwise
-    they belong to the line before, or at the beginning to the first numbered line. The continuation of a divided line
-    (`part` M or F) belongs to the line before.
+    Lines without a number continue the count of the preceding line if the next number agrees with that count. Otherwise
+    they belong to the preceding line or, at the beginning, to the first numbered line. The continuation of a divided
+    line (`part` M or F) belongs to the preceding line.
     """
     groups: dict[Element, list[Element]] = defaultdict(list)
     for line in (line for body in bodies for line in body.iter("l")):
@@ -336,7 +336,7 @@ def _milestones(element: Element, scheme: Scheme) -> list[Element]:
 
 
 def _contains(element: Element) -> bool:
-    """Whether the number of an element ends with it, unlike the number of a milestone."""
+    """Whether the number of an element holds only until the end of the element, unlike the number of a milestone."""
     return element.tag not in ("milestone", "pb", "cb", "lb", "gb")
 
 

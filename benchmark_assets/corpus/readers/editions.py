@@ -1,15 +1,15 @@
 """TEI by citation: documents, their passages and segments, and translations that share the citations.
 
-The segments of a document are the texts at one level of its citation scheme, `segment` of the corpus description. Its
-passages are a level above (`passage`), or windows of `lines` segments of such a passage. Ids are the
-document's id, a colon and the citation: `phi0914:21.1.3`, and `phi0690:1.1-20` for a range.
+The segments of a document are the texts at one level of its citation scheme, the level `segment` of the corpus
+description. Its passages are the texts at a higher level (`passage`), or windows of `lines` segments of such a text. An
+id is the document's id, a colon and the citation: `phi0914:21.1.3`, and `phi0690:1.1-20` for a range.
 
 A TEI translation whose citations share the segments' level is a segmented reference: each segment has the text with its
 citation, or none. Two levels are shared if they have the same depth and name, and the source has at least half of the
 translation's citations there. A translation that numbers at most half of the segments of its chapters or poems (verse
 with a number every fifth line) numbers ranges: the segments are then joined up to the next number that all such
-translations have. Text with a citation that the source lacks belongs to no segment; a message gives the citations.
-Other TEI translations are continuous; their numbers become asides (tei). Notes on the segments are kept apart.
+translations have. Text with a citation that the source lacks belongs to no segment; a log message lists such citations.
+Other TEI translations are continuous; their numbers become asides (tei). Notes on the segments become asides, too.
 
 Here: documents of a TEI corpus. Not here: text and citations of a file (tei, citations).
 """
@@ -31,10 +31,10 @@ from resources.errors import BadInput
 logger = logging.getLogger("variorum.corpus")
 
 LONGEST = 5000
-"""Characters of a source above which a passage is reported as too long: about 750 words of Latin.
+"""Maximum number of characters of a passage's source, about 750 words of Latin; longer passages are reported.
 
-Models shorten longer passages, MiniLM's embeddings see only the beginning of them, and an error in one of thirty
-sentences hardly moves a score. Livy's and Caesar's longest chapters have 3,200 characters.
+Models shorten longer passages, MiniLM embeds only the beginning of them, and an error in one of thirty sentences hardly
+changes a score. Livy's and Caesar's longest chapters have 3,200 characters.
 """
 
 
@@ -44,8 +44,8 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        If there is no such file, no file matches the source's `files`, no file belongs to a TEI translation, or a
-        reference has no layout of its own.
+        If there is no such file, no file matches the source's `files`, a TEI translation has no file, or a reference
+        has no layout of its own.
     """
     check_sources_only(description)
     sources = _sources(description)
@@ -121,7 +121,7 @@ def _document(
 
 
 class _Division(NamedTuple):
-    """Depth of the citations of segments and of passages (0: the whole document), and the translators with both."""
+    """Depth of segment citations and of passage citations (0: the whole document); translators with both."""
 
     segment: int
     passage: int
@@ -129,7 +129,7 @@ class _Division(NamedTuple):
 
 
 def _division(description: Description, path: Path, source: Edition, editions: Mapping[str, Edition]) -> _Division:
-    """The division of a document; raises BadInput for a level that its scheme lacks, or passages within segments."""
+    """The division of a document; raises BadInput for a level that its scheme lacks, or a passage within a segment."""
     shared = {translator: _shared_depth(source, translation) for translator, translation in editions.items()}
     if description.segment:
         segment = _depth(description.segment, "segment", path, source.levels)
@@ -225,7 +225,7 @@ def _passages(name: str, segment_of: Mapping[Citation, str], division: _Division
 
 
 def _with_text(passage_of: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:
-    """The segments of passages with text; logs passages that the edition numbers, but leaves empty."""
+    """Keep the segments of passages with text. Logs the other passages, which the edition numbers but leaves empty."""
     filled = {passage for segment, passage in passage_of.items() if texts[segment]}
     if empty := sorted(set(passage_of.values()) - filled):
         logger.warning("left out, because the source has no text: %s", ", ".join(empty))
@@ -233,7 +233,7 @@ def _with_text(passage_of: Mapping[str, str], texts: Mapping[str, str]) -> dict[
 
 
 def _windows(segments: Mapping[str, Sequence[Citation]], lines: int) -> Iterator[list[str]]:
-    """Segments in windows of a number of lines; a rest of less than half a window joins the window before."""
+    """Divide segments into windows of `lines` lines. A remainder of less than half a window joins the last window."""
     left = sum(map(len, segments.values()))
     window: list[str] = []
     size = 0
@@ -260,19 +260,19 @@ def _texts(translation: Edition, segment_of: Mapping[Citation, str], depth: int,
         citations = [".".join(citation) or "no number" for citation in unknown]
         shown = f"{', '.join(citations[:10])}{', …' if len(citations) > 10 else ''}"
         logger.warning(
-            "%s: %s characters are not read, because the source has no such citations: %s", where,
+            "%s: %s characters are not read, because the source lacks their citations: %s", where,
             f"{unknown.total():,}", shown,
         )  # fmt: skip
     repeated = sorted({".".join(citation) for citation, _ in translation.repeated if len(citation) == depth})
     if repeated:
-        logger.warning("%s: the texts of each citation that occurs twice are joined: %s", where, ", ".join(repeated))
+        logger.warning("%s: these citations occur twice, and their texts are joined: %s", where, ", ".join(repeated))
     return {segment: " ".join(parts) for segment, parts in texts.items()}
 
 
 def _notes(
     translator: str, text: Edition, segment_of: Mapping[Citation, str], segments: Collection[str], depth: int
 ) -> list[SegmentAside]:
-    """The notes on each segment, one aside for a segment."""
+    """The notes on segments, joined to one aside for each segment with notes."""
     notes: dict[str, list[str]] = defaultdict(list)
     for citation, note in text.notes:
         if (segment := segment_of.get(citation[:depth])) in segments:

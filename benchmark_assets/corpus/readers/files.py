@@ -10,7 +10,7 @@ from resources.errors import BadInput
 
 
 def listed(description: Description, *endings: str) -> list[Path]:
-    """The root of a corpus if that is a file, else the files in the root folder with one of the extensions, by path.
+    """The root of a corpus if it is a file, else the files in the root folder with one of the extensions, by path.
 
     Subfolders are searched, too, except hidden ones (`.downloads`) and the root folders of continuous translations.
 
@@ -33,14 +33,14 @@ def listed(description: Description, *endings: str) -> list[Path]:
 def is_text(path: Path, description: Description) -> bool:
     """Whether a file with a layout's extension is a text.
 
-    Hidden files, lock files of open workbooks, and the description's files of corrections and of terms are not.
+    Not texts: hidden files, lock files of open workbooks, and the description's files of corrections and of terms.
     """
     apart = (description.corrections, description.literary.glossary)
     return not path.name.startswith((".", "~$")) and path not in apart
 
 
 def check_sources_only(description: Description) -> None:
-    """For layouts whose files contain no translations: raise BadInput if a reference has no layout of its own."""
+    """Raise BadInput if a reference has no layout of its own. For layouts whose files contain only sources."""
     for translator in description.segmented:
         raise BadInput(
             description.name, f"references.{translator}.layout",

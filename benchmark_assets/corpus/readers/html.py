@@ -27,7 +27,7 @@ class _Dialect(NamedTuple):
 
     `content` is the XPath of the element that contains the text; `container` names it in messages. `numbers` is the
     XPath of elements with paragraph numbers. `rules` has XPaths by role, for elements whose role is specific to the
-    site. `introduced` tells whether an introduction may precede the text.
+    site. If `introduced` is true, an introduction may precede the text.
     """
 
     container: str

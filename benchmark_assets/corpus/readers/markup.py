@@ -110,7 +110,7 @@ _EXTERNAL = re.compile(
 
 
 class _Definitions(etree.Resolver):  # type: ignore[misc]
-    """Gives the definitions of named characters in place of every DTD, so that no DTD is fetched.
+    """Supplies the definitions of named characters in place of every DTD, so that no DTD is fetched.
 
     A header may use entities that only its publisher's DTD defines (`&Perseus.publish;`): these are replaced by their
     names.
@@ -140,7 +140,7 @@ def _escaped(text: str) -> str:
 def parse_xml(path: Path) -> Element:
     """The root element of an XML file. Tags are local names, without namespaces.
 
-    Reads no DTD and no other file: it knows the entities of HTML, and entities that the file defines itself.
+    No DTD and no other file is read. Known entities are those of HTML, and those that the file itself defines.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Moses: one plain text file per language in UTF-8, whose lines are aligned.
+"""Moses: one plain text file per language in UTF-8; the files are aligned line by line.
 
 Each file `<document>.<language>` in the source's language is a document. A reference is in `<document>.<language>`,
 or, if the corpus has several, in `<document>.<translator>.<language>`. A document without such a file has no reference
@@ -23,7 +23,8 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        If the folder contains no source file; or, with all faults of documents, if a translator has no file.
+        If the folder contains no source file, or if a translator has no file. In the latter case, all faults of
+        documents are included.
     """
     names = tuple(f".{translator}" for translator in description.segmented)
     sources = [path for path in listed(description, f".{description.source.language}") if not path.stem.endswith(names)]

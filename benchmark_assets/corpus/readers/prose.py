@@ -30,9 +30,8 @@ ENDINGS = {"dhammatalks-html": ".html", "suttacentral-html": ".html", "tei": ".x
 def with_prose(description: Description, sources: Iterable[Document | BadInput]) -> Iterator[Document | BadInput]:
     """Add continuous translations to documents. A document with a faulty translation is replaced by its faults.
 
-    A translation that a document already has as a reference, by citation, is not added.
-    A document without a file of a translator has no translation by that translator. Files of unknown documents are
-    ignored.
+    A translation that a document already has as a segmented reference is not added. A document without a file of a
+    translator has no translation by that translator. Files of unknown documents are ignored.
 
     Raises
     ------

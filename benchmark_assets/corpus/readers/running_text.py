@@ -56,7 +56,7 @@ class RunningText:
             self._pending.append((kind, text))
 
     def cite(self, citation: str) -> None:
-        """Set the citation of the following text, '' for none. Where it changes, it becomes an aside 'number'."""
+        """Set the citation of the following text, '' for none. A changed citation becomes an aside of kind 'number'."""
         self._citation = citation
 
     def after(self, kind: str, text: str) -> None:
@@ -90,7 +90,7 @@ def without_numbers(text: str, asides: Sequence[Aside], expression: str) -> tupl
     Parameters
     ----------
     expression
-        Regular expression of a number, matched at the beginning of each paragraph. An empty match is not a number.
+        Regular expression for a number, matched at the beginning of each paragraph. An empty match is not a number.
 
     Returns
     -------

@@ -48,7 +48,7 @@ def passages(
 
 
 def located(identity: str, path: Path) -> tuple[str, str]:
-    """Document and id of the segment to which a row or unit of a file gives the id `identity`.
+    """Document and id of a segment, from the id `identity` of its row or unit in a file.
 
     The document is the part of the id before its last colon or, without a colon, the name of the file. A plain id,
     which has neither colon nor dot, numbers a passage of one segment: `7` in `book.csv` is the segment `book:7.1` of

@@ -17,9 +17,9 @@ def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:
     Raises
     ------
     BadInput
-        For malformed JSON, objects that are nested too deeply, a number of thousands of digits, a value that is not an
-        object, a key that occurs twice, or a string with an unpaired surrogate, which is half a character and cannot be
-        stored.
+        For malformed JSON, objects that are nested too deeply, a number with thousands of digits, a value that is not
+        an object, a key that occurs twice, or a string with an unpaired surrogate, which is half a character and cannot
+        be stored.
     """
     where = f"line {line}" if line else ""
     faults: list[BadInput] = []

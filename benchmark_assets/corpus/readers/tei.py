@@ -1,4 +1,4 @@
-"""TEI P4 and P5: the text of a file, its citations, and what is kept apart.
+"""TEI P4 and P5: the text of a file, its citations, and its asides.
 
 An apparatus is reduced to its lemma or, without a lemma, to its first reading. A choice is reduced to its correction,
 regularization or expansion or, without any of these, to its first alternative. Deleted and superfluous text is left
@@ -42,7 +42,8 @@ class Edition(NamedTuple):
     """A text by citation.
 
     - `levels`: names of the levels of its scheme, from the highest; `declared`: whether the file declares the scheme.
-    - `units`: line of the file by citation, in order. Higher levels are included, each before its first part.
+    - `units`: line in the file of each citation, in order. Citations of higher levels are included, each before its
+      first part.
     - `pieces`: the text, in order, each piece with its citation; () for text outside the scheme.
     - `notes`: notes and footnotes, in order, each with the citation of its place.
     - `repeated`: citations that occur again, each with its line.

@@ -1,9 +1,9 @@
 """TMX: translation units with a text in each language, as translation memories export them.
 
 Each .tmx file is a document, and each unit a segment. The id of a unit is its `tuid` or, without one, its number in the
-file; `segments.located` explains such ids. The texts are those in the languages of the description: `en` is also
-`en-GB`. A unit without a text in the reference's language is untranslated. Codes of other formats (`bpt`, `ept`, `it`,
-`ph`, `ut`) are left out, highlighted text (`hi`) is kept.
+file; `segments.located` explains such ids. Texts are read in the languages of the description; `en` also matches
+`en-GB`. A unit without a text in the reference's language is untranslated. Inline codes of the original format (`bpt`,
+`ept`, `it`, `ph`, `ut`) are left out, highlighted text (`hi`) is kept.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     """
     if len(description.segmented) > 1:
         remedy = "keep one of them, give the others a `layout` of their own, or write a table"
-        raise BadInput(description.name, "references", "TMX has one translation in a language", remedy)
+        raise BadInput(description.name, "references", "a TMX file has one translation per language", remedy)
     for path in listed(description, ".tmx"):
         faults: list[BadInput] = []
         with collecting(faults):

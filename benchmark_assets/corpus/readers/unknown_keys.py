@@ -10,13 +10,13 @@ from pathlib import Path
 from resources.errors import BadInput
 
 DESCRIBED = "list it under `ignore` in the corpus description"
-"""Remedy for files of a corpus that may have keys of their own."""
+"""Remedy for files of a corpus, which may have additional keys."""
 
 IMPORTED = "name it with `--ignore`"
 """Remedy for files of the commands `variorum import`."""
 
 FIXED = "remove it"
-"""Remedy for files that have no keys of their own."""
+"""Remedy for files that may not have additional keys."""
 
 
 def unknown_keys(
@@ -36,7 +36,7 @@ def unknown_keys(
     known
         Names that the file may have.
     remedy
-        What else to do about an unknown name, as a clause.
+        Alternative remedy for an unknown name, as a clause.
     ignore
         Further names that are not read.
     kind

@@ -351,14 +351,14 @@ def test_a_missing_segment_is_a_gap_and_a_number_that_the_source_lacks_is_named(
 ) -> None:
     found = corpus(DIVISIONS, {"ann": ENGLISH.replace("unit='section' n='2'", "unit='section' n='2??'")})
     assert references(found, "ann") == ["A mouse runs.", None, "The sun shines."]
-    assert caplog.messages == ["w: ann: 11 characters are not read, because the source has no such citations: 21.1.2??"]
+    assert caplog.messages == ["w: ann: 11 characters are not read, because the source lacks their citations: 21.1.2??"]
 
 
 def test_a_number_that_occurs_twice_in_a_translation_is_named(corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:
     third = "<milestone unit='section' n='1'/> And again.</p></div>"
     found = corpus(DIVISIONS, {"ann": ENGLISH.replace("</p></div>", third)})
     assert references(found, "ann")[2] == "The sun shines. And again."
-    assert "occurs twice are joined: 21.2.1" in caplog.messages[0]
+    assert "these citations occur twice, and their texts are joined: 21.2.1" in caplog.messages[0]
 
 
 def test_segments_are_at_the_finest_level_that_all_texts_share(corpus: Corpus) -> None:

@@ -101,5 +101,5 @@ def test_faulty_units_are_named(tmp_path: Path, units: str, key: str, problem: s
 
 
 def test_tmx_has_one_translation_in_a_language(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="b: references: TMX has one translation in a language; keep one"):
+    with pytest.raises(BadInput, match="b: references: a TMX file has one translation per language; keep one"):
         tmx(tmp_path / "b.tmx", UNITS, "ann", "ben")
