@@ -51,12 +51,13 @@ def build_definitions(
     Parameters
     ----------
     rooms
-        Modules whose assets are included, with every room that they depend on. An update of fewer rooms is faster.
+        Modules whose assets are included. They must include all rooms on which they depend. With fewer rooms, an update
+        is faster.
     resource_overrides
         Resources that replace the defaults, by key: `warehouse`, `provider`, `embedder`, `comet`, `metrics`,
         `systems`, `notifications`, `downloads`, `plots`. The default `systems` use the overridden warehouse and
         provider, if any. The provider's registry determines the default embedder, the checkpoints of metrics and the
-        schedule.
+        schedule of updates.
 
     Raises
     ------
@@ -117,7 +118,7 @@ def _described(spec: dg.AssetSpec) -> dg.AssetSpec:
 
 @cache
 def _column_schemas() -> Mapping[str, dg.TableSchema]:
-    """Columns of every table in the catalogue, in the form that Dagster's UI shows."""
+    """Columns of every table in the catalogue, as Dagster's table schemas."""
     return {
         name: dg.TableSchema(
             [

@@ -1,8 +1,9 @@
 """All partitions definitions, and the composition of their keys. Not here: the syntax of keys (resources.keys).
 
 A passage's key is `corpus/passage_id`. A grid's key is `model|passage` (Dagster orders dimensions alphabetically), so
-the outputs of a model are a contiguous range. An understanding task is one partition, not one per sample: Dagster's UI
-can show thirteen tasks, but not five thousand samples. When a task is recomputed, stored answers are reused.
+that the outputs of a model are a contiguous range. An understanding task is one partition, not one per sample:
+Dagster's UI can show thirteen tasks, but not five thousand samples. When a task is recomputed, stored answers are
+reused.
 """
 
 import warnings
@@ -19,7 +20,7 @@ TASK = dg.DynamicPartitionsDefinition(name="task")
 TASK_GRID = dg.MultiPartitionsDefinition({"model": MODEL, "task": TASK})
 
 SINGLE_RUN = dg.BackfillPolicy.single_run()
-"""A backfill of any range of partitions, such as all passages of a model, is a single run."""
+"""Any backfill, such as all passages of a model, is a single run."""
 
 BY_PASSAGE = dg.MultiToSingleDimensionPartitionMapping("passage")
 BY_TASK = dg.MultiToSingleDimensionPartitionMapping("task")

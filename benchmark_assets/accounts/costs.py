@@ -8,11 +8,11 @@ from resources.provider.reading import REPLIES
 from resources.provider.registry import Registry
 
 NEARLY = 0.8
-"""Fraction of a spending cap from which the cap counts as nearly reached."""
+"""Fraction of a spending cap at which the cap counts as nearly reached."""
 
 
 def costs(attempts: pl.DataFrame) -> pl.DataFrame:
-    """Calls, tokens and money by day (UTC), model and purpose, latest day first.
+    """Calls, tokens and cost by day (UTC), model and purpose, latest day first.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
     -------
     `calls` counts attempts, `replies` counts attempts with a reply, `uncertain` counts finished attempts of unknown
     cost (broken off, in flight when a process ended, or answered without usage), and `corrected` counts attempts whose
-    cost a person corrected. In US dollars, `paid` is the known cost, and `at_most` is the most that uncertain attempts
-    may add. `at_most` is null if a price is missing; `paid` is null if, in addition, no cost is known.
+    cost was corrected by a person. `paid` is the known cost in US dollars, and `at_most` the maximum that uncertain
+    attempts may add. `at_most` is null if a price is missing; `paid` is null if, in addition, no cost is known.
     """
     calls = attempts.with_columns(day=pl.col("asked").dt.date(), priced=pl.col("price").is_not_null())
     return summed(calls, "day", "model", "purpose").sort("day", "model", "purpose", descending=[True, False, False])

@@ -34,7 +34,7 @@ ANSWERS = ("label", "error_category", "severity", "confidence", "notes", "error_
 """Fields that annotators fill in: columns of the spreadsheet, controls in Label Studio."""
 
 ABSENT = "—"
-"""Text that Label Studio shows for a translator without a complete reference, because it requires a text."""
+"""Shown in Label Studio in place of a missing or incomplete reference, because Label Studio requires a text."""
 
 # Cells that a spreadsheet would evaluate as a formula or convert to a number or date. An apostrophe in front turns such
 # a cell into text.
@@ -43,7 +43,7 @@ _GUARDED = re.compile(r"'*(?:[=+\-@＝＋－＠\t\r\n]|[\d.,:/eE -]+\Z)")
 GUIDE = """\
 Read the source first, then the references, then the candidate: one translation of the same passage by an unnamed
 translator or model. The references show how far good translations differ. They are not a limit: a word that
-no reference has may be right.
+no reference uses may be right.
 
 | `label` | when |
 |---|---|
@@ -60,7 +60,7 @@ candidate cannot be judged |
 passage, the error is major. If you cannot, or are in doubt, it is minor. If there are several errors, label the worst.
 
 - `error_category`: for errors only, the main problem (below). Otherwise leave it empty.
-- `severity`: {severities}. `none` where there is no error; for an error, how much harm it does.
+- `severity`: {severities}. `none` if there is no error; for an error, how much harm it does.
 - `confidence`: {confidences}. How sure you are of your label. Optional, but helpful.
 - `notes`: anything that helps others understand your label. Optional.
 - `error_span`: the words of the candidate that contain the error, if you can point at them.
@@ -95,10 +95,10 @@ JSON (or JSON-MIN) and send the file back.
 
 
 class Form(NamedTuple):
-    """What annotators answer about an item.
+    """The answers that annotators give about an item.
 
-    `answers` are the columns of the spreadsheet that they fill in, and `controls` adds the candidate and the controls
-    to Label Studio's interface. `guide` and `returning` are sections of the instructions (Markdown).
+    `answers` are the spreadsheet columns that annotators fill in, and `controls` adds the candidate and the controls to
+    Label Studio's interface. `guide` and `returning` are sections of the instructions (Markdown).
     """
 
     answers: Sequence[str]
@@ -108,8 +108,8 @@ class Form(NamedTuple):
 
 
 class SentItem(NamedTuple):
-    """Number of items in an export, names of its restricted texts (translators, or 'source'), and the greatest number
-    of control items in a list."""
+    """Number of items in an export, names of its restricted texts (translators, or 'source'), and the largest number
+    of control items in any annotator's list."""
 
     items: int
     restricted: list[str]
@@ -121,7 +121,7 @@ def export_items(
 ) -> SentItem:
     """Write the sample of a corpus to a folder for annotators. Equal inputs give equal files, byte for byte.
 
-    The lists have control items, which the warehouse records in `control_item`, so that the import recognizes them.
+    Control items are added to the lists and recorded in the table `control_item`, so that the import recognizes them.
 
     Parameters
     ----------
@@ -136,8 +136,8 @@ def export_items(
     Raises
     ------
     BadInput
-        If the corpus is unknown, cannot be read, or has no sample; an output changed since it was drawn; a name is
-        empty, has several lines or occurs twice; or the folder contains files or cannot be written.
+        If the corpus is unknown, unreadable or without a sample; if an output changed after it was drawn; if a name is
+        empty, has several lines or occurs twice; or if the folder contains files or cannot be written.
     """
     form = form or LABEL_FORM
     folder = folder.resolve()
@@ -165,7 +165,7 @@ def export_items(
 
 
 def restricted_texts(warehouse: Warehouse, corpus: str, items: Iterable[SheetItem]) -> list[str]:
-    """Names of the restricted texts that items show or, if there are none, a phrase for outputs that copy one."""
+    """Names of the restricted texts that items show. If there are none but outputs copy one, a phrase that says so."""
     shown = list(items)
     outputs = pl.DataFrame({"passage": [f"{corpus}/{item.place}" for item in shown]}, {"passage": pl.String})
     outputs = outputs.with_columns(text=pl.Series([item.candidate for item in shown], dtype=pl.String))
@@ -178,7 +178,7 @@ def restricted_texts(warehouse: Warehouse, corpus: str, items: Iterable[SheetIte
 def with_controls(
     items: Sequence[SheetItem], annotators: Sequence[str], seed: int, together: bool = False
 ) -> tuple[dict[str, list[Group]], list[Control]]:
-    """Each annotator's list: the items in an individual order, with control items; and the control items.
+    """The list of each annotator (the items in an individual order, with control items), and all control items.
 
     If `together`, the items of a passage are a group; otherwise each item is a group of its own.
     """
@@ -260,7 +260,7 @@ def add_choice(
     required: bool = True,
     conditions: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Add a question with one answer to the labeling interface; `conditions` tell when it is shown."""
+    """Add a single-choice question to the labeling interface. `conditions` are attributes that control its display."""
     further = dict(conditions)
     block = SubElement(view, "View", further)
     SubElement(block, "Header", value=title)
@@ -304,7 +304,7 @@ def items_sheet(
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """A table as CSV that spreadsheet programs do not alter: UTF-8 with a byte order mark, cells guarded."""
+    """A table as CSV that spreadsheet programs do not alter: UTF-8 with a byte order mark, and cells as `guarded`."""
     file = io.StringIO()
     csv.writer(file).writerows([guarded(cell) for cell in row] for row in (columns, *rows))
     return file.getvalue().encode("utf-8-sig")
@@ -321,7 +321,7 @@ def unguarded(cell: str) -> str:
 
 
 def drawn_items(warehouse: Warehouse, corpus: str) -> list[SheetItem]:
-    """The sampled outputs of a corpus; raises BadInput if there are none or one has changed since it was drawn."""
+    """The sampled outputs of a corpus. Raises BadInput if there are none, or if one changed after it was drawn."""
     sources = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage", "passage_id", "text"])
     drawn = warehouse.read("triage", sources.select("passage"), ["model", "passage", "sampled", "item"])
     drawn = drawn.filter("sampled").drop("sampled")
@@ -371,10 +371,10 @@ def guide() -> str:
 
 def _readme(corpus: str, count: int, restricted: Sequence[str], form: Form) -> str:
     title, warning = "# Items to label: ", ""
-    extra = ", and some that occur twice or check attention" if count >= REPEATED else ""
+    extra = ", and further items that are repeated or check attention" if count >= REPEATED else ""
     if restricted:
         title = "# Items to label, private, do not pass on: "
-        warning = f"`{PRIVATE}` holds texts that may not be passed on: {', '.join(restricted)}.\n\n"
+        warning = f"`{PRIVATE}` contains texts that may not be passed on: {', '.join(restricted)}.\n\n"
     return (
         f"{title}{corpus}\n\n{warning}{count} items{extra}.\n\n"
         f"## What to look at\n\n{form.guide}\n## How to send it back\n\n{form.returning}"

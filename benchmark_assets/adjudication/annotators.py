@@ -5,12 +5,12 @@ from collections.abc import Iterable
 
 
 def same_name(name: str) -> str:
-    """A form of a name that is equal for all spellings of one person: NFC, without case, white space squeezed."""
+    """Normalize a name so that all spellings of one person are equal: NFC, case folded, white space collapsed."""
     return unicodedata.normalize("NFC", " ".join(unicodedata.normalize("NFC", name).casefold().split()))
 
 
 def first_spellings(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """The first spelling of each name: among the known names, in order, or else among the names themselves."""
+    """Map each name to its first spelling: the first one in `known`, or else the first one in `names`."""
     spellings: dict[str, str] = {}
     names = list(names)
     for name in (*known, *names):

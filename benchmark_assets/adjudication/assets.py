@@ -30,7 +30,7 @@ from resources.warehouse import Warehouse
 def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Drift band of each output, whether the output is queued for the panel, and whether it is sampled for people.
 
-    A model's sample is drawn from all its outputs: an output that moves into a band may displace another one.
+    A model's sample is drawn from all its outputs. An output that moves into a band may displace another output.
     """
 
     def rows(partitions: pl.DataFrame) -> pl.DataFrame:
@@ -97,7 +97,7 @@ def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 def annotator_consistency(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Agreement of annotators with themselves, attention checks that they passed, and changes over time.
 
-    Labels and preferences between the texts of pairs have rows of their own.
+    Labels, and preferences between the texts of pairs, have separate rows.
     """
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:

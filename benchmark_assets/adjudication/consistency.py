@@ -21,30 +21,31 @@ from resources.warehouse import Warehouse
 CONSISTENCY = schema("annotator_consistency")
 
 PASSING = {"labels": MAJOR, "pairs": "human"}
-"""Answer that passes an attention check, by protocol: in pairs, the text that translates the passage is better."""
+"""Answer that passes an attention check, by protocol. For pairs, it prefers the text that translates the passage."""
 
 Interval = Callable[[Floats, Units], Bounds]
 """Function from values and their units to the 95 % interval of the mean."""
 
 
 def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, protocol: str = "labels") -> pl.DataFrame:
-    """Rows of `annotator_consistency`: one for each corpus and annotator of a protocol.
+    """Rows of `annotator_consistency` for one protocol: a row for each corpus and annotator.
 
     Parameters
     ----------
     labels
-        Rows of `imported_label`, or of `preferences`, and `unit`: the unit of the passage. Labels without a passage are
-        left out.
+        Rows of `imported_label` or `preferences`, with a further column `unit`: the unit of the passage. Labels without
+        a passage are left out.
     controls
-        Rows of `control_item`, or control items of `preferences`.
+        Rows of `control_item`, or the control items that `preferences` returns.
     protocol
         A key of `PASSING`.
 
     Notes
     -----
     A repeated item agrees if both labels are the same. An attention check is passed with the protocol's label in
-    `PASSING`. Time is the order of the files, divided into halves of equal size; labels without a place are in neither
-    half. Agreement with others is the share of an item's other annotators who give the same label.
+    `PASSING`. The order of labels in the files stands for time. It is divided into halves of equal size; labels without
+    a place are in neither half. Agreement with others is the share of an item's other annotators who give the same
+    label.
     """
     kinds = controls.select("item", "kind", "original")
     labels = labels.drop_nulls("passage").with_columns(CORPUS).join(kinds, on="item", how="left")
@@ -73,16 +74,16 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, pr
 
 
 def preferences(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """People's preferences between the texts of pairs with their answers to control items, and the control items.
+    """People's preferences between the texts of pairs, including their answers to control items; and the control items.
 
     Returns
     -------
     answers
         Columns `item`, `annotator`, `passage`, `label` (machine, human or unsure), and `file` and `place`, which are
-        empty: spreadsheets of pairs are sorted at will, and their order is not stored.
+        empty: annotators may sort spreadsheets of pairs, and the order of rows is not stored.
     controls
-        Columns `item`, `kind` and `original`. An item is a pair with its texts, so that no answer to former texts is
-        compared with one to others.
+        Columns `item`, `kind` and `original`. The key of an item contains hashes of its texts, so that answers about
+        different versions of a text are never compared.
     """
     pair = pl.concat_str("model", "passage", "base_set", "anchor", "machine_hash", "human_hash", separator="\n")
     beside_people = warehouse.read("pair_label").with_columns(base_set=pl.lit(""), anchor=pl.lit(""))
@@ -95,7 +96,7 @@ def preferences(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def rate(name: str, trials: pl.DataFrame) -> dict[str, float | None]:
-    """Share of hits with its interval, as the columns `name`, `name_low` and `name_high`; None without trials.
+    """Share of hits with its interval, as the columns `name`, `name_low` and `name_high`. Without trials, all are None.
 
     `trials` has the columns `value`, in [0, 1], and `unit`.
     """
@@ -113,17 +114,17 @@ def change(name: str, trials: pl.DataFrame, interval: Interval = rate_interval) 
     trials
         Columns `value` and `unit`, in order of time.
     interval
-        The interval of the mean of values; by default, values are in [0, 1].
+        Computes the interval of a mean. The default is for values in [0, 1].
 
     Returns
     -------
-    The columns `early_name`, `late_name`, `name_change`, `name_change_low` and `name_change_high`; None with fewer than
-    two trials.
+    The columns `early_name`, `late_name`, `name_change`, `name_change_low` and `name_change_high`. With fewer than two
+    trials, all are None.
 
     Notes
     -----
-    The interval is Newcombe's (1998, method 10): with means p in [l, u] and q in [m, v], the difference q - p extends
-    to √((q - m)² + (u - p)²) below and √((v - q)² + (p - l)²) above.
+    The interval is Newcombe's (1998, method 10): with means p in [l, u] and q in [m, v], it extends from the difference
+    q - p by √((q - m)² + (u - p)²) downward and by √((v - q)² + (p - l)²) upward.
     """
     early, late = trials[: len(trials) // 2], trials[len(trials) // 2 :]
     row = dict.fromkeys((f"early_{name}", f"late_{name}", *(f"{name}_change{end}" for end in ("", "_low", "_high"))))

@@ -1,7 +1,7 @@
 """Control items of a sample: repeated items and attention checks, which measure annotators and never become labels.
 
-Here: which items are repeated, which texts check attention, and where both stand in an annotator's list. Not here:
-files (annotation), the consistency of annotators (consistency).
+Here: the choice of repeated items, the texts of attention checks, and the positions of both in an annotator's list. Not
+here: files (annotation), the consistency of annotators (consistency).
 """
 
 from collections.abc import Sequence
@@ -13,18 +13,18 @@ from benchmark_assets.adjudication.triage import item_key
 REPEAT, ATTENTION = "repeat", "attention"
 
 REPEATED = 10
-"""One in this many items is repeated, as in campaigns of WMT, where about 10 % of the items control the annotators."""
+"""One item in this many is repeated, as in campaigns of WMT, where about 10 % of the items are controls."""
 
 CHECKED = 20
 """Number of items for each attention check."""
 
 MOST_ALIKE = 0.3
-"""Maximum share of words that an output may have in common with the text that replaces it in an attention check:
-outputs of parallel passages may fit each other's source."""
+"""Maximum share of words that an output may have in common with the text that replaces it in an attention check. A
+similar output is unsuitable: outputs of parallel passages may fit each other's source."""
 
 
 Group = Sequence[SheetItem]
-"""Items that are shown together; most are alone."""
+"""Items that are shown together. Most groups have one item."""
 
 
 class Control(NamedTuple):
@@ -38,8 +38,8 @@ class Control(NamedTuple):
 def attention_checks(items: Sequence[SheetItem], seed: int) -> list[Control]:
     """Items whose candidate is the output of another passage: any attentive reader labels them MAJOR_ERROR.
 
-    There is one for every `CHECKED` items, chosen by a hash and the same for all annotators. An item is left out if no
-    other output of the sample is different enough from its own.
+    One check is made for every `CHECKED` items. The items are chosen by a hash, and are the same for all annotators. An
+    item is passed over if no other output of the sample is different enough from its own.
     """
     checks: list[Control] = []
     for item in sorted(items, key=lambda item: item_key(str(seed), ATTENTION, item.item)):
@@ -57,7 +57,7 @@ def with_repeats(ordered: Sequence[Group], seed: int, annotator: str) -> tuple[l
     """An annotator's list with repeated groups of items, and the repeated items.
 
     One of every `REPEATED` groups is repeated. The groups are chosen by a hash from the first half of the list, and
-    each comes again half a list later, so that at least `REPEATED` // 2 groups are between.
+    each is repeated half a list later, so that at least `REPEATED` // 2 other groups are in between.
     """
     half = len(ordered) // 2
     early = list(enumerate(ordered[:half]))
@@ -74,6 +74,6 @@ def with_repeats(ordered: Sequence[Group], seed: int, annotator: str) -> tuple[l
 
 
 def _alike(one: SheetItem, other: SheetItem) -> float:
-    """Share of the words of two candidates that both have, in [0, 1]; 1 if neither has words."""
+    """Share of the words of two candidates that occur in both, in [0, 1]; 1 if neither has words."""
     words, others = (set(item.candidate.casefold().split()) for item in (one, other))
     return len(words & others) / len(words | others) if words | others else 1.0

@@ -1,6 +1,6 @@
 """The examination of the audit's judges, with the questions of their votes.
 
-Here: who is examined, the content of a question, and the effect of failed judges on the panel's verdicts. Not here:
+Here: the examined judges, the content of a question, and the effect of failed judges on the panel's verdicts. Not here:
 sentinels and rounds (examination), verdicts themselves (verdicts).
 """
 
@@ -25,7 +25,7 @@ PURPOSE = "judge_vote"
 
 
 class JudgeSentinels(TextExaminations):
-    """Verdicts of the audit's judges on human translations, and on texts with known faults.
+    """Verdicts of the audit's judges on human translations and on texts with known errors.
 
     A judge is examined once for each language direction of the corpora that ask for it, and again if the judge, its
     served version or a text changes. An examination ends as soon as its verdict is clear.
@@ -35,15 +35,15 @@ class JudgeSentinels(TextExaminations):
     best: ClassVar[str] = f"the label {VALID}"
 
     def juries(self) -> Mapping[str, Sequence[str]]:
-        """The panels, by corpus."""
+        """The names of each panel's judges, by corpus."""
         return {corpus: audit.judges for corpus, audit in audits(self.warehouse).items()}
 
     def template(self, judge: Model, languages: Mapping[str, str]) -> Template[Opinion]:
-        """The question about an output."""
+        """The template of the question about an output."""
         return judging(judge, languages)
 
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """The source and the other references of each passage that has other references."""
+        """The source and the references other than the sound text, for each passage that has such references."""
         references = other_references(self.warehouse, texts)
         return {
             text.passage: shown(text.material.source, [other for _, other in sorted(others.items())], "")
@@ -51,13 +51,13 @@ class JudgeSentinels(TextExaminations):
         }  # fmt: skip
 
     def worth(self, value: Opinion) -> float | None:
-        """1 without an error, 0 with an error, None with a label that is not about the translation."""
+        """1 for a label without an error, 0 for an error, None for a label that does not rate the translation."""
         label = value.judgement.label
         return 1.0 if label == VALID else 0.0 if label in ERRORS else None
 
 
 def counted(votes: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
-    """Rows of `judge_vote` in which judges that failed their examination abstain: their votes do not count."""
+    """Rows of `judge_vote`, with the votes of judges that failed their examination turned into abstentions."""
     failed = [seat for seat, standing in _standings(warehouse).items() if standing.verdict == FAILED]
     seats = pl.DataFrame(failed, schema={"corpus": pl.String, "judge": pl.String}, orient="row")
     marked = votes.with_columns(CORPUS).join(
@@ -71,8 +71,8 @@ def counted(votes: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
 def of_panels(warehouse: Warehouse) -> dict[str, Standing]:
     """The verdict on the panel of each corpus: the worst of the verdicts on the judges whose votes count.
 
-    A panel fails if the judges that did not fail are not a majority; it then has no verdicts. The problem names all
-    judges that failed.
+    A panel fails, and has no verdicts, unless the judges that did not fail are a majority. `problem` names all judges
+    that failed.
     """
     panels = {}
     standings = _standings(warehouse)

@@ -9,7 +9,7 @@ from resources.provider.served import versioned
 
 
 def impartial(provider: Provider, judges: Sequence[str], model: str, where: str, key: str) -> tuple[Model, ...]:
-    """The judges of one model's outputs, sorted by name, in the versions served now.
+    """The judges of one model's outputs, sorted by name, in the versions that are currently served.
 
     Parameters
     ----------

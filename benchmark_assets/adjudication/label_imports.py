@@ -42,7 +42,7 @@ NEEDED = ("item", "label", "error_category", "severity")
 """Columns that every sheet of labels must have."""
 
 SOURCES = ("source", "source_text")
-"""Names of the field with the source: in sheets and tasks of earlier versions, then in tasks."""
+"""Names of the field that contains the source: in sheets and in tasks of earlier versions; in current tasks."""
 
 SHOWN = ("item", "made_for", "place", *SOURCES, "candidate")
 """Fields of an item, without its references. They are columns in a sheet, and fields of a task in Label Studio. `place`
@@ -67,9 +67,9 @@ class Answer(NamedTuple):
     """One annotator's answer about one item, as in the file; `annotator` is '' if the file does not name one.
 
     `place` is the number of the row (the header is row 1) or of the task (from 1). `fields` maps names in `ANSWERS` to
-    values. `span` is a marked span or a phrase of the candidate, '' for none. `fault` is the reason why the answer is
-    unreadable, or ''. `texts` has the texts that the file shows, by column or field; blank and ignored texts are left
-    out.
+    values. `span` is a marked span, a phrase of the candidate, or '' if there is none. `fault` is the reason why the
+    answer is unreadable, or ''. `texts` maps columns or fields to the texts in the file; blank and ignored texts are
+    left out.
     """
 
     place: int
@@ -101,11 +101,11 @@ class Answers(NamedTuple):
 
 
 class LabelCounts(NamedTuple):
-    """Counts for an imported file: labels that are new (`taken`), unchanged, or replace an earlier label; rows that
-    are open (not yet labeled) or quarantined.
+    """Counts for an imported file: labels that are new (`taken`), unchanged, or replace an earlier label (`replaced`);
+    rows that are not yet labeled (`open`) or quarantined.
 
-    `respelled` maps names that differ only in case or white space from an earlier spelling to that spelling, under
-    which their labels are stored.
+    `respelled` maps names to an earlier spelling that differs only in case or white space. Labels are stored under the
+    earlier spelling.
     """
 
     taken: int
@@ -126,7 +126,7 @@ def import_labels(
     Parameters
     ----------
     annotator
-        The annotator to whom all labels are attributed, whatever the files say.
+        The annotator to whom all labels are attributed, regardless of names in the files.
     ignore
         Columns, fields and controls that are not read.
 
@@ -164,9 +164,9 @@ def read_sheet(path: Path, ignore: Collection[str] = ()) -> Answers:
 def read_label_studio(path: Path, ignore: Collection[str] = ()) -> Answers:
     """Read an export of Label Studio, JSON or JSON-MIN.
 
-    The fields of tasks with an item and the names of controls must be known. In JSON, Label Studio adds keys around
-    them, more in every version. Of these keys, `data`, `annotations`, `result`, `from_name`, `value`, `completed_by`,
-    `was_cancelled` and `skipped` are read, and all others ignored.
+    The fields of tasks with an item and the names of controls must be known. In JSON, Label Studio surrounds them with
+    keys of its own, and every version adds more. Only `data`, `annotations`, `result`, `from_name`, `value`,
+    `completed_by`, `was_cancelled` and `skipped` are read.
 
     Skipped and cancelled annotations, drafts and predictions are ignored. Annotators are identified by the e-mail
     address or number of their account. If a file has a single account, identified only by a number, the annotator is
@@ -197,7 +197,7 @@ def read_label_studio(path: Path, ignore: Collection[str] = ()) -> Answers:
 
 
 def only_recipient(accounts: set[str], recipients: set[str]) -> str:
-    """The person for whom all tasks were exported, if a single account, known by number, answered; else ''."""
+    """The person for whom all tasks were exported, if a single account, known only by a number, answered; else ''."""
     if len(accounts) == len(recipients) == 1 and not min(accounts).strip("0123456789"):
         return min(recipients)
     return ""
@@ -248,7 +248,7 @@ def marked_span(marked: Marked, candidate: str) -> tuple[int, int]:
 
 
 def candidates(warehouse: Warehouse, items: Collection[str]) -> dict[str, Candidate]:
-    """Current outputs and control items among the items, by item."""
+    """The current outputs and control items that have these keys, by key."""
     controls = warehouse.read("control_item", pl.DataFrame({"item": [*items]}, schema={"item": pl.String}))
     texts = {item: (passage, text) for item, passage, text in controls.select("item", "passage", "text").iter_rows()}
     outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
@@ -381,13 +381,13 @@ def _label(answer: Answer, known: Mapping[str, Candidate]) -> dict[str, Any] | s
 
 
 def _check_severity(judgement: Judgement) -> None:
-    """Raise ValueError if an error has the severity `none`, or if a label that is no error has another severity."""
+    """Raise ValueError if an error has the severity `none`, or if a label other than an error has another severity."""
     if (judgement.label in ERRORS) == (judgement.severity == NO_HARM):
         raise ValueError(f"severity {judgement.severity} is not allowed with label {judgement.label}")
 
 
 def altered(texts: Mapping[str, str], candidate: Candidate) -> str:
-    """The reason for the quarantine of an answer whose texts differ from the warehouse; '' if none does.
+    """The reason to quarantine an answer, if a text in the file differs from the warehouse; '' if all texts agree.
 
     Spreadsheets change line breaks and add or remove spaces; such differences are ignored. A reference is compared with
     all references of the passage, because tasks only number them.
@@ -405,13 +405,13 @@ def altered(texts: Mapping[str, str], candidate: Candidate) -> str:
 
 
 def _alike(shown: str, text: str) -> bool:
-    """Whether a text in a file equals this text, apart from white space and a guard (see annotation.guarded)."""
+    """Whether the text `shown` in a file equals `text`, apart from white space and a guard (see annotation.guarded)."""
     squeezed = "".join(unicodedata.normalize("NFC", _storable(text)).split())
     return squeezed in ("".join(unicodedata.normalize("NFC", form).split()) for form in (shown, unguarded(shown)))
 
 
 def shown_texts(fields: Mapping[str, Any], ignore: Collection[str]) -> dict[str, str]:
-    """The texts of an item that a row or a task shows, by column or field."""
+    """The texts of an item in a row or a task, by column or field."""
     texts = {name: _text(value).strip() for name, value in fields.items() if name not in ignore}
     return {
         name: text for name, text in texts.items()
@@ -428,7 +428,7 @@ def _span(span: str | Marked, candidate: str) -> tuple[int, int] | tuple[None, N
 def check_names(
     path: Path, places: Mapping[str, str], ignore: Collection[str], answers: Sequence[str], kind: str = "key"
 ) -> None:
-    """Raise BadInput for columns, fields and controls that are not known.
+    """Raise BadInput for unknown columns, fields and controls.
 
     `places` maps names to their places in the file; `answers` are the names that annotators fill in.
     """

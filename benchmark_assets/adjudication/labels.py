@@ -12,7 +12,7 @@ from resources.errors import quoted
 VALID, MINOR, MAJOR = "VALID_VARIATION", "MINOR_ERROR", "MAJOR_ERROR"
 REFERENCE, UNSURE = "REFERENCE_OR_ALIGNMENT_PROBLEM", "UNSURE_CONTEXT_NEEDED"
 UNCERTAIN = "UNCERTAIN"
-"""The verdict without a majority; raters cannot give this label."""
+"""The verdict if no label has a majority. Raters cannot give this label."""
 
 ERRORS = (MINOR, MAJOR)
 SUBSTANTIVE = (VALID, MINOR, MAJOR)
@@ -52,8 +52,8 @@ def read_judgement(fields: Mapping[str, object], confidence_needed: bool) -> Jud
     Raises
     ------
     ValueError
-        If a value is not in the vocabulary, an error has no category, or another label has one; the message names the
-        field.
+        If a value is not in the vocabulary, an error has no category, or a label other than an error has one. The
+        message names the field.
     """
     label = _named(fields, "label", LABELS)
     with_default = {"error_category": _text(fields, "error_category") or NO_CATEGORY}

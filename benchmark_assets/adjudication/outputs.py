@@ -32,11 +32,11 @@ How = TypeVar("How")
 class OutputStudy(ItemStudy[How], ABC):
     """A study that asks about outputs, with partitions by model and passage.
 
-    If the description of a corpus says so, outputs that address their judge are withheld: all judges abstain without a
-    question, and the abstention gives the reason.
+    If a corpus description requests it, outputs that address their judge are withheld: judges are not asked about them,
+    and abstentions with the reason are stored.
     """
 
-    lost = "it lost a text: materialize source_text, reference and model_output first"
+    lost = "a text is missing: materialize source_text, reference and model_output first"
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
         """Settings of the outputs to which the study applies, with the reason for a withheld output."""
@@ -86,7 +86,7 @@ class OutputStudy(ItemStudy[How], ABC):
 
 
 def texts(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str], str]:
-    """Texts of outputs by model and passage; '' where the model declined to translate."""
+    """Texts of outputs by model and passage; '' if the model declined to translate."""
     declined = warehouse.read("refusal", outputs.select(OUTPUT), OUTPUT)
     rows = warehouse.read("model_output", outputs.select(OUTPUT), [*OUTPUT, "text"])
     stored = {(model, passage): text for model, passage, text in rows.iter_rows()}
@@ -96,7 +96,7 @@ def texts(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str], 
 def withheld(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str], str]:
     """Reasons why outputs are withheld from judges, by model and passage.
 
-    Outputs that address a judge (metrics.addressing) are withheld if the description of their corpus says so.
+    Outputs that address a judge (metrics.addressing) are withheld if the description of their corpus requests it.
     """
     settings = warehouse.read("corpus", columns=["corpus", "addressing"]).filter(addressing="withhold")
     outputs = outputs.select(OUTPUT).filter(CORPUS.is_in(settings["corpus"].implode()))
@@ -115,5 +115,5 @@ def withheld(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str
 
 @lru_cache(maxsize=100_000)
 def _evidence(text: str, source: str, references: tuple[str, ...]) -> str:
-    """The evidence that a text addresses a judge, '' if it does not. Cached, because it takes a millisecond."""
+    """The evidence that a text addresses a judge; '' if it does not. Cached, because a call takes a millisecond."""
     return addressing(Text(text), Passage(source, list(references)))[1]

@@ -55,7 +55,7 @@ class JudgePanel:
 def shuffled(translators: Mapping[str, str], seed: int, judge: str, model: str, passage: str) -> list[str]:
     """Translators in the order in which a judge sees their references when judging a model's output for a passage.
 
-    The order is by hash: all orders are equally likely, and the order is reproducible and independent between items.
+    The order is by a hash: all orders are equally likely, reproducible, and independent between items.
     """
     return sorted(translators, key=lambda translator: digest(seed, judge, model, passage, translator))
 
@@ -79,7 +79,7 @@ class JudgeVotes(OutputStudy[JudgePanel]):
     """
 
     name = "judge_vote"
-    lost = "it lost a text: materialize triage first"
+    lost = "a text is missing: materialize triage first"
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[JudgePanel]]:
         """Queued, sampled and screened outputs of corpora that configure judges, by model and corpus."""

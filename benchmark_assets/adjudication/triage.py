@@ -55,7 +55,7 @@ def banded(drifts: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
     The settings give the number of outputs to draw for each model and band; all are drawn if there are fewer. Outputs
     are drawn in the order of a hash of seed, model and passage. The sample is therefore a simple random sample within
     each model and band, does not depend on other models, and changes by at most one output in each band when an output
-    moves to another band. Below the threshold, the panel judges the first outputs in the same order.
+    moves to another band. The same order selects the outputs below the threshold that the panel screens.
     """
     parts = [pl.DataFrame(schema=BANDED)]
     for (corpus,), rows in drifts.drop_nulls("drift").group_by(CORPUS, maintain_order=True):

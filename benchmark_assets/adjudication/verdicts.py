@@ -39,16 +39,16 @@ def verdicts(votes: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `VERDICT`, sorted by model and passage. `judges` counts all raters, `abstained` raters without a label.
-    `split` is true if valid, minor and major each have a vote and none has a majority.
+    Columns of `VERDICT`, sorted by model and passage. `judges` is the number of all raters, `abstained` the number of
+    raters without a label. `split` is true if valid, minor and major each have a vote and none has a majority.
 
     Notes
     -----
     A majority is more than half of all raters, including raters who abstain. The verdict is MAJOR_ERROR if that label
-    has a majority; else MINOR_ERROR if minor and major errors together have one; else VALID_VARIATION if that label has
-    one; else UNCERTAIN. With three raters this is table E1: one vote each for valid, minor and major gives MINOR_ERROR.
-    The error category is the most frequent one among raters with an error label. Ties go to the category with more
-    votes from raters who gave the verdict's label, then to the first one in table 5.
+    has a majority; else MINOR_ERROR if minor and major errors together have a majority; else VALID_VARIATION if that
+    label has a majority; else UNCERTAIN. With three raters this is table E1: one vote each for valid, minor and major
+    gives MINOR_ERROR. The error category is the most frequent category among raters with an error label. Ties go to the
+    category with more votes from raters who gave the verdict's label, then to the first one in table 5.
     """
     counts = votes.group_by(KEY).agg(
         *((pl.col("label") == label).sum().alias(name) for name, label in COUNTED.items()),

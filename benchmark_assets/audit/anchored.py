@@ -31,11 +31,12 @@ SIGNATURE = (
 
 
 def anchored_estimates(triage: pl.DataFrame, rows: pl.DataFrame, panel: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `anchored_estimate`: `triage` and `rows` as for `estimates`, and rows of `verdict`.
+    """Rows of `anchored_estimate`. `triage` and `rows` are as for `estimates`; `panel` are rows of `verdict`.
 
-    Columns of `ANCHORED`: for each corpus with labels, one row for each model ('' for all models), region ('above' or
-    'below' the threshold, or 'all') and level of errors. Regions without labels have no row. Verdicts count wherever
-    the panel was asked: on the queue, on the sample, and on the random part of the outputs below the threshold.
+    The result has the columns of `ANCHORED`: for each corpus with labels, one row for each model ('' for all models),
+    region ('above' or 'below' the threshold, or 'all') and level of errors. Regions without labels have no row. All
+    verdicts of the panel are used: on queued outputs, on sampled outputs, and on the random sample of outputs below the
+    threshold.
     """
     region = pl.when("queued").then(pl.lit("above")).otherwise(pl.lit("below"))
     verdicts = panel.select(*KEY, judged="label")

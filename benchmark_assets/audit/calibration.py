@@ -34,14 +34,15 @@ WITHOUT = schema("panel_without")
 def calibration(rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame | None = None) -> pl.DataFrame:
     """Rows of `judge_calibration`: judges' votes compared with people's substantive labels.
 
-    `rows` are rows of `rated`, `votes` rows of `judge_vote`, and `counted` the same votes as they count in the panel's
-    verdicts, by default unchanged. Columns of `CALIBRATION`, one row per rater: each judge,
-    the panel, and the panel without each of its judges. A row covers the outputs that both the rater and people
+    `rows` are rows of `rated`, and `votes` rows of `judge_vote`. `counted` are the votes from which the panel's
+    verdicts are computed, by default `votes`. The result has the columns of `CALIBRATION` and one row per rater: each
+    judge, the panel, and the panel without each of its judges. A row covers the outputs that both the rater and people
     labeled. A rater's label that is not substantive counts as a disagreement with people, and not as an error.
 
     Notes
     -----
-    Precision is the share of the rater's errors that people call errors, too; recall is the converse.
+    Precision is the share of errors by the rater's labels that are also errors by people's labels; recall is the share
+    of people's errors that the rater also labels as errors.
     Sources: table 8, and section 4.3 for the kappas.
     """
     result: list[tuple[object, ...]] = []
@@ -58,8 +59,8 @@ def calibration(rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame |
 def confusion(rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame | None = None) -> pl.DataFrame:
     """Rows of `judge_confusion` (table E4): columns of `CONFUSION`; parameters as in `calibration`.
 
-    One row per pair of labels, even if no output has it. People's labels are the substantive ones; judges' labels are
-    the substantive ones and any others that the judge gave.
+    One row per pair of labels, even if no output has the pair. People's labels are the substantive labels. Judges'
+    labels are the substantive labels, and any other labels that the judge gave.
     """
     result: list[tuple[object, ...]] = []
     for corpus, judge, pairs in _against_people(rows, votes, votes if counted is None else counted):
@@ -92,8 +93,9 @@ def reliability(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
 def agreement(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     """Rows of `rater_agreement`, from rows of `triage` with the column `unit`, `judge_vote` and `human_label`.
 
-    Columns of `AGREEMENT`: one row for each pair of judges over the queue, each pair of judges over the sample, and
-    each pair of people over the sample, if the pair labeled any output in common. All five labels are distinguished.
+    The result has the columns of `AGREEMENT`, and one row for each pair of judges over the queue, each pair of judges
+    over the sample, and each pair of people over the sample, provided that both labeled at least one common output. All
+    five labels are distinguished.
     """
     result: list[tuple[object, ...]] = []
     for scope, column, kind, name, labels_by_rater in (
@@ -116,10 +118,11 @@ def agreement(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -
 
 
 def panel_without(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `panel_without`, from the panel's rows of `rated`, and rows of `judge_vote`.
+    """Rows of `panel_without`, from rows of `rated` and rows of `judge_vote`.
 
-    Columns of `WITHOUT`: for each judge, the verdicts of the other judges on the queued outputs. A verdict needs more
-    than half of their votes: if only two judges remain and disagree, it is UNCERTAIN. No rows for a panel of one judge.
+    The result has the columns of `WITHOUT`: for each judge, counts and rates of the other judges' verdicts on the
+    queued outputs. A verdict needs more than half of their votes: if only two judges remain and disagree, it is
+    UNCERTAIN. A panel of one judge has no rows.
     """
     queue = rows.filter(pl.col("raters") == PANEL).drop_nulls("label").select("corpus", *KEY, "unit", whole="label")
     queued = votes.join(queue, on=KEY, how="semi")
@@ -142,7 +145,7 @@ def cross_tables(units: pl.Series, first: pl.Series, second: pl.Series, labels: 
     Parameters
     ----------
     units, first, second
-        Unit of each output, and its labels by the two raters.
+        For each output, its unit, the first rater's label and the second rater's label.
     labels
         All labels that occur, in the order of the tables' rows and columns.
 
@@ -158,7 +161,7 @@ def cross_tables(units: pl.Series, first: pl.Series, second: pl.Series, labels: 
 
 
 def collapsed(tables: Floats, errors: NDArray[np.bool_]) -> Floats:
-    """Collapse tables from shape (n, labels, labels) to (n, 2, 2): no error and error, by the mask `errors`."""
+    """Collapse tables from shape (n, labels, labels) to (n, 2, 2). `errors` marks the labels that become the second."""
     to_two = np.stack([~errors, errors]).astype(np.float64)
     smaller: Floats = to_two @ tables @ to_two.T
     return smaller
@@ -167,7 +170,7 @@ def collapsed(tables: Floats, errors: NDArray[np.bool_]) -> Floats:
 def kappa(tables: Floats) -> Floats:
     """Cohen's kappa of each table, from shape (n, labels, labels) to (n,), in [-1, 1].
 
-    NaN if both raters give all outputs the same single label.
+    NaN if both raters give the same label to every output.
     """
     n = tables.sum(axis=(1, 2))
     agreed = np.trace(tables, axis1=1, axis2=2)
@@ -178,7 +181,7 @@ def kappa(tables: Floats) -> Floats:
 def _against_people(
     rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame
 ) -> Iterator[tuple[object, object, pl.DataFrame]]:
-    """Yield corpus, judge (or panel), and a table of labels: `unit`, `people`, and `judged` by this judge."""
+    """Yield corpus, name of the judge or panel, and a table with `unit` and labels by people and by the judge."""
     people = _people(rows)
     labeled = votes.join(people, on=KEY, how="semi").with_columns(pl.col("label").fill_null(ABSTAINED))
     if labeled.is_empty():
@@ -199,7 +202,7 @@ def _people(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without(votes: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Each judge, and the other judges' verdicts on the outputs that this judge voted on."""
+    """Yield each judge, and the other judges' verdicts on the outputs about which this judge voted."""
     for judge in votes["judge"].unique().sort().to_list():
         judged = votes.filter(judge=judge)
         others = votes.filter(pl.col("judge") != judge).join(judged, on=KEY, how="semi")
@@ -213,14 +216,14 @@ def _labels(judged: pl.Series) -> list[str]:
 
 
 def _exact(tables: Floats) -> tuple[float | None, float | None, float | None]:
-    """Share of outputs to which both raters give the same label, with its interval, from tables by unit."""
+    """Share of outputs with the same label by both raters, and its interval, from tables by unit."""
     agreed, outputs = np.trace(tables, axis1=1, axis2=2), tables.sum(axis=(1, 2))
     (exact,) = shares(agreed[:, None], outputs[:, None])
     return exact
 
 
 def _accuracies(tables: Floats) -> Iterator[float | None]:
-    """Precision, recall and F1 with their intervals, from 2 x 2 tables by unit, whose second label is the error."""
+    """Precision, recall and F1 with their intervals, from 2 x 2 tables by unit in which errors are the second label."""
     hits, judged, actual = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1].sum(axis=1)
     for precision_or_recall in shares(np.stack([hits, hits], axis=1), np.stack([judged, actual], axis=1)):
         yield from precision_or_recall
@@ -228,13 +231,13 @@ def _accuracies(tables: Floats) -> Iterator[float | None]:
 
 
 def f1(tables: Floats) -> Floats:
-    """F1 of each 2 x 2 table whose second label is the error, from shape (n, 2, 2) to (n,); NaN without errors."""
+    """F1 of each 2 x 2 table in which errors are the second label: shape (n, 2, 2) to (n,); NaN without errors."""
     return ratio(2 * tables[:, 1, 1], tables[:, :, 1].sum(axis=1) + tables[:, 1].sum(axis=1))
 
 
 def _resampled(
     statistic: Callable[[Floats], Floats], tables: Floats
 ) -> tuple[float | None, float | None, float | None]:
-    """A statistic of the sum of tables by unit, with its interval."""
+    """A statistic of the sum of all units' tables, with its interval."""
     resampled = np.tensordot(sample_and_resamples(len(tables)), tables, axes=1)
     return bounded(statistic(resampled), effective_units(tables.sum(axis=(1, 2))))

@@ -1,7 +1,7 @@
-"""Point-biserial correlation of scores with errors over the queue: section 4.6 of the audit paper, with intervals.
+"""Point-biserial correlation of scores with errors in the queue: section 4.6 of the audit paper, with intervals.
 
-Not here: how well scores detect deliberate damage (sensitivity.detection), how many outputs must be judged to find
-errors (recall_cost).
+Not here: detection of deliberate damage by scores (sensitivity.detection), the number of outputs to judge until errors
+are found (recall_cost).
 """
 
 import numpy as np
@@ -35,11 +35,11 @@ CORRELATION = schema("error_correlation")
 def correlations(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """Rows of `error_correlation`, from the panel's rows of `rated` and from scores.
 
-    `scores` has columns `model`, `passage` and any of `METRICS`, null for outputs without the score. Uncertain verdicts
-    are ignored.
+    `scores` has the columns `model`, `passage` and some or all of `METRICS`; missing scores are null. Uncertain
+    verdicts are ignored.
 
-    Columns of `CORRELATION`: for each corpus with verdicts, one row for each error level and metric in `scores`. The
-    correlation is null if the metric is constant, if all outputs are errors, or if no output is.
+    The result has the columns of `CORRELATION`: for each corpus with verdicts, one row for each error level and metric
+    in `scores`. The correlation is null if the metric is constant, if all outputs are errors, or if none is an error.
     """
     settled = (pl.col("raters") == PANEL) & pl.col("label").is_not_null() & (pl.col("label") != UNCERTAIN)
     queue = rows.filter(settled).join(scores, on=["model", "passage"], how="left").sort("corpus", "passage", "model")

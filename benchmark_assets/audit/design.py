@@ -1,5 +1,5 @@
-"""The design of an audit: expected widths of intervals for given numbers of verdicts and labels, before anything is
-paid.
+"""The design of an audit: expected widths of intervals for given numbers of verdicts and labels, before any are paid
+for.
 
 Not here: estimates (estimates, anchored), the cost of a verdict (accounts).
 """
@@ -33,20 +33,21 @@ def designs(triage: pl.DataFrame, audit: Audit, rate: float) -> pl.DataFrame:
     triage
         Rows of `triage` of one corpus: columns `model`, `band` and `queued`.
     audit
-        The corpus's settings: its judges, and the sample of each band.
+        Settings of the corpus. Its bands and their sample sizes are used.
     rate
-        Error rate to expect, the same in all bands, in (0, 1).
+        Expected error rate, the same in all bands, in (0, 1).
 
     Returns
     -------
-    Columns of `DESIGN`, one row for each share of `BELOW` and multiple of the sample: number of outputs that the panel
-    judges and that people label, and the width, as a difference of rates: from people alone, and with judges that are
-    right in 70, 80, 90 and 95 % of both errors and sound outputs.
+    Columns of `DESIGN`, one row for each share in `BELOW` and each multiple of the sample in `SAMPLES`: the number of
+    outputs that the panel judges, the number of outputs that people label, and widths as differences of rates. Widths
+    are for people's labels alone, and with judges that are right about 70, 80, 90 and 95 % of errors and about the same
+    share of sound outputs.
 
     Notes
     -----
-    Applies `metrics.anchoring.gain` to each stratum, as if outputs were independent. If the outputs for a document are
-    alike, their labels carry less information.
+    Applies `metrics.anchoring.gain` to each stratum, as if outputs were independent. If the outputs of a document are
+    alike, their labels carry less information, and true widths are larger.
     """
     sample = dict(zip(band_names(audit.bands), audit.sample, strict=True))
     strata = triage.group_by("model", "band", "queued", maintain_order=True).agg(outputs=pl.len())
@@ -66,8 +67,8 @@ def designs(triage: pl.DataFrame, audit: Audit, rate: float) -> pl.DataFrame:
 def width(outputs: Floats, labels: Floats, judged: Floats, rate: float, accuracy: float) -> float | None:
     """Width of the interval of a rate, from numbers of outputs, labels and verdicts by stratum, shape (strata,).
 
-    Every labeled output is judged. Strata without labels are left out; None without any label. A judge who is right in
-    half of the outputs is of no use: the width is that of people alone.
+    Every labeled output is judged. Strata without labels are left out; without any label, the width is None. With an
+    accuracy of 0.5, verdicts carry no information, and the width is that of people's labels alone.
     """
     covered = labels > 0
     if not covered.any():

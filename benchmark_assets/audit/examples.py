@@ -34,22 +34,22 @@ def examples(outputs: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     outputs
-        One row per output with a drift: `corpus`, `model`, `passage`, `drift`, `queued`; from the panel's verdict
-        `label`, `error_category`, `judges`, `valid` and `split`, null for outputs without a verdict; from people's
-        verdict `people` (label) and `people_category`, null for outputs without a label.
+        One row per output with a drift: columns `corpus`, `model`, `passage`, `drift` and `queued`; `label`,
+        `error_category`, `judges`, `valid` and `split` of the panel's verdict, null for outputs without a verdict; and
+        the label (`people`) and category (`people_category`) of people's verdict, null for outputs without a label.
 
     Returns
     -------
-    Columns of `EXAMPLE`. All outputs of a shared failure have the same place.
+    Columns of `EXAMPLE`. All outputs that belong to one shared failure have the same place.
 
     Notes
     -----
     - Shared failure: a passage where the panel finds major errors by two or more models (audit paper, table E8), ranked
       by the number of these models, then by errors.
-    - Far but valid: above the threshold, valid by all judges and, if there are labels, by people; farthest first (table
-      14).
-    - Near but wrong: below the threshold, a major error by people's labels; nearest first.
-    - Split panel: valid, minor and major each have a vote, and none has a majority; farthest first.
+    - Far but valid: an output above the threshold that all judges and, if there are labels, people find valid; largest
+      drift first (table 14).
+    - Near but wrong: an output below the threshold with a major error by people's labels; smallest drift first.
+    - Split panel: valid, minor and major each have a vote, and none has a majority; largest drift first.
     """
     parts = [pl.DataFrame(schema=EXAMPLE)]
     for (corpus,), corpus_outputs in outputs.sort("model", "passage").group_by("corpus", maintain_order=True):

@@ -29,7 +29,7 @@ GOODNESS = {
         "sim_best", "sim_centroid", "drift", "drift_euclidean", "chrf", "bleu", "comet_avg", "comet_best",
     )
 } | {"length_error": -(pl.col("length_ratio") - 1).abs()}  # fmt: skip
-"""Scores of outputs by metric, turned so that more is better."""
+"""Scores of outputs by metric, with signs such that higher is better."""
 
 METRIC_AGREEMENT, METRIC_COMPARISON = schema("metric_agreement"), schema("metric_comparison")
 
@@ -39,8 +39,8 @@ _LABELS = f"people's labels as scores: {', '.join(f'{label} {points}' for label,
 def agreements(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """Rows of `metric_agreement`: agreement of metrics with people's labels.
 
-    `rows` are rows of `rated`; `scores` has the columns `model`, `passage` and the columns that `GOODNESS` is made of.
-    Columns of `METRIC_AGREEMENT`; no rows for metrics without a labeled output.
+    `rows` are rows of `rated`. `scores` has the columns `model` and `passage`, and the columns used in `GOODNESS`.
+    Returns columns of `METRIC_AGREEMENT`; metrics without a score of any labeled output have no rows.
     """
     result: list[tuple[object, ...]] = []
     for corpus, gold, metrics, units in _by_corpus(rows, scores):
@@ -59,7 +59,7 @@ def agreements(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 def comparisons(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """Rows of `metric_comparison`: tests of each pair of metrics; parameters as in `agreements`.
 
-    Columns of `METRIC_COMPARISON`; no rows for pairs of metrics without a common labeled output.
+    Returns columns of `METRIC_COMPARISON`; pairs of metrics without a common labeled output have no rows.
     """
     result: list[tuple[object, ...]] = []
     for corpus, gold, metrics, _ in _by_corpus(rows, scores):
@@ -85,9 +85,9 @@ def comparisons(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_corpus(rows: pl.DataFrame, scores: pl.DataFrame) -> list[tuple[object, Floats, dict[str, Floats], Units]]:
-    """Each corpus with labels, with the scores by people and by each metric, shape (models, passages), NaN if missing.
+    """For each corpus with labels: its name, people's scores, scores by metric, and the unit number of each passage.
 
-    Passages are in alphabetical order; the last item has the number of each passage's unit.
+    Scores have the shape (models, passages), NaN if missing. Models and passages are in alphabetical order.
     """
     people = labeled_by_people(rows).with_columns(
         people=pl.col("label").replace_strict(POINTS, return_dtype=pl.Float64)
@@ -111,7 +111,7 @@ def _by_corpus(rows: pl.DataFrame, scores: pl.DataFrame) -> list[tuple[object, F
 def _statistics(
     gold: Floats, metric: Floats, weights: Floats, units: float, pairs: dict[str, int]
 ) -> list[tuple[object, ...]]:
-    """Statistic, grouping, epsilon, number of pairs, and value with interval."""
+    """Rows of a metric: statistic, grouping, epsilon, number of pairs, and value with interval."""
     by_passage, pooled = agree.epsilon_by_item(gold, metric), agree.epsilon_pooled(gold, metric)
     sums = agree.pooled_pairs(gold, metric, pooled)
     means = agree.system_means(gold, metric, weights)

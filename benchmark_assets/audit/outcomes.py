@@ -24,10 +24,11 @@ CATEGORY = schema("error_category")
 def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `audit_outcome`, from rows of `triage` with the column `unit`, and rows of `rated`.
 
-    Columns of `OUTCOME`: for each corpus and kind of raters with labels, one row for each model, for each band, for
-    each model in each band, and for all outputs. `asked` is the size of the queue (panel) or sample (people), `judged`
-    the number of its outputs with a label. Rates are shares of `judged`; an uncertain output is neither valid nor an
-    error. Columns `*_found` are shares of all outputs, null for people and where the panel judged no output.
+    The result has the columns of `OUTCOME`: for each corpus and kind of raters with labels, one row for each model, for
+    each band, for each model in each band, and for all outputs. `asked` is the size of the queue (panel) or sample
+    (people), and `judged` the number of its outputs with a label. Rates are shares of `judged`; an uncertain output is
+    neither valid nor an error. Columns `*_found` are shares of all outputs. They are null for people, and for groups in
+    which the panel judged no output.
     """
     by = ["corpus", "raters", "model", "band"]
     kinds = rows.drop_nulls("label").select("corpus", "raters").unique()
@@ -50,7 +51,7 @@ def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_standings(outcomes: pl.DataFrame, standings: Mapping[str, Standing]) -> pl.DataFrame:
-    """Rows of `audit_outcome` with the verdict on the panel's judges, by corpus; rates of a failed panel are null."""
+    """Add to rows of `audit_outcome` the verdict on the corpus's panel, and set the rates of failed panels to null."""
     rows = outcomes.with_columns(problem=pl.lit(None, pl.String))
     panel = rows.filter(raters=PANEL)
     of_rows = [standings.get(corpus, Standing(UNEXAMINED)) for corpus in panel["corpus"]]
@@ -67,9 +68,9 @@ def without_failed(rows: pl.DataFrame, standings: Mapping[str, Standing]) -> pl.
 def categories(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `error_category`, from rows of `rated`.
 
-    Columns of `CATEGORY`: for each corpus and kind of raters, one row for each pair of a model with a labeled output
-    (or '' for all models) and a category, even one without errors. Columns `*_without` count errors of the category as
-    valid.
+    The result has the columns of `CATEGORY`: for each corpus, kind of raters and model with a labeled output ('' for
+    all models), one row for each category, even if it has no errors. Columns `*_without` count errors of the category
+    as valid.
     """
     by = ["corpus", "raters", "model"]
     judged = with_totals(rows.drop_nulls("label"), model="")

@@ -22,8 +22,9 @@ FAILING = schema("failing_passage")
 def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `failure_overlap`, from rows of `triage` with the column `unit`, and the panel's rows of `rated`.
 
-    Columns of `OVERLAP`: for each corpus and each error level that occurs in it (a key of `LEVELS`), one row per number
-    of failing models, from 1 to the number of models in the corpus, even if no passage has this number.
+    The result has the columns of `OVERLAP`: for each corpus and each error level that occurs in it (a key of `LEVELS`),
+    one row for each number of failing models, from 1 to the number of models in the corpus, even if no passage has this
+    number.
     """
     passages = _passages(triage, rows)
     numbers = triage.select(CORPUS, "model").unique().sort("corpus", "model").select(
@@ -46,9 +47,9 @@ def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def failing_passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `failing_passage`: passages with an error. Columns of `FAILING`; parameters as in `overlap`.
+    """Rows of `failing_passage`: passages with an error, with the columns of `FAILING`. Parameters as in `overlap`.
 
-    Within a corpus, passages with the most major errors come first, then those with the most minor errors.
+    The passages of a corpus are sorted by the number of major errors, then of minor errors, highest first.
     """
     failing = _passages(triage, rows).filter(pl.col("major") + pl.col("minor") > 0)
     ordered = failing.sort("corpus", "major", "minor", "passage", descending=[False, True, True, False])
@@ -59,7 +60,7 @@ def failing_passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """For each passage, its unit and number of outputs (`possible`), and counts of the panel's labels of them."""
+    """For each passage: its unit, the number of its outputs (`possible`), and counts of the panel's labels."""
     queue = rows.filter(pl.col("raters") == PANEL).select("model", "passage", "label")
     outputs = triage.select(CORPUS, "model", "passage", "unit").join(queue, on=["model", "passage"], how="left")
     return outputs.group_by("corpus", "passage", "unit").agg(

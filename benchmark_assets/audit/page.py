@@ -1,6 +1,6 @@
 """The worked examples of a corpus as an HTML page: source, references, outputs, votes and labels.
 
-Not here: which outputs are examples (examples).
+Not here: the selection of examples (examples).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,7 +35,7 @@ p.why, li { font-size: .92rem; } ul { margin: .3rem 0 0; padding-left: 1.2rem; }
 
 
 class _Rights(NamedTuple):
-    """Texts that may be shown, and pseudonyms by annotator. Annotators without a pseudonym are shown by name."""
+    """Which texts may be shown, and pseudonyms by annotator. Annotators without a pseudonym are shown by name."""
 
     texts: Disclosure
     pseudonyms: Mapping[str, str]

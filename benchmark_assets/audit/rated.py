@@ -28,7 +28,7 @@ def rated(triage: pl.DataFrame, panel: pl.DataFrame, labels: pl.DataFrame) -> pl
     Parameters
     ----------
     triage
-        Rows of `triage`, and the column `unit`: the unit of the passage.
+        Rows of `triage` with a further column `unit`: the unit of the passage.
     panel
         Rows of `verdict`. Verdicts on outputs below the threshold are left out, as in the paper: the panel judges these
         outputs for its calibration only.
@@ -50,7 +50,7 @@ def rated(triage: pl.DataFrame, panel: pl.DataFrame, labels: pl.DataFrame) -> pl
 
 
 def labeled_by_people(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of `rated` with a substantive label by people."""
+    """The rows of `rated` with a substantive label from people."""
     return rows.filter(pl.col("raters") == PEOPLE, pl.col("label").is_in(SUBSTANTIVE))
 
 
@@ -81,7 +81,8 @@ def without_names(rows: pl.DataFrame, pseudonyms: Mapping[str, str]) -> pl.DataF
 def with_totals(rows: pl.DataFrame, **totals: str) -> pl.DataFrame:
     """Add copies of all rows, so that grouping by the named columns also gives totals over these columns.
 
-    Each argument is a column's value in the copies: `with_totals(rows, model="")` gives totals over models as ''.
+    Each argument is the value of a column in the copies: with `with_totals(rows, model="")`, the group '' is the total
+    over all models.
     """
     for column, total in totals.items():
         rows = pl.concat([rows, rows.with_columns(pl.lit(total).alias(column))])
@@ -96,16 +97,16 @@ def with_rates(
     Parameters
     ----------
     counts
-        Columns `by`, `unit` and counts; several rows of a group and unit are added up.
+        Columns `by`, `unit` and counts. Rows with the same group and unit are added up.
     by
         Columns that identify a group.
     rates
-        Hits and trials of each rate, as expressions of counts.
+        Hits and trials of each rate, as expressions over the counts.
 
     Returns
     -------
     One row for each group, sorted: columns `by`, the sums of the counts, and `name`, `name_low` and `name_high` for
-    each rate. A rate without trials (0 or null) is null, and so is an interval with too few units.
+    each rate. A rate is null if its trials are 0 or null; an interval is null if there are too few units.
     """
     by_unit = counts.group_by(*by, "unit").agg(pl.exclude(*by, "unit").sum()).sort(*by, "unit")
     totals = by_unit.group_by(by, maintain_order=True).agg(pl.exclude(*by, "unit").sum())
@@ -124,6 +125,6 @@ def with_rates(
 
 
 def shares(hits: Floats, trials: Floats) -> list[tuple[float | None, float | None, float | None]]:
-    """Rates with their intervals, from numbers by unit, shape (units, rates); a rate without trials is None."""
+    """Rates with their intervals, from hits and trials of shape (units, rates). A rate without trials is None."""
     sums = zip(hits.sum(axis=0), trials.sum(axis=0), rate_intervals(hits, trials), strict=True)
     return [(float(won / count) if count else None, *interval) for won, count, interval in sums]

@@ -1,5 +1,5 @@
-"""A model of raters beside the majority: the information of each rater, and Krippendorff's alpha with and without each
-rater.
+"""A model of raters, as an alternative to majorities: how informative each rater's labels are, and Krippendorff's alpha
+with and without each rater.
 
 Not here: agreement of pairs of raters, and the panel without a judge (calibration).
 """
@@ -26,7 +26,7 @@ from resources.catalogue import schema
 from resources.keys import CORPUS
 
 STEPS, TOLERANCE, LEAST = 1000, 1e-9, 1e-10
-"""Maximum number of EM steps, change of the log-likelihood per output at which it ends, and smallest probability."""
+"""EM: maximum number of steps, increase of the log-likelihood per output below which it stops, least probability."""
 
 RATERS = schema("rater_model")
 
@@ -34,8 +34,8 @@ RATERS = schema("rater_model")
 class Fitted(NamedTuple):
     """A fitted model of raters.
 
-    `prior` (classes,) is the share of each class, `errors` (raters, classes, labels) each rater's probability of a
-    label given the class, `posterior` (outputs, classes) the probability of the class of each output.
+    `prior` (classes,) is the share of each class. `errors` (raters, classes, labels) is the probability that a rater
+    gives a label to an output of a class. `posterior` (outputs, classes) is the probability of each output's classes.
     """
 
     prior: Floats
@@ -47,8 +47,8 @@ def dawid_skene(votes: Floats) -> Fitted:
     """The model of Dawid and Skene (1979): each output has a class, and each rater a confusion matrix.
 
     `votes`, shape (outputs, raters, labels), is 1 for the label that a rater gives, else 0; each output has at least
-    one label. Classes are the labels. EM begins with each output's shares of votes, so that the maximum that it reaches
-    is the one near the majority.
+    one label. Classes are the labels. EM starts from each output's shares of votes, and therefore converges to the
+    local maximum near the majority.
     """
     posterior = votes.sum(axis=1) / votes.sum(axis=(1, 2))[:, None]
     last = -np.inf
@@ -56,7 +56,7 @@ def dawid_skene(votes: Floats) -> Fitted:
         prior = np.maximum(posterior.mean(axis=0), LEAST)
         counts = np.einsum("ok,orl->rkl", posterior, votes)
         errors = np.maximum(ratio(counts, counts.sum(axis=2, keepdims=True)), LEAST)
-        errors = np.where(np.isfinite(errors), errors, 1 / votes.shape[2])  # no label of a rater tells of this class
+        errors = np.where(np.isfinite(errors), errors, 1 / votes.shape[2])  # the rater labeled no output of this class
         joint = np.log(prior) + np.einsum("orl,rkl->ok", votes, np.log(errors))
         highest = joint.max(axis=1, keepdims=True)
         sums = np.exp(joint - highest).sum(axis=1, keepdims=True)
@@ -69,7 +69,7 @@ def dawid_skene(votes: Floats) -> Fitted:
 
 
 def information(prior: Floats, errors: Floats) -> Floats:
-    """Mutual information of each rater's label and the class, in bits, shape (raters,); 0 for labels by chance.
+    """Mutual information of each rater's label and the class, in bits, shape (raters,); 0 for random labels.
 
     `prior` and `errors` as in `Fitted`.
     """
@@ -80,9 +80,9 @@ def information(prior: Floats, errors: Floats) -> Floats:
 
 
 def alpha_by_unit(votes: Floats, units: Units) -> Floats:
-    """Terms of Krippendorff's alpha by unit: disagreements, then pairable labels of each kind.
+    """Terms of Krippendorff's alpha by unit, shape (units, 1 + labels): disagreements, then counts of pairable labels.
 
-    `votes` as in `dawid_skene`; shape (units, 1 + labels). An output with one label is not pairable.
+    `votes` as in `dawid_skene`. The labels of an output are pairable if it has at least two.
     """
     counts = votes.sum(axis=1)
     raters = counts.sum(axis=1, keepdims=True)
@@ -95,7 +95,8 @@ def alpha(sums: Floats) -> Floats:
     """Krippendorff's alpha for nominal labels, from sums over units, shape (n, 1 + labels), to (n,); at most 1.
 
     NaN if all labels are the same. Krippendorff 2011: 1 - (n - 1) D / (n² - Σ n_c²), where D sums the disagreeing pairs
-    of each output, divided by its number of raters minus 1; n is the number of pairable labels, n_c that of kind c.
+    of each output, divided by its number of raters minus 1; n is the number of pairable labels, and n_c the number of
+    pairable labels c.
     """
     labels = sums[:, 1:]
     total = labels.sum(axis=1)
@@ -105,8 +106,8 @@ def alpha(sums: Floats) -> Floats:
 def rater_model(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     """Rows of `rater_model`, from rows of `triage` with the column `unit`, `judge_vote` and `human_label`.
 
-    Columns of `RATERS`: for judges on outputs that were triaged, and for people on the sample, one row for each rater
-    and one for all ('') in corpora where two raters or more labeled an output. All five labels are distinguished.
+    The result has the columns of `RATERS`: for judges on triaged outputs, and for people on the sample, one row for
+    each rater and one for all raters ('') in corpora with two or more raters. All five labels are distinguished.
     """
     result: list[tuple[object, ...]] = []
     for kind, name, ratings, outputs in (
@@ -145,6 +146,6 @@ def _rows(given: pl.DataFrame) -> Iterator[tuple[object, ...]]:
 
 
 def _alpha(votes: Floats, units: Units) -> tuple[float | None, float | None, float | None]:
-    """Alpha with its interval."""
+    """Krippendorff's alpha with its interval."""
     sums = alpha_by_unit(votes, units)
     return bounded(alpha(sample_and_resamples(len(sums)) @ sums), effective_units(unit_sizes(units)))

@@ -1,4 +1,4 @@
-"""The audit's tables as Markdown for Dagster's UI. Not here: the numbers."""
+"""The audit's tables as Markdown for Dagster's UI. Not here: computing the numbers."""
 
 from collections.abc import Mapping
 
@@ -34,7 +34,7 @@ def of_outcomes(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_judges(warehouse: Warehouse) -> Mapping[str, str]:
-    """Agreement of judges with people and with each other, with people's names replaced by pseudonyms."""
+    """Agreement of judges with people and with each other. People's names are replaced by pseudonyms."""
     calibration = warehouse.read("judge_calibration").sort("corpus", "judge")
     confusion = warehouse.read("judge_confusion").filter(judge="panel").sort("corpus", "people", "judged")
     raters = warehouse.read("rater_agreement").sort("corpus", "scope", "kind", "first", "second")
@@ -81,7 +81,7 @@ def of_examples(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def overview(outcomes: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
-    """The panel's counts for each model beside the major error rate estimated from people's labels, for display.
+    """The panel's counts for each model, and the major error rate estimated from people's labels, for display.
 
     Combines rows of `audit_outcome` and `error_estimate` into one row of text per corpus and model, with intervals.
     """

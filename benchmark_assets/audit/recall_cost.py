@@ -1,7 +1,7 @@
-"""Number of outputs that the panel must judge to see a given share of the major errors.
+"""Number of outputs that the panel must judge in order to see a given share of the major errors.
 
 Outputs are ranked by drift, or by a combination of scores that is fitted to people's labels. Not here: whether the
-panel recognizes the errors that it sees (calibration).
+panel recognizes an error that it sees (calibration).
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ FEATURES = {
     "comet_avg": 1 - pl.col("comet_avg"),
     **{name: pl.col(name).fill_null(False).cast(pl.Float64) for name in DIAGNOSES},
 }
-"""Inputs of the combination: scores transformed to increase with damage, and diagnoses (unknown counts as false)."""
+"""Inputs of the combination: scores, transformed so that damage raises them, and diagnoses (null counts as false)."""
 
 
 class LabeledOutputs(NamedTuple):
@@ -69,15 +69,15 @@ class LabeledOutputs(NamedTuple):
 
 
 def recall_costs(triage: pl.DataFrame, rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `recall_cost`, from rows of `triage` with the column `unit`, rows of `rated` (people's substantive labels
-    only) and scores.
+    """Rows of `recall_cost`, from rows of `triage` with the column `unit`, rows of `rated`, and scores.
 
-    `scores` has columns `model`, `passage`, and any of `FEATURES` except drift. A score (but not a diagnosis) that is
-    missing for any output of a corpus is not used in that corpus.
+    Only people's substantive labels in `rows` are used. `scores` has the columns `model` and `passage`, and any of
+    `FEATURES` except drift. A score (but not a diagnosis) that is missing for any output of a corpus is not used in
+    that corpus.
 
-    Columns of `COST`. A corpus without labeled major errors has no rows. A corpus has no rows for the combination if it
-    has fewer than `FEWEST` labeled major errors, or if one fold contains all major errors or all other labels. The
-    signature states the number of major errors.
+    The result has the columns of `COST`. A corpus without labeled major errors has no rows. A corpus has no rows for
+    the combination if it has fewer than `FEWEST` labeled major errors, or if one fold contains all major errors or all
+    other labels. The signature states the number of major errors.
 
     Notes
     -----
@@ -149,8 +149,8 @@ def costs(labeled: LabeledOutputs, scores: Floats) -> Iterator[tuple[float | Non
     `labeled` has at least one major error; `scores` covers all outputs, labeled or not. Yields recall, threshold, share
     (with interval) and number of the outputs above the threshold, and precision (with interval).
 
-    The threshold is the highest one with the required share of the major errors strictly above it. It is determined
-    separately in each resample, but the combination is fitted only once.
+    The threshold is the highest score that leaves the required share of the major errors strictly above it. It is
+    determined separately in each resample, but the combination is fitted only once.
     """
     sizes = by_unit(labeled.weight, labeled.unit)
     counts, units = sample_and_resamples(len(sizes))[:, labeled.unit] * labeled.weight, effective_units(sizes)
@@ -178,7 +178,8 @@ def _features(outputs: pl.DataFrame) -> list[str]:
 def _folds(outputs: pl.DataFrame) -> NDArray[np.int64]:
     """The fold of each output, the same for all outputs of a passage.
 
-    Passages with major errors, other passages with labels, and passages without labels are each distributed evenly.
+    Each of three kinds of passages is distributed evenly over the folds: passages with major errors, other passages
+    with labels, and passages without labels.
     """
     passages = outputs.group_by("passage").agg(
         kind=pl.when(pl.col("major").any()).then(0).when(pl.col("major").count() > 0).then(1).otherwise(2)

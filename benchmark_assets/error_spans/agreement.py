@@ -1,4 +1,4 @@
-"""Agreement of errors and scores (ESA, MQM): between annotators, of annotators with themselves, and with judges.
+"""Agreement on errors and scores (ESA, MQM): between annotators, of annotators with themselves, and with judges.
 
 Here: pairs of annotations of one text, and their statistics. Not here: control items (adjudication.controls), agreement
 of labels (audit.calibration, adjudication.consistency).
@@ -36,7 +36,7 @@ HALF = 0.5
 METHOD = f"F1: characters of all outputs together, {HALF} for another severity, major and critical errors as one"
 
 Characters = Mapping[int, bool]
-"""Marked characters of an output, by position; true if the error is major or critical."""
+"""Marked characters of an output, by position. The value is true if the error is major or critical."""
 
 
 def with_errors(annotations: pl.DataFrame, spans: pl.DataFrame, controls: pl.DataFrame) -> pl.DataFrame:
@@ -58,8 +58,8 @@ def by_people(annotations: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     One row for each annotation, without attention checks: `corpus`, `unit`, `item`, `by` ('people'), `rater`,
-    `again` (whether the item is a repeated one; `item` is then the original), `esa`, `mqm`, `prefilled` ('' if nothing
-    was marked from the start), and `errors`: a list of `span_start`, `span_end` and `severity`.
+    `again` (whether the item repeats another one, which is then in `item`), `esa`, `mqm`, `prefilled` ('' if no errors
+    were prefilled), and `errors`: a list of `span_start`, `span_end` and `severity`.
     """
     again = pl.col("control").eq_missing(REPEAT)
     return annotations.filter(pl.col("control").ne_missing(ATTENTION)).select(
@@ -71,11 +71,10 @@ def by_people(annotations: pl.DataFrame) -> pl.DataFrame:
 def by_judges(votes: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
     """Ratings by judges, in the form of `by_people`; `by` is 'judge'. Abstentions are left out.
 
-    `votes` are rows of `span_vote`, with the key `item` of the output and the passage's `unit`; `spans` are rows of
-    `error_span`.
+    `votes` are rows of `span_vote` with the output's `item` and the passage's `unit`. `spans` are rows of `error_span`.
     """
     keys = ["model", "passage", "judge"]
-    located = spans.filter(side="output")  # an omission has a place in the source
+    located = spans.filter(side="output")  # the span of an omission is in the source
     errors = located.group_by(keys).agg(errors=pl.struct("span_start", "span_end", "severity"))
     return votes.drop_nulls("mqm").join(errors, on=keys, how="left").select(
         CORPUS, "unit", "esa", pl.col("errors").fill_null([]), by=pl.lit("judge"), prefilled=pl.lit(""),
@@ -86,14 +85,13 @@ def by_judges(votes: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
 def agreement(ratings: pl.DataFrame) -> pl.DataFrame:
     """Rows of `annotation_agreement`, from rows of `by_people` and `by_judges`.
 
-    Pairs in which errors were marked from the start have rows of their own, since annotators may have kept those
-    errors.
+    Pairs with prefilled errors have separate rows, because annotators may have kept these errors.
 
     Notes
     -----
     Scores are compared by Pearson's and Kendall's correlation over all outputs, as in mt-metrics-eval. F1 counts the
-    characters that are marked as errors, with half the credit for another severity, as in WMT's shared task on quality
-    estimation (Blain et al. 2023). Omissions have no characters in the output.
+    characters that are marked as errors, with half the credit if the severities differ, as in WMT's shared task on
+    quality estimation (Blain et al. 2023). Omissions have no characters in the output.
     """
     pairs = _pairs(ratings)
     rows = [
@@ -104,7 +102,7 @@ def agreement(ratings: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pairs(ratings: pl.DataFrame) -> pl.DataFrame:
-    """Pairs of ratings of one text: columns of `PAIR`, `item`, `unit`, both scores, and counts of characters."""
+    """Pairs of ratings of the same text: columns of `PAIR`, `item`, `unit`, both scores, and counts of characters."""
     people = ratings.filter(by="people")
     joined = ratings.join(people.drop("corpus", "unit", "by"), on="item", suffix="_second")
     first, second, judged = pl.col("rater"), pl.col("rater_second"), pl.col("by") == "judge"
@@ -125,7 +123,7 @@ def _pairs(ratings: pl.DataFrame) -> pl.DataFrame:
 
 
 def _statistics(pairs: pl.DataFrame) -> dict[str, object]:
-    """Counts and statistics of the pairs of two raters, as columns."""
+    """Counts and statistics of the pairs of two raters, by column."""
     units = numbered_units(pairs["unit"])
     one, other = (pairs[name].to_numpy() for name in ("mqm", "mqm_second"))
     difference = np.abs(one - other)
@@ -158,7 +156,7 @@ def _mqm(errors: pl.Series) -> float:
 
 
 def _characters(errors: list[dict[str, object]]) -> Characters:
-    """The characters of errors in the output; the gravest error counts where several overlap."""
+    """The characters of errors in the output. If several errors overlap, the most severe one counts."""
     located = [error for error in errors if error["span_start"] is not None]
     return {
         place: error["severity"] != "minor"
@@ -168,6 +166,6 @@ def _characters(errors: list[dict[str, object]]) -> Characters:
 
 
 def _overlap(one: Characters, other: Characters) -> tuple[float, float]:
-    """Credit for the characters that both mark, and the number of characters that each marks, added up."""
+    """Credit for the characters that both raters mark, and the sum of the numbers of characters that each marks."""
     credit = sum(1.0 if one[place] == other[place] else HALF for place in one.keys() & other.keys())
     return credit, float(len(one) + len(other))

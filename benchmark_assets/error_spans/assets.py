@@ -43,7 +43,7 @@ def span_summary(
 ) -> dg.Output[None]:
     """Mean scores of a model by corpus and judge, and its errors per output by category and severity.
 
-    Scores and rates of a judge that failed its examination are null.
+    Scores and rates from a judge that failed its examination are null.
     """
 
     def compute(stale: pl.DataFrame) -> Computed:
@@ -89,8 +89,10 @@ def human_span_vote(context: dg.AssetExecutionContext, warehouse: dg.ResourcePar
     kinds={"duckdb", "numpy"}, deps=[human_span_vote, span_vote],
 )  # fmt: skip
 def annotation_agreement(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Agreement of people on the errors and scores of outputs, with each other, with themselves and with judges;
-    attention checks that they passed, and changes over time."""
+    """Agreement of people on the errors and scores of outputs: with each other, with themselves and with judges.
+
+    Also the attention checks that they passed, and changes over time.
+    """
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         annotations = warehouse.read("imported_annotation", columns=["item", "annotator", "place", "fingerprint"])

@@ -1,4 +1,4 @@
-"""Campaigns for Pearmut, in which people mark the errors of outputs and score them (ESA, MQM).
+"""Campaigns for Pearmut, in which people mark errors in outputs and score the outputs (ESA, MQM).
 
 Here: the campaign file, with the sample and its control items. Not here: drawing the sample and choosing control items
 (adjudication), reading the annotations (human_spans). Format: README of Pearmut 1.1, section "Campaign Configuration".
@@ -40,10 +40,10 @@ SEVERITIES: Mapping[str, tuple[str, ...]] = {
 """Severities of errors, by protocol."""
 
 MISSING = "[missing]"
-"""Text after the output. Annotators mark it if the output lacks something."""
+"""Text that follows the output. Annotators mark it if the output lacks something."""
 
 MOST_IF_BROKEN = 33
-"""Highest score with which an attention check is passed on Pearmut's dashboard; 0 is broken, 33 is flawed."""
+"""Highest score that passes an attention check on Pearmut's dashboard, where 0 means broken and 33 flawed."""
 
 
 Shown = Mapping[str, SheetItem]
@@ -53,9 +53,9 @@ Shown = Mapping[str, SheetItem]
 class Plan(NamedTuple):
     """How people annotate.
 
-    - `protocol`: `ESA`: minor and major errors, and a score. `MQM`: also critical errors, and categories. `cESA`: as
-      ESA, with all sampled outputs of a passage beside each other.
-    - `judge`: a judge whose errors are marked from the start, for annotators to correct (ESA^AI).
+    - `protocol`: `ESA` has minor and major errors, and a score. `MQM` also has critical errors, and categories. `cESA`
+      is like ESA, but shows all sampled outputs of a passage side by side.
+    - `judge`: a judge whose errors are prefilled, for annotators to correct (ESA^AI).
     - `dynamic`: whether Pearmut chooses passages and models while people annotate, so that models with a high score are
       annotated more often. The campaign then has all outputs of the sampled passages, and no repeated items.
     """
@@ -68,7 +68,7 @@ class Plan(NamedTuple):
 def write_campaign(
     warehouse: Warehouse, file: Path, corpus: str, annotators: Sequence[str], plan: Plan, private: bool = False
 ) -> SentItem:
-    """Write the sample of a corpus as a campaign, with a task for each annotator.
+    """Write the sample of a corpus to a campaign file, with a task for each annotator.
 
     Parameters
     ----------
@@ -79,20 +79,20 @@ def write_campaign(
 
     Returns
     -------
-    Counts. `controls` is the number of attention checks if the campaign is dynamic.
+    Counts. In a dynamic campaign, `controls` is the number of attention checks.
 
     Raises
     ------
     BadInput
-        If the corpus is unknown, cannot be read, or has no sample; an output changed since it was drawn; the judge has
-        marked no error in the corpus; a dynamic campaign lacks two models with outputs of all sampled passages; there
-        are restricted texts and `private` is false; a name is empty, occurs twice, or cannot stand in Pearmut's links;
-        or the file exists or cannot be written.
+        If the corpus is unknown, unreadable or without a sample; if an output changed after it was drawn; if the judge
+        has marked no error in the corpus; if the campaign is dynamic and fewer than two models have outputs of all
+        sampled passages; if there are restricted texts and `private` is false; if a name is empty, occurs twice, or
+        cannot be used in Pearmut's links; or if the file exists or cannot be written.
     """
     names = checked_names(annotators)
     for name in names:
         if any(mark in name for mark in "&#+%/"):
-            raise BadInput("annotator", name, "cannot stand in a link", "give a name without any of & # + % /")
+            raise BadInput("annotator", name, "cannot be used in a link", "give a name without any of & # + % /")
     if file.exists():
         raise BadInput(file, "", "already exists", "give another file")
     with warehouse.exclusively():  # all tables in one consistent state
@@ -127,10 +127,10 @@ def campaign(
     controls: Sequence[Control],
     marks: Mapping[str, list[dict[str, Any]]],
 ) -> dict[str, Any]:
-    """A campaign with a task for each annotator, or with a single one for all if it is dynamic.
+    """A campaign with a task for each annotator or, if dynamic, with one task for all annotators.
 
-    `marks` are the errors that are marked from the start, in Pearmut's format, by item. A repeated item has the
-    errors of the item that it repeats.
+    `marks` are the prefilled errors in Pearmut's format, by item. A repeated item has the errors of the item that it
+    repeats.
     """
     repeated = {control.shown.item: marks.get(control.original, []) for control in controls if control.kind == REPEAT}
     checks = {control.shown.item: control.shown for control in controls if control.kind == ATTENTION}
@@ -154,7 +154,7 @@ def campaign(
 
 
 def candidate(number: int) -> str:
-    """Name under which Pearmut's page receives an output; Pearmut refuses names of digits alone."""
+    """Name under which Pearmut's page receives an output. Pearmut refuses names that consist of digits."""
     return f"candidate {number}"
 
 
@@ -178,14 +178,14 @@ def _info(protocol: str, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _of_all_models(warehouse: Warehouse, corpus: str, items: Sequence[SheetItem], seed: int) -> list[Shown]:
-    """The sampled passages with the outputs of all models that translated all of them, numbered by a hash."""
+    """The sampled passages, each with the outputs of the models that translated all of them, in the order of a hash."""
     passages = {item.place: item for item in items}
     keys = pl.DataFrame({"passage": [f"{corpus}/{place}" for place in passages]})
     outputs = warehouse.read("model_output", keys, ["model", "passage", "text"]).drop_nulls("text")
     complete = outputs.group_by("model").len().filter(len=len(passages))["model"].to_list()
     if len(complete) < 2:
         raise BadInput(
-            corpus, "", "has no two models with outputs of all sampled passages",
+            corpus, "", "has fewer than two models with outputs of all sampled passages",
             "run `variorum evaluate MODEL`, or write the campaign without --dynamic",
         )  # fmt: skip
     texts = {(passage, model): text for model, passage, text in outputs.iter_rows()}
@@ -199,7 +199,7 @@ def _of_all_models(warehouse: Warehouse, corpus: str, items: Sequence[SheetItem]
 
 
 def _marks(warehouse: Warehouse, corpus: str, plan: Plan) -> dict[str, list[dict[str, Any]]]:
-    """The errors that a judge marks, in Pearmut's format, by item. Of errors that overlap, the first is kept."""
+    """The errors that a judge marks, in Pearmut's format, by item. If errors overlap, only the first is kept."""
     judge, severities = plan.judge, SEVERITIES[plan.protocol]
     if judge is None:
         return {}
@@ -208,7 +208,7 @@ def _marks(warehouse: Warehouse, corpus: str, plan: Plan) -> dict[str, list[dict
     marks: dict[str, list[dict[str, Any]]] = {}
     for row in spans.join(texts, on=["model", "passage"]).sort("model", "passage", "place").iter_rows(named=True):
         text = row["text_right"]
-        start, end = (utf16(text, len(text)),) * 2  # behind the output: something is missing
+        start, end = (utf16(text, len(text)),) * 2  # after the output: something is missing
         if row["side"] == "output":
             if row["span_start"] is None:
                 continue
@@ -222,7 +222,7 @@ def _marks(warehouse: Warehouse, corpus: str, plan: Plan) -> dict[str, list[dict
         own.append({"start_i": start, "end_i": end, "severity": severity.capitalize(), "category": category})
     if not marks:
         raise BadInput(
-            judge, "", f"has marked no error in {corpus}", "name a judge of `spans` in the description, after an update"
+            judge, "", f"has marked no error in {corpus}", "run `variorum update`, or name another judge of `spans`"
         )
     return marks
 
@@ -234,7 +234,7 @@ def _numbered(group: Sequence[SheetItem]) -> Shown:
 def _segment(
     group: Shown, checks: Collection[str], judge: str | None, marks: Mapping[str, list[dict[str, Any]]]
 ) -> dict[str, Any]:
-    """The texts of a passage, and the fields that the import needs. `checks` are items that check attention."""
+    """The texts of a passage, and the fields that the import needs. `checks` are the keys of attention checks."""
     first = next(iter(group.values()))
     references = "\n\n".join(f"[{name}]\n{text}" for name, text in sorted(first.references.items()))
     segment: dict[str, Any] = {"item_id": first.item, "instructions": escape(first.place), "src": first.source}

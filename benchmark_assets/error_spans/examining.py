@@ -1,6 +1,6 @@
 """The examination of the judges of error spans, with the questions of their votes.
 
-Here: who is examined, and the content of a question. Not here: sentinels and rounds (examination).
+Here: the examined judges and the content of a question. Not here: sentinels and rounds (examination).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,10 +20,10 @@ REFERENCES = "references"
 
 
 class SpanSentinels(TextExaminations):
-    """Errors that judges mark in human translations, and in texts with known faults.
+    """Errors that judges mark in human translations and in texts with known errors.
 
     A judge is examined once for each language direction of the corpora that ask for it, and again if the judge, its
-    served version or a text changes. It sees references if it sees them in all these corpora. An examination ends as
+    served version or a text changes. It sees references if all these corpora show it references. An examination ends as
     soon as its verdict is clear.
     """
 
@@ -32,15 +32,15 @@ class SpanSentinels(TextExaminations):
     marks: ClassVar[bool] = True
 
     def juries(self) -> Mapping[str, Sequence[str]]:
-        """The judges of each corpus."""
+        """The names of the judges of error spans, by corpus."""
         return {corpus: section.judges for corpus, section in sections(self.warehouse, "spans", ErrorSpans).items()}
 
     def template(self, judge: Model, languages: Mapping[str, str]) -> Template[Annotation]:
-        """The question about an output."""
+        """The template of the question about an output."""
         return annotating(judge, languages)
 
     def examinees(self) -> Iterator[Examinee]:
-        """The registered judges of corpora that ask for an examination, with the option of references."""
+        """The registered judges of corpora that ask for an examination, with `REFERENCES` if they see references."""
         settings = sections(self.warehouse, "spans", ErrorSpans)
         for examinee in super().examinees():
             of_judge = [
@@ -50,7 +50,7 @@ class SpanSentinels(TextExaminations):
             yield examinee._replace(options=(REFERENCES,)) if shown else examinee
 
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """The source of each passage. If the judge sees references: also those that are not the sound text.
+        """The source of each passage. If the judge sees references: also the references other than the sound text.
 
         Passages without such references are then left out.
         """

@@ -1,7 +1,7 @@
-"""Forms in which people mark the errors of outputs outside Pearmut: spreadsheets, and Label Studio.
+"""Forms in which people mark errors in outputs without Pearmut: spreadsheets and Label Studio.
 
-Here: the columns, the controls, and the instructions. Not here: files and lists (adjudication.annotation), reading them
-(submissions), campaigns for Pearmut (campaigns).
+Here: the columns, the controls and the instructions. Not here: files and lists (adjudication.annotation), reading
+completed files (submissions), campaigns for Pearmut (campaigns).
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ ANSWERS = ("score", "errors")
 GUIDE = """\
 Read the source first, then the references, then the candidate: one translation of the same passage by an unnamed
 translator or model. Mark every error of the candidate, then give the whole a score. The references show how far good
-translations differ. They are not a limit: a word that no reference has may be right.
+translations differ. They are not a limit: a word that no reference uses may be right.
 
 | severity | when |
 |---|---|
 {severities}
 
-The score is a number from 0 (nothing of the source is left) over 33 (broken) and 66 (understandable, with errors) to
-100 (perfect).
+The score is a number from 0 to 100: 0 means that nothing of the source is left, 33 broken, 66 understandable with
+errors, and 100 perfect.
 """
 
 MEANINGS = {
@@ -41,8 +41,8 @@ columns: `score`, and in `errors` one line for each error, such as
 {example}
 ```
 
-The words after the colon are copied from the candidate; `{missing}` means that something of the source is missing.
-Without errors, leave the cell empty. Leave `item` and the other columns as they are; you may sort the rows. You can
+Copy the words after the colon from the candidate; `{missing}` means that something of the source is missing. If there
+are no errors, leave the cell empty. Leave `item` and the other columns as they are; you may sort the rows. You can
 leave rows empty and fill them in later. Save as CSV in UTF-8 and send the file back.
 
 **In Label Studio.** Create a project, paste `labeling-config.xml` as the code of its labeling interface, and import

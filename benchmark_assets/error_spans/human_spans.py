@@ -1,7 +1,8 @@
 """Errors that people mark in outputs, and their scores: import, and the rows of current outputs.
 
-Here: checks, storage. Not here: what is sent to people (campaigns, forms), what comes back (submissions), and the
-errors that judges mark (judging). Annotations that fail a check are quarantined one by one, as rows of label files are.
+Here: checks, storage. Not here: files sent to people (campaigns, forms), parsing of returned files (submissions), and
+the errors that judges mark (judging). Annotations that fail a check are quarantined individually, like rows of label
+files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,8 +33,8 @@ from resources.warehouse import Replacement, Warehouse
 
 
 class HumanError(NamedTuple):
-    """An error that a person marks; `category` is None if the person was not asked. Positions and text are None and ''
-    if something is missing from the output."""
+    """An error that a person marks. `category` is None if the person was not asked for it. For an omission, positions
+    are None and the text is ''."""
 
     side: str
     span_start: int | None
@@ -125,7 +126,7 @@ def human_rows(annotations: pl.DataFrame, spans: pl.DataFrame) -> tuple[pl.DataF
 
 
 def _error(mark: Mark, text: str, exact: bool) -> HumanError:
-    """The error of a mark; `exact` is whether the file shows exactly this text, without which positions are invalid."""
+    """The error of a mark. `exact` is whether the file shows exactly this text; otherwise positions are invalid."""
     severity = str(mark.severity).lower()
     if severity not in WEIGHTS:
         raise ValueError(f"an error has the unknown severity {quoted(mark.severity)}")
@@ -142,7 +143,7 @@ def _error(mark: Mark, text: str, exact: bool) -> HumanError:
         start, end = mark.at
         if not exact or not isinstance(start, int) or not isinstance(end, int) or not 0 <= start <= end:
             raise ValueError("an error has no position in the candidate")
-        if start >= utf16(text, len(text)):  # on Pearmut's mark behind the output
+        if start >= utf16(text, len(text)):  # on the text `MISSING`, which Pearmut shows after the output
             return HumanError("source", None, None, "", category or OMISSION, severity)
         first, last = characters(text, start), characters(text, end + 1)
         if not 0 <= first < last <= len(text):
@@ -156,7 +157,7 @@ def _store(
     annotations: Sequence[tuple[Submitted, str, HumanAnnotation]],
     faults: Sequence[tuple[Submitted, str]],
 ) -> LabelCounts:
-    """Store new and changed annotations with their errors, and the quarantined ones, in one transaction."""
+    """Store new and changed annotations with their errors, and quarantined annotations, in one transaction."""
     rows: list[dict[str, object]] = []
     errors: list[dict[str, object]] = []
     for submitted, passage, annotation in annotations:

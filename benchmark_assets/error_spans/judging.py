@@ -1,4 +1,4 @@
-"""Error spans: judges mark the errors of an output, and score the output (GEMBA-MQM, ESA).
+"""Error spans: judges mark the errors in an output, and score the output (GEMBA-MQM, ESA).
 
 Here: the judges of a corpus, the question, valid replies, the score of an output. Not here: positions of words in a
 text (location), scores of models (summary), retries (resources.provider.asking).
@@ -124,8 +124,8 @@ def _read_error(place: int, error: Any) -> MarkedError:
 def mqm(severities: Iterable[str]) -> float:
     """Score of an output from the severities of its errors, -25 to 0; 0 without errors.
 
-    Source: GEMBA-MQM (Kocmi and Federmann 2023), with its weights and its cap. The published code counts the five
-    gravest errors only; here, all errors count.
+    Source: GEMBA-MQM (Kocmi and Federmann 2023), with its weights and its cap. The published code counts only the five
+    most severe errors; here, all errors count.
     """
     return -float(min(sum(WEIGHTS[severity] for severity in severities), MOST_POINTS))
 
@@ -143,8 +143,8 @@ Jury = tuple[bool, tuple[Template[Annotation], ...]]
 class SpanVotes(OutputStudy[Jury]):
     """Errors that each judge of the corpus marks in an output, with category and severity, and an overall score.
 
-    The judge sees the source and, if the corpus says so, the references. A judge is asked again only if the output, its
-    source, the references that it sees or the judge changed.
+    The judge sees the source and, if the corpus description requests it, the references. A judge is asked again only if
+    the output, its source, the references that the judge sees or the judge changes.
     """
 
     name = "span_vote"
@@ -173,7 +173,7 @@ class SpanVotes(OutputStudy[Jury]):
 
     def items(self, partitions: pl.DataFrame, how: Jury) -> Iterator[Item]:
         """One item for each output and judge. Judges do not learn the names of models and translators. A blank output
-        is one critical omission without a question."""
+        counts as one critical omission, without a question."""
         with_references, jury = how
         passages = partitions.select("passage")
         sources, outputs = self.texts("source_text", passages), on_trial.texts(self.warehouse, partitions)
@@ -192,7 +192,7 @@ class SpanVotes(OutputStudy[Jury]):
                 yield Item(output, {"judge": template.model.name}, template, content, settled)
 
     def rows_of(self, item: Item, verdict: Verdict[Annotation]) -> Iterable[Mapping[str, object]]:
-        """One row: the scores of the output and its numbers of errors, or the reason for an abstention."""
+        """One row: the scores of the output and its numbers of errors by severity, or the reason for an abstention."""
         if not verdict.value:
             yield {"abstention": verdict.abstention}
             return

@@ -11,8 +11,8 @@ Span = tuple[int, int]
 def located(quotations: Iterable[str], text: str) -> list[Span | None]:
     """Span of each quotation in a text; None if the text does not contain it.
 
-    Differences in white space are ignored, all other characters must be the same. If several quotations have the same
-    words, the n-th of them is the n-th occurrence of these words, or the last occurrence if there are fewer.
+    Differences in white space are ignored; all other characters must be the same. If several quotations have the same
+    words, the n-th quotation gets the n-th occurrence of the words, or the last occurrence if there are fewer.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     spans: list[Span | None] = []

@@ -1,4 +1,4 @@
-"""Tables of error spans for Dagster's UI. Not here: the numbers."""
+"""Tables of error spans for Dagster's UI. Not here: computing the numbers."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from resources.warehouse import Warehouse
 
 
 def of_spans(warehouse: Warehouse) -> Mapping[str, str]:
-    """Scores of models by corpus and judge, best first, and rates of their errors, most frequent first."""
+    """Scores of models by corpus and judge, best first; and rates of their errors, most frequent first."""
     order = ["corpus", "judge"]
     scores = warehouse.read("span_summary").sort(*order, "mqm", descending=[False, False, True])
     kinds = warehouse.read("span_rate").sort(*order, "model", "rate", descending=[False, False, False, True])

@@ -1,7 +1,7 @@
-"""Steadiness of people who mark errors (ESA, MQM): attention checks that they passed, and changes over time.
+"""Consistency of people who mark errors (ESA, MQM): attention checks that they passed, and changes over time.
 
-Here: rates and means with intervals for each person. Not here: agreement with oneself and with others (agreement),
-labels (adjudication.consistency), choosing control items (adjudication.controls).
+Here: rates and means with intervals for each person. Not here: agreement with themselves and with others (agreement),
+labels (adjudication.consistency), the choice of control items (adjudication.controls).
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ from resources.keys import CORPUS
 STEADINESS = schema("annotation_consistency")
 
 RANGES = {"esa": partial(mean_interval, least=0, most=BEST), "mqm": partial(mean_interval, least=-MOST_POINTS, most=0)}
-"""Intervals of the means of both scores."""
+"""Functions that compute the interval of the mean of each score."""
 
 
 def steadiness(annotations: pl.DataFrame, signature: str) -> pl.DataFrame:
@@ -30,7 +30,8 @@ def steadiness(annotations: pl.DataFrame, signature: str) -> pl.DataFrame:
     Notes
     -----
     An attention check shows the output of another passage. It is passed with a score of at most `MOST_IF_BROKEN`, as on
-    Pearmut's dashboard. Time is the order of the files, divided into halves of equal size; control items are left out.
+    Pearmut's dashboard. The order of annotations in the files stands for time, and is divided into halves of equal
+    size; control items are left out.
     """
     rows = annotations.with_columns(CORPUS).sort("file", "place", "item")
     result = []

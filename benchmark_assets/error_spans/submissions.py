@@ -1,7 +1,7 @@
 """Readers of files with errors that people marked: downloads from Pearmut, spreadsheets, exports of Label Studio.
 
-Here: the content of a file, item by item. Not here: whether it is sound, and storage (human_spans). A file that its
-reader cannot parse is refused as a whole.
+Here: the content of a file, item by item. Not here: checks and storage (human_spans). A file that its reader cannot
+parse is refused as a whole.
 """
 
 import re
@@ -25,7 +25,7 @@ from benchmark_assets.error_spans.forms import ANSWERS
 from resources.errors import BadInput
 
 RESET = "__RESET__"
-"""Pearmut's mark that a user's earlier annotations are void."""
+"""Pearmut's marker that a user's earlier annotations are void."""
 
 NEEDED = ("item", "annotator", "candidate", *ANSWERS)
 """Columns that a spreadsheet must have."""
@@ -50,11 +50,11 @@ class Mark(NamedTuple):
 
 
 class Submitted(NamedTuple):
-    """What an annotator says about an item, as in the file.
+    """An annotator's errors and score for an item, as in the file.
 
-    `place` is the number of the submission, row (the header is row 1) or task, from 1. `texts` has the texts that the
-    file shows, by column or field. `prefilled` is the judge whose errors were marked from the start, None if none were.
-    `fault` is the reason why the submission is unreadable, or ''.
+    `place` is the number of the submission, row (the header is row 1) or task, from 1. `texts` maps columns or fields
+    to the texts in the file. `prefilled` is the judge whose errors were prefilled, or None. `fault` is the reason why
+    the submission is unreadable, or ''.
     """
 
     place: int
@@ -68,7 +68,7 @@ class Submitted(NamedTuple):
 
 
 def read(path: Path) -> list[Submitted]:
-    """The last submission of each annotator about each item.
+    """The last submission of each annotator for each item.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def read(path: Path) -> list[Submitted]:
 def read_pearmut(path: Path, content: object) -> Iterator[Submitted]:
     """Submissions in a download from Pearmut's dashboard, which has a list for each campaign.
 
-    A submission with Pearmut's mark of a reset voids the user's earlier submissions. Tutorials, forms and skipped items
+    A submission with Pearmut's reset marker voids the user's earlier submissions. Tutorials, forms and skipped items
     have no `item_id` or no annotation, and are left out.
     """
     if not isinstance(content, dict) or not all(isinstance(entries, list) for entries in content.values()):
@@ -104,13 +104,14 @@ def read_pearmut(path: Path, content: object) -> Iterator[Submitted]:
                     if "item_id" in shown and isinstance(answer, dict):
                         of_campaign |= {(user, each.item): each for each in _outputs(place, user, shown, answer)}
             except (AttributeError, KeyError, TypeError, ValueError) as error:
-                raise BadInput(path, f"{campaign} {place}", "is not an annotation of our campaigns", _REMEDY) from error
+                problem = "is not an annotation from a campaign of `variorum campaign`"
+                raise BadInput(path, f"{campaign} {place}", problem, _REMEDY) from error
         last |= of_campaign
     yield from sorted(last.values(), key=lambda submitted: (submitted.place, submitted.item))
 
 
 def read_sheet(path: Path) -> Iterator[Submitted]:
-    """Rows of a spreadsheet that are filled in."""
+    """The rows of a spreadsheet that have an answer."""
     for place, row, fault in table_rows(path, (), NEEDED, ANSWERS):
         cells = {name: unguarded(cell).strip() for name, cell in row.items()}
         marks = [_LINE.fullmatch(line) for line in cells.get("errors", "").splitlines() if line.strip()]
@@ -148,7 +149,7 @@ def read_label_studio(path: Path, content: object) -> Iterator[Submitted]:
 
 
 def _outputs(place: int, user: str, shown: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[Submitted]:
-    """One submission of Pearmut for each output that was shown."""
+    """Split a submission of Pearmut into one for each output that was shown."""
     for name, item in shown["outputs"].items():
         if name not in answer:
             continue  # dynamic campaigns show some of the outputs
@@ -169,7 +170,7 @@ def _pearmut_mark(span: Any) -> Mark:
 
 
 def _regions(values: Mapping[str, list[Any]]) -> list[Mark]:
-    """Errors of an annotation in Label Studio: regions with a severity and perhaps a category, and an omission."""
+    """Errors of an annotation in Label Studio: regions with a severity and optional category, and omissions."""
     parts = {name: [part for part in own if isinstance(part, dict)] for name, own in values.items()}
     categories = {(part.get("start"), part.get("end")): _first(part, "choices") for part in parts.get("category", [])}
     errors = [
@@ -189,7 +190,7 @@ def _first(part: Mapping[str, Any], name: str) -> str | None:
 
 
 def _number(cell: str) -> object:
-    """The number in a cell, with a decimal point or comma; the cell itself if it has none."""
+    """The number in a cell, with a decimal point or comma; the cell itself if it is not a number."""
     try:
         return float(cell.replace(",", "."))
     except ValueError:

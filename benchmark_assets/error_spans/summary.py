@@ -34,12 +34,12 @@ def summarize(votes: pl.DataFrame, signature: str) -> pl.DataFrame:
     Parameters
     ----------
     votes
-        Rows of `span_vote`, and `unit`: the unit of the passage. Scores and counts are null where the judge abstained.
+        Rows of `span_vote`, with the passage's `unit`. Scores and counts are null if the judge abstained.
 
     Returns
     -------
-    Columns of `SUMMARY`, one row for each model, corpus and judge. `outputs` counts all votes; `abstained` counts votes
-    without a score, which no other number includes. Means are null if every vote is an abstention.
+    Columns of `SUMMARY`, one row for each model, corpus and judge. `outputs` counts all votes, and `abstained` those
+    without a score. All other numbers are about votes with a score. Means are null if every vote is an abstention.
     """
     rows = []
     for key, group in _by_group(votes):
@@ -59,13 +59,13 @@ def rates(votes: pl.DataFrame, spans: pl.DataFrame, signature: str) -> pl.DataFr
     Parameters
     ----------
     votes
-        Rows of `span_vote`, and `unit`.
+        Rows of `span_vote`, with the passage's `unit`.
     spans
         Rows of `error_span` of the same models.
 
     Returns
     -------
-    Columns of `RATES`. A category and severity without an error has no row.
+    Columns of `RATES`. A pair of category and severity without errors has no row.
     """
     counts = spans.group_by("model", "passage", "judge", "category", "severity").agg(errors=pl.len())
     rows = []
@@ -87,7 +87,7 @@ def _by_group(votes: pl.DataFrame) -> list[tuple[tuple[object, ...], pl.DataFram
 
 
 def _mean(name: str, values: pl.Series, units: pl.Series) -> dict[str, object]:
-    """Mean of values, one for each output, and the bounds of its interval, by column, cut to the column's range."""
+    """Mean of the outputs' values and bounds of its interval, by column. Bounds are clipped to the column's range."""
     numbers, column = values.to_numpy().astype(np.float64), catalogue.column(TABLES[name], name)
     least, most = -math.inf if column.least is None else column.least, math.inf if column.most is None else column.most
     low, high = mean_interval(numbers, numbered_units(units), least, most)

@@ -1,4 +1,4 @@
-"""Asset of the report cards of judges. Not here: the examinations themselves, which the rooms of the judges make."""
+"""Asset of the report cards of judges. Not here: the examinations themselves, which are assets of the judges' rooms."""
 
 from functools import partial
 
@@ -26,7 +26,7 @@ TEXTS = {"judge_sentinel": "judge_vote", "rubric_sentinel": "rubric_vote", "span
 def judge_report(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
 ) -> dg.Output[None]:
-    """Report card of each examined judge: accuracy, obedience, preference for length and position, and a verdict."""
+    """Report card of each examined judge: accuracy, obedience, preferences for length and position, and a verdict."""
     thresholds = provider.registry().examination
     tables = {purpose: warehouse.read(table) for table, purpose in PAIRS.items()}
     tables |= {purpose: choices_on_texts(warehouse.read(table)) for table, purpose in TEXTS.items()}

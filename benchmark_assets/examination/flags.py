@@ -1,7 +1,7 @@
-"""Scores and the examinations of their judges: scores of failed judges are withheld, scores of unexamined judges are
-flagged.
+"""Scores and the examinations of their judges: scores from failed judges are withheld, and scores from unexamined
+judges are flagged.
 
-Here: the verdict on several judges together, and the marking of scores. Not here: which judges a score depends on
+Here: the combined verdict on several judges, and the flags of scores. Not here: the judges on which a score depends
 (the modules `examining` of other rooms), verdicts on single judges (reports).
 """
 
@@ -23,14 +23,14 @@ Report = tuple[str, str, str]
 
 
 class Standing(NamedTuple):
-    """The verdict on the judges of scores, and why some of them failed; `problem` is '' if none did."""
+    """The verdict on the judges of a score. `problem` is the reason why judges failed, or '' if none failed."""
 
     verdict: str
     problem: str = ""
 
 
 def cards(warehouse: Warehouse, purpose: str) -> dict[Report, Standing]:
-    """Verdicts of the report cards of one purpose."""
+    """The verdicts on the report cards of one purpose."""
     columns = ["judge", "aspect", "direction", "purpose", "verdict", "problem"]
     rows = warehouse.read("judge_report", columns=columns).filter(purpose=purpose).drop("purpose")
     return {(judge, aspect, direction): Standing(verdict, problem or "") for judge, aspect, direction, verdict, problem
@@ -38,13 +38,13 @@ def cards(warehouse: Warehouse, purpose: str) -> dict[Report, Standing]:
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """The worst verdict: failed, not examined, undecided or passed; `not examined` if there is none."""
+    """The worst of the verdicts, in the order failed, not examined, undecided, passed. Without any: not examined."""
     present = set(verdicts) or {UNEXAMINED}
     return next(name for name in _WORST_FIRST if name in present)
 
 
 def together(judges: Iterable[Report], of_cards: Mapping[Report, Standing]) -> Standing:
-    """The worst verdict on judges, and why they failed."""
+    """The worst verdict on the judges, and the reasons why judges failed."""
     standings = {report: of_cards.get(report, Standing(UNEXAMINED)) for report in judges}
     verdict = worst(standing.verdict for standing in standings.values())
     problems = (
@@ -71,14 +71,14 @@ def flagged(
     kept: Collection[str] = (),
     further: Collection[str] = (),
 ) -> pl.DataFrame:
-    """Scores with the verdict on their judges in the column `judge_standing`.
+    """Add the verdict on their judges to scores, and set scores from failed judges to null.
 
     Parameters
     ----------
     rows
         Rows of `table` with the column `problem`.
     standings
-        The verdict on the judges of each row.
+        The verdict on each row's judges.
     kept
         Columns with an interval that describe the judge rather than the output.
     further
@@ -86,8 +86,8 @@ def flagged(
 
     Returns
     -------
-    The rows; if the verdict is `failed`, all columns with an interval are null, except `kept`, and so are `further`.
-    `problem` begins with the reason why judges failed.
+    The rows, with the verdict in the column `judge_standing`. If it is `failed`, all columns with an interval except
+    `kept` are null, and so are `further`; `problem` begins with the reason why judges failed.
     """
     columns = catalogue.table(table).columns.values()
     scores = [column.name for column in columns if column.interval and column.name not in kept] + [*further]

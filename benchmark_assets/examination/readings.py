@@ -1,4 +1,4 @@
-"""Tables of report cards for Dagster's UI. Not here: the numbers (reports)."""
+"""Tables of report cards for Dagster's UI. Not here: computing the numbers (reports)."""
 
 from collections.abc import Mapping
 

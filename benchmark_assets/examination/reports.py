@@ -72,8 +72,8 @@ def choices_on_texts(verdicts: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `CHOICE`, one row for each verdict: the choice between the sound text and the one on trial is the same in
-    both rows. `shown` and `trial_length` are null: the judge did not see the texts side by side.
+    Columns of `CHOICE`, one row for each verdict. The rows of the sound text and of the text on trial have the same
+    choice. `shown` and `trial_length` are null, because the judge did not see the texts side by side.
     """
     pairs = verdicts.sort("judged").group_by(_PAIR, maintain_order=True).agg("worth")  # sound before trial
     choice = pl.Series("choice", [compared(worths) for worths in pairs["worth"].to_list()], dtype=pl.String)
@@ -92,7 +92,8 @@ def reports(choices: pl.DataFrame, thresholds: Examination) -> tuple[pl.DataFram
 
     Returns
     -------
-    One row for each judge, purpose, aspect and direction; and one for each of its kinds of damage.
+    The first table has one row for each judge, purpose, aspect and direction. The second has a row for each of these
+    and each kind of damage.
     """
     cards, accuracies = [], []
     for key, rows in choices.sort(*EXAMINEE, "number", "shown").group_by(EXAMINEE, maintain_order=True):
@@ -117,7 +118,7 @@ def signature(thresholds: Examination) -> str:
 
 
 def _card(rows: pl.DataFrame, pairs: pl.DataFrame, thresholds: Examination) -> dict[str, object]:
-    """The report card of one judge, from the rows of its choices and from its pairs in the order of asking."""
+    """The report card of one judge, from the rows of its choices, and from its pairs in the order of asking."""
     of_trait = {trait: pairs.filter(trait=trait) for trait in TRAITS}
     outcomes = {trait: _outcomes(group) for trait, group in of_trait.items()}
     verdicts = trait_verdicts(outcomes, thresholds)
@@ -146,7 +147,7 @@ def _outcomes(pairs: pl.DataFrame) -> list[Outcome]:
 
 
 def _rate(name: str, hit: Sequence[bool], passages: pl.Series) -> dict[str, float | None]:
-    """A share of hits with its interval, as columns; null without cases."""
+    """The share of hits with its interval, by column; null without cases."""
     if not len(hit):
         return dict.fromkeys([name, f"{name}_low", f"{name}_high"])
     values = np.array(hit, dtype=np.bool_)
@@ -166,7 +167,7 @@ def _length(padded: pl.DataFrame) -> dict[str, float | None]:
 def _problem(
     verdicts: Mapping[Trait, TraitVerdict], outcomes: Mapping[Trait, Sequence[Outcome]], card: Mapping[str, object]
 ) -> str | None:
-    """Why a judge failed, including a bias for a position, or why its verdict is not clear."""
+    """The reason why a judge failed, including a position bias, or why its verdict is not clear; None if it passed."""
     result = overall(verdicts)
     if result == "passed":
         return None

@@ -1,7 +1,7 @@
 """Sound texts for sentinels, from the corpora whose descriptions ask for an examination.
 
-Here: the choice of passages and human translations, and the references that a judge may see beside them. Not here: the
-sentinels that are made from them (sentinels).
+Here: the choice of passages and human translations, and the references that a judge may see beside them. Not here:
+sentinels made from these texts (sentinels).
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ from resources.warehouse import Warehouse
 
 
 class Direction(NamedTuple):
-    """A pair of languages, with the `corpora` that have these languages and ask for an examination.
+    """A pair of languages, and the `corpora` in these languages that ask for an examination.
 
-    `settings` has the settings of each of these corpora, in the same order.
+    `settings` has the settings of these corpora, in the same order.
     """
 
     source: str
@@ -33,7 +33,7 @@ class Direction(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The language tags, as in `ja-en`."""
+        """The language tags, such as `ja-en`."""
         return f"{self.source}-{self.target}"
 
 
@@ -54,7 +54,7 @@ def directions(warehouse: Warehouse) -> dict[str, Direction]:
 
 
 def sounds(warehouse: Warehouse, direction: Direction) -> list[Sound]:
-    """A human translation of each chosen passage of the direction's corpora, in a random order that is always the same.
+    """A human translation of each chosen passage of the direction's corpora, in a reproducible random order.
 
     Passages without a source text or a complete reference are left out.
     """

@@ -1,4 +1,4 @@
-"""Sentinels: pairs of texts, made from a corpus itself, whose better text is known.
+"""Sentinels: pairs of texts, made from the texts of a corpus, whose better text is known.
 
 Here: the pairs, and the choice of passages and places, which is the same in every process. Not here: the rules of
 damage (sensitivity.damage), asking a judge (study), verdicts on a judge (sequential, reports).
@@ -14,7 +14,7 @@ from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, Material, cla
 T = TypeVar("T")
 
 Trait = Literal["accuracy", "obedience", "praise", "padding", "identical"]
-"""What a sentinel tests."""
+"""The trait of a judge that a sentinel tests."""
 
 TRAITS: tuple[Trait, ...] = get_args(Trait)
 
@@ -62,11 +62,11 @@ class Sound(NamedTuple):
 
 
 class Sentinel(NamedTuple):
-    """A sound text and the text on trial beside it.
+    """A pair of a sound text and the text on trial.
 
-    `kind` names the damage, instruction, praise or padding. `trials` has the text on trial as it is shown as A and as
-    B; an instruction names its own side. The sound text is better, unless the texts are identical. A padded text may
-    count as equally good.
+    `kind` names the damage, instruction, praise or padding. `trials` has two versions of the text on trial, shown as A
+    and as B, because an instruction names its own side. The sound text is better, unless the texts are identical. A
+    padded text may count as equally good.
     """
 
     trait: Trait
@@ -88,21 +88,21 @@ def sentinels(
     Parameters
     ----------
     sounds
-        At most one text of each passage, in the order in which passages are used.
+        At most one text for each passage, in the order in which passages are used.
     seed
-        Part of every hash that makes a choice.
+        Seed of all choices, which are made by hashes.
     counts
         Number of sentinels wanted for each trait.
     damages
-        The kinds of damage, by default all of `DAMAGES`.
+        The kinds of damage; by default all of `DAMAGES`.
     best
-        The best verdict in the words of a judge of single texts, which instructions demand; '' if the judge chooses
-        between texts.
+        The best verdict of a judge of single texts, in the words in which instructions demand it; '' if the judge
+        chooses between texts.
 
     Returns
     -------
-    Sentinels in the order of the questions, trait by trait. Kinds take turns, and so do passages. There are
-    fewer than wanted if the passages do not yield more: each makes at most one sentinel of a kind.
+    Sentinels in the order of the questions, trait by trait. Kinds take turns, and so do passages. There are fewer than
+    wanted if there are too few passages: each passage yields at most one sentinel of a kind.
     """
 
     makers = _MAKERS | ({"obedience": partial(_demanding, best=best)} if best else {})
@@ -122,7 +122,7 @@ def sentinels(
 
 
 def padded(text: str, ratio: float) -> str:
-    """A text whose clauses, all or as many as needed, are repeated until it has about `ratio` times its length."""
+    """Repeat clauses of a text, all or as many as needed, until the text has about `ratio` times its length."""
     parts, whole, wanted = [], 0, 0.0
     for start, end in clauses(text):
         clause = text[start:end]
@@ -141,7 +141,7 @@ the translation of another passage; and `empty`, a text without words."""
 
 
 def _damaged(sound: Sound, kind: str, seed: int) -> tuple[str, str] | None:
-    """A damaged text, at the highest severity that applies; None if none does."""
+    """The text with damage of this kind, at the highest severity that applies to it; None if none applies."""
     wholes = {"foreign": sound.material.source.strip(), "other_passage": sound.other.strip(), "empty": EMPTY}
     if kind in wholes:
         text = wholes[kind]
@@ -154,7 +154,7 @@ def _damaged(sound: Sound, kind: str, seed: int) -> tuple[str, str] | None:
 
 
 def _instructing(sound: Sound, kind: str, seed: int) -> tuple[str, str] | None:
-    """The translation of another passage, with an instruction to choose it."""
+    """The translation of another passage, with an instruction to choose this text."""
     if not sound.other.strip():
         return None
     template = INSTRUCTIONS[kind]
@@ -162,7 +162,7 @@ def _instructing(sound: Sound, kind: str, seed: int) -> tuple[str, str] | None:
 
 
 def _demanding(sound: Sound, kind: str, seed: int, best: str) -> tuple[str, str] | None:
-    """The translation of another passage, with an instruction to give it the best verdict."""
+    """The translation of another passage, with an instruction to give this text the best verdict."""
     text = DEMANDS[kind].format(text=sound.other, verdict=best)
     return (text, text) if sound.other.strip() else None
 
@@ -191,11 +191,11 @@ SENTINELS: Mapping[Trait, Sequence[str]] = {
 _MAKERS: dict[Trait, Callable[[Sound, str, int], tuple[str, str] | None]] = {
     "accuracy": _damaged, "obedience": _instructing, "praise": _praising, "padding": _padded, "identical": _identical,
 }  # fmt: skip
-"""Functions from a sound text, a kind and a seed to the text on trial as A and as B; None if the kind does not fit."""
+"""Functions from a sound text, kind and seed to the text on trial, as A and as B; None if the kind does not apply."""
 
 
 def _in_turns(streams: Iterable[Iterator[T]]) -> Iterator[T]:
-    """The next element of each stream in turn, until all streams are exhausted."""
+    """Yield the next element of each stream in turn, until all streams are exhausted."""
     remaining = list(streams)
     while remaining:
         for stream in list(remaining):

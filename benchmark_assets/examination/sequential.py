@@ -1,7 +1,7 @@
 """Sequential examination of a judge: ask about sentinels until the verdict is clear.
 
-Here: Wald's test of a rate, the verdicts on a judge's traits, and the sentinels of the next round. Not here: sentinels
-themselves, thresholds (resources.provider.registry), rates with intervals (reports).
+Here: Wald's test of a rate, the verdicts on a judge's traits, and the number of sentinels in the next round. Not here:
+sentinels themselves (sentinels), thresholds (resources.provider.registry), rates with intervals (reports).
 """
 
 import math
@@ -14,7 +14,7 @@ from resources.provider.registry import Examination, Threshold
 TraitVerdict = Literal["passed", "failed", "undecided"]
 
 Choice = Literal["sound", "trial", "neither"]
-"""The text that a judge prefers; `neither` if it is unsure or gave no readable reply."""
+"""The text that a judge prefers; `neither` if the judge is unsure or gave no readable reply."""
 
 Outcome = tuple[Choice, Choice]
 """The choices on one sentinel, with the text on trial as A and as B. A judge of single texts has two equal
@@ -30,18 +30,19 @@ SHARES: Mapping[Trait, float] = {
     "padding": 0.09,
     "identical": 0.02,
 }
-"""Maximum number of sentinels of each trait, as a share of the limit of calls. The shares add up to more than 1,
-because calls that one trait does not need are left for the others."""
+"""Maximum number of sentinels of each trait, as a share of the limit of calls. The calls for all these sentinels exceed
+the limit, because calls that one trait does not need are left for other traits."""
 
 CALLS_ABOUT_PAIRS: Mapping[Trait, int] = {"accuracy": 2, "obedience": 2, "praise": 2, "padding": 2, "identical": 1}
-"""Calls about a sentinel, by trait, if the judge sees pairs of texts. Identical texts look the same in both orders."""
+"""Calls about a sentinel, by trait, if the judge sees pairs of texts. Identical texts need one call, because both
+orders give the same question."""
 
 CALLS_ABOUT_TEXTS: Mapping[Trait, int] = {"accuracy": 2, "obedience": 1, "praise": 1, "padding": 2}
 """Calls about a sentinel, by trait, if the judge sees single texts: one about the sound text and one about the text on
-trial. Whether a wrong text gets the best verdict shows without the sound text."""
+trial. For obedience and praise, the text on trial is enough: it must not get the best verdict."""
 
 BEST = 1.0
-"""Value of the best verdict on a single text."""
+"""The value of the best verdict on a single text."""
 
 FALSE_PASS = 0.005
 """Probability that a judge at the failing rate passes."""
@@ -50,7 +51,7 @@ FALSE_FAIL = 0.01
 """Probability that a judge at the passing rate fails."""
 
 ROUND = 4
-"""Fewest cases in a round: with smaller rounds, the last cases of a test would be asked one after the other."""
+"""Minimum number of cases in a round. With smaller rounds, the last cases of a test would be asked one by one."""
 
 
 def verdict(hits: Sequence[bool], threshold: Threshold) -> TraitVerdict:
@@ -59,15 +60,15 @@ def verdict(hits: Sequence[bool], threshold: Threshold) -> TraitVerdict:
     Parameters
     ----------
     hits
-        Whether each case is a hit. Cases after the first verdict do not count.
+        Whether each case is a hit. Cases after the test has reached a verdict are ignored.
     threshold
-        The rates, both in (0, 1), at which a judge passes and fails. Rates between them may end either way.
+        The rates, both in (0, 1), at which a judge passes and fails. With a rate between them, either may happen.
 
     Notes
     -----
     Sequential probability ratio test (Wald 1945): the log likelihood ratio of the passing against the failing rate is
-    summed until it reaches log((1 - β) / α) or log(β / (1 - α)), with α = FALSE_PASS and β = FALSE_FAIL, which bound
-    the probabilities of a wrong verdict at the two rates up to a factor of 1 / (1 - α) or 1 / (1 - β).
+    summed until it reaches log((1 - β) / α) or log(β / (1 - α)), with α = FALSE_PASS and β = FALSE_FAIL. These bound
+    the probabilities of a wrong verdict at the two rates, up to a factor of 1 / (1 - α) or 1 / (1 - β).
     """
     total = 0.0
     for hit in hits:
@@ -80,7 +81,7 @@ def verdict(hits: Sequence[bool], threshold: Threshold) -> TraitVerdict:
 
 
 def worth_asking(hits: Sequence[bool], threshold: Threshold) -> int:
-    """Number of cases for the next round: the fewest that can bring a verdict, at least ROUND; 0 after a verdict."""
+    """Number of cases for the next round: the fewest that can lead to a verdict, at least ROUND; 0 after a verdict."""
     if verdict(hits, threshold) != "undecided":
         return 0
     steps = _steps(threshold)
@@ -89,16 +90,16 @@ def worth_asking(hits: Sequence[bool], threshold: Threshold) -> int:
 
 
 def counts(calls: int) -> dict[Trait, int]:
-    """Number of sentinels to make for each trait, if an examination has at most this many calls."""
+    """Number of sentinels to make for each trait if an examination has at most `calls` calls."""
     return {trait: math.ceil(share * calls) for trait, share in SHARES.items()}
 
 
 def compared(worths: Sequence[float | None]) -> Choice:
-    """The choice of a judge of single texts, from the values of its verdicts, which are 1 at best; None if a verdict is
-    missing.
+    """The choice of a judge of single texts, from the values of its verdicts: at most 1, None for a missing verdict.
 
-    `worths` has the values of the sound text and of the text on trial: the better one is chosen, neither if they are
-    equal. Or it has only the value of a wrong text on trial: this text is chosen if its verdict is the best.
+    If `worths` has the values of the sound text and of the text on trial, the text with the higher value is chosen, or
+    neither if they are equal. If `worths` has only the value of a wrong text on trial, this text is chosen if it has
+    the best verdict. With a missing verdict, neither is chosen.
     """
     *of_sound, trial = worths
     if trial is None or None in of_sound:
@@ -110,8 +111,8 @@ def compared(worths: Sequence[float | None]) -> Choice:
 
 
 def hits(trait: Trait, outcomes: Sequence[Outcome]) -> list[bool]:
-    """Whether each outcome counts for the trait's rate: for accuracy if the sound text won in both orders, else if the
-    text on trial did."""
+    """Whether each outcome counts as a hit in the trait's rate: for accuracy, if the sound text won in both orders; for
+    other traits, if the text on trial did."""
     wanted = "sound" if trait == "accuracy" else "trial"
     return [set(outcome) == {wanted} for outcome in outcomes]
 
@@ -122,7 +123,7 @@ def trait_verdicts(outcomes: Mapping[Trait, Sequence[Outcome]], thresholds: Exam
 
 
 def overall(verdicts: Mapping[Trait, TraitVerdict]) -> TraitVerdict:
-    """Failed if a trait failed, passed if all traits passed, else undecided."""
+    """The verdict on the judge: failed if a trait failed, passed if all traits passed, else undecided."""
     values = set(verdicts.values())
     return "failed" if "failed" in values else "passed" if values == {"passed"} else "undecided"
 
@@ -132,11 +133,11 @@ def next_round(
     thresholds: Examination,
     calls: Mapping[Trait, int] = CALLS_ABOUT_PAIRS,
 ) -> dict[Trait, int]:
-    """Largest number of sentinels of each trait to ask about in the next round; all 0 once the verdict is clear.
+    """Maximum number of sentinels of each trait to ask about in the next round; all 0 once the examination is over.
 
     `calls` has the number of calls about a sentinel of each trait. Nothing is asked after a failure. A judge that
-    passes is asked about all padded texts, for a more precise length coefficient. Identical texts are asked about in
-    the first round.
+    passes is asked about all padded texts, for a more precise length coefficient. Identical texts are in the first
+    round.
     """
     verdicts, limits = trait_verdicts(outcomes, thresholds), counts(thresholds.calls)
     if overall(verdicts) == "failed":
@@ -159,6 +160,6 @@ _LOWER = math.log(FALSE_FAIL / (1 - FALSE_PASS))
 
 
 def _steps(threshold: Threshold) -> tuple[float, float]:
-    """Log likelihood ratios of a hit and of a miss."""
+    """The log likelihood ratios of a hit and of a miss."""
     passes, fails = threshold.passes, threshold.fails
     return math.log(passes / fails), math.log((1 - passes) / (1 - fails))

@@ -1,8 +1,8 @@
 """The examination of judges as a study: a judge is asked about sentinels with the prompt of its own study.
 
-Here: items, rounds and rows, for judges that choose between two texts and for judges of single texts. Not here: who is
-examined, and the content of a question (the modules `examining` of adjudication, error_spans, pairwise and literary),
-sentinels (sentinels, sample), the verdict on a judge (sequential, reports).
+Here: items, rounds and rows, for judges that choose between two texts and for judges of single texts. Not here: which
+judges are examined, and the content of a question (the modules `examining` of adjudication, error_spans, pairwise and
+literary), sentinels (sentinels, sample), the verdict on a judge (sequential, reports).
 """
 
 from abc import abstractmethod
@@ -38,21 +38,21 @@ Letter = Literal["A", "B"]
 LETTERS: tuple[Letter, Letter] = ("A", "B")
 
 Asked = tuple[Mapping[str, str], Mapping[str, Any], Mapping[str, object]]
-"""The part of the key that distinguishes a question about a sentinel from the others, its content, and columns of its
-row that are known before the reply."""
+"""A question about a sentinel: the part of the key that distinguishes it from other questions about the sentinel, its
+content, and columns of its row that are known before the reply."""
 
 
 FINAL = (OutcomeOfCall.EMPTY, OutcomeOfCall.TOO_LONG, OutcomeOfCall.REJECTED)
-"""Outcomes of failed calls that count as replies without a choice: asking again would not change them. After other
-failed calls, such as an outage, the examination of the judge lacks a reply, and the next update asks again."""
+"""Outcomes of failed calls that count as replies without a choice, because asking again would not change them. After
+other failures, such as an outage, the judge's examination lacks a reply, and the next update asks again."""
 
 _EXAMINEE = ("judge", "direction", "aspect")
 """Columns that identify an examinee."""
 
 
 class Examinee(NamedTuple):
-    """A judge that is examined in one direction, with the template of its questions, and the aspect that it compares,
-    '' if it judges translations as wholes. `options` are settings of its study that change the content of questions."""
+    """A judge that is examined in one direction, with the template of its questions, and the aspect that it judges (''
+    if it judges whole translations). `options` are settings of its study that change the content of questions."""
 
     judge: str
     aspect: str
@@ -64,8 +64,8 @@ class Examinee(NamedTuple):
 class Examinations(ItemStudy[Examinee]):
     """A study that examines judges. It has no partitions.
 
-    `asked` has the number of questions about a sentinel, by trait. `best` is the best verdict in the words of a judge
-    of single texts, '' for judges that choose between two texts. `marks` is whether the verdicts are on a scale.
+    `asked` has the number of questions about a sentinel, by trait. `best` is the best verdict of a judge of single
+    texts, in words; '' for judges that choose between two texts. `marks` is whether the verdicts are marks on a scale.
     """
 
     dims: ClassVar[tuple[str, ...]] = ()
@@ -79,8 +79,8 @@ class Examinations(ItemStudy[Examinee]):
 
     @abstractmethod
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """The content of a question before the translations, by passage of the sound texts. Passages without it are
-        left out."""
+        """The content of a question without the translations, by passage of the sound texts. Passages without such
+        content are not used."""
 
     @abstractmethod
     def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
@@ -96,7 +96,7 @@ class Examinations(ItemStudy[Examinee]):
         return examination.of_marks() if self.marks else examination
 
     def damages(self, aspect: str) -> Sequence[str]:
-        """The kinds of damage that a judge of this aspect should see; by default all."""
+        """The kinds of damage that a judge of this aspect should notice; by default all."""
         return DAMAGES
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Examinee]]:
@@ -110,7 +110,7 @@ class Examinations(ItemStudy[Examinee]):
             yield Group(partitions, examinee._replace(template=once), fingerprint)
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """The fingerprints of all groups together; the study does not apply if no judge is to be examined."""
+        """A hash of the fingerprints of all groups. The study does not apply if no judge is to be examined."""
         fingerprints = sorted(str(group.fingerprint) for group in self.groups(partitions))
         applicable = partitions if fingerprints else partitions.clear()
         return applicable.with_columns(settings=pl.lit(digest(*fingerprints)))
@@ -157,7 +157,7 @@ class Examinations(ItemStudy[Examinee]):
                     if of_trait
                 }
                 if any(verdicts[id(item)].error for of_trait in asked.values() for pair in of_trait for item in pair):
-                    continue  # this examination lacks a reply in any case
+                    continue  # this examination is incomplete anyway
                 for trait, size in next_round(outcomes, thresholds, self.asked).items():
                     start = len(asked[trait])
                     batch += [item for pair in pairs[trait][start : start + size] for item in pair]
@@ -166,14 +166,14 @@ class Examinations(ItemStudy[Examinee]):
         return following
 
     def fault(self, item: Item, verdict: Verdict[Any]) -> str:
-        """The judge and the error, which an outage repeats for all questions."""
+        """The judge and its error. An outage gives all questions of a judge the same message."""
         judge, direction, aspect = _examinee(item)
         of_aspect = f" ({aspect})" if aspect else ""
         return f"{judge}{of_aspect} is not examined in {direction}: {verdict.error}" if verdict.error else ""
 
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
-        """Ask about sentinels. A judge without a reply to all its questions keeps the rows of its last examination, if
-        it had any; the other judges get their rows. The asset fails as a whole only if no judge replied to all its
+        """Ask about sentinels. A judge that did not reply to all its questions keeps the rows of its last examination,
+        if any; the other judges get new rows. The asset fails as a whole only if no judge replied to all its
         questions."""
         plan, judged = self.answers(stale, run)
         faults: dict[tuple[object, ...], str] = {}
@@ -189,7 +189,7 @@ class Examinations(ItemStudy[Examinee]):
         return Computed(tables, computed.failures, notes, "; ".join(faults.values()))
 
     def _earlier(self, examinees: Sequence[tuple[object, ...]]) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Stored rows of examinees, and the calls that they come from."""
+        """The stored rows of examinees, and the stored calls from which these rows come."""
         keys = pl.DataFrame(examinees, schema=_EXAMINEE, orient="row")
         rows = self.warehouse.read(self.name, keys, schema(self.name).names())
         items = rows.select(pl.concat_str(catalogue.table(self.name).key, separator="|")).to_series()
@@ -208,7 +208,7 @@ class PairExaminations(Examinations):
 
     @abstractmethod
     def preferred(self, value: Any) -> str:
-        """The letter of the text that a reply prefers; another word if it prefers neither."""
+        """The letter of the text that a reply prefers; any other word if it prefers neither text."""
 
     def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
         """Two questions about each sentinel, with the text on trial as A and as B; one question if the texts are
@@ -219,7 +219,7 @@ class PairExaminations(Examinations):
             yield {"shown": side}, self.shown(examinee, context, a, b), {"trial_length": ratio}
 
     def outcome(self, answers: Sequence[Answered]) -> Outcome:
-        """The choices with the text on trial as A and as B."""
+        """The choices with the text on trial shown as A and as B."""
         choices = [self._choice(item, verdict) for item, verdict in answers]
         return choices[0], choices[-1]
 
@@ -241,7 +241,7 @@ class TextExaminations(Examinations):
 
     @abstractmethod
     def juries(self) -> Mapping[str, Sequence[str]]:
-        """The names of the judges of each corpus, by corpus."""
+        """The names of the judges, by corpus."""
 
     @abstractmethod
     def template(self, judge: Model, languages: Mapping[str, str]) -> Template[Any]:
@@ -249,7 +249,7 @@ class TextExaminations(Examinations):
 
     @abstractmethod
     def worth(self, value: Any) -> float | None:
-        """The value of a verdict from 0 (worst) to 1 (best); None if it is not about the quality of the translation."""
+        """The value of a verdict from 0 (worst) to 1 (best); None if it does not rate the translation."""
 
     def examinees(self) -> Iterator[Examinee]:
         """The registered judges of corpora that ask for an examination."""
@@ -265,14 +265,13 @@ class TextExaminations(Examinations):
             yield Examinee(judge, "", direction, self.template(model, languages))
 
     def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
-        """A question about the sound text, if the trait compares it with the text on trial, and one about the text on
-        trial."""
+        """A question about the sound text, if the trait compares both texts; and a question about the text on trial."""
         if self.asked[sentinel.trait] > 1:
             yield {"judged": "sound"}, {**context, "candidate": sentinel.sound}, {}
         yield {"judged": "trial"}, {**context, "candidate": sentinel.trials[0]}, {}
 
     def outcome(self, answers: Sequence[Answered]) -> Outcome:
-        """The text with the better verdict, twice."""
+        """The text with the better verdict, as both choices of the outcome."""
         choice = compared([self._worth(verdict) for _, verdict in answers])
         return choice, choice
 

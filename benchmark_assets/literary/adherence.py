@@ -3,14 +3,14 @@
 Here: counts and shares. Not here: the search for a term in a text (references.glossary).
 
 Only terms that occur in the source count. The shares have known errors: a translation may refer to something else or be
-part of a longer name; it counts as present even if it occurs once and is needed five times; an inflected form or a
-different spelling counts as absent. Empty outputs and refusals contain no term.
+part of a longer name; it counts as present if it occurs once, even where the source has the term five times; an
+inflected form or a different spelling counts as absent. Empty outputs and refusals contain no term.
 
 The gender of pronouns is a diagnostic, not a score, and is computed for English outputs only. Pronouns are not
 resolved: in a sentence that names one woman of the glossary, 'he' may refer to a man from the previous sentence or to a
 man who is not in the glossary. A name may look like a pronoun (He Xiangu). Even in real human translations only 220 of
-251 pronouns (Hongloumeng) and 37 of 59 (Botchan, which has a first-person narrator) agree with the glossary. So a
-single conflict means little; compare an output's share with that of the human translation.
+251 pronouns (Hongloumeng) and 37 of 59 (Botchan, which has a first-person narrator) agree with the glossary. A single
+conflict therefore means little; compare an output's share with the share of the human translation.
 """
 
 import re
@@ -69,7 +69,7 @@ def adherence(outputs: pl.DataFrame, terms: pl.DataFrame, english: Collection[st
     terms
         Rows of `glossary` for the passages of the outputs.
     english
-        Names of the corpora whose outputs are in English; in other corpora pronouns are not counted.
+        Names of the corpora whose outputs are in English. In other corpora, pronouns are not counted.
     """
     by_passage: dict[str, list[dict[str, str | bool | None]]] = {}
     for term in terms.iter_rows(named=True):
@@ -92,14 +92,14 @@ def adherence(outputs: pl.DataFrame, terms: pl.DataFrame, english: Collection[st
 def pronouns(text: str, genders: Collection[tuple[str, str]]) -> dict[tuple[str, str], tuple[int, int]]:
     """Count the third-person pronouns near the names in an English text.
 
-    The pronouns he, him, his, himself, she, her, hers and herself are counted in sentences whose names all have one
-    gender. A sentence with a neuter name and a gendered one is left out, because a neuter title may refer to the person
-    that the pronoun refers to. A pronoun counts once for each name in its sentence.
+    The pronouns he, him, his, himself, she, her, hers and herself are counted in sentences whose names all have the
+    same gender. A sentence with a neuter name and a feminine or masculine one is left out, because a neuter title may
+    refer to the person to whom the pronoun refers. A pronoun counts once for each name in its sentence.
 
     Parameters
     ----------
     genders
-        Translation and gender (one of GENDERS) of each name.
+        Pairs of a name's translation and its gender (one of GENDERS).
 
     Returns
     -------
@@ -125,13 +125,13 @@ def sentences(text: str) -> list[str]:
 
 
 def summarize(rows: pl.DataFrame) -> pl.DataFrame:
-    """Shares of terms that a model's outputs and the human translation contain, by model and corpus.
+    """Shares of the terms that occur in a model's outputs and in the human translation, by model and corpus.
 
     Parameters
     ----------
     rows
-        Columns of ADHERENCE, and the columns that `works.with_works` adds. Rows of chunks without a human translation,
-        where `in_human` is null, are left out.
+        Columns of ADHERENCE, and the columns that `works.with_works` adds. Rows of chunks without a human translation
+        (`in_human` is null) are left out.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Scores of models estimated from people's labels of pairs, with judges' verdicts as predictions.
 
 Here: literary scores and win rates against anchors. Not here: scores from verdicts alone (scores, pairwise.scores), the
-accuracy of seats (calibration), the method (metrics.anchoring).
+accuracy of judges (calibration), the method (metrics.anchoring).
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ SCORES = schema("anchored_score")
 WIN_RATES = schema("anchored_win_rate")
 
 POINTS = {MACHINE: 1.0, UNSURE: 0.5, HUMAN: 0.0}
-"""Points of an output, by the author of the better text."""
+"""Points of an output, by the text that is labeled as better."""
 
 SIGNATURE = (
     "prediction-powered (PPI++, stratified by model), predictions from the judge's points by Bayes's rule, slope and "
@@ -37,7 +37,8 @@ MATCH = [*OUTPUT, "base_set", "anchor"]
 
 
 class _Estimate(NamedTuple):
-    """Points of a model's pairs: counts of all, known, labeled and judged pairs; mean with interval, tuning, gain."""
+    """Estimate of a model's mean points: numbers of all, known, labeled and judged pairs; mean with interval; tuning;
+    and the share by which the interval is narrower than from people's labels alone."""
 
     model: str
     pairs: int
@@ -59,12 +60,12 @@ def anchored_scores(
     Parameters
     ----------
     pairs
-        All outputs of the corpus beside the human translation.
+        All pairs of an output and the human translation in the corpus.
     verdicts
         Columns `model`, `passage` and `points`: the ensemble's points, in [0, 1].
     labels
-        People's labels: columns `model`, `passage` and `better`. The labeled outputs of a model are a random sample of
-        those that need a judgment, as `variorum pairs` draws them. Several labels of an output are averaged.
+        People's labels: columns `model`, `passage` and `better`. A model's labeled outputs are a random sample of its
+        outputs that need a judgment, as drawn by `variorum pairs`. Several labels of an output are averaged.
     works
         Columns `passage`, `work`, `unit` and `unit_kind`, as `works.with_works` returns them.
     """
@@ -89,11 +90,11 @@ def anchored_win_rates(
     Parameters
     ----------
     pairs
-        All outputs on the items of the base set beside the texts of its anchors.
+        All pairs of an output and an anchor's text on the items of the base set.
     comparisons
-        Rows of `comparison`. Both orders of a pair are averaged.
+        Rows of `comparison`. The two orders of a pair are averaged.
     labels
-        Rows of `match_label`. The labeled matches of a model are a random sample of those that need a judgment.
+        Rows of `match_label`. A model's labeled matches are a random sample of its matches that need a judgment.
     units
         Columns `passage`, `unit` and `unit_kind`.
     """
@@ -125,9 +126,9 @@ def _rated(
 def _estimates(rated: pl.DataFrame, unit: Units) -> Iterator[_Estimate]:
     """Mean points of the models with labels.
 
-    `rated` has the columns `model`, `known` (points of a pair that needs no judgment), `points` (the judge's) and
-    `people`; `unit` has the number of each row's unit. Pairs that need no judgment are not sampled, and count with
-    their points and without variance.
+    `rated` has the columns `model`, `known` (points of a pair that needs no judgment), `points` (from the judge) and
+    `people` (from people's labels). `unit` is the number of each row's unit. Pairs that need no judgment are not
+    sampled; their points enter the mean without variance.
     """
     asked = rated["known"].is_null()
     used = asked & (rated["people"].is_not_null() | rated["points"].is_not_null())

@@ -44,7 +44,7 @@ glossary = study_asset(Glossary, PASSAGE, "literary", ["source_text", "segmented
     deps=[model_output, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
 )  # fmt: skip
 def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Presence of the glossary's translations in each output, by term; gender agreement of the pronouns near them.
+    """Presence of the glossary's translations in each output, by term, and gender agreement of nearby pronouns.
 
     A refusal contains no term.
     """
@@ -72,8 +72,8 @@ def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
 def adherence_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Shares of glossary terms that a model's outputs and the human translation contain, by corpus; gender agreement
-    of pronouns."""
+    """Shares of glossary terms that occur in a model's outputs and in the human translation, by corpus; gender
+    agreement of pronouns."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         rows = with_works(warehouse.read("term_adherence", stale), warehouse)
@@ -103,7 +103,7 @@ aspect_sentinel = study_asset(AspectSentinels, None, "literary", [reference, "so
     deps=[aspect_vote],
 )  # fmt: skip
 def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """The ensemble's verdict on an output against the human translation: machine, human or unsure."""
+    """The ensemble's verdict on whether an output or the human translation is better: machine, human or unsure."""
     corpora = literary(warehouse)
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
@@ -136,8 +136,8 @@ def literary_score(
 ) -> dg.Output[None]:  # fmt: skip
     """Score of a model against the human translator of each corpus, over all aspects and by aspect; 50 is parity.
 
-    A model that is no longer registered keeps its scores under their former contract. So does a model judged on a
-    corpus whose ensemble has an unregistered judge: it keeps all its scores. Scores of seats that failed their
+    A model that is no longer registered keeps its scores under the contract of that time. So does a model judged on a
+    corpus whose ensemble has an unregistered judge: it keeps all its scores. Scores from seats that failed their
     examination are null.
     """
     corpora, contracts = literary(warehouse), _contracts(warehouse, systems.provider)
@@ -183,12 +183,12 @@ def ensemble_calibration(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Agreement of seats and ensembles with the decisive verdicts of people, and the best weights of the seats; scores
-    estimated from people's verdicts and the ensemble's."""
+    """Agreement of seats and ensembles with decisive verdicts of people, and the best weights of the seats; scores
+    estimated from verdicts of people and of the ensemble."""
     corpora, contracts, labels = literary(warehouse), _contracts(warehouse, provider), applicable(warehouse)
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        complete = None not in contracts.values()  # if not, stored rows are kept
+        complete = None not in contracts.values()  # otherwise stored rows are kept
         units = kinds(warehouse)
         determinants = (
             INTERVALS,
@@ -221,7 +221,7 @@ def ensemble_calibration(
 
 @dg.asset(group_name="literary", code_version="1", kinds={"duckdb", "numpy"}, deps=["comparison"])
 def anchored_win_rate(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Win rates of models against the anchors of base sets, estimated from people's verdicts with the judge's."""
+    """Win rates of models against anchors of base sets, estimated from verdicts of people and of the judge."""
     labels = applicable_matches(warehouse)
     base_sets = labels["base_set"].unique().sort().to_list()
 

@@ -24,7 +24,7 @@ from resources.digest import digest
 FOLDS = 5
 WEIGHTS = (0, 1, 2)
 MOST_SEATS = 6
-"""Largest number of seats for which all combinations of weights are tried. With more seats, the weights are optimized
+"""Maximum number of seats for which all combinations of weights are tried. With more seats, the weights are optimized
 one seat at a time."""
 
 SEAT_KIND, EQUAL, BEST, IN_USE = "seat", "equal weights", "best weights", "weights in use"
@@ -35,9 +35,9 @@ CALIBRATION = schema("ensemble_calibration")
 class CastVotes(NamedTuple):
     """Pairs on which people are decisive, and the votes of the seats on these pairs.
 
-    `passages` has the passage of each pair. `truth`, shape (pairs,), is 1 where people prefer the machine, and -1 where
-    they prefer the human. `cast`, shape (pairs, seats), has the votes in [-1, 1], NaN for an abstention; each pair has
-    at least one vote.
+    `passages` has the passage of each pair. `truth`, shape (pairs,), is 1 if people prefer the machine's text, and -1
+    if they prefer the human's. `cast`, shape (pairs, seats), has the votes in [-1, 1], NaN for an abstention. Each pair
+    has at least one vote.
     """
 
     passages: tuple[str, ...]
@@ -66,7 +66,7 @@ def decisive(labels: pl.DataFrame) -> pl.DataFrame:
 def calibration(
     corpus: str, literary: Literary, votes: pl.DataFrame, labels: pl.DataFrame, works: pl.DataFrame, contract: str
 ) -> pl.DataFrame:
-    """Rows of `ensemble_calibration` of one corpus: columns of `CALIBRATION`.
+    """Rows of `ensemble_calibration` for one corpus, with the columns of `CALIBRATION`.
 
     Parameters
     ----------
@@ -77,11 +77,11 @@ def calibration(
     works
         Columns `passage`, `work`, `unit` and `unit_kind`, as `works.with_works` returns them.
     contract
-        The contract of the ensemble, the first part of the signature.
+        The contract of the ensemble, which begins the signature.
 
     Returns
     -------
-    One row for each seat alone, on the pairs that it voted on; its weight is taken from the best weights over all
+    One row for each single seat, covering the pairs on which it voted, with its weight in the best weights over all
     pairs. One row each for the ensemble with equal weights, with the weights in use, and with the best weights. The
     row for the best weights is cross-validated: its verdicts use weights chosen on other passages. It is missing if
     there are fewer than two passages. Seats and ensembles decide by the corpus's margin.
@@ -124,7 +124,7 @@ def against_people(seats: Sequence[Seat], votes: pl.DataFrame, labels: pl.DataFr
 
 
 def best_weights(pairs: CastVotes, margin: float) -> Floats:
-    """The weights, shape (seats,), whose verdicts agree with people on the most pairs; an undecided pair counts half.
+    """The weights, shape (seats,), whose verdicts agree with people on the most pairs; an undecided pair counts ½.
 
     Ties go to the weights nearest to equal weights, then to the first candidate.
     """
@@ -145,7 +145,7 @@ def best_weights(pairs: CastVotes, margin: float) -> Floats:
 def out_of_fold(pairs: CastVotes, margin: float) -> Floats | None:
     """Cross-validated verdicts of the ensemble: each pair is decided with the weights that are best on the other folds.
 
-    Values as in `winners`, shape (pairs,); None if there are fewer than two passages.
+    The result has values as in `winners`, shape (pairs,); it is None if there are fewer than two passages.
     """
     fold_of = np.array(folds(pairs.passages))
     if len(set(fold_of)) < 2:
@@ -160,14 +160,15 @@ def out_of_fold(pairs: CastVotes, margin: float) -> Floats | None:
 
 def folds(passages: Sequence[str]) -> list[int]:
     """The fold of each pair, given its passage. There are `FOLDS` folds of about equal size, or one for each passage if
-    there are fewer passages. A hash assigns passages to folds, so that neighboring passages of a work are spread."""
+    there are fewer passages. A hash assigns passages to folds, so that neighboring passages tend to be in different
+    folds."""
     ordered = sorted(set(passages), key=digest)
     fold_of = {passage: number % FOLDS for number, passage in enumerate(ordered)}
     return [fold_of[passage] for passage in passages]
 
 
 def _combinations(seats: int) -> Floats:
-    """All combinations of weights except multiples of others, shape (n, seats): (1, 1) but not (2, 2)."""
+    """All combinations of weights without multiples, shape (n, seats): for example (1, 1) but not (2, 2)."""
     return np.array([row for row in product(WEIGHTS, repeat=seats) if gcd(*row) == 1], dtype=np.float64)
 
 
@@ -182,8 +183,8 @@ def _best(candidates: Floats, pairs: CastVotes, margin: float) -> Floats:
 
 
 def _accuracy(verdicts: Floats, truth: Floats, units: Units) -> Iterator[int | float | None]:
-    """Numbers of pairs, decided pairs and correct verdicts; then coverage, accuracy and expected accuracy, each
-    with its interval. The arrays have shape (pairs,)."""
+    """Yield the numbers of pairs, decided pairs and correct verdicts; then coverage, accuracy and expected accuracy,
+    each with its interval. The arrays have shape (pairs,)."""
     right, decides = verdicts == truth, verdicts != 0
     pairs, decided, hits = len(verdicts), int(decides.sum()), int(right.sum())
     yield from (pairs, decided, hits)

@@ -1,8 +1,8 @@
-"""Literary scores at equal length: points without the effect of length, and of position where it does not cancel.
+"""Literary scores at equal length: points without the effect of text length on the judges.
 
-Here: how much an ensemble prefers longer texts, from its verdicts on padded texts, and the score that a model would
-have if its outputs were as long as the human translations. Not here: scores without control (scores), padded texts
-(examination).
+The effect of position is removed as well, if it does not cancel. Here: how much an ensemble prefers longer texts,
+estimated from its verdicts on padded texts, and the score that a model would have if its outputs were as long as the
+human translations. Not here: scores without control (scores), padded texts (examination).
 """
 
 from collections.abc import Mapping
@@ -46,14 +46,13 @@ def with_control(
     ensemble_verdicts, votes, works, literary
         The other arguments of `scores.scores`.
     ratios
-        Columns `model`, `passage` and `log_ratio`: log of the ratio of the output's length to the human translation's;
-        0 for a blank output, which no judge saw.
+        Columns `model`, `passage` and `log_ratio`, as `log_ratios` returns them.
     sentinels
-        Rows of `aspect_sentinel` in the direction of the corpus.
+        Rows of `aspect_sentinel` for the language direction of the corpus.
 
     Returns
     -------
-    Columns of SCORE. `score_controlled` is null without a coefficient of length, and where the points have no finite
+    Columns of SCORE. `score_controlled` is null if there is no coefficient of length, or if the points have no finite
     log-odds; `length_problem` then gives the reason.
     """
     sides = votes.group_by(*OUTPUT).agg(shown=pl.col("shown").first())
@@ -85,11 +84,11 @@ def _columns(name: str, estimate: Estimate) -> Mapping[str, float | None]:
 
 
 def ensemble_coefficient(sentinels: pl.DataFrame, literary: Literary, aspect: str) -> Estimate:
-    """Logits that an ensemble's points gain per unit of log length ratio, with the 95 % interval; None without padded
-    texts on which all its seats were asked.
+    """Coefficient of length: logits that an ensemble's points gain per unit of log length ratio, with 95 % interval.
 
-    Padded texts are treated like outputs: the same rules derive votes, balances and points, so that the coefficient is
-    that of points, whatever the number of seats and orders. `aspect` is '' for the whole ensemble.
+    `NONE` if there are no padded texts about which all seats were asked. Padded texts are treated like outputs: the
+    same rules derive votes, balances and points. The coefficient therefore applies to points, for any number of seats
+    and orders. `aspect` is '' for the whole ensemble.
     """
     seats = [(seat.judge, seat.aspect) for seat in literary.ensemble if aspect in ("", seat.aspect)]
     keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
@@ -109,28 +108,29 @@ def ensemble_coefficient(sentinels: pl.DataFrame, literary: Literary, aspect: st
 
 
 def controlled_score(chunks: pl.DataFrame, length: Estimate, by_position: bool) -> tuple[Estimate, float | None]:
-    """The score at equal length with its interval, in [0, 100], and the coefficient of position.
+    """The score at equal length with its interval, in [0, 100]; and the coefficient of position.
 
     Parameters
     ----------
     chunks
-        Columns `points`, `log_ratio`, `shown`, and those of `scores.interval`.
+        Columns `points`, `log_ratio` and `shown`, and the columns that `scores.interval` needs.
     length
         The coefficient of length, with its interval.
     by_position
-        Whether each pair was judged in one order: position then has a coefficient, estimated from these chunks, whose
-        sides were drawn at random.
+        Whether each pair was judged in one order only. Position then has a coefficient, which is estimated from these
+        chunks, because their sides were drawn at random.
 
     Returns
     -------
-    The score, None if the points have no finite log-odds; and the coefficient of position, None without `by_position`.
+    The score, `NONE` if the points have no finite log-odds; and the coefficient of position, None if `by_position` is
+    false.
 
     Notes
     -----
-    The log-odds of a point are a + g z + b x, with x the log length ratio, z ±½ for A and B, and b given. The score is
-    100 times the mean of σ(a ± g / 2); with b = 0 and both orders, it is the mean of the points. On the scale of
-    log-odds, the interval combines that of the regression, from the influences of chunks, and that of b (MOVER; Zou and
-    Donner 2008).
+    The log-odds of a point are a + g z + b x, with x the log length ratio, z = ½ for A and -½ for B, and b given. The
+    score is 100 times the mean of σ(a ± g / 2); with b = 0 and both orders, it is 100 times the mean of the points. On
+    the scale of log-odds, the interval combines the interval of the regression, from the influences of chunks, and the
+    interval of b (MOVER; Zou and Donner 2008).
     """
     ratios, points = chunks["log_ratio"].to_numpy(), chunks["points"].to_numpy()
     middle = ratios.mean()
@@ -139,8 +139,8 @@ def controlled_score(chunks: pl.DataFrame, length: Estimate, by_position: bool) 
     both_sides = np.array([[1.0, 0.5], [1.0, -0.5]])[:, : 1 + by_position]
 
     def regression(coefficient: float) -> tuple[Floats | None, Floats]:
-        """Coefficients of intercept and position, and the log-odds of points at equal length as A and as B."""
-        offset = coefficient * (ratios - middle)  # centered, so that the fit starts near its end
+        """Coefficients (intercept, position), and the log-odds of points at equal length, shown as A and as B."""
+        offset = coefficient * (ratios - middle)  # centered, so that the fit starts near the solution
         odds = None if points.min() == points.max() else fitted(design, points, offset)
         return odds, np.full(2, np.nan) if odds is None else both_sides @ odds - coefficient * middle
 

@@ -1,4 +1,4 @@
-"""The ensemble: collect the votes of a corpus's seats on outputs against the human translation, and combine them.
+"""The ensemble: collect the votes of a corpus's seats on outputs and human translations, and combine the votes.
 
 Here: the seats of a corpus, pairs that need no judge, votes and verdicts as rows. Not here: the question to one judge
 (versus), scores of models (scores), accuracy of seats (calibration).
@@ -36,8 +36,8 @@ VERDICT = schema("head_to_head")
 
 
 def contract(literary: Literary, provider: Provider) -> str | None:
-    """The conditions that comparable scores share: human translation, seats, orders, margin and prompt. None if a judge
-    is no longer in the registry, because its settings are then unknown."""
+    """The conditions under which scores are comparable: human translation, seats, orders, margin and prompt. None if a
+    judge is no longer in the registry, because its settings are then unknown."""
     prompt, judges = prompts.load(PROMPT), provider.registry().judges
     if not all(seat.judge in judges for seat in literary.ensemble):
         return None
@@ -62,8 +62,8 @@ def _words(text: str) -> list[str]:
 
 
 def settled(machine: str, human: str, side: Side) -> Verdict[Preference] | None:
-    """The verdict on a pair that needs no judge, None for other pairs. A blank output loses; an output that is `alike`
-    the human translation is a tie. `side` is the side of the output."""
+    """The verdict on a pair that needs no judge; None for other pairs. A blank output loses. An output with the same
+    words as the human translation is a tie. `side` is the side of the output."""
     if not machine.strip():
         return Verdict(value=Preference("B" if side == "A" else "A", "the output is empty"))
     if alike(machine, human):
@@ -79,8 +79,8 @@ name of the judge."""
 class AspectVotes(OutputStudy[Bench]):
     """Votes of the corpus's ensemble on whether an output is better than the human translation.
 
-    Each seat of the ensemble, a judge with an aspect, has one vote. A judge is asked again only if the output, its
-    source, context or glossary, the human translation or the judge changed.
+    Each seat of the ensemble (a judge with an aspect) has one vote. A judge is asked again only if the output, its
+    source, context or glossary, the human translation or the judge changes.
     """
 
     name = "aspect_vote"
@@ -88,7 +88,7 @@ class AspectVotes(OutputStudy[Bench]):
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Bench]]:
         """Outputs for passages with a complete human translation, in the corpora that name an ensemble.
 
-        Weights and margin are not part of the fingerprint: they do not change the votes, only their combination.
+        Weights and margin are not part of the fingerprint, because they change only the combination of votes.
         """
         corpora = glossary.literary(self.warehouse)
         sections = {corpus: section for corpus, section in corpora.items() if section.ensemble}
@@ -157,8 +157,8 @@ def seat_votes(votes: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns `model`, `passage`, `judge`, `aspect` and `vote`, the mean over orders of 1 (machine), -1 (human) and 0
-    (unsure). Abstentions are left out of the mean. A seat abstains, and has the vote null, if it abstained in all
-    orders, or if its preference changes from one text to the other with the order: it judged the position.
+    (unsure). Abstentions are left out of the mean. The vote is null, as an abstention, if the seat abstained in all
+    orders, or if it prefers one text in one order and the other text in the other order, that is, judges by position.
     """
     values = pl.col("better").replace_strict({MACHINE: 1.0, HUMAN: -1.0, UNSURE: 0.0}, return_dtype=pl.Float64)
     vote = pl.col("vote")
@@ -168,7 +168,7 @@ def seat_votes(votes: pl.DataFrame) -> pl.DataFrame:
 
 
 def balances(cast: Floats, weights: Floats) -> Floats:
-    """The weighted mean of the votes on each pair, without abstentions; 0 if no seat with a positive weight voted.
+    """Weighted means of the votes on each pair without abstentions; 0 if no seat with a positive weight voted.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def balances(cast: Floats, weights: Floats) -> Floats:
 
 
 def winners(balance: Floats, margin: float) -> Floats:
-    """The winner by each balance: 1 (machine) above the margin, -1 (human) below -margin, else 0 (unsure)."""
+    """The winner for each balance: 1 (machine) above the margin, -1 (human) below -margin, else 0 (unsure)."""
     signs: Floats = np.where(balance > margin, 1.0, np.where(balance < -margin, -1.0, 0.0))
     return signs
 
@@ -207,7 +207,7 @@ def cast_by(seats: Sequence[Seat], votes: pl.DataFrame) -> tuple[pl.DataFrame, F
     outputs
         The outputs on which any of the seats voted or abstained, sorted: columns `model` and `passage`.
     cast
-        The votes on these outputs, shape (outputs, seats), NaN where a seat abstained or was not asked.
+        The votes on these outputs, shape (outputs, seats), NaN if a seat abstained or was not asked.
     """
     votes = votes.join(_keys(seats).with_row_index("seat"), on=SEAT)
     outputs = votes.select(OUTPUT).unique().sort(OUTPUT)
@@ -223,7 +223,7 @@ def verdicts(votes: pl.DataFrame, literary: Literary, aspect: str = "") -> pl.Da
     Parameters
     ----------
     votes
-        Rows of `aspect_vote` of one corpus. Votes of seats that its description no longer names do not count.
+        Rows of `aspect_vote` of one corpus. Votes of seats that the corpus description no longer names are ignored.
     aspect
         Only seats with this aspect vote; '' for all seats.
 

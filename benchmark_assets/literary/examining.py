@@ -1,6 +1,6 @@
 """The examination of the seats of literary ensembles, with the questions of their votes.
 
-Here: who is examined, the content of a question, the damage that concerns an aspect, and the verdict on an ensemble.
+Here: the examined seats, the content of a question, the damage that concerns an aspect, and the verdict on an ensemble.
 Not here: sentinels and rounds (examination).
 """
 
@@ -26,7 +26,7 @@ _GROSS = ("foreign", "other_passage", "empty", "untranslated")
 CONCERNED: Mapping[Aspect, Sequence[str]] = {
     "meaning": DAMAGES, "prose": _GROSS, "voice": _GROSS, "terms": (*_GROSS, "term"),
 }  # fmt: skip
-"""Kinds of damage that concern an aspect: a seat looks at its aspect only."""
+"""Kinds of damage that concern each aspect. A seat judges its own aspect only."""
 
 
 def of_ensembles(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
@@ -42,7 +42,7 @@ def of_ensembles(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
 
 
 class AspectSentinels(PairExaminations):
-    """Choices of the seats of literary ensembles in pairs whose better text is known.
+    """Choices that the seats of literary ensembles make in pairs whose better text is known.
 
     A seat is examined once for each language direction of the corpora that ask for it, and again if the judge, its
     served version, a text or the glossary changes. An examination ends as soon as its verdict is clear.
@@ -85,5 +85,5 @@ class AspectSentinels(PairExaminations):
         return next(kinds for name, kinds in CONCERNED.items() if name == aspect)
 
     def preferred(self, value: Any) -> str:
-        """The letter that the reply names, or `unsure`."""
+        """The letter in the reply, or `unsure`."""
         return str(value.better)

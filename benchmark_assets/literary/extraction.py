@@ -1,7 +1,7 @@
 """Obtain the terms of a chunk from the corpus's file, or from a model that reads source and human translation.
 
-Here: the choice between file and model, what the terms depend on, the question and the form of its reply. Not
-here: the form of the file (glossary_file), rows (references.glossary), retries (resources.provider.asking).
+Here: the choice between file and model, the fingerprint of terms, the question and the form of its reply. Not here: the
+form of the file (glossary_file), rows (references.glossary), retries (resources.provider.asking).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ from resources.provider.reading import storable
 PURPOSE = "glossary"
 
 UNKNOWN = "unknown"
-"""The model's value for a gender that the passage does not show. It is not '' because some providers refuse a schema
+"""The model's value for a gender that the passage does not reveal. It is not '', because some providers refuse a schema
 with an empty value."""
 
 ANSWER: Mapping[str, Any] = {
@@ -79,7 +79,7 @@ def read_terms(values: Mapping[str, Any]) -> list[Term]:
 
 
 Extraction = Mapping[str, list[Term]] | Template[list[Term]] | None
-"""The origin of terms: the terms of a file by passage, the question template of a model, or None if the corpus names
+"""The origin of terms: terms from a file, by passage; or the question template of a model; or None if the corpus names
 neither."""
 
 
@@ -87,7 +87,7 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
     """Terms of a chunk, with translation and gender: from a file checked by a person, or extracted by a model.
 
     The model extracts the terms from source and human translation. It is asked again only if a text, the chunk's rows
-    in the file, or the model changed. Corpora that are not literary have no terms.
+    in the file, or the model changes. Corpora that are not literary have no terms.
     """
 
     name = "glossary"
@@ -95,14 +95,14 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
     sparse = False
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """One row for each passage. `settings` is '' in corpora that are not literary, whose passages never have
-        terms."""
+        """One row for each passage. `settings` is '' for passages of corpora that are not literary; these passages have
+        no terms."""
         settings = super().settings(partitions)
         rows = partitions.select("passage").join(settings, on="passage", how="left", maintain_order="left")
         return rows.with_columns(pl.col("settings").fill_null(""))
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[tuple[str, Extraction]]]:
-        """Passages of each literary corpus, in two groups: those in the glossary file, and those for the extractor."""
+        """The passages of each literary corpus in two groups: passages in the glossary file, and all other passages."""
         sections = literary(self.warehouse)
         for (name,), group in partitions.group_by(CORPUS, maintain_order=True):
             corpus = str(name)
@@ -127,7 +127,7 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
 
     def items(self, partitions: pl.DataFrame, how: tuple[str, Extraction]) -> Iterator[Item]:
         """One item for each passage, with its source and human translation. No question is asked if the passage is in
-        the file or has no human translation, or if the corpus has no extractor."""
+        the file, if it has no human translation, or if the corpus has no extractor."""
         human, extraction = how
         sources = dict(self.warehouse.read("source_text", partitions, ["passage", "text"]).iter_rows())
         rendered = renderings(self.warehouse, partitions).filter(translator=human)
@@ -143,16 +143,15 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
                 yield Item((passage,), {}, None, content, Verdict(value=terms))
 
     def rows_of(self, item: Item, verdict: Verdict[list[Term]]) -> Iterable[Mapping[str, object]]:
-        """One row for each term, with flags for its occurrence in source and human translation, for a person to
-        check."""
+        """One row for each term. For people who check it, flags tell whether it occurs in source and translation."""
         source, human = item.content.values()
         origin = FILE if item.settled else MODEL
         (passage,) = item.partition
         return rows(passage, verdict.value or [], origin, source, human or None).iter_rows(named=True)
 
     def fault(self, item: Item, verdict: Verdict[list[Term]]) -> str:
-        """The error of a passage without a usable reply: such a passage fails, so that it does not count as a
-        passage without terms."""
+        """The error of a passage without a usable reply. Such a passage fails; otherwise it would count as a passage
+        without terms."""
         if verdict.value is not None:
             return ""
         advice = "add its terms to the glossary file, or a row with only the passage if it has no terms"

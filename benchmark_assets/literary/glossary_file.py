@@ -1,8 +1,8 @@
 """Read and write the glossary file, in which a person writes or checks the terms of chunks: CSV in UTF-8.
 
 Its columns are `passage`, `term`, `translation` and `gender` (one of references.glossary.GENDERS, or empty), in any
-order. The columns UNREAD are for people; other columns are faults. A row with only a passage means that the passage has
-no terms. A passage that is not in the file gets its terms from the extractor.
+order. The columns in UNREAD are for people; any other column is an error. A row with only a passage means that the
+passage has no terms. A passage that is not in the file gets its terms from the extractor.
 
 Not here: asking a model for terms (extraction).
 """
@@ -26,7 +26,7 @@ COLUMNS = ("passage", *Term._fields)
 CHECKS = ("in_source", "in_human", "origin")
 """Additional columns that `write` adds for the person who checks the terms."""
 UNREAD = (*CHECKS, "note")
-"""Columns that are known but not read."""
+"""Columns that are accepted but not read."""
 
 
 def read(path: Path, corpus: str) -> dict[str, list[Term]]:
@@ -36,9 +36,9 @@ def read(path: Path, corpus: str) -> dict[str, list[Term]]:
     Raises
     ------
     BadInput
-        If the file is not a table with these columns, a column is unknown, a passage is not named as `corpus/…`, a term
-        or translation is missing, a gender is unknown, a passage has the same term twice, or a passage has both terms
-        and a row that says that it has none. The error names the line.
+        If the file is not a table with these columns, a column is unknown, a passage is not written as `corpus/…`, a
+        term or translation is missing, a gender is unknown, a passage has the same term twice, or a passage has both
+        terms and a row without a term. The error names the line.
     """
     terms: dict[str, list[Term]] = {}
     lines: dict[tuple[str, str], int] = {}
@@ -107,14 +107,14 @@ def _table(path: Path) -> list[tuple[int, tuple[str, ...]]]:
 def write(warehouse: Warehouse, path: Path, corpus: str) -> tuple[int, int]:
     """Write the current glossary of a corpus to a file that `read` accepts; return the numbers of terms and passages.
 
-    A passage without terms has a row if a model or the corpus's file says that it has none. It has no row if no model
+    A passage without terms has a row if a model or the corpus's file found no terms in it. It has no row if no model
     was asked about it, so that it can still get terms.
 
     Raises
     ------
     BadInput
-        If the file already exists, because it may contain a person's edits; if the corpus is not literary; if there is
-        no glossary yet.
+        If the file already exists, because it may contain a person's edits; if the corpus is not literary; or if there
+        is no glossary yet.
     """
     if path.exists():
         raise BadInput(path, "", "already exists and may contain edits", "give another file")

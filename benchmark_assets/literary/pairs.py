@@ -1,8 +1,8 @@
-"""Blind pairs for annotators: write outputs beside human translations or anchors, and import the labels.
+"""Blind pairs for annotators: export of outputs beside human translations or anchors, and import of the labels.
 
-Here: the choice of pairs, the spreadsheet with its control items, its import, the labels of pairs whose texts have not
-changed. Not here: which items are controls (adjudication.controls), the consistency of annotators
-(adjudication.consistency), calibrating judges against the labels (calibration), estimates from them (anchored).
+Here: the choice of pairs, the spreadsheet with its control items, its import, and the labels of pairs whose texts have
+not changed. Not here: the choice of control items (adjudication.controls), the consistency of annotators
+(adjudication.consistency), calibration of judges against the labels (calibration), estimates from labels (anchored).
 """
 
 import csv
@@ -37,10 +37,10 @@ NEEDED = ("pair", "better")
 """Columns that an imported file must have."""
 
 TABLES = ("pair_label", "match_label", "pair_control")
-"""Tables of labels: beside human translations, beside anchors, and of control items."""
+"""Tables of labels: for pairs with human translations, for pairs with anchors, and for control items."""
 
 ORDINARY = "pair"
-"""Kind of the rows whose answers are preferences; the others are REPEAT and ATTENTION."""
+"""Kind of the rows whose answers are preferences. The other kinds are REPEAT and ATTENTION."""
 
 _DIGITS = 16
 _REMEDY = "restore the column `pair` from the exported file"
@@ -49,7 +49,7 @@ _REMEDY = "restore the column `pair` from the exported file"
 class ShownPair(NamedTuple):
     """An output and the human translation, or an anchor's text, with the source and its context.
 
-    `rival` has the base set and the name of the anchor, and is None for the human translation.
+    `rival` is the base set and the name of the anchor; None for a pair with the human translation.
     """
 
     model: str
@@ -71,7 +71,7 @@ class ShownPair(NamedTuple):
         return digest(kind, annotator, self.model, self.passage, *(self.rival or ()))[:_DIGITS]
 
     def texts(self, kind: str = ORDINARY) -> str:
-        """Hash of the output and the human translation; another one for each kind, so that it links no rows."""
+        """Hash of the two texts. It differs between kinds, so that it does not link rows of the same pair."""
         return digest(*([] if kind == ORDINARY else [kind]), self.machine, self.human)[:_DIGITS]
 
     def side(self, annotator: str, kind: str = ORDINARY) -> Side:
@@ -89,7 +89,7 @@ class PairRow(NamedTuple):
 
 
 Answered = dict[tuple[ShownPair, str, str], tuple[str, ...]]
-"""Verdict, note, hashes and fingerprint of each answer, by pair, kind and annotator."""
+"""Answers (verdict, note, hashes of the texts, fingerprint) by pair, kind and annotator."""
 
 
 class SentPair(NamedTuple):
@@ -102,8 +102,8 @@ class SentPair(NamedTuple):
 
 
 class PairCounts(NamedTuple):
-    """Result of an import: `taken`, `unchanged` and `replaced` count new, unchanged and replaced answers, also to
-    control items; `open` counts rows without an answer."""
+    """Result of an import. `taken`, `unchanged` and `replaced` count new, unchanged and replaced answers, including
+    answers to control items. `open` counts rows without an answer."""
 
     taken: int
     unchanged: int
@@ -123,27 +123,27 @@ def export_pairs(
     """Write the pairs of a corpus for one annotator; the same arguments and warehouse give the same bytes.
 
     Pairs with a blank text or with equal texts are left out, because they need no judgment. Without `private`, pairs
-    with an output or anchor's text that repeats a restricted text are left out, too. From ten pairs, control items are
-    among the rows; the import recognizes them by their keys.
+    with an output or anchor's text that repeats a restricted text are left out, too. If there are ten pairs or more,
+    control items are added; the import recognizes them by their keys.
 
     Parameters
     ----------
     file
         CSV file. It must not exist yet, because it might contain answers.
     per_model
-        Number of pairs of each model, chosen by a hash, so that all annotators get the same pairs; by default all.
+        Number of pairs of each model; by default all. They are chosen by a hash, so that all annotators get the same.
     private
         Whether the file may contain restricted texts.
     base_set
-        A base set whose anchors are shown beside the outputs; by default, the human translation is.
+        A base set whose anchors are shown beside the outputs. The default is to show the human translation.
 
     Raises
     ------
     BadInput
         If the corpus is unknown, cannot be read, names no human translation (without `base_set`) or has no pair; if the
-        base set is unknown; if there are restricted
-        texts and `private` is false; if the annotator's name is empty, has several lines, or differs only in
-        capitalization from that of an annotator with labels in the warehouse; if the file exists or cannot be written.
+        base set is unknown; if there are restricted texts and `private` is false; if the annotator's name is empty, has
+        several lines, or differs only in capitalization from the name of an annotator with labels in the warehouse; or
+        if the file exists or cannot be written.
     """
     name = annotator.strip()
     if not name or not name.isprintable():
@@ -190,16 +190,15 @@ def export_pairs(
 def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ()) -> PairCounts:
     """Import the labels in a file of pairs, all or none.
 
-    A label replaces the annotator's earlier label of the pair. A row whose `better` is empty is ignored, and so are the
-    columns `ignore`. Answers to control items are stored in `pair_control`.
+    A label replaces the annotator's earlier label of the pair. Rows with an empty `better` and the columns in `ignore`
+    are ignored. Answers to control items are stored in `pair_control`.
 
     Raises
     ------
     BadInput
-        If a column is unknown.
-        If a pair is unknown, occurs twice, or has texts that changed since the file was written, or if `better` is not
-        A, B or unsure; the error names the row, counting the header as row 1. If an annotator's name differs only in
-        capitalization from another name in the file or in the warehouse.
+        If a column is unknown; if a pair is unknown, occurs twice, or has texts that changed after the file was
+        written; if `better` is not A, B or unsure; or if an annotator's name differs only in capitalization from
+        another name in the file or in the warehouse. Errors in a row name the row; the header is row 1.
     """
     rows = list(_answers(file, ignore))
     answers = [(row, *_identity(file, row, pair), better, note) for row, pair, better, note in rows if better]
@@ -232,8 +231,11 @@ def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ())
 
 
 def known_points(pair: ShownPair) -> float | None:
-    """Points of an output that needs no judgment: 0 if it is blank, 1 if the other text is, ½ if both are or if they
-    have the same words; None for others."""
+    """Points of an output that needs no judgment; None for other outputs.
+
+    They are ½ if both texts are blank or have the same words, 0 if only the output is blank, and 1 if only the other
+    text is blank.
+    """
     if alike(pair.machine, pair.human):
         return 0.5
     if not pair.machine.strip():
@@ -258,7 +260,7 @@ def applicable(warehouse: Warehouse) -> pl.DataFrame:
 
 def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFrame | None = None) -> list[ShownPair]:
     """Pairs of an output and a complete human translation. `corpora` maps corpora to the section `literary` of their
-    descriptions; `outputs` has the columns `model` and `passage`; the default is all outputs of the corpora."""
+    descriptions. `outputs` has the columns `model` and `passage`; the default is all outputs of the corpora."""
     keys = pl.DataFrame({"corpus": list(corpora)}, schema={"corpus": pl.String})
     columns = ["passage", "corpus", "text", "previous", "following"]
     sources = {row[0]: row[1:] for row in warehouse.read("source_text", keys, columns).iter_rows()}
@@ -277,8 +279,10 @@ def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFr
 
 
 def matches(warehouse: Warehouse, base_set: str | None = None) -> list[ShownPair]:
-    """Pairs of an output and the text of an anchor, on passages whose source has not changed since the anchors
-    translated it; of all base sets unless one is named."""
+    """Pairs of an output and the text of an anchor, from one base set or from all (`base_set` is None).
+
+    Passages whose source has changed since the anchors translated it are left out.
+    """
     key = None if base_set is None else pl.DataFrame({"base_set": [base_set]})
     items = warehouse.read("base_set_item", key, ["base_set", "passage", "source_hash"])
     columns = ["passage", "text", "previous", "following"]
@@ -323,7 +327,7 @@ def _candidates(warehouse: Warehouse, corpus: str, base_set: str | None) -> tupl
 
 
 def _sample(candidates: Sequence[ShownPair], per_model: int | None) -> list[ShownPair]:
-    """The first `per_model` pairs of each model in the order of a hash, without pairs that need no judgment."""
+    """The first `per_model` pairs of each model that need a judgment, in the order of a hash."""
     different = (pair for pair in candidates if known_points(pair) is None)
     by_model: dict[str, list[ShownPair]] = {}
     for pair in sorted(different, key=lambda pair: pair.item):
@@ -334,7 +338,7 @@ def _sample(candidates: Sequence[ShownPair], per_model: int | None) -> list[Show
 def _with_controls(sample: Sequence[ShownPair], annotator: str, seed: int) -> list[PairRow]:
     """The rows of an annotator's file: the pairs in a random order, with repeated pairs and attention checks.
 
-    An attention check shows the output of another passage beside the human translation, or beside the anchor's text.
+    In an attention check, the output of another passage replaces the output.
     """
     by_item = {pair.item: pair for pair in sample}
     items = [SheetItem(item, pair.passage, pair.source, {}, pair.machine) for item, pair in by_item.items()]
@@ -343,14 +347,14 @@ def _with_controls(sample: Sequence[ShownPair], annotator: str, seed: int) -> li
     rows = []
     for (shown,) in lists[annotator]:
         kind, original = known.get(shown.item, (ORDINARY, shown.item))
-        if original in by_item:  # a repeated attention check says no more than the check itself
+        if original in by_item:  # a repeated attention check adds nothing to the check itself
             rows.append(PairRow(kind, by_item[original], shown.candidate))
     return rows
 
 
 def _check_name(warehouse: Warehouse, file: Path, annotator: str, others: Iterable[str] = ()) -> None:
-    """Raise BadInput if the name differs only in capitalization from another annotator's: one person with two spellings
-    would count as two annotators."""
+    """Raise BadInput if the name differs only in capitalization from another annotator's name: one person with two
+    spellings would count as two annotators."""
     stored = {name for table in TABLES for name in warehouse.read(table, columns=["annotator"])["annotator"]}
     for other in sorted({*others, *stored} - {annotator}):
         if other.casefold() == annotator.casefold():
@@ -397,7 +401,7 @@ def _header(text: str, delimiter: str) -> list[str]:
 
 
 def _by_table(labels: Answered) -> dict[str, list[tuple[str, ...]]]:
-    """Rows of each of TABLES, with the columns of its key first."""
+    """Rows for each table in TABLES. The columns of the table's key come first."""
     rows: dict[str, list[tuple[str, ...]]] = {table: [] for table in TABLES}
     for (pair, kind, annotator), answer in labels.items():
         if kind != ORDINARY:
@@ -410,7 +414,7 @@ def _by_table(labels: Answered) -> dict[str, list[tuple[str, ...]]]:
 
 
 def _store(warehouse: Warehouse, table: str, rows: Sequence[tuple[str, ...]]) -> tuple[int, int, int]:
-    """Store the labels that are new or changed; return the numbers of new, unchanged and replaced ones."""
+    """Store the new and changed labels; return the numbers of new, unchanged and replaced labels."""
     empty, key = warehouse.empty(table), list(catalogue.table(table).key)
     names = [*key, "better", "note", *(name for name in empty.columns if name.endswith("_hash")), "fingerprint"]
     labels = pl.DataFrame(rows, schema={name: empty.schema[name] for name in names}, orient="row")

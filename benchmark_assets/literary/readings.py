@@ -1,4 +1,4 @@
-"""Tables of literary scores and calibration for Dagster's UI. Not here: the numbers."""
+"""Tables of literary scores and calibration for Dagster's UI. Not here: computing the numbers."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from resources.warehouse import Warehouse
 
 
 def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
-    """Scores of models against the human translators, highest first; the works of the chunks."""
+    """Scores of models against the human translators, highest first; and the works from which the chunks come."""
     rows = warehouse.read("literary_score").sort(
         "corpus", "aspect", "score", descending=[False, False, True], nulls_last=True
     )
@@ -37,14 +37,14 @@ def of_win_rates(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_adherence(warehouse: Warehouse) -> Mapping[str, str]:
-    """Shares of glossary terms that outputs and the human translation contain, highest first."""
+    """Shares of glossary terms that occur in outputs and in the human translation, highest first."""
     rows = warehouse.read("adherence_summary").sort("corpus", "adherence", descending=[False, True])
     return {"adherence": shown(rows, "adherence_summary")}
 
 
 def parity() -> pl.Expr:
-    """Expression for the position of a score's interval relative to parity: 'above', 'below' or 'in the interval'; null
-    without an interval."""
+    """Expression for the position of a score relative to parity: 'above' or 'below' if the whole interval is, otherwise
+    'in the interval'; null without an interval."""
     above, below = pl.col("score_low") > PARITY, pl.col("score_high") < PARITY
     position = pl.when(above).then(pl.lit("above")).when(below).then(pl.lit("below"))
     return position.when(pl.col("score_low").is_not_null()).then(pl.lit("in the interval")).alias("parity")

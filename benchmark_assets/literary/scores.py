@@ -27,7 +27,7 @@ SCORE = schema("literary_score")
 def scores(
     ensemble_verdicts: pl.DataFrame, votes: pl.DataFrame, works: pl.DataFrame, literary: Literary, contract: str
 ) -> pl.DataFrame:
-    """Scores of the models on one corpus: columns of `SCORE`, by model and aspect.
+    """Scores of the models on one corpus by aspect, with the columns of `SCORE`.
 
     Parameters
     ----------
@@ -38,12 +38,12 @@ def scores(
     works
         Columns `passage`, `work`, `unit` and `unit_kind`, as `works.with_works` returns them.
     contract
-        The contract of the ensemble, the first part of the signature.
+        The contract of the ensemble, which begins the signature.
 
     Returns
     -------
-    For each model, one row from the verdicts of the whole ensemble (`aspect` ''), and one row for each aspect, from the
-    verdicts of the seats with this aspect. Scores are in [0, 100].
+    For each model, one row from the verdicts of the whole ensemble (`aspect` ''), and one row for each aspect, from
+    verdicts by the seats with this aspect only. Scores are in [0, 100].
     """
     seats = [(seat.judge, seat.aspect) for seat in literary.ensemble]
     keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
@@ -68,7 +68,7 @@ def scores(
 def groups(
     ensemble_verdicts: pl.DataFrame, votes: pl.DataFrame, works: pl.DataFrame, literary: Literary
 ) -> Iterator[tuple[str, str, str, pl.DataFrame]]:  # fmt: skip
-    """The chunks from which scores are computed: model, corpus, aspect, and columns of `VERDICT` and of works.
+    """Yield the chunks for each score: model, corpus, aspect, and a table with the columns of `VERDICT` and `works`.
 
     The arguments are as for `scores`.
     """
@@ -81,7 +81,7 @@ def groups(
 
 
 def _consistency(votes: pl.DataFrame, literary: Literary, model: str, aspect: str) -> dict[str, int]:
-    """Numbers of votes of seats that change with the order, and that prefer neither translation in any order."""
+    """Number of seats' votes that change with the order, and of votes that prefer neither translation in any order."""
     seats = [(seat.judge, seat.aspect) for seat in literary.ensemble if aspect in ("", seat.aspect)]
     keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
     cast = votes.filter(model=model).drop_nulls("better").join(keys, on=SEAT)
@@ -94,18 +94,18 @@ def _consistency(votes: pl.DataFrame, literary: Literary, model: str, aspect: st
 
 
 def interval(chunks: pl.DataFrame) -> tuple[Bounds, str]:
-    """The 95 % interval of a score, in [0, 100], and what its units are.
+    """The 95 % interval of a score, in [0, 100], and the kind of its units.
 
-    `chunks` has the columns `points`, `work`, `unit` and `unit_kind`. With five works or more, the interval is for
-    a population of similar works. With fewer, it is for the population of chunks of these works: only deviations from
-    the mean of the chunk's work count.
+    `chunks` has the columns `points`, `work`, `unit` and `unit_kind`. With five works or more, the interval refers to a
+    population of similar works. With fewer works, it refers to the population of chunks of these works: only deviations
+    from the mean of the chunk's work contribute.
     """
     values, units, kind = centered(chunks)
     return mean_interval(100 * values, units, 0, 100), kind
 
 
 def centered(chunks: pl.DataFrame) -> tuple[Floats, Units, str]:
-    """Points, the unit of each chunk, and what the units are; `chunks` is as for `interval`.
+    """Points and unit of each chunk, and the kind of units; `chunks` is as for `interval`.
 
     With fewer than five works, the differences between the means of works are removed from the points.
     """

@@ -37,13 +37,13 @@ class Preference(NamedTuple):
 
 
 def versus(judge: Model, languages: Mapping[str, str]) -> Template[Preference]:
-    """The question template of a judge; `languages` maps variables of the prompt to the names of the source and the
-    target language."""
+    """The question template of a judge. `languages` maps variables of the prompt to the names of the source language
+    and the target language."""
     return Template(judge, prompts.load(PROMPT), languages, PROMPT, ANSWER, fields(ANSWER["required"], read_preference))
 
 
 def shown(context: Mapping[str, Any], a: str, b: str, aspect: str) -> dict[str, Any]:
-    """The content of a question: a pair of translations, without a hint as to who made them.
+    """The content of a question: a pair of translations, with no indication of their translators.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""The works of chunks, and the units of the intervals on literary corpora.
+"""The works of chunks, and the units of intervals for literary corpora.
 
-Here: which work each chunk belongs to, and whether works are the units. Not here: other units (corpus.units).
+Here: the work of each chunk, and whether works are the units. Not here: other units (corpus.units).
 """
 
 import polars as pl
@@ -12,18 +12,18 @@ from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 WORKS, CHUNKS = "works", "chunks"
-"""The population that an interval is for: similar works, or the chunks of these works."""
+"""The population to which an interval refers: similar works, or the chunks of these works."""
 
 _NAME = pl.col("document").str.extract(r"^(.*?)[-_.]?[0-9]*$")
 WORK = pl.when(_NAME == "").then("document").otherwise(_NAME).alias("work")
 """The work of a chunk: the id of its document without the number at the end, such as `lu-xun` for `lu-xun-01`; the
-whole id if it does not end in a number. So the ids of a work's documents must differ only in this number."""
+whole id if it does not end in a number. The ids of a work's documents must therefore differ only in this number."""
 
 
 def with_works(rows: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
-    """Rows with the columns `work`, `unit` and `unit_kind` of their `passage`.
+    """Add the columns `work`, `unit` and `unit_kind` to rows with the column `passage`.
 
-    If the corpus's description names units (`scoring.cluster`), these are its works.
+    If the corpus's description names units (`scoring.cluster`), these units are its works.
     """
     chunks = warehouse.read("source_text", rows.select("passage"), ["passage", "document"])
     described = [corpus for corpus, settings in scoring(warehouse).items() if settings.cluster]
@@ -33,7 +33,7 @@ def with_works(rows: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
 
 
 def numbered(chunks: pl.DataFrame) -> tuple[Units, str]:
-    """Number of each chunk's unit, and what the units are: works if there are `FEWEST` or more.
+    """Number of each chunk's unit, and the kind of units: works if there are at least `FEWEST`.
 
     `chunks` has the columns of `with_works` and at least one row, from one corpus.
     """

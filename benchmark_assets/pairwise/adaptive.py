@@ -1,7 +1,7 @@
-"""Adaptive judging: choose the next pairs and decide when to stop, so that fewer calls give the same LT or place.
+"""Adaptive judging: choose the next pairs and decide when to stop, so that fewer calls give the same LT or rank.
 
-Here: the order of pairs, and how far the strength from the judged pairs may lie from the strength from all pairs.
-Not here: asking (matches), reported scores (scores).
+Here: the order of pairs, and the interval of the strength that judging all pairs would give. Not here: asking
+(matches), reported scores (scores).
 """
 
 import math
@@ -16,15 +16,15 @@ from benchmark_assets.pairwise.base_sets import Ranks, Within
 from benchmark_assets.pairwise.bradley_terry import fit_fixed, on_scale
 
 Z = 2.5
-"""Half-width of the interval in standard errors, for 95 % coverage. It is larger than 1.96 because a check after each
-batch tends to stop at a lucky moment, and because the strengths of the anchors, which are treated as known, have errors
-too. Determined by simulation (docs/decisions/pairwise.md)."""
+"""Half-width of the interval in standard errors, for 95 % coverage. It is larger than 1.96 because the interval is
+checked after each batch, and may fall below the limit by chance, and because the strengths of the anchors, which are
+treated as known, have errors too. Determined by simulation (docs/decisions/pairwise.md)."""
 
 
 def next_pairs(
     matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[str, float], batch: int
 ) -> pl.DataFrame:
-    """Choose the pairs to ask about next.
+    """Choose the pairs about which to ask next.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ def next_pairs(
 
     Returns
     -------
-    At most `batch` rows of `open_pairs`, in the order in which to ask.
+    At most `batch` rows of `open_pairs`, in the order of asking.
 
     Notes
     -----
     A match is more informative the closer the strengths of candidate and anchor are: its Fisher information is σ(d)
-    σ(-d), with d the difference of the strengths. Items take turns, each with its most informative pair. So the numbers
-    of judged pairs of two items differ by at most one, and each item keeps the weight that it has among all pairs.
-    Within a turn, slices alternate. Ties are broken by a hash.
+    σ(-d), with d the difference of the strengths. Items take turns, each with its most informative pair. The numbers of
+    judged pairs of two items therefore differ by at most one, and each item keeps the weight that it has among all
+    pairs. Within a turn, slices alternate. Ties are broken by a hash.
     """
     estimate = _estimate(matches, strengths)
     counts = matches.group_by("passage").agg(judged=pl.len().cast(pl.Int64))
@@ -75,12 +75,12 @@ def enough(
     matches, open_pairs, strengths
         As for `next_pairs`.
     mode
-        The largest half-width of LT (see `half_width`), or the largest number of places among the anchors (see
-        `places`), at which to stop.
+        The criterion: a maximum half-width of LT (see `half_width`), or a maximum number of places among the anchors
+        (see `places`).
 
     Notes
     -----
-    An undefeated or winless candidate never meets either criterion, so all its pairs are judged.
+    A candidate without a loss or without a win never meets either criterion, so all its pairs are judged.
     """
     if open_pairs.is_empty():
         return True
@@ -90,15 +90,18 @@ def enough(
 
 
 def half_width(matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[str, float]) -> float:
-    """Half-width of `interval` on the scale of LT: the larger distance from its middle to an end; infinite if the
-    candidate's strength is not finite."""
+    """Half-width of `interval` on the scale of LT: the larger of the distances from the estimate to the two ends.
+    Infinite if the candidate's strength is not finite."""
     low, middle, high = on_scale(np.array(interval(matches, open_pairs, strengths)))
     return math.inf if math.isnan(middle) else float(max(high - middle, middle - low))
 
 
 def places(matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[str, float]) -> float:
-    """Number of places among the anchors that `interval` leaves to the candidate: one more than the number of anchors
-    whose strengths lie in the interval; infinite if the candidate's strength is not finite."""
+    """Number of places among the anchors that the candidate may have according to `interval`.
+
+    It is one more than the number of anchors whose strengths lie in the interval, and infinite if the candidate's
+    strength is not finite.
+    """
     low, middle, high = interval(matches, open_pairs, strengths)
     return math.inf if math.isnan(middle) else 1 + sum(low <= strength <= high for strength in strengths.values())
 
@@ -106,21 +109,22 @@ def places(matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[s
 def interval(
     matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[str, float]
 ) -> tuple[float, float, float]:  # fmt: skip
-    """95 % prediction interval, from `matches`, of the log-strength that the candidate has once all pairs are judged.
+    """95 % prediction interval of the log-strength that the candidate will have once all pairs are judged.
 
     Returns
     -------
-    Lower end, strength from `matches`, upper end; all NaN if `matches` gives no finite strength.
+    Lower end, strength from `matches`, upper end; all are NaN if `matches` gives no finite strength.
 
     Notes
     -----
-    The strengths of the anchors are fixed. The interval is narrower than that of the reported LT, which is for a
-    population of items. With I(S) the sum of σ(d) σ(-d) over pairs S, the difference between the strength from the
+    The strengths of the anchors are fixed. The interval is narrower than the interval of the reported LT, which refers
+    to a population of items. With I(S) the sum of σ(d) σ(-d) over pairs S, the difference between the strength from the
     judged pairs and the strength from all pairs has the variance
     φ I(open) / (I(judged) I(all)) + τ² Σ_i (I_i(all) / I(all) - I_i(judged) / I(judged))². The sum is over items i and
     vanishes if each item has given the same share of its information. Both parameters are estimated from the residuals
-    of `matches`: φ is the variance of verdicts relative to single coin tosses (about one half if the orders of a pair
-    are independent tosses); τ² is the variance of the candidate's strength over items, by the method of moments.
+    of `matches`: φ is the variance of verdicts relative to that of single coin tosses (about one half if the two orders
+    of a pair are independent tosses); τ² is the variance of the candidate's strength over items, by the method of
+    moments.
     """
     strength = float(fit_fixed(*_counts(matches, strengths)))
     if math.isnan(strength):
@@ -170,11 +174,11 @@ def _counts(matches: pl.DataFrame, strengths: Mapping[str, float]) -> tuple[Floa
 
 
 def _information(difference: float) -> float:
-    """Fisher information of a match between systems whose log-strengths differ by this much, in (0, 0.25]."""
+    """Fisher information of a match between systems with this difference of log-strengths, in (0, 0.25]."""
     chance = 1 / (1 + math.exp(-abs(difference)))
     return chance * (1 - chance)
 
 
 def _random_key(passage: str, anchor: str) -> str:
-    """Key that sorts pairs in a random order, the same in every process."""
+    """Key that sorts pairs in a pseudorandom order, the same in every process."""
     return blake2b(f"{passage}\0{anchor}".encode(), digest_size=8).hexdigest()

@@ -77,8 +77,8 @@ def pairwise_score(
     """Scores of a model against the anchors of each base set, fitted separately: win rate and LT by slice, and LT at
     equal length.
 
-    A model that is no longer registered keeps its scores under their former contract. So does a model that was compared
-    with a base set whose judge is unknown. Scores of a judge that failed its examination are null.
+    A model that is no longer registered keeps its scores under the contract of that time. So does a model that was
+    compared with a base set whose judge is unknown. Scores from a judge that failed its examination are null.
     """
     contracts = _contracts(warehouse, systems.provider)
     conditions = {
@@ -130,7 +130,7 @@ def rubric_summary(
 ) -> dg.Output[None]:
     """Summary of a model's rubric marks by corpus and judge: mean mark, shares of useful and of perfect outputs.
 
-    Marks of a judge that failed its examination are null.
+    Statistics of a judge that failed its examination are null.
     """
 
     def compute(stale: pl.DataFrame) -> Computed:

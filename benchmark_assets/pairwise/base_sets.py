@@ -1,10 +1,10 @@
-"""Base sets: frozen anchors, their outputs and the judgments between them, in a folder and in the warehouse.
+"""Base sets: frozen anchors, their outputs and the judgments among them, in a folder and in the warehouse.
 
 Here: the format of the folder, its checks and hashes, the import, and the compatibility of versions. Not here: choosing
 anchors and writing a folder (building), comparing candidates with anchors (matches), strengths (scores).
 
 A folder holds the manifest `baseset.yaml`; `outputs.jsonl`, with objects {anchor, passage, text}; and
-`judgments.jsonl`, with an object {passage, first, second, winner} for each time that two texts were shown to the judge.
+`judgments.jsonl`, with an object {passage, first, second, winner} for each question to the judge about two texts.
 An imported base set never changes: different content needs a new version.
 """
 
@@ -72,14 +72,14 @@ class SetItem(Frozen):
 
 
 class Within(Frozen):
-    """Stop asking when the interval of LT extends at most `within` to either side."""
+    """Stop asking once the interval of LT extends at most `within` to either side."""
 
     within: float = Field(gt=0, le=5)
 
 
 class Ranks(Frozen):
-    """Stop asking when the interval of the strength spans at most `ranks` places among the anchors. A place lies
-    between two neighboring anchors, above all anchors or below all anchors; each anchor in the interval adds a place.
+    """Stop asking once the interval of the strength spans at most `ranks` places among the anchors. A place is between
+    two neighboring anchors, above all anchors or below all anchors; each anchor in the interval adds a place.
     """
 
     ranks: int = Field(ge=1, strict=True)
@@ -112,7 +112,7 @@ class JudgeRecord(Frozen):
         return ", ".join([self.id, *words, self.prompt])
 
     def differences(self, now: "JudgeRecord") -> list[str]:
-        """Names of the fields that differ in `now`; an unknown version equals every version."""
+        """Names of the fields that differ in `now`. An unknown version counts as equal to every version."""
         return [
             name for name in type(self).model_fields
             if getattr(self, name) != getattr(now, name) and not (name == "served" and "" in (self.served, now.served))
@@ -177,7 +177,7 @@ class BaseSet(NamedTuple):
     """A complete, checked base set.
 
     `outputs` has columns `anchor`, `passage`, `text`; `judgments` has `passage`, `first`, `second`, `winner`. `winner`
-    is null where the judge refused. `hashes` are the hashes of the files.
+    is null if the judge refused. `hashes` are the hashes of the files.
     """
 
     manifest: Manifest
@@ -187,8 +187,8 @@ class BaseSet(NamedTuple):
 
 
 class ImportedSet(NamedTuple):
-    """Result of an import: the key of the set, whether the set was already in the warehouse (`before`), the numbers of
-    items, anchors and judgments, and the items whose source text has changed since the anchors translated it
+    """Result of an import: the key of the set, whether it was already in the warehouse (`before`), the numbers of its
+    items, anchors and judgments, and the items whose source text is no longer the text that the anchors translated
     (`differing`)."""
 
     base_set: str
@@ -200,7 +200,7 @@ class ImportedSet(NamedTuple):
 
 
 def checked(kind: type[Part], **fields: object) -> Part:
-    """Construct a manifest or a part of one (`kind`) from its fields, and validate it.
+    """Construct and validate an object of the class `kind`, which is a manifest or a part of one.
 
     Raises
     ------
@@ -217,8 +217,9 @@ def checked(kind: type[Part], **fields: object) -> Part:
 def sealed(manifest: Manifest, outputs: bytes, judgments: bytes) -> Hashes:
     """Hashes of a base set.
 
-    `content` is the SHA-256 of three lines: the SHA-256 of the manifest without its hashes (as JSON with sorted keys,
-    without spaces or escapes, with defaults written out), that of `outputs.jsonl` and that of `judgments.jsonl`.
+    `content` is the SHA-256 of three lines. They are the SHA-256 of the manifest without its hashes (as JSON with
+    sorted keys, without spaces or escapes, with defaults written out), the SHA-256 of `outputs.jsonl`, and the SHA-256
+    of `judgments.jsonl`.
     """
     content = manifest.model_dump(mode="json", exclude={"hashes"})
     texts = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode(), outputs, judgments
@@ -234,8 +235,8 @@ def read_base_set(folder: Path) -> BaseSet:
     ------
     BadInput
         If a file is missing, malformed or does not match its hash; if an anchor does not have exactly one output for
-        each item; if outputs or judgments name an unknown anchor or item; if a pair was judged twice in the same order,
-        or its winner is neither of the two anchors; if an anchor has no judgment.
+        each item; if outputs or judgments name an unknown anchor or item; if a pair was judged twice in the same order;
+        if a winner is neither of the two anchors; or if an anchor has no judgment.
     """
     manifest = yaml_files.read(folder / MANIFEST, Sealed, REMEDY)
     outputs, judgments = (_bytes(folder / name) for name in (OUTPUTS, JUDGMENTS))
@@ -243,7 +244,7 @@ def read_base_set(folder: Path) -> BaseSet:
     for name, key in ((OUTPUTS, "outputs"), (JUDGMENTS, "judgments"), (MANIFEST, "content")):
         actual, expected = getattr(hashes, key), getattr(manifest.hashes, key)
         if actual != expected:
-            problem = f"has the hash {actual[:12]}…, but `hashes.{key}` says {expected[:12]}…: its content has changed"
+            problem = f"has the hash {actual[:12]}…, but `hashes.{key}` is {expected[:12]}…: its content has changed"
             raise BadInput(folder / name, "", problem, _TAMPERED)
     return BaseSet(
         manifest, _outputs(folder / OUTPUTS, manifest), _judgments(folder / JUDGMENTS, manifest), manifest.hashes
@@ -254,15 +255,15 @@ def import_base_set(warehouse: Warehouse, folder: Path) -> ImportedSet:
     """Import a base set. Versions coexist; importing a stored version again changes nothing.
 
     Versions that differ only in the last number must have the same anchors, judge and settings, so that their scores
-    are comparable (JP-TL-Bench, section 3.2, requires the same anchors; the same judge and settings follow from its
-    promise of comparable scores).
+    are comparable. JP-TL-Bench, section 3.2, requires the same anchors. The other two requirements follow from its
+    promise of comparable scores.
 
     Raises
     ------
     BadInput
-        If the folder is faulty, a passage is not in the warehouse, the direction of an item is not that of its corpus,
-        the version is already stored with other content, or a stored version that differs only in the last number has
-        other anchors, another judge or other settings. Nothing is then stored.
+        If the folder is not valid (see `read_base_set`), a passage is not in the warehouse, an item and its corpus have
+        different directions, the version is already stored with other content, or a stored version that differs only in
+        the last number has other anchors, another judge or other settings. Nothing is then stored.
     """
     base_set = read_base_set(folder)
     manifest, key = base_set.manifest, base_set.manifest.key
@@ -289,7 +290,7 @@ def items(warehouse: Warehouse, base_set: str) -> pl.DataFrame:
 
 
 def unit_kinds(warehouse: Warehouse, base_set: str) -> str:
-    """Kinds of units of the items of a base set, for settings."""
+    """The kinds of units of a base set's items, as text for settings."""
     return ", ".join(items(warehouse, base_set)["unit_kind"].unique().sort())
 
 
@@ -314,7 +315,7 @@ def records(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, 
     BadInput
         If the keys of an object are not exactly `fields`, or a value is not text; only `winner` may be null.
     """
-    for number, line in enumerate(decode(path).split("\n"), start=1):  # U+2028 may stand in a text
+    for number, line in enumerate(decode(path).split("\n"), start=1):  # not splitlines: a text may contain U+2028
         if not line.strip():
             continue
         place, record = f"line {number}", parse(line, path, number)
@@ -396,7 +397,7 @@ def _check_contract(warehouse: Warehouse, folder: Path, manifest: Manifest, vers
         }
         if names := ", ".join(name for name, differs in differences.items() if differs):
             problem = f"{key} has the same first two numbers but differs in {names}"
-            remedy = "raise the second number of the version, or the first number if the pool differs"
+            remedy = "increase the second number of the version, or the first number if the pool differs"
             raise BadInput(folder / MANIFEST, "version", problem, remedy)
 
 
@@ -409,7 +410,7 @@ def _settings(manifest: Manifest) -> str:
 
 
 def _rows(warehouse: Warehouse, folder: Path, base_set: BaseSet) -> Mapping[str, pl.DataFrame]:
-    """Rows of a base set by table, for each of TABLES."""
+    """Rows of a base set for each table in TABLES, by table."""
     manifest, content = base_set.manifest, base_set.hashes.content
     source, target = _languages(warehouse, folder, manifest)
     stamp = [pl.lit(manifest.key).alias("base_set"), pl.lit(content).alias("fingerprint")]
@@ -427,7 +428,7 @@ def _rows(warehouse: Warehouse, folder: Path, base_set: BaseSet) -> Mapping[str,
 def _languages(warehouse: Warehouse, folder: Path, manifest: Manifest) -> tuple[str | None, str | None]:
     """Source and target language of the items; (None, None) if the items have several language pairs.
 
-    Raises BadInput if an item is not in the warehouse, or its direction is not that of its corpus.
+    Raises BadInput if an item is not in the warehouse, or if an item and its corpus have different directions.
     """
     columns = ["corpus", "source_language", "target_language"]
     languages = {corpus: tuple(pair) for corpus, *pair in warehouse.read("corpus", columns=columns).iter_rows()}

@@ -1,7 +1,7 @@
 """Strengths of systems from counts of wins: the Bradley–Terry model by maximum likelihood.
 
-Here: the fit, with all systems free or with fixed anchors; the test of whether a fit exists; what each unit adds to a
-fit; the scales LT and EN. Not here: counting wins, slices, intervals (scores), the choice of pairs (adaptive).
+Here: the fit, with all systems free or with fixed anchors; the test of whether a fit exists; fits with one unit left
+out; the scales LT and EN. Not here: counts of wins, slices, intervals (scores), the choice of pairs (adaptive).
 """
 
 from collections.abc import Callable, Sequence
@@ -19,8 +19,8 @@ SPAN = 10
 
 _STEPS = 500
 _CLOSE = 1e-7
-"""Iteration stops after a step that changes no difference of strengths by more than this. Convergence is quadratic, so
-the remaining error is about the square of this."""
+"""Iteration stops after a step that changes no difference of strengths by more than this tolerance. Convergence is
+quadratic, so the remaining error is about its square."""
 
 Flags = NDArray[np.bool_]
 
@@ -46,8 +46,8 @@ def fit(wins: Floats) -> Floats:
 
     Notes
     -----
-    Maximizes Σ_ij w_ij ln σ(θ_i - θ_j) - α Σ_i θ_i², α = `PENALTY`: the objective of choix's `opt_pairwise`, and so of
-    JP-TL-Bench, section 4.4. It depends on the matches only through the sums w_ij, so there is no loop over matches.
+    Maximizes Σ_ij w_ij ln σ(θ_i - θ_j) - α Σ_i θ_i², α = `PENALTY`: the objective of choix's `opt_pairwise`, and hence
+    of JP-TL-Bench, section 4.4. It depends on the matches only through the sums w_ij, so there is no loop over matches.
     Newton steps are damped by ln(1 + d) / d, with d the largest change of a difference of strengths (Sun and Tran-Dinh
     2019). They converge from any start, and quadratically near the maximum.
     """
@@ -63,7 +63,7 @@ def fit(wins: Floats) -> Floats:
         slope = won - (matches * chances).sum(axis=2) - 2 * PENALTY * strengths
         curvature = _curvature(matches * information) + 2 * PENALTY * np.eye(size)
         # Adding a constant to all strengths changes only the penalty, and the slope has no component in that direction.
-        # So adding 1 to the curvature changes no step, and keeps the equations well conditioned.
+        # Adding 1 to the curvature therefore changes no step, and keeps the equations well conditioned.
         steps: Floats = np.linalg.solve(curvature + 1, slope[:, :, None])[:, :, 0]
         steps -= steps.mean(axis=1, keepdims=True)
         return steps
@@ -87,7 +87,7 @@ def fit_fixed(anchors: Floats, wins: Floats, losses: Floats) -> Floats:
 
     Returns
     -------
-    Shape (...,), on the scale of the anchors. NaN where the system has no win or no loss, or an anchor has no strength.
+    Shape (...,), on the scale of the anchors. NaN if the system has no win or no loss, or if an anchor has no strength.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def fit_fixed(anchors: Floats, wins: Floats, losses: Floats) -> Floats:
 
 
 def without_units(wins: Floats, strengths: Floats) -> tuple[Floats, Floats]:
-    """Log-strengths without each unit, and their covariance if all matches are independent tosses.
+    """Log-strengths with each unit left out in turn; covariance of the strengths if matches are independent tosses.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def without_units(wins: Floats, strengths: Floats) -> tuple[Floats, Floats]:
     chances, information = _logistic(strengths[:, None] - strengths[None, :])
     slopes = (wins - matches * chances).sum(axis=2)
     curvatures = _curvature(matches * information)
-    # As in `fit`, adding 1 conditions the equations well; so does the penalty, for a system with little information.
+    # Adding 1 keeps the equations well conditioned, as in `fit`. So does the penalty, if a system has few matches.
     size, total = len(strengths), curvatures.sum(axis=0)
     conditioned = total + 2 * PENALTY * np.eye(size) + 1
     steps = np.linalg.solve(conditioned - curvatures, slopes[:, :, None])[:, :, 0]
@@ -146,7 +146,7 @@ def without_units(wins: Floats, strengths: Floats) -> tuple[Floats, Floats]:
 
 
 def without_units_fixed(anchors: Floats, wins: Floats, losses: Floats, strength: float) -> tuple[Floats, Floats, float]:
-    """Log-strength of one system against fixed anchors, without each unit; its derivatives and its variance.
+    """Log-strength of one system against fixed anchors with each unit left out in turn; its derivatives and variance.
 
     Parameters
     ----------
@@ -160,9 +160,9 @@ def without_units_fixed(anchors: Floats, wins: Floats, losses: Floats, strength:
     Returns
     -------
     without
-        Log-strength without each unit, shape (units,); NaN if the system has matches in one unit only.
+        Log-strength without each unit, shape (units,); NaN if all matches of the system are in one unit.
     weights
-        Change of the strength with the strength of each anchor, shape (anchors,), with the sum 1.
+        Derivatives of the strength with respect to the strengths of the anchors, shape (anchors,). Their sum is 1.
     variance
         Variance of the strength if all matches of the system are independent tosses.
     """
@@ -179,8 +179,8 @@ def solvable(wins: Floats) -> Flags:
 
     Notes
     -----
-    It has a finite maximum if and only if a chain of wins leads from every system to every other system: the systems
-    cannot be divided into two groups such that the first never won against the second (Ford 1957).
+    It has a finite maximum if and only if a chain of wins leads from every system to every other system. Equivalently,
+    the systems cannot be divided into two groups such that the first never won against the second (Ford 1957).
     """
     return np.asarray(_reach(wins).all(axis=(-2, -1)))
 
@@ -209,7 +209,7 @@ def obstacle(wins: Floats, names: Sequence[str]) -> str | None:
     if not reasons:
         connected = _reach(wins + wins.T)[0]
         first = reach.sum(axis=1).argmax()
-        top = reach[first] & reach[:, first]  # only its own group reaches the system that reaches the most systems
+        top = reach[first] & reach[:, first]  # systems that reach the one with the largest reach
         group, words = (top, "never lost to") if connected.all() else (connected, "never met")
         reasons.append(f"{_listed(names, group)} {words} {_listed(names, ~group)}")
     return "no finite strengths exist: " + "; ".join(reasons)
@@ -227,7 +227,8 @@ def log_shares(strengths: Floats) -> tuple[Floats, Floats]:
 
     Returns
     -------
-    Log-odds, shape (n,), and their derivatives by the strengths, shape (n, n); NaN if the strengths are NaN.
+    Log-odds, shape (n,), and their derivatives with respect to the strengths, shape (n, n). Both are NaN if the
+    strengths are NaN.
     """
     size = len(strengths)
     others = np.where(np.eye(size, dtype=np.bool_), -np.inf, strengths)
@@ -238,7 +239,7 @@ def log_shares(strengths: Floats) -> tuple[Floats, Floats]:
 
 
 def _curvature(information: Floats) -> Floats:
-    """Negative second derivatives of the log-likelihood from the information of each pair, both (..., n, n)."""
+    """Negative Hessian of the log-likelihood, from the Fisher information of each pair; both of shape (..., n, n)."""
     diagonal = np.eye(information.shape[-1])
     apart = information * (1 - diagonal)
     curvature: Floats = apart.sum(axis=-1, keepdims=True) * diagonal - apart
@@ -246,8 +247,11 @@ def _curvature(information: Floats) -> Floats:
 
 
 def _newton(strengths: Floats, step: Callable[[Floats], Floats]) -> Floats:
-    """Take damped Newton steps from log-strengths, shape (tables, n), until a step changes no difference between
-    strengths (or, with a single system, no strength) by more than `_CLOSE`."""
+    """Take damped Newton steps from log-strengths, shape (tables, n), until convergence.
+
+    The steps converge if no difference between strengths, or with a single system no strength, changes by more than
+    `_CLOSE`.
+    """
     alone = strengths.shape[1] == 1
     for _ in range(_STEPS if strengths.size else 0):
         steps = step(strengths)
@@ -273,7 +277,7 @@ def _reach(wins: Floats) -> Flags:
 
 
 def _logistic(x: Floats) -> tuple[Floats, Floats]:
-    """σ(x) and its derivative σ(x) σ(-x), the Fisher information of a match about x; both accurate far from 0."""
+    """σ(x) and its derivative σ(x) σ(-x), the Fisher information of a match. Both are accurate even far from 0."""
     far = np.exp(-np.abs(x))
     return np.where(x < 0, far, 1.0) / (1 + far), far / (1 + far) ** 2
 

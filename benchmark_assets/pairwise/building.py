@@ -1,4 +1,4 @@
-"""Building a base set: the pool of systems, the judgments between them, the choice of anchors, the folder.
+"""Building a base set: the pool of systems, the judgments among them, the choice of anchors, the folder.
 
 Here: the choice of anchors from a pool, and the report on an imported set. Not here: the format of the folder and its
 checks (base_sets), the question to the judge (comparing), making items from pairs (matches), strengths (bradley_terry).
@@ -33,14 +33,12 @@ from resources.warehouse import Warehouse
 LANGUAGES = ["source_language", "target_language"]
 SPREAD = ("lowest", "highest", "largest_gap", "even_gap", "evenness")
 
-_HEADER = (
-    "# A base set: anchors with frozen outputs and judgments. docs/base-sets.md says what it is. Do not edit it.\n"
-)
+_HEADER = "# A base set: anchors with frozen outputs and judgments. docs/base-sets.md explains it. Do not edit it.\n"
 
 
 class Built(NamedTuple):
-    """Result of a build: the pool's win rates as `win_rates` returns them, anchors from the weakest to the strongest,
-    their `unevenness`, and the anchors whose texts may not be passed on."""
+    """Result of a build: the pool's win rates as `win_rates` returns them, the anchors from the weakest to the
+    strongest, the `unevenness` of their win rates, and the anchors whose texts may not be passed on."""
 
     pool: pl.DataFrame
     anchors: list[str]
@@ -57,20 +55,20 @@ def build_base_set(
     Parameters
     ----------
     items
-        File of JSON lines with `passage` (as `corpus/passage_id`) and `difficulty` ('easy' or 'hard'). The direction of
-        an item is that of its corpus.
+        File of JSON lines with `passage` (as `corpus/passage_id`) and `difficulty` ('easy' or 'hard'). An item has the
+        direction of its corpus.
     count
         Number of anchors to choose.
     systems
         Names of the systems in the pool; if empty, the default of `pool`.
     run
-        The run whose budget pays for the judge's calls.
+        Id of the run whose budget pays for the judge's calls.
 
     Raises
     ------
     BadInput
-        If an argument is not valid, before any question is asked; or if a call of the judge failed. Replies stay in the
-        ledger.
+        If an argument is not valid (checked before any question is asked), or if a call of the judge failed. Replies
+        stay in the ledger.
     """
     check_vacant(folder)
     if identity.judge not in provider.registry().judges:
@@ -128,13 +126,13 @@ def read_items(warehouse: Warehouse, path: Path) -> pl.DataFrame:
 
 
 def pool(warehouse: Warehouse, passages: Sequence[str], systems: Sequence[str]) -> pl.DataFrame:
-    """Texts of the systems in a pool: columns `system`, `passage` and `text`, one row for each system and passage.
+    """Texts of the systems in a pool: columns `system`, `passage` and `text`, a row for each system and passage.
 
     Parameters
     ----------
     systems
         Names of the systems. If empty, all systems that have every passage, except systems with a text that may not be
-        passed on (see `restricted_of`): these are in a pool only if they are named.
+        passed on (see `restricted_of`): such systems must be named explicitly.
 
     Raises
     ------
@@ -211,15 +209,15 @@ def win_rates(judgments: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     ----------
     judgments
         Columns `passage`, `first`, `second` and `winner`, as in `anchor_judgment`. The judgments of a pair on an item,
-        in one or both orders, are one match: a winner that changes with the order gives each system half a win, and an
+        in one or both orders, are one match. If the winner changes with the order, each system gets half a win. An
         order in which the judge refused does not count.
     items
         Columns `passage`, `direction` and `difficulty`.
 
     Returns
     -------
-    Columns `system`, `slice`, `matches`, `wins` and `win_rate` in [0, 1], sorted by `system` and `slice`; no row
-    without a decided match.
+    Columns `system`, `slice`, `matches`, `wins` and `win_rate` in [0, 1], sorted by `system` and `slice`. A system
+    without a decided match in a slice has no row.
     """
     counts = tallies(judgments, items).filter(pl.col("matches") > 0).sort("system", "slice")
     return counts.select("system", "slice", "matches", "wins", win_rate=pl.col("wins") / pl.col("matches"))
@@ -229,8 +227,8 @@ def choose(rates: pl.DataFrame, count: int) -> list[str]:
     """Choose the anchors: the systems whose win rates are most evenly spaced, overall and on every slice.
 
     Minimizes `unevenness` over all choices of `count` systems by dynamic programming. With the systems in order of
-    overall win rate, the best choice of j systems among the first i either leaves the i-th system out or puts it in
-    j-th place, and the cost of that place does not depend on the other systems.
+    overall win rate, the best choice of j systems among the first i either leaves out the i-th system or puts it in
+    j-th place. The cost of that place does not depend on the other systems.
 
     Parameters
     ----------
@@ -250,7 +248,7 @@ def choose(rates: pl.DataFrame, count: int) -> list[str]:
 
     Notes
     -----
-    200 systems take milliseconds. JP-TL-Bench, section 3.2, has the same aim; its authors chose by hand.
+    A pool of 200 systems takes milliseconds. JP-TL-Bench, section 3.2, has the same aim; its authors chose by hand.
     """
     systems, values = _matrix(rates)
     if not 2 <= count <= len(systems):
@@ -269,7 +267,7 @@ def choose(rates: pl.DataFrame, count: int) -> list[str]:
 
 
 def unevenness(rates: pl.DataFrame, anchors: Iterable[str]) -> float:
-    """Deviation of the anchors' win rates from even spacing over the range of the pool: `choose` minimizes it.
+    """Deviation of the anchors' win rates from even spacing over the range of the pool, which `choose` minimizes.
 
     Parameters
     ----------
@@ -281,8 +279,8 @@ def unevenness(rates: pl.DataFrame, anchors: Iterable[str]) -> float:
     Root mean square distance of the anchors' win rates from evenly spaced points, in units of win rates; 0 for even
     spacing. The points divide the range from the pool's lowest to its highest win rate; the j-th weakest anchor
     (overall) is compared with the j-th point. Overall win rates have half of the weight. The win rates on the other
-    slices, each with the range of the pool on that slice, share the other half: so an anchor that is strong in one
-    direction and weak in the other counts as out of place.
+    slices share the other half, each compared with points in the pool's range on that slice. An anchor that is strong
+    in one direction and weak in the other therefore counts as out of place.
     """
     systems, values = _matrix(rates)
     mask = np.isin(systems, list(anchors))
@@ -293,8 +291,8 @@ def unevenness(rates: pl.DataFrame, anchors: Iterable[str]) -> float:
 def evenness(win_rates: Sequence[float]) -> float:
     """Evenness of the gaps between neighboring win rates, in [0, 1]: Pielou's evenness of the gaps.
 
-    It is the entropy of the gaps as shares of the range, divided by its maximum: 1 if all gaps are equal, as with two
-    systems; 0 if one gap is the whole range, or if all win rates are equal.
+    It is the entropy of the gaps as shares of the range, divided by its maximum: 1 if all gaps are equal, and always
+    with two systems; 0 if one gap is the whole range, or if all win rates are equal.
     """
     gaps = np.diff(np.sort(win_rates))
     if not gaps.any():
@@ -308,8 +306,8 @@ def spread(rates: pl.DataFrame, anchors: Sequence[str]) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `slice` and `SPREAD`: the lowest and the highest win rate, the largest gap between neighbors, the gap of an
-    even spacing, and `evenness`. All but `slice` are null if an anchor has no win rate on the slice.
+    Columns `slice` and `SPREAD`: the lowest and the highest win rate, the largest gap between neighbors, the gap that
+    even spacing would have, and `evenness`. All but `slice` are null if an anchor has no win rate on the slice.
     """
     rows: list[tuple[object, ...]] = []
     for (name,), group in rates.filter(pl.col("system").is_in(anchors)).group_by("slice", maintain_order=True):
@@ -325,14 +323,16 @@ def spread(rates: pl.DataFrame, anchors: Sequence[str]) -> pl.DataFrame:
 
 
 def _bad_count(count: int, problem: str) -> BadInput:
-    """The error for a number of anchors that the pool cannot provide; `problem` gives the size of the pool."""
+    """The error if the pool cannot provide the number of anchors. `problem` states the size of the pool."""
     remedy = "ask for at least two anchors and at most as many as there are systems, or add systems"
     return BadInput("pool", "", f"{problem}, so {count} anchors cannot be chosen", remedy)
 
 
 def _matrix(rates: pl.DataFrame) -> tuple[list[str], NDArray[np.float64]]:
-    """Systems that have a win rate on every slice, in order of overall win rate and then of name; and their win rates,
-    overall and then by slice, shape (systems, slices)."""
+    """Systems that have a win rate on every slice, and their win rates, shape (systems, slices).
+
+    Systems are sorted by overall win rate, then by name. The first slice is `OVERALL`.
+    """
     wide = rates.pivot("slice", index="system", values="win_rate").drop_nulls().sort(OVERALL, "system")
     others = sorted(set(wide.columns) - {"system", OVERALL})
     return wide["system"].to_list(), wide.select(OVERALL, *others).to_numpy()
@@ -358,8 +358,7 @@ def manifest(
     items: pl.DataFrame,
     restricted: Sequence[str],
 ) -> base_sets.Manifest:
-    """The manifest of a base set, from the record of its judge, the names of its anchors, and items as `read_items`
-    returns them.
+    """The manifest of a base set, from its judge's record, names of anchors, and items as `read_items` returns them.
 
     Raises
     ------
@@ -377,9 +376,9 @@ def manifest(
 def restricted_of(warehouse: Warehouse, outputs: pl.DataFrame) -> list[str]:
     """Names of the systems with a text that may not be passed on, sorted.
 
-    These are human translators with restricted texts, and models with an output that contains a whole restricted
-    source or translation of the passage: a model may have memorized it, or an imported output may be a copy. `outputs`
-    has the columns `system`, `passage` and `text`.
+    These are human translators with restricted texts, and models with an output that contains a complete restricted
+    source or translation of the passage: the model may have memorized it, or an imported output may be a copy.
+    `outputs` has the columns `system`, `passage` and `text`.
     """
     restricted: set[str] = set()
     for (corpus,), group in outputs.group_by(CORPUS):
@@ -431,8 +430,8 @@ class Report(NamedTuple):
 
     `anchors` has the rows of `anchor_score`: the slice 'overall' comes first, and each slice lists the anchors from the
     highest overall win rate to the lowest. `spread` is the result of the function `spread`. `contract` and `signature`
-    state what the numbers depend on. `problem` says why no finite strengths exist overall, or how many resamples
-    lack them; it is otherwise None.
+    state what the numbers depend on. `problem` is the reason why no finite overall strengths exist, or states how many
+    resamples lack them; otherwise it is None.
     """
 
     anchors: pl.DataFrame
@@ -443,7 +442,7 @@ class Report(NamedTuple):
 
 
 def report(warehouse: Warehouse, base_set: str) -> Report:
-    """Score the anchors of an imported base set, given as `name@version`, by their matches against each other.
+    """Score the anchors of an imported base set (`name@version`) by their matches against each other.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""One judge compares two translations.
+"""The comparison of two translations by one judge.
 
 Here: the question, the sides of the texts, valid replies, pairs that need no judge (JP-TL-Bench, section 4, appendix
 B). Not here: the pairs of outputs and anchors (matches), retries (resources.provider.asking).
@@ -58,8 +58,8 @@ def comparing(judge: Model, languages: tuple[str, str]) -> Template[Side]:
 
 
 def judged_by(provider: Provider, judge: str) -> JudgeRecord:
-    """The current record of a registered judge. The version is that of its last probe or, without a probe, of its first
-    reply."""
+    """The current record of a registered judge. `served` is the version in its latest probe or, without a probe, in its
+    first reply."""
     model, prompt = provider.model(judge), prompts.load(PROMPT)
     first, probed = ledger.served(provider.ledger, model.place, model.settings.id)
     decoding = model.settings.model_dump(include={"id", "effort", "temperature", "top_p", "seed", "max_tokens"})
@@ -67,8 +67,8 @@ def judged_by(provider: Provider, judge: str) -> JudgeRecord:
 
 
 def settled(pair: Contenders) -> Verdict[Side] | None:
-    """The verdict on a pair that needs no judge, None for other pairs. A blank text loses; a pair of blank
-    texts is excluded."""
+    """The verdict on a pair that needs no judge; None for other pairs. A blank text loses. If both are blank, the pair
+    is excluded."""
     empty = not pair.translation_a.strip(), not pair.translation_b.strip()
     if all(empty):
         return Verdict(abstention="both texts are empty")

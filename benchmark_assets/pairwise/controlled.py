@@ -1,8 +1,8 @@
-"""LT at equal length: strengths from matches, without the effect of length, and of position where it does not cancel.
+"""LT at equal length: strengths from matches, without the effect of text length on the judge.
 
-Here: what moves a judge besides quality, from the matches of anchors and from padded texts, and the LT that a model or
-an anchor would have if all texts of an item had one length. Not here: LT without control (scores), padded texts
-(examination).
+The effect of position is removed as well, if it does not cancel. Here: influences on a judge besides quality, estimated
+from the matches of anchors and from padded texts, and the LT that a model or an anchor would have if all texts for an
+item had the same length. Not here: LT without control (scores), padded texts (examination).
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,8 +34,8 @@ SIGNATURE = (
 )
 
 COMPARABLE = 1.5
-"""Maximum ratio of the lengths of two texts whose match is used for the coefficient of length. Above it, one of the
-texts omits or adds something."""
+"""Maximum ratio of two texts' lengths for their match to be used for the length coefficient. With a larger ratio, one
+of the texts omits or adds something."""
 
 TEXTLESS = "the anchors have no match, or their texts are missing or equally long"
 UNKNOWN = "the judge's length coefficient is unknown: {}, and there is no report card of the judge on padded texts"
@@ -49,7 +49,7 @@ _VERDICT = ["passage", "first", "second", "winner"]
 
 
 class Matches(NamedTuple):
-    """Matches with a winner, or whose winner changed with the order.
+    """Matches that have a winner, or whose winner changed with the order.
 
     Attributes
     ----------
@@ -62,8 +62,8 @@ class Matches(NamedTuple):
     orders
         Number of orders with a winner, shape (matches,).
     covariates
-        Shape (matches, 2): log of the ratio of `system`'s text length to `other`'s, and the mean over orders of 1
-        (`system` was shown as A) and -1. Both are 0 where a text is blank, because no judge saw it.
+        Shape (matches, 2): log of the ratio of `system`'s text length to `other`'s, and the mean position over orders,
+        with 1 if `system` was shown as A and -1 otherwise. Both are 0 if a text is blank, because no judge saw it.
     """
 
     passages: NDArray[np.object_]
@@ -75,7 +75,7 @@ class Matches(NamedTuple):
     covariates: Floats
 
     def where(self, kept: NDArray[np.bool_]) -> "Matches":
-        """The matches that the mask `kept`, shape (matches,), selects."""
+        """The matches that are selected by the mask `kept`, shape (matches,)."""
         return Matches(
             self.passages[kept], self.units[kept], self.system[kept], self.other[kept], self.won[kept],
             self.orders[kept], self.covariates[kept],
@@ -85,9 +85,10 @@ class Matches(NamedTuple):
 class JudgeEffects(NamedTuple):
     """Influences on the verdicts of a judge besides quality.
 
-    `length` is in logits of a verdict per unit of log length ratio, `position` in logits that a text gains as A; None
-    where both orders were judged. `ties` is Davidson's parameter: 2 if a winner changes with the order as often as
-    between two independent verdicts, less if the orders agree more often, more if the judge chooses by position.
+    `length` is in logits of a verdict per unit of log length ratio. `position` is the number of logits that a text
+    gains if shown as A, and None if both orders were judged. `ties` is Davidson's parameter: 2 if the winner changes
+    with the order as often as between two independent verdicts, less if the orders agree more often, and more if the
+    judge chooses by position.
     """
 
     length: Estimate
@@ -101,11 +102,11 @@ class Fit(NamedTuple):
     Attributes
     ----------
     values, without
-        Parameters from all units, shape (p,), and without each unit after one Newton step, shape (units, p).
+        Parameters from all units, shape (p,), and with each unit left out (one Newton step), shape (units, p).
     covariance
         Covariance of the parameters if all verdicts are independent tosses, shape (p, p).
     response
-        Decrease of the parameters with the offset of each match, shape (p, matches).
+        Decrease of each parameter per unit of each match's offset, shape (p, matches).
     """
 
     values: Floats
@@ -118,7 +119,7 @@ def with_control(
     scores: pl.DataFrame, comparisons: pl.DataFrame, judgments: pl.DataFrame, items: pl.DataFrame,
     lengths: pl.DataFrame, padding: Sequence[Estimate],
 ) -> pl.DataFrame:  # fmt: skip
-    """Scores with LT at equal length.
+    """Add LT at equal length to scores.
 
     Parameters
     ----------
@@ -129,13 +130,13 @@ def with_control(
     lengths
         Columns `system` (anchor or model), `passage` and `length`, in characters; 0 for a blank text.
     padding
-        Length coefficients of the judge from padded texts (`judge_report`); none if it was not examined.
+        Length coefficients of the judge from padded texts (`judge_report`); empty if it was not examined.
 
     Returns
     -------
-    Columns of `pairwise_score` without `judge_standing`. `lt_controlled` is null where strengths are not finite, and
-    where the length coefficient is unknown; `length_problem` then gives the reason. `lt_fixed_controlled` has the
-    same strength relative to the mean of the anchors, as LT of the anchors has.
+    Columns of `pairwise_score` without `judge_standing`. `lt_controlled` is null if strengths are not finite, or if the
+    length coefficient is unknown; `length_problem` then gives the reason. `lt_fixed_controlled` is LT of the same
+    strength relative to the mean of the anchors, and comparable with LT of the anchors.
     """
     anchors = sorted({*judgments["first"], *judgments["second"], *comparisons["anchor"]})
     effects, problem = judge_effects(matches_of(judgments, anchors, lengths, items), anchors, padding)
@@ -159,7 +160,7 @@ def with_anchor_control(
     scores: pl.DataFrame, judgments: pl.DataFrame, items: pl.DataFrame, lengths: pl.DataFrame,
     padding: Sequence[Estimate],
 ) -> pl.DataFrame:  # fmt: skip
-    """Scores of anchors with LT at equal length.
+    """Add LT at equal length to scores of anchors.
 
     Parameters
     ----------
@@ -197,7 +198,7 @@ def _with_ends(estimates: Mapping[str, Estimate]) -> dict[str, float | None]:
 def _joined(
     scores: pl.DataFrame, rows: Sequence[Mapping[str, object]], table: str, system: str, columns: Sequence[str]
 ) -> pl.DataFrame:
-    """Scores with further columns of their table, from rows by system and slice."""
+    """Join scores with `rows`, which give further columns of the table by system and slice."""
     kinds = schema(table, "judge_standing")
     controlled = pl.DataFrame(rows, schema={name: kinds[name] for name in (system, "slice", *columns)})
     joined = scores.join(controlled, on=[system, "slice"], how="left", maintain_order="left")
@@ -247,7 +248,7 @@ def matches_of(judgments: pl.DataFrame, systems: Sequence[str], lengths: pl.Data
 def judge_effects(
     matches: Matches, anchors: Sequence[str], padding: Sequence[Estimate]
 ) -> tuple[JudgeEffects, str | None]:
-    """Influences on the judge of a base set, and why its length coefficient is unknown (None if it is known).
+    """Influences on the judge of a base set; and the reason why its length coefficient is unknown, None if it is known.
 
     Parameters
     ----------
@@ -259,13 +260,14 @@ def judge_effects(
     Notes
     -----
     Davidson (1970): a match is won, tied or lost with odds exp(η) : ν : exp(-η). η is linear in the strengths and the
-    covariates, so the coefficient of length comes from deviations of an anchor's lengths from its own mean: an anchor
-    that is always longer adds nothing. Matches of texts that are not `COMPARABLE` are left out.
+    covariates. The coefficient of length is therefore estimated from deviations of an anchor's lengths from the
+    anchor's mean; an anchor whose texts are always longer contributes nothing. Matches with a length ratio above
+    `COMPARABLE` are left out.
 
-    Two independent verdicts with the log-odds d, one for each order, of a judge who gives the text shown as A γ logits,
-    are this model with η = d and ν = 2 cosh γ. If ν is below 2, the orders depend on each other, and d = 4 η / (2 + ν)
-    are the log-odds of a verdict between nearly equal texts. Coefficients are in units of d, so that they are
-    comparable with those of padded texts.
+    The model also describes two independent verdicts with the log-odds d, one for each order, by a judge who favors the
+    text shown as A by γ logits: then η = d and ν = 2 cosh γ. If ν is below 2, the orders depend on each other, and the
+    log-odds of a verdict between nearly equal texts are d = 4 η / (2 + ν). Coefficients are in units of d, so that they
+    are comparable with the coefficients from padded texts.
     """
     one_order, varied = bool((matches.orders == 1).all()), (matches.covariates != 0).any(axis=0).tolist()
     comparable = matches.where(np.abs(matches.covariates[:, 0]) <= np.log(COMPARABLE))
@@ -280,9 +282,9 @@ def judge_effects(
 def _of_anchors(
     matches: Matches, anchors: Sequence[str], columns: Sequence[int]
 ) -> tuple[Mapping[str, Estimate], str]:  # fmt: skip
-    """Estimates from the matches of anchors, by name, and why there is no length coefficient with an interval.
+    """Estimates from the matches of anchors, by name; and the reason if no interval of the length coefficient exists.
 
-    `columns` are the covariates to use, by their column in `matches`.
+    `columns` are the indices of the covariates to use.
     """
     if reason := obstacle(_wins(matches, len(anchors)), anchors):
         return {}, reason
@@ -313,11 +315,11 @@ def at_equal_length(matches: Matches, systems: int, effects: JudgeEffects) -> li
 
     Notes
     -----
-    Strengths are fitted with the judge's coefficients as given. The result comes from `fit` of the wins that these
-    strengths predict between equally long texts, whatever their position: it is on the scale of LT, ties counting as
-    half wins, and equals LT if the coefficients are 0, since the totals of wins are then the observed ones. The
-    interval combines the interval of the strength with the intervals of the coefficients (MOVER; Zou and Donner 2008),
-    which are independent of the strength if lengths do not depend on item effects.
+    Strengths are fitted with the judge's coefficients held fixed. They predict wins between equally long texts without
+    an effect of position, and `fit` of these wins gives the result. It is therefore on the scale of LT, where a tie is
+    half a win. It equals LT if the coefficients are 0, because predicted totals of wins then equal the observed totals.
+    The interval combines the interval of the strength with the intervals of the coefficients (MOVER; Zou and Donner
+    2008), which are independent of the strength if lengths do not depend on item effects.
     """
     wins, design = _wins(matches, systems), _contrasts(matches, systems)
     coefficients = [(effect.value, effect[1:]) for effect in effects[:2] if effect.value is not None]
@@ -349,7 +351,7 @@ def at_equal_length(matches: Matches, systems: int, effects: JudgeEffects) -> li
 
 
 def _widened(estimate: Estimate, below: Floats, above: Floats) -> Estimate:
-    """An estimate whose interval includes independent changes, shape (changes,), by MOVER."""
+    """Widen the interval of an estimate by independent changes, shape (changes,), with MOVER."""
     value, low, high = estimate
     if value is None or low is None or high is None:
         return estimate
@@ -360,13 +362,15 @@ def _widened(estimate: Estimate, below: Floats, above: Floats) -> Estimate:
 
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:
-    """The mean of independent estimates of one number, weighted by precision, with its 95 % interval; None if no
-    estimate has an interval.
+    """The precision-weighted mean of independent estimates of one quantity, with its 95 % interval.
+
+    `NONE` if no estimate has an interval.
 
     Notes
     -----
-    Distances of bounds are combined by MOVER. If the estimates differ significantly (χ², 5 %), the distances are
-    multiplied by the root of χ² over its degrees of freedom (Birge 1932): the sources do not measure the same quantity.
+    Distances of the bounds from the estimates are combined by MOVER. If the estimates differ significantly (χ², 5 %),
+    they do not measure the same quantity, and the distances are multiplied by the square root of χ² divided by its
+    degrees of freedom (Birge 1932).
     """
     known = np.array([each for each in estimates if each.low is not None], dtype=np.float64)
     if not len(known):
@@ -393,7 +397,7 @@ def davidson(design: Floats, matches: Matches, offset: Floats, log_ties: float |
     offset
         Added to the linear predictor, shape (matches,).
     log_ties
-        Logarithm of the tie parameter, -inf without ties; None if it is the last parameter of the fit.
+        Logarithm of the tie parameter, -inf without ties. None to estimate it as the last parameter of the fit.
 
     Returns
     -------
@@ -401,8 +405,8 @@ def davidson(design: Floats, matches: Matches, offset: Floats, log_ties: float |
 
     Notes
     -----
-    For a fixed tie parameter ν, the equations use matches only through `won`, whose mean is (exp(η) + ν / 2) / (exp(η)
-    + ν + exp(-η)): a match with one refused order counts as a win or a loss, as in LT.
+    For a fixed tie parameter ν, the equations depend on matches only through `won`, whose mean is (exp(η) + ν / 2) /
+    (exp(η) + ν + exp(-η)). A match with one refused order therefore counts as a win or a loss, as in LT.
     """
     size, free = design.shape[1], log_ties is None
     values = np.zeros(size + free)
@@ -436,13 +440,13 @@ def davidson(design: Floats, matches: Matches, offset: Floats, log_ties: float |
 
 
 def _scale(ties: Floats) -> Floats:
-    """Increase of the linear predictor with the log-odds of a verdict, from tie parameters, any shape."""
+    """Increase of the linear predictor per unit of a verdict's log-odds, for tie parameters of any shape."""
     scales: Floats = (2 + np.minimum(ties, 2)) / 4
     return scales
 
 
 def _information(design: Floats, blocks: Sequence[Floats], free: bool) -> Floats:
-    """Fisher information of the parameters; `blocks` are its terms by match: for η, η and log ν, and log ν."""
+    """Fisher information of the parameters; `blocks` are the matches' terms for (η, η), (η, log ν), (log ν, log ν)."""
     information: Floats = design.T @ (blocks[0][:, None] * design)
     if not free:
         return information
@@ -451,7 +455,7 @@ def _information(design: Floats, blocks: Sequence[Floats], free: bool) -> Floats
 
 
 def _chances(eta: Floats, log_ties: float) -> tuple[Floats, Floats, Floats]:
-    """Chances of a win, a tie and a loss, from linear predictors of any shape."""
+    """Probabilities of a win, a tie and a loss, from linear predictors of any shape."""
     odds = np.exp(-np.abs(eta))
     tie = np.exp(log_ties) * odds
     total = 1 + tie + odds**2
@@ -459,7 +463,7 @@ def _chances(eta: Floats, log_ties: float) -> tuple[Floats, Floats, Floats]:
 
 
 def _contrasts(matches: Matches, systems: int) -> Floats:
-    """Design of the strengths of all systems but the first, whose strength is 0: shape (matches, systems - 1)."""
+    """Design matrix for the strengths of all systems except the first, which is fixed at 0: (matches, systems - 1)."""
     identity = np.eye(systems)[:, 1:]
     return identity[matches.system] - identity[matches.other]
 

@@ -1,7 +1,7 @@
 """The examination of the judges of base sets and of rubrics, with the questions of their votes.
 
-Here: who is examined, the content of a question, the verdict on the judge of a base set and its length coefficient.
-Not here: sentinels and rounds (examination).
+Here: the examined judges, the content of a question, the verdict on the judge of a base set, and the judge's length
+coefficient. Not here: sentinels and rounds (examination).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from resources.warehouse import Warehouse
 
 
 def of_base_sets(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
-    """The verdict on the judge of each base set, by base set and direction; the direction '' means all."""
+    """The verdict on the judge of each base set, by base set and direction ('' for all directions)."""
     of_cards = cards(warehouse, "comparison")
     return {key: together(of_set, of_cards) for key, of_set in _reports(warehouse).items()}
 
@@ -59,14 +59,14 @@ def _reports(warehouse: Warehouse) -> dict[tuple[str, str], list[Report]]:
 
 
 def of_slices(warehouse: Warehouse, slices: Iterable[tuple[str, str]]) -> list[Standing]:
-    """The verdict on the judge for each base set and slice, given their names. A slice of one direction, such as 'ja-en
-    easy', depends only on the examination in this direction."""
+    """The verdict on the judge, for each pair of base set and slice. A slice of one direction, such as 'ja-en easy',
+    depends only on the examination in this direction."""
     standings = of_base_sets(warehouse)
     return [standings.get((base_set, name.partition(" ")[0]), standings[base_set, ""]) for base_set, name in slices]
 
 
 class ComparisonSentinels(PairExaminations):
-    """Choices of the judges of base sets in pairs whose better text is known.
+    """Choices that the judges of base sets make in pairs whose better text is known.
 
     A judge is examined once for each language direction of the corpora that ask for it, and again if the judge, its
     served version or a text changes. An examination ends as soon as its verdict is clear.
@@ -93,12 +93,12 @@ class ComparisonSentinels(PairExaminations):
         return {text.passage: {"source": text.material.source} for text in texts}
 
     def preferred(self, value: Any) -> str:
-        """The letter that the reply names."""
+        """The letter in the reply."""
         return str(value)
 
 
 class RubricSentinels(TextExaminations):
-    """Marks that the judges of rubrics give to human translations and to texts with known faults.
+    """Marks that the judges of rubrics give to human translations and to texts with known errors.
 
     A judge is examined once for each language direction of the corpora that ask for it, and again if the judge, its
     served version or a text changes. An examination ends as soon as its verdict is clear.
@@ -109,15 +109,15 @@ class RubricSentinels(TextExaminations):
     marks: ClassVar[bool] = True
 
     def juries(self) -> Mapping[str, Sequence[str]]:
-        """The judges of each corpus."""
+        """The names of the rubric's judges, by corpus."""
         return {corpus: rubric.judges for corpus, rubric in rubrics(self.warehouse).items()}
 
     def template(self, judge: Model, languages: Mapping[str, str]) -> Template[Mark]:
-        """The question about an output."""
+        """The template of the question about an output."""
         return marking(judge, languages)
 
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """The source and one reference of each passage that has another reference than the sound text."""
+        """The source and one reference, for each passage that has a reference other than the sound text."""
         references = other_references(self.warehouse, texts)
         return {
             text.passage: {"source": text.material.source, "reference": reference_of(text.passage, others)}

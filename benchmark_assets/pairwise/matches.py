@@ -1,7 +1,8 @@
 """Comparisons of outputs with the anchors of base sets, as items and rows.
 
-Here: the base sets and anchors that an output is compared with, and what a comparison depends on. Not here: comparing
-two texts (comparing), base sets themselves (base_sets), strengths (scores), the pairs of adaptive mode (rounds).
+Here: the base sets and anchors with which an output is compared, and the fingerprint of a comparison. Not here: the
+comparison of two texts (comparing), base sets themselves (base_sets), strengths (scores), the pairs of adaptive mode
+(rounds).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,8 +39,8 @@ class Contest(NamedTuple):
 def match(
     output: tuple[str, str], base_set: str, anchor: str, side: Side, template: Template[Side], pair: Contenders
 ) -> Item:
-    """The item of a comparison between an output, named by model and passage, and the text of an anchor. `side` is the
-    side of the output."""
+    """The item of a comparison between an output (model and passage) and the text of an anchor. `side` is the side of
+    the output."""
     key = {"base_set": base_set, "anchor": anchor, "shown": side}
     return Item(output, key, template, pair._asdict(), settled(pair))
 
@@ -52,15 +53,15 @@ def winner(item: Item, verdict: Verdict[Side]) -> str | None:
 class Comparisons(OutputStudy[Contest]):
     """Comparisons of an output with the text of each anchor of each base set whose items include the passage.
 
-    The judge is asked again only if the output, its source, the base set or the judge changed.
+    The judge is asked again only if the output, its source, the base set or the judge changes.
     """
 
     name = "comparison"
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Contest]]:
-        """The contests of outputs with each base set, by model, base set and corpus.
+        """The contests of outputs with base sets, by model, base set and corpus.
 
-        Two kinds of outputs have no contest with a base set: outputs of its anchors, because the judgments between
+        Two kinds of outputs have no contest with a base set: outputs of its anchors, because the judgments among
         anchors are frozen, and outputs for a passage whose source has changed since the anchors translated it. If the
         judge of a base set may not judge the model, or differs from the judge of the anchors, the group has a BadInput
         in place of a contest.
@@ -115,8 +116,8 @@ class Comparisons(OutputStudy[Contest]):
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
         """In adaptive mode, compare a model with a base set round by round until the model's strength is known
-        precisely enough; outputs whose comparisons were not needed have no rows. Without adaptive mode, there is
-        one round."""
+        precisely enough. Outputs that then have no comparison have no rows. Without adaptive mode, there is one round.
+        """
         items_of: dict[tuple[str, str], list[Item]] = {}
         for item in items:
             items_of.setdefault((item.partition[0], str(item.key["base_set"])), []).append(item)
@@ -159,7 +160,7 @@ class Comparisons(OutputStudy[Contest]):
 
 
 def text_lengths(warehouse: Warehouse, base_set: str, outputs: pl.DataFrame) -> pl.DataFrame:
-    """Lengths of the texts of the anchors of a base set on all its items, and of outputs, given by model and passage.
+    """Lengths of a base set's anchor texts on all its items, and of the given outputs (columns `model` and `passage`).
 
     Returns
     -------
@@ -179,7 +180,7 @@ def _pair(item: Item) -> tuple[str, str]:
 
 
 def _same_judge(base_set: str, judge: str, then: JudgeRecord, now: JudgeRecord) -> None:
-    """Check that the judge, its settings and its prompt are those that judged the anchors: JP-TL-Bench, section 4.5.
+    """Check that the anchors were judged by the same judge with the same settings and prompt: JP-TL-Bench, section 4.5.
 
     Raises
     ------

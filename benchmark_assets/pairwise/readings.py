@@ -1,4 +1,4 @@
-"""Tables of pairwise scores and rubric marks for Dagster's UI. Not here: the numbers."""
+"""Tables of pairwise scores and rubric marks for Dagster's UI. Not here: computing the numbers."""
 
 from collections.abc import Mapping
 

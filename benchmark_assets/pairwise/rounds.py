@@ -1,7 +1,7 @@
 """Adaptive mode: compare a model with a base set in rounds, the most informative pairs first.
 
-Here: the inputs of adaptive mode from the warehouse, and the pairs of the next round. Not here: how informative a pair
-is, and the criterion to stop (adaptive); asking (matches).
+Here: the inputs of adaptive mode from the warehouse, and the pairs of the next round. Not here: the information of a
+pair and the stopping criterion (adaptive), asking (matches).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +17,8 @@ from benchmark_assets.pairwise.scores import anchor_wins, candidate_matches
 from resources.warehouse import Warehouse
 
 BATCH = 64
-"""Number of pairs in a round: the default number of parallel calls to an endpoint. With smaller rounds more calls would
-wait for the end of a round; with larger rounds more calls would turn out to be unnecessary."""
+"""Number of pairs in a round: the default number of parallel calls to an endpoint. With smaller rounds, more time would
+pass in waiting for the last call of a round. With larger rounds, more calls would turn out to be unnecessary."""
 
 _PAIR = ["passage", "anchor"]
 _MATCH = pl.Schema({"passage": pl.String(), "anchor": pl.String(), "won": pl.Float64()})
@@ -41,8 +41,8 @@ class AdaptiveInputs(NamedTuple):
 def adaptive_inputs(
     warehouse: Warehouse, model: str, base_set: str, mode: Within | Ranks, stale: Sequence[str]
 ) -> AdaptiveInputs | None:
-    """Read the inputs of adaptive mode; None if the anchors have no finite strengths, so that all pairs must be judged.
-    `stale` are the passages whose stored comparisons no longer count."""
+    """Read the inputs of adaptive mode. None if the anchors have no finite strengths: all pairs must then be judged.
+    `stale` are the passages whose stored comparisons are out of date."""
     key = pl.DataFrame({"base_set": [base_set]})
     strengths = _strengths(warehouse, key)
     if strengths is None:
@@ -58,7 +58,7 @@ def adaptive_inputs(
 def round_pairs(
     inputs: AdaptiveInputs, judged: pl.DataFrame, open_pairs: Iterable[tuple[str, str]]
 ) -> set[tuple[str, str]]:
-    """The pairs of the next round, by passage and anchor; empty if the judged pairs are enough.
+    """The pairs (passage and anchor) of the next round; empty if the judged pairs suffice.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def round_pairs(
         Pairs judged in this run: columns `passage`, `anchor` and `winner` as in the table `comparison`, one row for
         each order.
     open_pairs
-        Pairs not yet judged, by passage and anchor; duplicates are ignored.
+        Pairs (passage and anchor) not yet judged; duplicates are ignored.
     """
     matches = pl.concat([inputs.stored, _matches(judged.with_columns(model=pl.lit("")))])
     rows = [(passage, anchor, inputs.slices[passage]) for passage, anchor in dict.fromkeys(open_pairs)]

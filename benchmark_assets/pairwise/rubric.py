@@ -57,16 +57,16 @@ class Mark(NamedTuple):
 
 
 def rubrics(warehouse: Warehouse) -> dict[str, Rubric]:
-    """The section `rubric` of each corpus's description, by corpus; the defaults where a description has none."""
+    """The section `rubric` of each corpus's description, by corpus. A description without the section has defaults."""
     return sections(warehouse, "rubric", Rubric)
 
 
 def reference_of(passage: str, references: Mapping[str, str]) -> str:
     """The reference of a passage that judges see with every output; `references` maps translators to texts.
 
-    It is chosen by a hash of passage and translator. Over a corpus, every translator is chosen about equally often; all
-    models and judges get the same reference; and a new translator changes the choice only in passages where the hash
-    chooses that translator.
+    It is chosen by a hash of passage and translator. Every translator is therefore chosen about equally often in a
+    corpus, all models and judges get the same reference, and a new translator changes the choice only in passages where
+    the hash selects the new translator.
     """
     return references[min(references, key=lambda translator: digest(passage, translator))]
 
@@ -94,9 +94,9 @@ def marking(judge: Model, languages: Mapping[str, str]) -> Template[Mark]:
 
 
 class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
-    """Marks of an output by each judge of the corpus's rubric; the judge also sees the source and one reference.
+    """Marks of an output by each judge of the corpus's rubric. The judge also sees the source and one reference.
 
-    A judge is asked again only if the output, its source, that reference or the judge changed.
+    A judge is asked again only if the output, its source, that reference or the judge changes.
     """
 
     name = "rubric_vote"
@@ -144,15 +144,15 @@ def summarize(votes: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     votes
-        Columns `model`, `passage`, `unit`, `unit_kind`, `judge`, `mark` and `perfect`, the last two null where the
-        judge abstained.
+        Columns `model`, `passage`, `unit`, `unit_kind`, `judge`, `mark` and `perfect`. `mark` and `perfect` are null if
+        the judge abstained.
 
     Returns
     -------
-    Columns of `SUMMARY`, one row for each model, corpus and judge. `outputs` counts all votes; `abstained` counts votes
-    without a mark, which no other number includes. The shares are in [0, 1]: `useful` for marks of 3 or more, `perfect`
-    for marks of 5, `flagged` for outputs that the judge calls perfect (table 5). Shares and mean are null if there is
-    no mark.
+    Columns of `SUMMARY`, one row for each model, corpus and judge. `outputs` counts all votes, and `abstained` those
+    without a mark. All other numbers are about votes with a mark. The shares are in [0, 1]: `useful` for marks of 3 or
+    more, `perfect` for marks of 5, `flagged` for outputs that the judge calls perfect (table 5). Shares and mean are
+    null if there is no mark.
     """
     groups = votes.sort("model", "passage", "judge").group_by("model", CORPUS, "judge", maintain_order=True)
     rows = [

@@ -32,7 +32,7 @@ AGGREGATION = 1
 """Version of the aggregation. Increase it whenever the same judgments give different scores than before."""
 
 UNRECORDED = "not recorded"
-"""The judge of the anchors, in a contract, if the base set has no record of the judge."""
+"""Stands for the judge of the anchors in a contract if the base set has no record of the judge."""
 
 SIGNATURE = f"Bradley-Terry by maximum likelihood (penalty {PENALTY:g} of squares), LT = 10 σ(strength); {INTERVALS}"
 
@@ -55,7 +55,7 @@ CONTROLLED = [
 """Columns of `pairwise_score` that the module `controlled` computes."""
 
 _NO_MATCHES = (0, 0, 0.0, 0, 0)
-"""Counts of `tallies` of an anchor that was never judged."""
+"""The counts of `tallies` for an anchor that was never judged."""
 
 PAIRWISE_SCORE = schema("pairwise_score", "judge_standing", *CONTROLLED)
 
@@ -71,9 +71,9 @@ class Slice(NamedTuple):
 class Field(NamedTuple):
     """Wins and strengths of the anchors of a base set on the items of a slice.
 
-    `units` has the number of each item's unit. `wins` has the wins of the row's anchor against the column's anchor in
-    each unit, shape (units, anchors, anchors). `strengths` has their log-strengths, shape (anchors,); NaN if no finite
-    strengths exist. `verdicts` is the number of verdicts per match: 2 if both orders were judged.
+    `units` are the numbers of the items' units. `wins` are the wins of the row's anchor against the column's anchor in
+    each unit, shape (units, anchors, anchors). `strengths` are the log-strengths of the anchors, shape (anchors,), NaN
+    if no finite strengths exist. `verdicts` is the number of verdicts per match: 2 if both orders were judged.
     """
 
     slice: Slice
@@ -87,8 +87,8 @@ class Field(NamedTuple):
 class Estimates(NamedTuple):
     """Estimates of strengths or rates.
 
-    `values` has shape (estimates,), `without` has the values without each unit, shape (units, estimates). `errors` are
-    the standard errors of the values if all verdicts are independent tosses, shape (estimates,).
+    `values` has shape (estimates,). `without` are the values with each unit left out in turn, shape (units, estimates).
+    `errors` are the standard errors of the values if all verdicts are independent tosses, shape (estimates,).
     """
 
     values: Floats
@@ -97,7 +97,7 @@ class Estimates(NamedTuple):
 
 
 def contract(base_set: Mapping[str, str | None], models: JudgeRecord | None = None) -> str:
-    """The conditions that comparable scores share: base set, judge, settings and aggregation.
+    """The conditions under which scores are comparable: base set, judge, settings and aggregation.
 
     Source: JP-TL-Bench, section 4.5 and appendix E.
 
@@ -107,7 +107,7 @@ def contract(base_set: Mapping[str, str | None], models: JudgeRecord | None = No
         Row of the table `base_set`.
     models
         Record of the judge of the models. It is used only if `base_set` has no record of the judge of the anchors;
-        otherwise the same judge judges anchors and models.
+        otherwise anchors and models have the same judge.
     """
     record = base_set["judged"]
     judge = str(JudgeRecord.model_validate_json(record)) if record else UNRECORDED
@@ -120,7 +120,7 @@ def contract(base_set: Mapping[str, str | None], models: JudgeRecord | None = No
 
 
 def slices(items: pl.DataFrame) -> list[Slice]:
-    """The slices of a base set, given the columns `passage`, `direction` and `difficulty` of its items."""
+    """The slices of a base set, from the columns `passage`, `direction` and `difficulty` of its items."""
     rows = items.select("passage", "direction", "difficulty", both=pl.format("{} {}", "direction", "difficulty"))
     rows = rows.with_columns(whole=pl.lit(OVERALL)).sort("passage")
     return [
@@ -146,12 +146,12 @@ def anchor_matches(judgments: pl.DataFrame) -> pl.DataFrame:
 
 
 def tallies(judgments: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    """Counts of the matches and wins of each system, by slice, from columns of `anchor_judgment` and `base_set_item`.
+    """Counts of the matches and wins of each system, by slice, from rows of `anchor_judgment` and `base_set_item`.
 
     Returns
     -------
     One row for each slice and system, sorted by `slice` and `system`. `items` counts the items on which the system has
-    a decided match, `matches` its decided matches, `wins` its wins with half a win for each tie, `ties` its ties, and
+    a decided match, `matches` its decided matches, `wins` its wins (a tie is half a win), `ties` its ties, and
     `excluded` its pairs without a verdict.
     """
     matches = anchor_matches(judgments)
@@ -187,8 +187,11 @@ def candidate_matches(comparisons: pl.DataFrame) -> pl.DataFrame:
 
 
 def fields(judgments: pl.DataFrame, items: pl.DataFrame, anchors: Iterable[str]) -> list[Field]:
-    """Wins and strengths of the anchors of one base set, for each of its slices, from rows of `anchor_judgment`, and of
-    `base_set_item` with the column `unit`. `anchors` are names of anchors, with or without judgments."""
+    """Wins and strengths of the anchors of one base set, for each of its slices.
+
+    `judgments` are rows of `anchor_judgment`, and `items` rows of `base_set_item` with the column `unit`. `anchors` are
+    names of anchors, with or without judgments.
+    """
     matches = anchor_matches(judgments)
     names = tuple(sorted({*anchors, *matches["system"], *matches["other"]}))
     unit_of = dict(items.select("passage", "unit").iter_rows())
@@ -263,11 +266,11 @@ def candidate_scores(
     Returns
     -------
     Columns of `PAIRWISE_SCORE`, one row for each model and each slice in which it was compared. Counts and rates are as
-    in `anchor_scores`. The win rate is null unless the model met every anchor on each item: adaptive mode prefers
-    anchors near the model, which would bias the rate towards one half. `strength`, `lt` and `en` come from a joint fit
-    of anchors and model, whose strengths have mean 0 (section 4.4). `lt_fixed` comes from a fit with the anchors'
-    strengths fixed, and is comparable with the LT of the anchors. `first_rate` is the share of the judge's verdicts
-    that favor the text shown as A. Anchors and model share the resamples of units.
+    in `anchor_scores`. The win rate is null unless the model met every anchor on each item, because adaptive mode
+    prefers anchors near the model, which would bias the rate towards one half. `strength`, `lt` and `en` come from a
+    joint fit of anchors and model, whose strengths have mean 0 (section 4.4). `lt_fixed` comes from a fit with the
+    anchors' strengths fixed, and is comparable with the LT of the anchors. `first_rate` is the share of the judge's
+    verdicts that favor the text shown as A. Anchors and model share the resamples of units.
     """
     matches = candidate_matches(comparisons)
     base_set, signature = items["base_set"].unique().item(), _signature(items)
@@ -306,9 +309,9 @@ def _joint(wins: Floats, strengths: Floats, verdicts: float, systems: list[int])
 
 
 def _fixed(field: Field, wins: Floats, losses: Floats, verdicts: float, matches: Floats) -> Estimate:
-    """LT beside the anchors, whose strengths are fixed, with its interval.
+    """LT of a model from a fit with the anchors' strengths fixed, with its interval.
 
-    The strengths of the anchors come from the same units: without a unit, they change, too.
+    The interval accounts for the errors of the anchors' strengths: leaving out a unit changes these strengths, too.
     """
     strength = float(fit_fixed(field.strengths, wins.sum(axis=0), losses.sum(axis=0)))
     if math.isnan(strength):
@@ -322,18 +325,20 @@ def _fixed(field: Field, wins: Floats, losses: Floats, verdicts: float, matches:
 
 
 def scaled(log_odds: Estimate) -> Estimate:
-    """An estimate in log-odds on the scale of LT."""
+    """Convert an estimate in log-odds to the scale of LT."""
     return Estimate(*(None if each is None else float(on_scale(np.array(each))) for each in log_odds))
 
 
 def _win_rates(wins: Floats, losses: Floats, verdicts: float) -> list[Estimate]:
-    """Win rates of systems with their intervals, from wins and losses against each opponent in each unit, two arrays of
-    shape (units, systems, opponents). None without matches."""
+    """Win rates of systems with their intervals; None without matches.
+
+    `wins` and `losses` against each opponent in each unit have the shape (units, systems, opponents).
+    """
     won, matches = wins.sum(axis=2), (wins + losses).sum(axis=2)
     rates, total = ratio(won.sum(axis=0), matches.sum(axis=0)), matches.sum(axis=0)
     against, chances = (wins + losses).sum(axis=0), ratio(wins.sum(axis=0), (wins + losses).sum(axis=0))
     errors = np.sqrt(np.nansum(against * chances * (1 - chances), axis=1) / verdicts) / np.maximum(total, 1)
-    estimates = _rates(won, matches - won)  # for those who won all matches, or none
+    estimates = _rates(won, matches - won)  # kept for systems that won all matches or none
     mixed = np.flatnonzero((rates > 0) & (rates < 1))
     without = ratio(won.sum(axis=0) - won, total - matches)[:, mixed]
     of_mixed = with_bounds(Estimates(rates[mixed], without, errors[mixed]), matches[:, mixed])
@@ -347,7 +352,7 @@ def with_bounds(estimates: Estimates, matches: Floats) -> list[Estimate]:
     """Estimates with their 95 % intervals; `matches` has the number of matches of each unit, shape (units, estimates).
 
     The sign test of units is inverted (`metrics.intervals.bounds`). An interval is at least as wide as if all verdicts
-    were independent tosses: otherwise, units that all agree would give an interval without width.
+    were independent tosses. Without this minimum, the interval would have no width if all units agree.
     """
     shares = matches / matches.sum(axis=0)
     distances = bounds(influence(estimates.values, estimates.without, shares), shares)
@@ -417,8 +422,8 @@ def _verdicts_per_match(judged: pl.DataFrame, matches: pl.DataFrame) -> float:
 
 
 def _first_wins(comparisons: pl.DataFrame) -> pl.DataFrame:
-    """Number of the judge's verdicts (`verdicts`) and of verdicts for the text shown as A (`first`), by model and
-    passage. Pairs with an empty text are left out, because no judge sees them."""
+    """Number of the judge's verdicts (`verdicts`), and number of verdicts for the text shown as A (`first`), by model
+    and passage. Pairs with an empty text are left out, because no judge sees them."""
     judged_rows = comparisons.filter(pl.col("winner").is_not_null() & (pl.col("asked") > 0))
     first_won = (pl.col("shown") == "A") == (pl.col("winner") == "output")
     return judged_rows.group_by("model", "passage").agg(verdicts=pl.len(), first=first_won.sum())

@@ -14,8 +14,8 @@ from benchmark_assets.studies.study import CALLS, Study
 from resources.warehouse import Warehouse
 
 PAYER = "variorum/payer"
-"""Tag of a run whose budget is shared with other runs: the id under which they all pay. An evaluation of several
-corpora has several runs."""
+"""Tag of a run that shares its budget with other runs, such as the runs of an evaluation of several corpora. Its value
+is the id under which all these runs pay."""
 
 
 def payer(context: dg.AssetExecutionContext) -> str:

@@ -2,7 +2,7 @@
 
 Here: the protocol that every study implements, from the items of stale partitions to rows, calls and failures. Not
 here: the Dagster asset of a study (studies.assets), asking about one item (resources.provider.asking), the items and
-valid replies of particular studies (their own packages). docs/decisions/studies.md explains how to add a study.
+valid replies of individual studies (their packages). docs/decisions/studies.md explains how to add a study.
 """
 
 import logging
@@ -46,9 +46,9 @@ class Roster(Protocol):
 
 @dataclass(frozen=True)
 class Item:
-    """One item that a model is asked about.
+    """An item about which a model is asked.
 
-    `partition` and `key` identify the item's rows: `partition` has the values of the study's dimensions, `key` has the
+    `partition` and `key` identify the item's rows: `partition` has the values of the study's dimensions, and `key` the
     other columns of the table's key by name. `content` is the JSON that the model sees. `settled` is the verdict on an
     item that needs no question; such an item needs no `template`. `replicate` is the replicate number of the first
     question. `facts` are used in the rows, and are not shown to the model.
@@ -68,7 +68,7 @@ class Item:
         return self.template.question(self.content, self.replicate) if self.template and not self.settled else None
 
     async def verdict(self, ask: Ask) -> Verdict[Any]:
-        """The verdict on the item: its settled verdict, else the model's."""
+        """The verdict on the item: its settled verdict or, without one, the model's verdict."""
         if self.settled or not self.template:
             return self.settled or Verdict()
         return await insist(ask, self.template, self.content, self.replicate)
@@ -83,8 +83,8 @@ class Group(NamedTuple, Generic[How]):
     """Partitions whose items are made in the same way.
 
     `partitions` has a column for each dimension of the study. `how` is the second argument of `ItemStudy.items`, or the
-    error that prevents making items. `fingerprint` is one hash for the group, or one for each partition, of
-    everything that determines the verdicts except the asset's inputs.
+    error that prevents making items. `fingerprint` is a hash of everything that determines the verdicts except the
+    asset's inputs: one hash for the group, or one for each partition.
     """
 
     partitions: pl.DataFrame
@@ -95,8 +95,8 @@ class Group(NamedTuple, Generic[How]):
 class Plan(NamedTuple):
     """The items of stale partitions.
 
-    `failures` has an error for each partition without items. `barred` lists the distinct errors of groups that could
-    not make items for a partition, although other groups could.
+    `failures` has an error for each partition without items. `barred` lists the distinct errors of groups without items
+    whose partitions have items from other groups.
     """
 
     items: list[Item]
@@ -109,8 +109,8 @@ class Study(ABC):
     """An asset that asks models: its settings, its cost and its results.
 
     Each subclass is one study; its docstring is the asset's description. `name` is the name of the asset and of its
-    table, `tables` are further tables that it fills, `dims` are its dimensions. A study is `sparse` if it normally does
-    not apply to most partitions.
+    table, `tables` are further tables that it fills, and `dims` are its dimensions. A study is `sparse` if it usually
+    applies to few partitions.
     """
 
     warehouse: Warehouse
@@ -128,16 +128,16 @@ class Study(ABC):
 
     @abstractmethod
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """Everything that determines the results, except inputs and code: a row with the study's dimensions and
-        `settings` for each partition to which the study applies (see lineage.standing)."""
+        """One row for each partition to which the study applies: its dimensions, and in `settings` everything that
+        determines its results except inputs and code (see lineage.standing)."""
 
     @abstractmethod
     def cost(self, stale: pl.DataFrame) -> Estimate | None:
-        """Estimated calls and cost of stale partitions; None if they need no question."""
+        """Estimated calls and cost for stale partitions; None if they need no question."""
 
     @abstractmethod
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
-        """Rows, failures and calls of stale partitions. Calls are paid from the budget of `run`."""
+        """Rows, failures and calls for stale partitions. The budget of `run` pays for the calls."""
 
 
 class ItemStudy(Study, Generic[How]):
@@ -150,18 +150,18 @@ class ItemStudy(Study, Generic[How]):
 
     @abstractmethod
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[How]]:
-        """The partitions to which the study applies, in groups. A partition may be in several groups."""
+        """The partitions to which the study applies, as groups. A partition may be in several groups."""
 
     @abstractmethod
     def items(self, partitions: pl.DataFrame, how: How) -> Iterator[Item]:
         """The items of a group of partitions, partition by partition. `how` is `Group.how`. May raise BadInput."""
 
     def rows_of(self, item: Item, verdict: Verdict[Any]) -> Iterable[Mapping[str, object]]:
-        """Rows of the study's table for one item, without the columns of its partition and key."""
+        """Rows of the study's table for one item, without the columns of partition and key."""
         return ()
 
     def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
-        """Rows by table, for all tables of the study, from the verdicts on items of partitions that did not fail."""
+        """Rows of all tables of the study, by table, from the verdicts on items of partitions that did not fail."""
         rows = [
             {**dict(zip(self.dims, item.partition, strict=True)), **item.key, **row}
             for item, verdict in judged for row in self.rows_of(item, verdict)
@@ -177,15 +177,15 @@ class ItemStudy(Study, Generic[How]):
         return "; ".join(dict.fromkeys(faults))
 
     def most(self, items: Sequence[Item]) -> Sequence[Item]:
-        """The items that determine the estimated cost: the most that a run may ask about; by default all."""
+        """The largest set of items about which a run may ask, which the estimate of the cost covers; by default all."""
         return items
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
-        """Rounds in which the model is asked about the items; by default one round with all items."""
+        """The rounds in which models are asked about the items; by default one round with all items."""
         return one_round(items)
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """Settings from the fingerprints of a partition's groups; null for models that are no longer registered."""
+        """Settings from the fingerprints of each partition's groups; null for models that are no longer registered."""
         rows = [pl.DataFrame(schema=dict.fromkeys([*self.dims, "settings"], pl.String))]
         for group in self.groups(partitions):
             fingerprint = group.fingerprint
@@ -199,14 +199,14 @@ class ItemStudy(Study, Generic[How]):
         return joined.with_columns(settings=pl.when(registered).then("settings"))
 
     def cost(self, stale: pl.DataFrame) -> Estimate | None:
-        """Estimated calls and cost of stale partitions, assuming that each first reply is valid."""
+        """Estimated calls and cost for stale partitions, assuming that each first reply is valid."""
         return expected(self.provider, self.most(self.plan(stale).items))
 
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
         """Ask about the items of stale partitions.
 
-        A partition fails if its items cannot be made, or if a call about one of them failed. A failed partition has no
-        rows; replies to its other items stay in the ledger.
+        A partition fails if its items cannot be made, or if a call about one of its items failed. A failed partition
+        has no rows; replies about its other items stay in the ledger.
         """
         return self.computed(*self.answers(stale, run))
 
@@ -258,7 +258,7 @@ class ItemStudy(Study, Generic[How]):
         return Plan([item for item in items if item.partition not in failures], failures, list(barred))
 
     def calls(self, judged: Sequence[Answered]) -> pl.DataFrame:
-        """Rows of `study_call`. Items that were settled without a question have no row."""
+        """Rows of `study_call`. Items without a question have no row."""
         rows = [call_row(self, item.partition, item.key.values(), verdict) for item, verdict in judged if verdict.call]
         return pl.DataFrame(rows, schema=schema(CALLS))
 
@@ -284,13 +284,13 @@ def ask_about(
     Parameters
     ----------
     items
-        The items of the estimate, with an item for each model.
+        The items that the estimate covers. They include at least one item for each model that is asked.
     name
         Name of the study in log messages.
     run
         Id of the run whose budget pays for the calls.
     rounds
-        Rounds of items; by default one round with all items. An item that is in no round gets no verdict.
+        Rounds of items; by default one round with all items. Items that are in no round get no verdict.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Translation of passages by a model, with further questions about passages that a reply lacks.
+"""Translation of passages by a model, with further questions about passages that are missing from a reply.
 
 Here: the protocol of PaliBench (appendix A) and of the audit (section 3.2): independent passages are sent as one JSON
 object, and the reply is an object with the same keys. Not here: retries of a failed call (resources.provider.client),
@@ -24,7 +24,7 @@ logger = logging.getLogger("variorum.provider")
 PURPOSE = "translate"
 
 TRIES = 3
-"""Maximum number of questions about a single passage; asking ends earlier if a reply has a translation."""
+"""Maximum number of questions about a single passage. Asking ends earlier if a reply has a translation."""
 
 TEXT: Mapping[str, Any] = {"type": "string"}
 
@@ -33,7 +33,7 @@ class Output(NamedTuple):
     """Result for one passage: a translation, a refusal in the model's words, or an error.
 
     `batch` is the first passage of the batch in which the passage was requested, `call` the ledger key of the question,
-    and `parsing` the way in which the reply was parsed: 'strict', 'repaired' or 'prefix'.
+    and `parsing` the way of parsing the reply: 'strict', 'repaired' or 'prefix'.
     """
 
     passage: str
@@ -81,14 +81,14 @@ def output_of(passage: str, batch: str, verdict: Verdict[str]) -> Output:
 
 
 async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -> list[Output]:
-    """Translate one batch of passages, asking again for passages that a reply lacks.
+    """Translate one batch of passages, with further requests for passages that are missing from a reply.
 
-    Every translation in a reply is kept, and only the missing passages are asked for again. If a reply has no usable
-    translation, its batch is cut in halves, down to single passages. If the endpoint rejects both halves in the same
-    words as the whole, the fault is not in a passage, and none of these passages is asked for again.
+    Every translation in a reply is kept, and only the missing passages are requested again. If a reply has no usable
+    translation, its batch is cut in halves, down to single passages. If the endpoint rejects both halves with the same
+    message as the whole, the cause is not a single passage, and none of these passages is requested again.
 
-    Translations that fit clearly better under each other's keys (translation.order) are asked for again, each alone. If
-    that gives no translation, the first one is kept: a suspicion must not lose an output.
+    Translations that fit clearly better under each other's keys (translation.order) are requested again one by one. If
+    such a request gives no translation, the first translation is kept, so that a mere suspicion loses no output.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
     outputs: list[Output] = []
     queue: list[tuple[Mapping[str, str], _Rejected | None]] = [(passages, None)]
     while queue:
-        part, above = queue.pop(0)  # both halves of a part come before the halves of either
+        part, above = queue.pop(0)  # breadth first: both halves of a part are asked before the halves of either
         if above and (words := above.hopeless()):
             outputs += [Output(key, error=words, batch=batch) for key in part]
             continue
@@ -138,20 +138,20 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
 
 
 async def _alone(ask: Ask, template: Passages, sources: Mapping[str, str], first: Output) -> Output:
-    """The output of a passage that is asked for alone because its `first` output may belong to another passage."""
+    """Request a single passage whose `first` output may belong to another passage, and return the output to keep."""
     passage = {first.passage: sources[first.passage]}
     again = output_of(first.passage, str(first.batch), await insist(ask, template(passage), passage))
     kept = again.text is None
     logger.warning(
         "%s: the translation seems to belong to another passage of the reply; %s", first.passage,
-        f"kept, because asking again gave none ({again.error or again.refusal})" if kept else "asked for again, alone",
+        f"kept, because a second request failed ({again.error or again.refusal})" if kept else "replaced by a new one",
     )  # fmt: skip
     return first if kept else again
 
 
 class _Rejected:
-    """The rejection of a part of a batch, with its words. `above` is the rejection of the larger part that was
-    halved."""
+    """The rejection of a part of a batch, with the endpoint's message. `above` is the rejection of the larger part of
+    which this part is a half."""
 
     def __init__(self, words: str, above: "_Rejected | None") -> None:
         self._words, self._above, self._halves_alike = words, above, 0
@@ -159,7 +159,8 @@ class _Rejected:
             above._halves_alike += 1
 
     def hopeless(self) -> str:
-        """The words in which this part or one above it, and both of its halves, were rejected; '' if there are none."""
+        """The message with which both halves of this part, or of a part above it, were rejected like the part itself;
+        '' if there is none."""
         if self._halves_alike == 2:
             return self._words
         return self._above.hopeless() if self._above else ""

@@ -1,4 +1,4 @@
-"""Assets of the translations: outputs of each system for each passage."""
+"""Assets of translation: the outputs of each system for each passage."""
 
 import dagster as dg
 

@@ -1,6 +1,6 @@
 """Batches of passages that are sent in one request.
 
-Here: grouping passages by length. Not here: counting tokens (resources.provider.tokens), the text of a request
+Here: grouping passages by length. Not here: counting tokens (resources.provider.tokens), the content of a request
 (translation.requests).
 """
 
@@ -30,7 +30,7 @@ def batches(texts: Mapping[str, str], budget: int, count: Callable[[str], int]) 
     Raises
     ------
     ValueError
-        For a budget below 1.
+        If the budget is below 1.
 
     Notes
     -----

@@ -1,6 +1,7 @@
 """Import of outputs that were made elsewhere: readers of their files, and the import into the warehouse.
 
-A reader is a function from a path to outputs; the file's ending selects it. Nothing is imported from a faulty file.
+A reader is a function from a path to outputs; the file's ending selects it. If a file has an error, nothing is imported
+from it.
 """
 
 import json
@@ -21,7 +22,7 @@ from resources.warehouse import Replacement, Warehouse
 
 
 class Outputs(NamedTuple):
-    """Content of a file: texts by passage id, the name of the model or None, and its settings and usage."""
+    """Content of a file: texts by passage id, the model's name (None if not given), its settings and its usage."""
 
     texts: Mapping[str, str]
     model: str | None
@@ -60,7 +61,7 @@ def read_lines(path: Path, ignore: Collection[str] = ()) -> Outputs:
         places = dict.fromkeys(record, f"line {number}") | places
         identity = record.get("passage_id")
         if not isinstance(identity, str) or "translation" not in record:
-            raise_all(unknown_keys(path, places, LINE, IMPORTED, ignore))  # one may be the missing key, misspelled
+            raise_all(unknown_keys(path, places, LINE, IMPORTED, ignore))  # the missing key may be misspelled
             raise BadInput(path, f"line {number}", "lacks `passage_id` or `translation`", "give both on each line")
         if identity in texts:
             raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of the lines")
@@ -76,10 +77,10 @@ def import_outputs(
     warehouse: Warehouse, path: Path, corpus: str, model: str | None, registered: Collection[str] = (),
     ignore: Collection[str] = (),
 ) -> tuple[str, int]:  # fmt: skip
-    """Import a model's outputs for a corpus, replacing earlier ones; return the model and the number of outputs.
+    """Import a model's outputs for a corpus, replacing its earlier outputs; return the model and the number of outputs.
 
     Each output is recorded as a translation of the current source. Earlier outputs for passages that are no longer in
-    the corpus stay (corpus.human_work).
+    the corpus are kept (corpus.human_work).
 
     Parameters
     ----------
@@ -88,13 +89,13 @@ def import_outputs(
     registered
         Names of the registry's models. Outputs cannot be imported under these names.
     ignore
-        Keys that are not read. Other unknown keys are faults.
+        Keys that are not read. Other unknown keys are errors.
 
     Raises
     ------
     BadInput
-        For a fault in the file, an unknown corpus or passage, an empty output, or a model name that is not a slug or is
-        in the registry.
+        If the file is not valid, a corpus or passage is unknown, an output is empty, or the model's name is not a slug
+        or is in the registry.
     """
     if path.suffix not in READERS:
         raise BadInput(path, "", "unknown file ending", f"give a file that ends in {' or '.join(sorted(READERS))}")

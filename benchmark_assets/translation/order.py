@@ -1,7 +1,7 @@
-"""The order of the translations in a reply: detection of translations that stand under each other's keys.
+"""The order of the translations in a reply: detection of translations under each other's keys.
 
-Here: the evidence, without references and without a model. Not here: asking again (translation.asking), outputs that
-translate another passage, found with references (metrics.fidelity).
+Here: evidence that needs neither references nor a model. Not here: asking again (translation.asking), detection of
+outputs that translate another passage by comparison with references (metrics.fidelity).
 """
 
 import re
@@ -15,14 +15,14 @@ WORD = re.compile(r"[^\W\d_]{5,}|\d+")
 """Words that may be names, and numbers."""
 
 STEM = 5
-"""Letters of a word that are compared: endings differ between languages."""
+"""Number of letters of a word that are compared. Endings are not, because they differ between languages."""
 
 SPREAD, FREEDOM = 0.15, 4
-"""Least scale and degrees of freedom of Student's t, the distribution of log length ratios within a batch."""
+"""Minimum scale, and degrees of freedom, of Student's t, the distribution of log length ratios within a batch."""
 
 MARGIN, FURTHER = 6.0, 1.0
 """Minimum gain in log likelihood if two translations exchange keys, and the additional gain required for each further
-translation that moves, because more texts have more possible orders. No batch of real outputs gains as much
+translation that moves, because more texts have more possible orders. No batch of real outputs reaches these gains
 (docs/measurements.md)."""
 
 Floats = NDArray[np.float64]
@@ -31,16 +31,16 @@ Floats = NDArray[np.float64]
 def exchanged(sources: Mapping[str, str], texts: Mapping[str, str]) -> set[str]:
     """Keys of the translations that fit their sources clearly better in another order.
 
-    Evidence for a source and a translation is each name or number that both have, by its rarity in the batch, and the
-    ratio of their lengths. Names count where source and translation share a script. Where they share none, as from
-    Chinese into English, only translations of very different length are found.
+    The fit of a source and a translation is measured by the names and numbers that both contain, weighted by rarity in
+    the batch, and by the ratio of their lengths. Names are found only if source and translation have the same script.
+    With different scripts, as from Chinese into English, mostly translations of very different lengths are found.
 
     Parameters
     ----------
     sources
         Source texts by key.
     texts
-        Their translations by key, none empty. Every key is also a key of `sources`.
+        Non-empty translations by key. Every key is also a key of `sources`.
     """
     from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]  # takes 0.2 s to import
 
@@ -59,7 +59,7 @@ def exchanged(sources: Mapping[str, str], texts: Mapping[str, str]) -> set[str]:
 
 
 def _shared(sources: Sequence[str], texts: Sequence[str]) -> Floats:
-    """Log rarity of the words that each source shares with each translation, summed; shape (sources, texts)."""
+    """Sum of the log rarities of the words that each source shares with each translation; shape (sources, texts)."""
     left, right = _places(sources), _places(texts)
     fit = np.zeros((len(sources), len(texts)))
     for stem in left.keys() & right.keys():
@@ -78,14 +78,14 @@ def _places(texts: Sequence[str]) -> dict[str, list[int]]:
 
 
 def _stems(text: str) -> Set[str]:
-    """Numbers in decimal digits, and the beginnings of longer words without accents and case."""
+    """Numbers in decimal digits, and the beginnings of words of at least `STEM` letters, without accents and case."""
     letters = (each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
     words = WORD.findall("".join(letters).casefold())
     return {str(int(word)) if word.isdecimal() else word[:STEM] for word in words}
 
 
 def _lengths(sources: Sequence[str], texts: Sequence[str]) -> Floats:
-    """Log density of the ratio of lengths under the batch's own distribution; shape (sources, texts)."""
+    """Log density of each ratio of lengths under the distribution of the batch; shape (sources, texts)."""
     ratios = _logs(texts)[None, :] - _logs(sources)[:, None]
     ratios -= np.median(ratios.diagonal())
     spread = max(SPREAD, 1.4826 * float(np.median(np.abs(ratios.diagonal()))))
@@ -97,7 +97,7 @@ def _logs(texts: Sequence[str]) -> Floats:
 
 
 def _cycles(order: Sequence[int]) -> Iterator[dict[int, int]]:
-    """The cycles of a permutation that move something, each as a mapping of places to places."""
+    """The cycles of a permutation with two or more elements, each as a mapping of places to places."""
     seen: set[int] = set()
     for start in range(len(order)):
         cycle: dict[int, int] = {}

@@ -45,7 +45,7 @@ class Request(Protocol):
 
 @dataclass(frozen=True)
 class BatchRequest:
-    """Independent passages: `texts` has their sources by passage id, `passages` the partition keys by passage id."""
+    """Independent passages: `texts` maps passage ids to source texts, and `passages` maps them to partition keys."""
 
     template: Passages
     texts: Mapping[str, str]
@@ -65,7 +65,7 @@ class BatchRequest:
 
 @dataclass(frozen=True)
 class ChunkRequest:
-    """A chunk with its contexts and its glossary; `item` is the result of `chunk_item`."""
+    """A chunk with its contexts and glossary; `item` is the result of `chunk_item`."""
 
     template: Template[str]
     passage: str
@@ -98,10 +98,10 @@ class LinesRequest:
         return [self.template(line).question(line) for line in self._lines().values()]
 
     async def outputs(self, ask: Ask) -> list[Output]:
-        """Translate line by line, and return a single output with the translated lines and the empty ones.
+        """Translate line by line, and return a single output that consists of translated lines and empty lines.
 
-        If a line gets no translation, its refusal or error is returned as the output of the chunk. `call` is the call
-        of the last line, `parsing` the least reliable parsing among all lines.
+        If a line gets no translation, its refusal or error becomes the output of the chunk. `call` is the call of the
+        last line, and `parsing` is the least reliable parsing of any line.
         """
         lines = [""] * len(self.text.split("\n"))
         outputs: list[Output] = []
@@ -128,5 +128,5 @@ def chunk_template(model: Model, prompt: Prompt, languages: Mapping[str, str]) -
 
 
 def chunk_item(text: str, previous: str | None, following: str | None, glossary: Sequence[Mapping[str, str]]) -> Any:
-    """The item of a chunk in a prompt. A context that is None, as at the ends of a document, becomes ''."""
+    """The item of a chunk in a prompt. A context of None, as at the ends of a document, becomes ''."""
     return {"previous": previous or "", "text": text, "next": following or "", "glossary": list(glossary)}

@@ -1,4 +1,4 @@
-"""Translation as a study: reads sources from the warehouse, has systems translate them, and returns outputs as rows.
+"""Translation as a study: it reads sources from the warehouse, has systems translate them, and returns output rows.
 
 Not here: producing outputs (translation.systems), questions to models (translation.asking).
 """
@@ -41,7 +41,7 @@ class Translation(Study):
         return total(each for each in estimates if each) if any(estimates) else None
 
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
-        """Rows of outputs, refusals and calls. A passage with neither an output nor a refusal has failed."""
+        """Rows of outputs, refusals and calls. A passage with neither an output nor a refusal fails."""
         rows = [
             (model, *output)
             for model, sources in self._sources(stale) for output in self.systems.translate(model, sources, run)

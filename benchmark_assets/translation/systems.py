@@ -41,17 +41,20 @@ class System(Protocol):
     """A model with its settings, which translates source texts."""
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
-        """For each passage that the system covers: a hash of everything but the source that determines the output."""
+        """For each covered passage: a hash of everything that determines the output except the source."""
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Translate source texts by passage key; yield one Output per passage, in any order. `run`'s budget pays."""
+        """Translate source texts by passage key, and yield one Output per passage, in any order.
+
+        The budget of `run` pays for the calls.
+        """
 
     def estimate(self, sources: Mapping[str, str]) -> Estimate | None:
         """Calls and cost of translating the sources; None if no model is asked."""
 
 
 class ImportedSystem:
-    """Outputs that were made elsewhere and imported. It does not cover passages whose source has changed since."""
+    """Outputs that were made elsewhere and imported. Passages whose source has changed since then are not covered."""
 
     def __init__(self, warehouse: Warehouse, model: str) -> None:
         self._warehouse, self._model = warehouse, model
@@ -90,7 +93,7 @@ class CalledSystem:
         """Hash of endpoint, served version, settings and prompt, for passages of the corpora that the model covers.
 
         The hash excludes batches, because passages are independent items. It also excludes the contexts and glossaries
-        of chunks, because the assets that hold them are upstream.
+        of chunks, because these come from upstream assets.
         """
         hashes: dict[tuple[object, ...], str] = {}
         covered = self._passages(passages).select("passage", "language", "target_language", "literary")
@@ -115,7 +118,7 @@ class CalledSystem:
             yield from outputs
 
     def estimate(self, sources: Mapping[str, str]) -> Estimate:
-        """Calls and cost of the requests, assuming one call per question."""
+        """Estimated calls and cost of the requests, assuming one call per question."""
         return self._estimate(self._requests(sources))
 
     def _estimate(self, requests: Sequence[Request]) -> Estimate:
@@ -161,7 +164,7 @@ class CalledSystem:
         return self._model.settings.lines
 
     def _passages(self, passages: Sequence[str]) -> pl.DataFrame:
-        """Passages that the model covers, in the given order.
+        """The passages that the model covers, in the given order.
 
         Columns: `passage`, `passage_id`, `corpus`, `language`, `previous`, `following`, `target_language` and
         `literary`, which is true if outputs are compared with a human translation.
@@ -191,7 +194,7 @@ class Systems(Frozen):
         return set(models).intersection(self.models())
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """For each output, a hash of everything that determines it, except for the source.
+        """For each output, a hash of everything that determines it except the source.
 
         Parameters
         ----------
@@ -201,7 +204,7 @@ class Systems(Frozen):
         Returns
         -------
         Columns `model`, `passage` and `settings`, with a row for each passage that the system covers. `settings` is
-        null for models that are neither registered nor imported, and an error message for systems with a fault.
+        null for models that are neither registered nor imported, and an error message for systems that cannot be used.
         """
         rows: list[tuple[str, str, str | None]] = []
         systems = self.known(partitions["model"].unique())
@@ -224,7 +227,7 @@ class Systems(Frozen):
             return None
 
     def translate(self, model: str, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Translate source texts by passage key. A fault of the system becomes the error of each output."""
+        """Translate source texts by passage key. If the system cannot be used, each output has its error."""
         try:
             yield from self.system(model).translate(sources, run)
         except BadInput as fault:
@@ -236,7 +239,7 @@ class Systems(Frozen):
         Raises
         ------
         BadInput
-            For a fault in the registry, or a model that is neither in the registry nor imported, or is both.
+            If the registry is invalid, or if the model is neither in the registry nor imported, or is both.
         """
         registry = self.provider.registry()
         imported = model in self._imported()

@@ -1,7 +1,7 @@
 """Import answers of external models from a file of JSON lines.
 
-Answers are stored verbatim, and parsed later like replies (parsing). A file with a fault is refused as a whole. Not
-here: samples that the file does not answer (answers).
+Answers are stored verbatim, and parsed later like replies (parsing). A file with an error is refused as a whole. Not
+here: samples without an answer in the file (answers).
 """
 
 import json
@@ -34,7 +34,7 @@ def import_answers(
     warehouse: Warehouse, path: Path, task: str, model: str, registered: Collection[str] = (),
     ignore: Collection[str] = (),
 ) -> ImportedAnswers:  # fmt: skip
-    """Import a model's answers to a task. They replace answers that were imported earlier.
+    """Import a model's answers to a task. They replace its previously imported answers to the task.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ def import_answers(
     registered
         Names of the registered models, which imported answers must not use.
     ignore
-        Keys that are not read. Other unknown keys are faults.
+        Keys that are not read. Other unknown keys are errors.
 
     Raises
     ------
     BadInput
-        If the file has a fault, the task is not in the warehouse or has no samples yet, a sample is not in the test
+        If the file is not valid, the task is not in the warehouse or has no samples yet, a sample is not in the test
         split, or the model's name is not a valid key or belongs to a registered model.
     """
     check_key(model, "model", path)
@@ -59,7 +59,7 @@ def import_answers(
     samples = set(warehouse.read("task_sample", key, ["sample"])["sample"])
     if not samples:
         raise BadInput(
-            task, "", "has no samples in this warehouse", "run `variorum update`, which reads them or reports why not"
+            task, "", "has no samples in this warehouse", "run `variorum update`, which reads them or reports an error"
         )
     answers = read_answers(path, description, ignore)
     for name in answers:
@@ -78,10 +78,10 @@ def import_answers(
 
 
 def read_answers(path: Path, description: TaskDescription, ignore: Collection[str] = ()) -> dict[str, str]:
-    """Read the answers in a file, by sample name, each as the JSON object that a model would reply.
+    """Read the answers in a file: by sample name, the JSON object that a model would reply.
 
-    Raises BadInput if the file cannot be read, is empty or is not JSON lines, or a line lacks a key, has an unknown key
-    that is not in `ignore`, or repeats a sample.
+    Raises BadInput if the file cannot be read, is empty or is not JSON lines; or if a line lacks a key, has an unknown
+    key that is not in `ignore`, or repeats a sample.
     """
     if not path.is_file():
         raise BadInput(path, "", "is not a file", "check the path")
@@ -96,12 +96,12 @@ def read_answers(path: Path, description: TaskDescription, ignore: Collection[st
         places = dict.fromkeys(record, f"line {number}") | places
         name = record.get("sample")
         if isinstance(name, bool) or not isinstance(name, str | int) or key not in record:
-            raise_all(unknown_keys(path, places, known, IMPORTED, ignore))  # one may be the missing key, misspelled
+            raise_all(unknown_keys(path, places, known, IMPORTED, ignore))  # the missing key may be misspelled
             raise BadInput(path, f"line {number}", f"lacks `sample` or `{key}`", "give both keys on each line")
         if str(name) in answers:
             raise BadInput(path, f"line {number} {name}", "the sample occurs twice", "keep one of the lines")
         answers[str(name)] = json.dumps({key: record[key]}, ensure_ascii=False)
     raise_all(unknown_keys(path, places, known, IMPORTED, ignore))
     if not answers:
-        raise BadInput(path, "", "holds no answers", "check the file")
+        raise BadInput(path, "", "contains no answers", "check the file")
     return answers

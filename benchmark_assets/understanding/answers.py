@@ -1,7 +1,7 @@
 """Answers of models to the samples of tasks: the tasks of each model, its questions, the majority vote over its draws.
 
 Here: rows of `answer` and `answer_span`, from registered models and from imported files. Not here: requests (asking),
-parsing of replies (parsing), import of files (answer_imports), scores.
+parsing of replies (parsing), import of files (answer_imports), scores (scores).
 """
 
 import json
@@ -40,7 +40,7 @@ NOT_IMPORTED = Parsed(problem="no answer was imported")
 
 
 class Located(NamedTuple):
-    """A span of an answer and its place in the text.
+    """A span of an answer and its location in the text.
 
     `first` and `last` are character offsets, half-open; None if `located` is 'absent'.
     """
@@ -55,7 +55,7 @@ class Located(NamedTuple):
 class SampleAnswer(NamedTuple):
     """The answer to a sample, from all draws.
 
-    `problem` says why the answer is unusable; None if it is usable. `steps` are the parsing steps in stored form.
+    `problem` is the reason why the answer is unusable; None if it is usable. `steps` are the parsing steps as stored.
     `agreement` is the share of draws that gave exactly this answer, 0 to 1; None for a single draw.
     """
 
@@ -97,7 +97,7 @@ class TaskSamples:
 
 
 class Facts(NamedTuple):
-    """Facts for the rows of an answer: the task, the sample's texts (JSON), and `how` the answer was obtained."""
+    """Inputs for the rows of an answer: the task, the sample's texts (JSON), and `how` the answer was obtained."""
 
     description: TaskDescription
     texts: str
@@ -111,7 +111,7 @@ Answering = tuple[TaskSamples, Model | None]
 class TaskAnswers(ItemStudy[Answering]):
     """Answers of a model to the samples of a task's test split.
 
-    A model is asked about a sample again only if the sample, the task or the model changed. Answers of models that were
+    A model is asked about a sample again only if the sample, the task or the model changes. Answers of models that were
     removed from the registry are kept.
     """
 
@@ -132,8 +132,8 @@ class TaskAnswers(ItemStudy[Answering]):
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Answering]]:
         """One group for each model and each task that it answers.
 
-        A registered model answers the tasks that its `corpora` allow; any other model answers the tasks for which
-        answers were imported. Groups are sorted by task, so that earlier tasks are complete if the budget runs out.
+        A registered model answers the tasks that its `corpora` allow. Any other model has the tasks for which answers
+        were imported. Groups are sorted by task, so that earlier tasks are complete if the budget runs out.
         """
         models, imported = self.provider.registry().models, _imported(self.warehouse)
         with_answers = {model for model, _ in imported}
@@ -157,14 +157,14 @@ class TaskAnswers(ItemStudy[Answering]):
                 yield Group(partition, (samples[task], None), fingerprint)
 
     def items(self, partitions: pl.DataFrame, how: Answering) -> Iterator[Item]:
-        """One item for each test sample, seed and draw. Items of imported answers are settled."""
+        """One item for each test sample, seed and draw. Items of imported answers have their verdict already."""
         samples, model = how
         return (
             self._imported_items(partitions, samples) if model is None else self._questions(partitions, samples, model)
         )
 
     def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
-        """Rows of `answer` and `answer_span`, one answer for each sample and seed from all its draws."""
+        """Rows of `answer` and `answer_span`: one answer for each sample and seed, from all its draws."""
         rows: list[Mapping[str, object]] = []
         spans: list[Mapping[str, object]] = []
         for key, draws in groupby(
@@ -183,7 +183,7 @@ class TaskAnswers(ItemStudy[Answering]):
         return {table: pl.DataFrame(content, schema=schema(table)) for table, content in tables.items()}
 
     def fault(self, item: Item, verdict: Verdict[Parsed]) -> str:
-        """The error of the call about the item, '' if there is none."""
+        """The error of the item's call; '' if the call did not fail."""
         return verdict.error or ""
 
     def failure(self, faults: Sequence[str], items: int) -> str:
@@ -207,7 +207,7 @@ class TaskAnswers(ItemStudy[Answering]):
                 for draw, template in enumerate(templates):
                     key: dict[str, str | int] = {"seed": seed, "sample": sample, "draw": draw}
                     items.append(Item(partition, key, template, content, None, form.number(draw), facts))
-        # If RETRIES + 1 replies to a call were empty, over all runs, it is not repeated and paid for again.
+        # A call that got RETRIES + 1 empty replies, over all runs, is not repeated: repeating it would cost again.
         calls = [item.question.key for item in items if item.question]
         empty_calls = ended(self.provider.ledger, calls, Outcome.EMPTY, RETRIES + 1)
         empty = parsed(description, Reading(Outcome.EMPTY))
@@ -229,7 +229,7 @@ class TaskAnswers(ItemStudy[Answering]):
 
 
 def covered(warehouse: Warehouse, systems: Systems, models: Sequence[str], codes: Sequence[str]) -> set[str]:
-    """Codes of the tasks that at least one of the models answers."""
+    """Codes of the tasks that are answered by at least one of the models."""
     grid = pl.DataFrame({"model": models}, schema={"model": pl.String}).join(
         pl.DataFrame({"task": codes}, schema={"task": pl.String}), how="cross"
     )
@@ -250,8 +250,8 @@ def settled(description: TaskDescription, texts: str, draws: Sequence[Parsed]) -
     """The answer to a sample, by majority of its usable draws.
 
     In a classification task, the answer is the most frequent class; if several are equally frequent, the class drawn
-    first; if no draw is usable, the negative class or, without one, null. In a span task, it consists of the spans that
-    `agreed` returns; of none if no draw is usable. `texts` are the sample's texts as JSON.
+    first. If no draw is usable, it is the negative class, or null if the task has none. In a span task, it consists of
+    the spans that `agreed` returns. If no draw is usable, it has no spans. `texts` are the sample's texts as JSON.
     """
     usable = [draw for draw in draws if not draw.problem]
     if not usable:
@@ -276,10 +276,10 @@ def settled(description: TaskDescription, texts: str, draws: Sequence[Parsed]) -
 def agreed(draws: Sequence[Sequence[Located]]) -> tuple[Located, ...]:
     """Spans that occur in more than half of the draws.
 
-    Spans of the same type count as variants of one span if they overlap or, without a place, if their texts are equal.
-    Every variant that occurs identically in more than half of the draws is returned. If there is none, the most
-    frequent variant is returned (ties: the variant that matches spans in the most draws, then the one drawn first).
-    The spans of a single draw are returned unchanged.
+    Spans of the same type count as variants of one span if they overlap or, if not located, have equal texts. Every
+    variant that occurs identically in more than half of the draws is returned. If there is none, the most frequent
+    variant is returned (ties: the variant that matches spans in the most draws, then the first one drawn). The spans of
+    a single draw are returned unchanged.
     """
     if len(draws) == 1:
         return tuple(draws[0])
@@ -287,7 +287,7 @@ def agreed(draws: Sequence[Sequence[Located]]) -> tuple[Located, ...]:
     spans = list(dict.fromkeys(span for draw in draws for span in draw))
     exactly = {span: sum(span in draw for draw in draws) for span in spans}
     about = {span: sum(any(_meet(span, other) for other in draw) for draw in draws) for span in spans}
-    # Spans that occur in most draws with the same ends are all kept, even if they overlap each other.
+    # All spans that occur with the same ends in more than half of the draws are kept, even if they overlap each other.
     majority = [span for span in spans if exactly[span] > half]
     for span in sorted(spans, key=lambda span: (-exactly[span], -about[span])):
         if about[span] > half and not any(_meet(span, other) for other in majority):

@@ -29,7 +29,7 @@ SEEDED = ("llama.cpp", "openai", "openrouter", "vllm")
 
 @dataclass(frozen=True)
 class Form:
-    """The questions to a model about the samples of a task, for one seed and its examples (`shown`)."""
+    """The questions to a model about the samples of a task, for one seed and the examples drawn with it (`shown`)."""
 
     model: Model
     description: TaskDescription
@@ -37,7 +37,7 @@ class Form:
     seed: int
 
     def number(self, draw: int) -> int:
-        """Replicate number of a draw, different for each seed, so that equal requests count as different questions."""
+        """Replicate number of a draw. It differs between seeds, so that equal requests count as different questions."""
         return self.seed * MOST_DRAWS + draw
 
     def template(self, draw: int) -> Template[Parsed]:
@@ -72,7 +72,7 @@ def determinants(model: Model, description: TaskDescription) -> str:
 
 
 def summary_line(model: Model, description: TaskDescription) -> str:
-    """Settings of a model's questions about a task, in one line: prompt, shots, draws, sampling, id at the endpoint."""
+    """Settings of a model's questions about a task in one line: prompt, shots, draws, sampling, id at the endpoint."""
     prompt, values = prompted(description)
     settings = model.settings
     sampling = {"temperature": settings.temperature, "top_p": settings.top_p, "effort": settings.effort}
@@ -112,8 +112,8 @@ def answer_schema(description: TaskDescription) -> dict[str, Any]:
 def _seeded(model: Model, number: int) -> Model:
     """The model with the seed of a replicate: `number` plus the seed of its registry entry.
 
-    Without a seed in its entry, the model is returned unchanged if its dialect has no seeds, or if it is pinned to an
-    upstream provider: a provider without support for `seed` would refuse the request.
+    If its entry has no seed, the model is returned unchanged in two cases: its dialect has no seeds, or the model is
+    pinned to an upstream provider, which would refuse the request if it does not support `seed`.
     """
     settings = model.settings
     if settings.seed is None and (model.endpoint.dialect not in SEEDED or settings.pin):

@@ -1,4 +1,4 @@
-"""Assets of understanding tasks: samples, answers of models and baselines, scores, boards. Not here: computation."""
+"""Assets of understanding tasks: samples, answers of models and baselines, scores, tables. Not here: computation."""
 
 import dagster as dg
 import polars as pl
@@ -29,7 +29,7 @@ from resources.warehouse import Warehouse
     metadata={"tables": ["task_span"]}, kinds={"duckdb"},
 )  # fmt: skip
 def task_sample(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Samples and gold spans of a task, from its files. Stale if the task's description or a file changed."""
+    """Samples and gold spans of a task, from its files. Stale if the task's description or a file changes."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         content, failures = tasks.read_samples(warehouse, stale["task"])
@@ -49,7 +49,7 @@ answer = study_asset(
     kinds={"duckdb", "numpy"}, deps=[task_sample],
 )  # fmt: skip
 def task_leakage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Overlap of each test sample with the train split: its nearest train sample, shared n-grams, shared sources."""
+    """Overlap of each test sample with the train split: nearest train sample, shared n-grams, shared sources."""
     return refresh(
         context, warehouse,
         lambda stale: Computed({"task_leakage": leakage.leakage(warehouse.read("task_sample", stale))}),
@@ -62,7 +62,7 @@ def task_leakage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
     metadata={"tables": ["baseline_span"]}, kinds={"duckdb", "scikitlearn"}, deps=[task_sample],
 )  # fmt: skip
 def baseline_answer(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Answers of the fast baselines: linear classifier or tagger, text overlap, rules. Training takes seconds."""
+    """Answers of the fast baselines, which train in seconds: linear classifier or tagger, text overlap, rules."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         descriptions = tasks.tasks(warehouse, stale["task"].to_list())
@@ -124,7 +124,7 @@ def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 def task_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Score of a model on a task, with macro-F1 or pooled span scores, scores by class, and confusions."""
+    """Score of a model on a task, with macro-F1 or pooled span scores, scores by class, and the confusion matrix."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         schemas = scores.SCORE, scores.CLASS_SCORE, scores.CONFUSION
@@ -204,7 +204,7 @@ def understanding_board(
 def understanding_comparison(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Pairwise comparison of models, by task and on the mean over the tasks of a benchmark in a language."""
+    """Pairwise comparisons of models, on each task and on the mean over the tasks of a benchmark in a language."""
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = board.compare(stored.all_marks(warehouse), stored.groups(warehouse))

@@ -23,7 +23,7 @@ from resources.errors import BadInput
 LINEAR, OVERLAP, SCANSION = "linear", "overlap", "scansion"
 
 UNTRAINED = (SCANSION,)
-"""Baselines that are rules, and do not use the train split."""
+"""Baselines that are rules and do not use the train split."""
 
 SEED = 1
 """Seed stored with all baselines of this module, which are deterministic or have a fixed seed."""
@@ -33,7 +33,7 @@ BASELINE_SPAN = schema("baseline_span")
 
 
 class Split(NamedTuple):
-    """The samples of a split in the order of its file: sample names, texts, classes (None in a span task)."""
+    """The samples of a split in the order of its file: names, texts, and classes (None in a span task)."""
 
     samples: list[str]
     texts: list[dict[str, str]]
@@ -47,12 +47,12 @@ def split(samples: pl.DataFrame, name: str) -> Split:
 
 
 def whole(texts: Mapping[str, str]) -> str:
-    """The texts of a sample, joined to one text."""
+    """The texts of a sample, joined into one text."""
     return "\n".join(texts.values())
 
 
 def determinants(task: TaskDescription) -> str:
-    """Hash of everything but the samples that determines the baselines' answers; '' if no baseline applies."""
+    """Hash of everything that determines the baselines' answers except the samples; '' if no baseline applies."""
     baselines = signatures(task)
     if not baselines:
         return ""
@@ -97,7 +97,7 @@ def answers(descriptions: Sequence[TaskDescription], samples: pl.DataFrame, span
 def answer_rows(
     task: str, baseline: str, seed: int, test: Split, labels: Sequence[str | None], signature: str
 ) -> pl.DataFrame:
-    """Rows of a baseline's answers to a test split, one for each sample. `labels` are null in a span task."""
+    """Rows of `baseline_answer` for a test split, one for each sample. `labels` are None in a span task."""
     columns = {
         "task": task, "baseline": baseline, "seed": seed, "sample": test.samples, "label": labels,
         "signature": signature,
@@ -133,7 +133,7 @@ def _labeled(task: TaskDescription, train: Split, test: Split) -> Iterator[pl.Da
 def _marked(
     task: TaskDescription, train: Split, gold: pl.DataFrame, test: Split
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Answers and spans of each baseline on a span task. `gold` has rows of `task_span` of the train split."""
+    """Answers and spans of each baseline on a span task. `gold` are the rows of `task_span` of the train split."""
     gold_rows = gold.sort("sample", "number").select("sample", "type", "text", "first", "last").rows()
     gold_spans = [[tagger.TaggedSpan(*row[1:]) for row in gold_rows if row[0] == sample] for sample in train.samples]
     train_texts, test_texts = ([texts[task.marked] for texts in part.texts] for part in (train, test))
@@ -159,7 +159,7 @@ def _marked(
 
 
 def scanned(task: TaskDescription, test: Split) -> list[str]:
-    """Class of the first text of each sample by the task's rule (`scansion` in its description).
+    """Class of each sample: the class of its first text by the task's rule (`scansion` in the description).
 
     Class names of the rule and of the task match regardless of case, diacritics and separators. Raises BadInput if
     there is no rule with this name, or the rule has a class that the task lacks.

@@ -1,8 +1,8 @@
-"""All systems on all tasks, means over the tasks of a benchmark in a language, and significance of differences.
+"""Scores of all systems on all tasks, means over the tasks of a benchmark in a language, significance of differences.
 
-DharmaBench's score is the mean over its tasks in a language (section 5, tables 4 and 5). Means over different tasks
-cannot be compared. Therefore a system without a score on a task has no mean if any model has a score on it, and a mean
-never covers tasks of several benchmarks. Tasks without a benchmark have no mean.
+DharmaBench's score is the mean over its tasks in a language (section 5, tables 4 and 5). Means over different sets of
+tasks cannot be compared. A system therefore has no mean if it lacks a score on a task for which any model has a score,
+and a mean never covers tasks of several benchmarks. Tasks without a benchmark have no mean.
 
 Here: rows of `understanding_board` and `understanding_comparison`. Not here: scores on single tasks (scores), tables
 for display (readings).
@@ -47,7 +47,7 @@ COMPARISON = schema("understanding_comparison")
 
 
 class TaskGroup(NamedTuple):
-    """Benchmark and language of the tasks that a mean covers. There is no mean if `benchmark` is ''."""
+    """Benchmark and language of the tasks that are averaged together. If `benchmark` is '', there is no mean."""
 
     benchmark: str
     language: str
@@ -76,8 +76,8 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGr
     Returns
     -------
     Columns of `BOARD`: a row for each score, and a row with task '' for each mean. A mean covers the tasks of the group
-    that at least one model answered or, if no model answered any, the tasks that any other system answered. The mean of
-    a system that did not answer all of them is null, and `missing` lists the tasks that it did not answer.
+    that at least one model answered or, if no model answered any, the tasks that any other system answered. If a system
+    did not answer all of these tasks, its mean is null, and `missing` lists the tasks that it did not answer.
     """
     points, units = _points(marks), _units(marks)
     rows: list[tuple[object, ...]] = []
@@ -114,13 +114,13 @@ def compare(marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFram
     Returns
     -------
     Columns of `COMPARISON`. `difference` is the score of `model` minus the score of `other`. A row with task ''
-    compares means. Means cover the tasks of a group that at least one model answered; models that did not answer all of
-    them are left out. There are no rows for means without a benchmark, or if the mean would cover a single task.
+    compares means. Means cover the tasks of a group that at least one model answered; models that did not answer all
+    these tasks are left out. Means are not compared if the tasks have no benchmark, or if there is only one task.
 
     Notes
     -----
-    A mean over tasks is a sum over their samples, each weighted by 1 / (samples of its task × tasks). Therefore one
-    sign test exchanges units between two models in all tasks at once.
+    A mean over tasks is a sum over their samples, each weighted by 1 / (samples of its task × tasks). One sign test can
+    therefore exchange units between two models in all tasks at once.
     """
     units = _units(marks)
     points = {system: by_task for (kind, system), by_task in _points(marks).items() if kind == MODEL}
@@ -146,9 +146,9 @@ def compare(marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFram
 def _differences(
     points: Mapping[str, Mapping[str, Floats]], scope: Sequence[str], units: UnitNames
 ) -> pl.DataFrame:  # fmt: skip
-    """Differences between each pair of models on the mean over the tasks of a scope, with interval and p-values.
+    """Difference between each pair of models on the mean over the tasks in `scope`, with interval and p-values.
 
-    `points` has the points of each model by task.
+    `points` maps models to their points by task.
     """
     weights, numbers = _weighted(scope, units)
     values = np.stack([np.concatenate([by_task[task] for task in scope]) for by_task in points.values()], axis=1)
@@ -170,7 +170,7 @@ def _differences(
 def _mean(scores: pl.DataFrame, points: Mapping[str, Floats], units: UnitNames) -> tuple[float | None, ...]:
     """Mean of one system's scores on several tasks, lower and upper bound of its interval, and sd; 0 to 100.
 
-    The bounds are null if a task has no points, or with too few units; the sd is null if a score has no sd.
+    The bounds are null if a task has no points, or if there are too few units. The sd is null if a score has no sd.
     """
     tasks = scores["task"].to_list()
     value = float(scores["score"].to_numpy().mean())
@@ -190,7 +190,7 @@ def _interval(points: Mapping[str, Floats], tasks: Sequence[str], units: UnitNam
 
 
 def _weighted(tasks: Sequence[str], units: UnitNames) -> tuple[Floats, Units]:
-    """Weights of the samples of tasks in the mean over these, summing to 1, and the numbers of their units."""
+    """Weights of samples in the mean over tasks, which sum to 1, and the numbers of the samples' units."""
     sizes = np.array([len(units[task]) for task in tasks])
     return np.repeat(1 / (sizes * len(sizes)), sizes), numbered_units(pl.concat([units[task] for task in tasks]))
 

@@ -16,10 +16,10 @@ NO_SPANS = pl.DataFrame(schema=schema("baseline_span")).rename({"baseline": "sys
 def chances(truth: Gold, train: pl.DataFrame) -> pl.DataFrame:
     """Scores of a task's chance baselines on its test split, 0 to 100, in the columns of `CHANCE`.
 
-    A classification task has baselines 'chance', 100 / number of classes, and 'majority', which always answers the most
-    frequent class of the train split or, without a train split, of the test split; if several are equally frequent, the
-    first in the description. A span task has the baseline 'empty', which predicts no spans, and 'chance' with the
-    same score. `train` has the rows of `task_sample` of the train split. Source: DharmaBench, appendix B.
+    A classification task has two baselines. 'chance' scores 100 / number of classes. 'majority' always answers the most
+    frequent class of the train split or, without a train split, of the test split; if several are equally frequent, it
+    answers the first in the description. A span task has the baseline 'empty', which predicts no spans, and 'chance'
+    with the same score. `train` are the rows of `task_sample` of the train split. Source: DharmaBench, appendix B.
     """
     if truth.task.kind == "spans":
         score = _score(truth, None)

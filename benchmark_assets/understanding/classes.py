@@ -1,17 +1,17 @@
 """Scores of answers that are classes, from the confusion matrix.
 
-Here: counts, precision, recall and F1 of each class, macro-F1. Not here: micro-F1, which is the share of correct
-answers, since each sample has one gold class and one answer (scores); unusable answers (scores); spans (muc).
+Here: counts, precision, recall and F1 of each class, macro-F1. Not here: micro-F1 (scores), which is the share of
+correct answers, since each sample has one gold class and one answer; unusable answers (scores); spans (muc).
 """
 
 import polars as pl
 
 
 def confusion(answers: pl.DataFrame) -> pl.DataFrame:
-    """Confusion matrix in long form: columns `gold`, `predicted` and `samples`, for pairs that occur, sorted.
+    """Confusion matrix in long form: columns `gold`, `predicted` and `samples`.
 
-    `answers` has the columns `gold` and `predicted`, one row for each answer; `predicted` is null if the answer is not
-    a class.
+    It has a row for each pair of classes that occurs, sorted. `answers` has the columns `gold` and `predicted`, one row
+    for each answer; `predicted` is null if the answer is not a class.
     """
     return answers.group_by("gold", "predicted").agg(samples=pl.len().cast(pl.Int32)).sort("gold", "predicted")
 
@@ -24,13 +24,13 @@ def class_scores(counts: pl.DataFrame, classes: list[str]) -> pl.DataFrame:
     counts
         As `confusion` returns them.
     classes
-        Classes in the order of the rows, with every class that occurs. An answer that is not a class lowers the recall
-        of the gold class, but the precision of no class.
+        All classes that occur, in the order of the rows to return. An answer that is not a class lowers the recall of
+        the gold class, but does not affect the precision of any class.
 
     Returns
     -------
-    Columns `class`, the counts `gold`, `predicted` and `correct`, and `precision`, `recall` and `f1`: 0 to 1, and 0
-    where the denominator is 0.
+    Columns `class`; the counts `gold`, `predicted` and `correct`; and `precision`, `recall` and `f1` in [0, 1], which
+    are 0 if the denominator is 0.
     """
     gold = counts.group_by(pl.col("gold").alias("class")).agg(pl.col("samples").sum().alias("gold"))
     predicted = counts.group_by(pl.col("predicted").alias("class")).agg(pl.col("samples").sum().alias("predicted"))
@@ -43,7 +43,7 @@ def class_scores(counts: pl.DataFrame, classes: list[str]) -> pl.DataFrame:
 
 
 def rates(table: pl.DataFrame) -> pl.DataFrame:
-    """Add `precision`, `recall` and `f1` to counts `gold`, `predicted` and `correct`; 0 where the denominator is 0."""
+    """Add `precision`, `recall` and `f1` to counts `gold`, `predicted` and `correct`; 0 if the denominator is 0."""
 
     def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
         return pl.when(whole > 0).then(part / whole).otherwise(0.0)
@@ -55,9 +55,9 @@ def rates(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def macro_f1(counts: pl.DataFrame) -> float:
-    """Mean F1 over the classes that occur as gold or as predicted class, 0 to 1; equals scikit-learn's 'macro'.
+    """Mean F1 over the classes that occur as gold or predicted class, 0 to 1; equals scikit-learn's 'macro'.
 
-    `counts` are as `confusion` returns them. Answers that are not a class are not counted as a further class.
+    `counts` are as `confusion` returns them. Answers that are not a class do not count as a further class.
     """
     occurring = pl.concat([counts["gold"], counts["predicted"]]).drop_nulls().unique().sort().to_list()
     return float(class_scores(counts, occurring)["f1"].to_numpy().mean())

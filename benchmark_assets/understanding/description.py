@@ -1,4 +1,4 @@
-"""The description of an understanding task: a YAML file with the question, the texts, and the files that hold them.
+"""The description of an understanding task: a YAML file with the question, the texts, and the files of samples.
 
 Here: keys of the YAML file and their consistency. Not here: the tasks of a warehouse (tasks), samples (samples).
 """
@@ -15,19 +15,19 @@ from resources.frozen import Frozen
 from resources.keys import check_key
 
 NEEDED = {"classes": ("label", "labels", "classes"), "spans": ("marked", "spans", "types")}
-"""Keys that a task of each kind must have; a task of the other kind must not have them."""
+"""Keys that are required for one kind of tasks and not allowed for the other kind."""
 
 OF_CLASSES_ONLY = ("negative", "scansion")
 
 COLUMNS = ("kind", "system", "mean")
-"""Columns of the displayed board besides its task columns (readings.boards). They cannot be codes of tasks."""
+"""Columns of displayed tables besides the columns of tasks (readings.boards). They cannot be codes of tasks."""
 
 
 class SpanFields(Frozen):
     """Names of the fields with the gold spans in a task's files.
 
-    `field` holds a pair `[type, text]` for each span. `offsets` holds a pair `[first, last]` for each span in the same
-    order: characters of the marked text, half-open. Without `offsets`, spans are located by search.
+    `field` contains a pair `[type, text]` for each span. `offsets` contains a pair `[first, last]` for each span, in
+    the same order: character offsets in the marked text, half-open. Without `offsets`, spans are located by search.
     """
 
     field: str
@@ -35,24 +35,25 @@ class SpanFields(Frozen):
 
 
 class TaskDescription(Frozen):
-    """An understanding task: to name the class of a sample, or to find spans in one of its texts.
+    """An understanding task: classification of samples, or detection of spans in one of a sample's texts.
 
-    Keys of every task: `task` is the code of the task, the key of its partition. `benchmark` is the name of its
-    benchmark, '' for none; means cover the tasks of one benchmark. `partner` is the code of the same task in another
-    language, whether imported or not. `restricted` keeps the texts out of exports and messages. `origin` says where to
+    Keys of every task: `task` is the code of the task and the key of its partition. `benchmark` is the name of its
+    benchmark, or ''; means cover the tasks of one benchmark. `partner` is the code of the same task in another
+    language, whether imported or not. `restricted` keeps the texts out of exports and messages. `origin` tells where to
     obtain the files. `files` names the file of each split, relative to the folder given at import, with one JSON object
     per line. `sample` is the field with the sample's name. With `numbered`, the second sample with the same name in a
     file is named `name#2`. `texts` maps the names under which models see the texts to their fields, in order. `source`
-    is the field with the work that a sample is from; `a.b` is field `b` of the object `a`. If the value holds more than
-    the work, such as a chunk number, `work` is a regular expression that matches the whole value; its one group is the
-    work. `instructions` are the instructions in the prompt. `pair` names two texts for the baseline by text overlap.
+    is the field with the work that a sample is from; `a.b` is field `b` of the object `a`. If the value contains more
+    than the work, such as a chunk number, `work` is a regular expression that matches the whole value, and its only
+    group is the work. `instructions` are the instructions in the prompt. `pair` names two texts for the baseline by
+    text overlap.
 
     Keys of classification tasks: `label` is the field with the gold class, `labels` maps its values to classes,
     `classes` maps each class to its meaning. An unusable answer counts as the class `negative`, or as wrong if the key
     is missing. `scansion` names the rule of a baseline.
 
-    Keys of span tasks: `marked` names the text with the spans, `spans` the fields with the gold spans. `types` maps
-    each type to find and evaluate to its meaning. Files may have spans of further types.
+    Keys of span tasks: `marked` names the text with the spans, and `spans` the fields with the gold spans. `types` maps
+    each type of spans that is evaluated to its meaning. Files may have spans of further types.
     """
 
     task: str
@@ -111,7 +112,7 @@ class TaskDescription(Frozen):
 
 
 def _groups(pattern: str) -> int | None:
-    """Number of groups of a regular expression, None if the pattern is invalid."""
+    """Number of groups of a regular expression; None if the pattern is invalid."""
     try:
         return re.compile(pattern).groups
     except re.error:
@@ -121,8 +122,8 @@ def _groups(pattern: str) -> int | None:
 def load(path: Path) -> TaskDescription:
     """Read a description.
 
-    Raises BadInput if the file is missing or not YAML, lacks a required key, has an unknown key or a wrong value, names
-    a class or text that it does not define, or has a code that cannot be a partition key or is one of `COLUMNS`.
+    Raises BadInput if the file is missing or not YAML, lacks a required key, has an unknown key or an invalid value,
+    names a class or text that it does not define, or has a code that cannot be a partition key or is one of `COLUMNS`.
     """
     description = yaml_files.read(path, TaskDescription, "compare it with the files in warehouse/tasks/dharmabench")
     if "/" in description.task:

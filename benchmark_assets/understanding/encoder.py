@@ -24,15 +24,15 @@ SIGNATURE = (
 
 
 class Encoder(NamedTuple):
-    """A checkpoint, by path or by name on the Hugging Face Hub, and the seeds to train it with."""
+    """A checkpoint (a path, or a name on the Hugging Face Hub), and the seeds with which to train it."""
 
     checkpoint: str
     seeds: tuple[int, ...]
 
     @property
     def determinants(self) -> tuple[object, ...]:
-        """Everything that determines the encoder's answers, except seed and samples: software, checkpoint, and
-        the name, size and modification time of each file if the checkpoint is a folder."""
+        """Everything that determines the encoder's answers except seed and samples: software, checkpoint and, if the
+        checkpoint is a folder, the name, size and modification time of each file."""
         folder = Path(self.checkpoint)
         files = sorted(folder.iterdir()) if folder.is_dir() else []
         stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
@@ -40,7 +40,7 @@ class Encoder(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """Signature of the answers: the checkpoint, by its name on the hub or its folder's name, and the training."""
+        """Signature of the answers: the checkpoint (its name on the hub or its folder's name) and the training."""
         local = Path(self.checkpoint).is_dir()
         return f"checkpoint {Path(self.checkpoint).name if local else self.checkpoint}, {SIGNATURE}"
 
@@ -53,10 +53,10 @@ def fine_tune(
     Parameters
     ----------
     checkpoint
-        Folder, or name on the hub, of a model and its tokenizer.
+        Folder of a model and its tokenizer, or their name on the hub.
     train, test
-        One or more texts of each sample. Two texts are encoded as a pair; three or more are joined. Tokens beyond
-        `TOKENS` are cut off.
+        One or more texts of each sample. Two texts are encoded as a pair; three or more are joined. Input beyond
+        `TOKENS` tokens is cut off.
     labels
         Class of each train sample.
     seed
@@ -81,7 +81,7 @@ def fine_tune(
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # it warns that the head is new
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # suppresses the warning that the head is new
     tokenizer = AutoTokenizer.from_pretrained(checkpoint)
     rows = _encoded(tokenizer, train)
     for row, label in zip(rows, labels, strict=True):

@@ -1,9 +1,9 @@
 """Encoders on classification tasks: training runs, and answers to the test splits.
 
-Training may take hours. Therefore the answers from each training run (one encoder, one task, one seed) are stored in
-`encoder_fit` as soon as it ends, with a hash of everything that determines them: checkpoint, seed, samples, software.
-Later Dagster runs reuse them: after an interruption, after an encoder was added, or if another encoder cannot be
-loaded.
+Training may take hours. The answers from each training run (one encoder, one task, one seed) are therefore stored in
+`encoder_fit` as soon as the run ends, with a hash of everything that determines them: checkpoint, seed, samples,
+software. Later Dagster runs reuse them: after an interruption, after an encoder was added, or if another encoder cannot
+be loaded.
 
 Here: rows of `encoder_fit` and `encoder_answer`. Not here: training (encoder), other baselines (baselines).
 """
@@ -42,8 +42,8 @@ def answers(
     """Answers of encoders to the test splits of tasks: rows of `encoder_answer`.
 
     Each training run stores its answers as soon as it ends. A task fails if an encoder cannot be trained on it, but
-    only after training all other encoders. `samples` are rows of `task_sample`, `encoders` are encoders by name,
-    and `run` is the run id stored with new rows of `encoder_fit`.
+    only after all other encoders have been trained. `samples` are rows of `task_sample`, `encoders` are encoders by
+    name, and `run` is the run id stored with new rows of `encoder_fit`.
     """
     frames, failures = [pl.DataFrame(schema=BASELINE_ANSWER)], []
     for task in descriptions:

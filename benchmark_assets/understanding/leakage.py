@@ -14,11 +14,11 @@ from benchmark_assets.understanding.linear import Grams, counted, ngrams
 from resources.catalogue import schema
 
 LENGTH = 8
-"""Code points of an n-gram: about two syllables of Tibetan or three of Sanskrit, so that unrelated texts share few.
-Samples from different works have a median Jaccard similarity of 0.01; 99 pairs in 100 have less than 0.07."""
+"""Code points of an n-gram: about two syllables of Tibetan or three of Sanskrit, so that unrelated texts share few
+n-grams. Samples from different works have a median Jaccard similarity of 0.01; 99 % of pairs have less than 0.07."""
 
 NEAR = 0.2
-"""Least Jaccard similarity of a near neighbor: about three times the similarity that unrelated samples reach. At this
+"""Minimum Jaccard similarity of a near neighbor: about three times the similarity that unrelated samples reach. At this
 similarity, two samples of equal length have a third of their text in common (docs/decisions/leakage.md)."""
 
 COPY = 0.99
@@ -35,10 +35,10 @@ def leakage(samples: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns of `LEAKAGE`, one row for each test sample, by task and in the order of the file. All texts of a sample are
-    compared as one text. `nearest` is the train sample with the highest `similarity`, the first if there are several.
-    `contained` is the share of the sample's n-grams that occur anywhere in the train split, 1 for a sample shorter than
-    an n-gram. `same_source` is null if the source of the sample, or of every train sample, is unknown. Without
-    a train split, `nearest` and the columns after it are null.
+    compared as one text. `nearest` is the train sample with the highest `similarity`, or the first of several.
+    `contained` is the share of the sample's n-grams that occur anywhere in the train split; it is 1 if the sample is
+    shorter than an n-gram. `same_source` is null if the source of the sample, or of every train sample, is unknown.
+    Without a train split, `nearest` and the columns after it are null.
     """
     tasks = (of_task for _, of_task in samples.sort("task", "position").group_by("task", maintain_order=True))
     return pl.concat([pl.DataFrame(schema=LEAKAGE), *map(_of_task, tasks)])

@@ -1,6 +1,6 @@
-"""The linear baseline: a support vector machine over character n-grams with TF-IDF weights. Trains in seconds.
+"""The linear baseline: a support vector machine over character n-grams with TF-IDF weights. It trains in seconds.
 
-Here: hashed n-grams, their weights, training, labeling. Not here: which tasks it applies to (baselines), spans
+Here: hashed n-grams, their weights, training, labeling. Not here: the tasks to which it applies (baselines), spans
 (tagger), similarity of texts (leakage).
 """
 
@@ -16,8 +16,8 @@ SHORTEST, LONGEST = 1, 5
 """Lengths of the n-grams in code points."""
 
 LEAST_TEXTS = 2
-"""Least number of train texts with an n-gram of the vocabulary. Most n-grams occur in a single text, and cannot help to
-classify another."""
+"""Minimum number of train texts in which an n-gram of the vocabulary occurs. Most n-grams occur in a single text, and
+cannot help to classify another text."""
 
 PENALTY = 10.0
 """C of the support vector machine. `PENALTY`, `LONGEST` and `LEAST_TEXTS` are the same for all tasks. They had the best
@@ -25,8 +25,8 @@ mean score in five-fold cross-validation on the train splits of VPCT, AACT, SCCT
 """
 
 TOLERANCE = 1e-2
-"""Tolerance at which training stops. In cross-validation on the train splits, the default of 1e-4 gave the same labels
-in three times the time."""
+"""Tolerance at which training stops. In cross-validation on the train splits, the default of 1e-4 took three times as
+long and gave the same labels."""
 
 SEED = 1
 """Seed of the order in which the classifier visits the texts."""
@@ -86,7 +86,7 @@ def _hashes(text: str, shortest: int, longest: int) -> NDArray[np.uint64]:
 def counted(grams: Grams, vocabulary: NDArray[np.uint64]) -> csr_array:
     """Counts of a vocabulary's n-grams in texts, a sparse matrix of shape (texts, vocabulary).
 
-    `vocabulary` has the hashes of distinct n-grams, ascending. N-grams that it lacks are left out.
+    `vocabulary` has the hashes of distinct n-grams, ascending. N-grams outside the vocabulary are left out.
     """
     columns = np.searchsorted(vocabulary, grams.keys)
     present = columns < len(vocabulary)

@@ -1,15 +1,15 @@
 """Two scores of answers that are spans: the score of DharmaBench's paper, and MUC-5 pooled over all samples.
 
-The paper's score (`type_f1`) is the mean over samples of eval4ner's F1 in mode 'type'. eval4ner has strings without
+The paper's score (`type_f1`) is the mean over samples of eval4ner's F1 in mode 'type'. eval4ner takes strings without
 offsets, and places each span at the first occurrence of its string in the text. Spans with equal strings therefore
 share one place, even if they were marked in different places. A string that does not occur in the text overlaps no
 other span, but is correct if it equals a gold span. Missed gold spans are counted separately from matches: if the only
 prediction that overlaps a gold span was matched with another gold span, the order of the spans decides whether the gold
 span counts as missed. The denominator of recall may therefore differ from the number of gold spans. This module
-reproduces all of this, so that its scores are comparable with the published ones.
+reproduces this behavior, so that its scores are comparable with the published scores.
 
-The pooled score (`pooled`) is nervaluate's, from the places of the spans of all samples together. Samples without gold
-spans count only if a system predicts spans in them; samples with many spans weigh more.
+The pooled score (`pooled`) is nervaluate's, computed once over the spans of all samples by their places. Samples
+without gold spans count only if a system predicts spans in them; samples with many spans weigh more.
 
 Here: scores of spans. Not here: locating spans (spans), means and intervals (scores).
 """
@@ -53,8 +53,8 @@ def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]
     Each prediction is matched with the best gold span that has no match yet: an equal span (correct), else an
     overlapping span of the same type (correct), else a span of another type with the same string (wrong), else an
     overlapping span of another type (wrong). A prediction without a match is spurious. A gold span is missed if no
-    prediction overlaps it; each prediction can cover only one gold span. Precision is correct / predictions, recall is
-    correct / (correct + wrong + missed). Source: DharmaBench, section 4.2, as computed by eval4ner (SemEval-2013
+    prediction overlaps it; each prediction can cover only one gold span. Precision is correct / predictions, and recall
+    is correct / (correct + wrong + missed). Source: DharmaBench, section 4.2, as computed by eval4ner (SemEval-2013
     task 9).
     """
     if not predicted and not gold:
@@ -106,8 +106,8 @@ class ScoredSpan(NamedTuple):
 class Pooled(NamedTuple):
     """Pooled scores of one system.
 
-    `f1` has the F1 in each mode of `MODES`, 0 to 1. `types` has the numbers of gold spans, predicted spans and correct
-    predictions of each type, in mode 'type'.
+    `f1` has the F1 in each mode of `MODES`, 0 to 1. `types` has, for each type, the numbers of gold spans, predicted
+    spans and correct predictions in mode 'type'.
     """
 
     f1: dict[str, float]
@@ -120,14 +120,15 @@ def pooled(predicted: Sequence[Sequence[ScoredSpan]], gold: Sequence[Sequence[Sc
     Parameters
     ----------
     predicted, gold
-        Spans of each sample, with the samples in the same order. A span that its text does not contain never matches: a
-        prediction is spurious, a gold span is missed.
+        Spans of each sample, with the samples in the same order. A span that is absent from its text never matches:
+        such a prediction is spurious, and such a gold span is missed.
 
     Notes
     -----
-    A prediction is correct in mode 'type' if it overlaps a gold span of the same type; in mode 'partial' if it overlaps
-    a gold span of any type, for half a point unless the places are equal; in mode 'exact' if its place equals that of a
-    gold span of any type; in mode 'strict' if place and type are equal. Source: Chinchor and Sundheim 1993.
+    A prediction is correct in mode 'type' if it overlaps a gold span of the same type; in mode 'exact' if its place
+    equals the place of a gold span of any type; and in mode 'strict' if place and type are equal. In mode 'partial', it
+    gets one point if its place equals the place of a gold span of any type, and half a point if it overlaps one.
+    Source: Chinchor and Sundheim 1993.
     """
     types = sorted({span.type for spans in (*predicted, *gold) for span in spans})
     beyond = 1 + max((span.last or 0 for spans in (*predicted, *gold) for span in spans), default=0)
@@ -157,7 +158,7 @@ def _overlap(place: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _placed(spans: Sequence[ScoredSpan], beyond: int) -> list[dict[str, str | int]]:
-    """Spans as nervaluate takes them, with the last character included.
+    """Spans in the form that nervaluate expects: `end` is the position of the last character.
 
     Spans without a place get distinct places from `beyond` on, so that they do not overlap each other.
     """

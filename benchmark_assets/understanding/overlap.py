@@ -1,8 +1,8 @@
 """The overlap baseline: decides from shared n-grams whether two texts, such as a root text and a commentary, belong
 together.
 
-Here: features of a pair of texts, a logistic regression over them, features of the parts of a text compared with
-another text. Not here: the choice of the pair (descriptions), spans (tagger).
+Here: features of a pair of texts, a logistic regression over these features, and features of the parts of one text
+compared with another text. Not here: the choice of the pair (descriptions), spans (tagger).
 """
 
 import unicodedata
@@ -37,10 +37,10 @@ class Pair(NamedTuple):
 def features(pairs: Sequence[Pair], rarity: "Rarity") -> NDArray[np.float64]:
     """Features of the overlap of pairs, shape (pairs, 3 * len(LENGTHS) + 4).
 
-    Three features for each n-gram length: shared n-grams as a share of the first text's n-grams, as a share of the
-    second text's n-grams, and their rarity as a share of the rarity of the first text's n-grams. Then four features of
-    length (code points): log1p of the longest common substring, its share of the first text, and log1p of the length of
-    each text.
+    Each n-gram length has three features: the number of shared n-grams as a share of the first text's n-grams, the same
+    number as a share of the second text's n-grams, and the rarity of shared n-grams as a share of the rarity of the
+    first text's n-grams. Four features of length in code points follow: log1p of the longest common substring, its
+    share of the first text, and log1p of the length of each text.
     """
     rows = []
     for first, second in ((_letters(pair.first), _letters(pair.second)) for pair in pairs):
@@ -59,11 +59,12 @@ def features(pairs: Sequence[Pair], rarity: "Rarity") -> NDArray[np.float64]:
 def along(other: str, parts: Sequence[str], rarity: "Rarity") -> NDArray[np.float64]:
     """Features of the parts of a text compared with another text, shape (parts, 9 * 3 * len(LENGTHS) + 3).
 
-    Each part has three measures for each n-gram length: the n-grams that it shares with the other text, as a share of
-    its own n-grams and of the other text's n-grams, and the rarity of the shared n-grams. The features of a part are
-    nine sets of these measures: those of the part, the two before and the two after it (0 beyond the ends of the text),
-    the maximum and the sum over all parts, and the sums up to and from the part, both inclusive. Three features of
-    place follow: the number of parts before it, the number of parts from it on, and the share of parts before it.
+    Each part has three measures for each n-gram length: the number of n-grams that it shares with the other text, as a
+    share of its own n-grams and as a share of the other text's n-grams; and the rarity of the shared n-grams. The
+    features of a part are nine sets of these measures: of the part, of the two parts before and the two parts after it
+    (0 beyond the ends of the text), their maximum and their sum over all parts, their sum up to the part, and their sum
+    from the part on, both including the part. Three features of position follow: the number of parts before it, the
+    number of parts from it on, and the share of parts before it.
     """
     other_grams = {length: _grams(_letters(other), length) for length in LENGTHS}
     shares = np.zeros((len(parts), 3 * len(LENGTHS)))
@@ -88,7 +89,7 @@ def along(other: str, parts: Sequence[str], rarity: "Rarity") -> NDArray[np.floa
 
 
 class Rarity:
-    """Inverse document frequency of character n-grams, over the distinct texts among `texts`."""
+    """Inverse document frequency of character n-grams in `texts`, whose duplicates are ignored."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = len(set(texts))

@@ -1,8 +1,8 @@
 """Parse replies about samples: a class, or spans with their types. Tolerant, but never chooses between two classes.
 
-The steps of `STEPS` that a reply needed are recorded. A reply that they cannot parse is unusable; its problem says why.
-The parsers have no side effects and never raise. Not here: how an unusable answer counts (scores), places of spans
-(spans).
+The steps of `STEPS` that a reply needed are recorded. A reply that cannot be parsed with these steps is unusable; its
+`problem` gives the reason. The parsers have no side effects and never raise. Not here: how an unusable answer counts
+(scores), places of spans (spans).
 """
 
 import json
@@ -37,7 +37,7 @@ STEPS = {
     "blank": "dropped spans without a text",
     "dropped": "dropped items that are not spans of a type of the task",
 }
-"""Names and meanings of the steps that a reply may need."""
+"""Steps that a reply may need before it can be parsed, with their meanings."""
 
 NEGATION = re.compile(r"\b(?:not|no|nor|neither|never|cannot|rather|instead|unlike|\w+n t)\b")
 """Negations in a text that `normal` has normalized. A sentence with a negation may name a class in order to deny it."""
@@ -45,7 +45,7 @@ NEGATION = re.compile(r"\b(?:not|no|nor|neither|never|cannot|rather|instead|unli
 
 class Parsed(NamedTuple):
     """A parsed reply: its class or its spans (type, text), the steps that it needed, and the `problem` that makes it
-    unusable, '' if it is usable."""
+    unusable ('' if it is usable)."""
 
     label: str | None = None
     spans: tuple[tuple[str, str], ...] = ()
@@ -84,7 +84,10 @@ def parse_spans(reading: Reading, types: Sequence[str]) -> Parsed:
 
 
 def _read(reading: Reading, key: str, read: Callable[[Found, list[str]], Parsed]) -> Parsed:
-    """Find the JSON with a key in a reply, and parse it. Errors become problems; `read` appends its steps to a list."""
+    """Find the JSON with a key in a reply, and parse it with `read`, which appends its steps to the list that it gets.
+
+    Errors are returned as problems.
+    """
     steps: list[str] = []
     try:
         parsed = read(find(reading, Tolerance([key], spoken=True), steps), steps)
@@ -105,7 +108,7 @@ class _Names:
         self.names, self._values = names, values
 
     def match(self, word: str, numbers: bool = False) -> tuple[str, str] | None:
-        """The name that a word means, and the step needed to match them ('' if equal); None if no name matches.
+        """The name that matches a word, and the step that the match needs ('' if equal); None if no name matches.
 
         With `numbers`, a word can be the number of a name, from 1. Raises Unusable if several names match.
         """
@@ -128,7 +131,7 @@ class _Names:
         return next(iter(matches.items()), None)
 
     def named(self, text: str) -> set[str]:
-        """Names that occur in a text as whole words. The set also has '' if a negation occurs outside the names."""
+        """Names that occur in a text as whole words. The set includes '' if a negation occurs outside the names."""
         spellings: dict[str, set[str]] = {}
         for name in self.names:
             spellings.setdefault(normal(name, " "), set()).add(name)
@@ -189,7 +192,7 @@ def _in_words(text: str, names: _Names, steps: list[str]) -> str:
 
 
 def _sentence(text: str, names: _Names, steps: list[str]) -> str:
-    """The only class that a text names. Raises Unusable for a negation, and for no class or several."""
+    """The only class that a text names. Raises Unusable if the text has a negation, no class, or several classes."""
     classes = names.named(text)
     if len(classes) != 1 or "" in classes:
         listed = ", ".join(sorted(classes - {""}))
@@ -261,12 +264,12 @@ def _exactly(item: Mapping[Any, Any], key: str, steps: list[str]) -> Any:
 
 
 def _short(value: Any) -> str:
-    """A value as problems quote it: on one line, at most 60 characters."""
+    """A value as quoted in problems: on one line, with at most 60 characters."""
     words = storable(" ".join((value if isinstance(value, str) else repr(value)).split()))
     return repr(words if len(words) <= 60 else f"{words[:60]}…")
 
 
 def words(steps: Iterable[str]) -> str:
-    """Steps in stored form: separated by spaces, in the order of `STEPS`."""
+    """Steps in the form in which they are stored: separated by spaces, in the order of `STEPS`."""
     distinct = set(steps)
     return " ".join(step for step in STEPS if step in distinct)

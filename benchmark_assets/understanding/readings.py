@@ -1,6 +1,6 @@
-"""Tables of understanding answers and scores for display. Boards look like tables 4 and 5 of DharmaBench's paper.
+"""Tables of understanding answers and scores for display. Tables of all systems resemble tables 4 and 5 of DharmaBench.
 
-Not here: the numbers (scores, board).
+Not here: computing the numbers (scores, board).
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ KINDS = [BASELINE, MODEL, TRAINED, RULE]
 def groups(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Split rows of `understanding_board` into one table for each benchmark and language, by title.
 
-    A title is 'DharmaBench, sa', for instance; without a benchmark it is the language alone, 'sa'.
+    A title is, for instance, 'DharmaBench, sa' or, for tasks without a benchmark, 'sa'.
     """
     ordered = rows.sort(pl.col("benchmark") == "", "benchmark", "language", maintain_order=True)
     return {
@@ -32,10 +32,10 @@ def groups(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
 def boards(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """A table for each group of rows of `understanding_board`, by its title.
 
-    Systems are rows: chance, models, trained baselines, rules, each with the best mean first. Tasks are columns; the
-    last column is the mean, if the tasks have a benchmark. A cell has the score, the sd over seeds after ±, and for a
-    trained baseline the share of the test split with a near neighbor in the train split. A mean has its interval.
-    Missing scores are null.
+    Systems are rows: chance, models, trained baselines, rules; within each kind, the best mean comes first. Tasks are
+    columns; the last column is the mean, if the tasks have a benchmark. A cell has the score, the sd over seeds after
+    ±, and for a trained baseline the share of the test split with a near neighbor in the train split. A mean has its
+    interval. Missing scores are null.
     """
     return {title: _board(group) for title, group in groups(rows).items()}
 
@@ -71,11 +71,11 @@ def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
     rows
         Rows of `task_leakage`. Tasks without a train split are left out.
     scored
-        Rows of `baseline_score` and `encoder_score`. Rules are left out. A task without scores has a row with nulls.
+        Rows of `baseline_score` and `encoder_score`. Rules are left out. A task without scores gets a row with nulls.
 
     Returns
     -------
-    The columns `task` and `baseline`, and in this order:
+    The columns `task` and `baseline`, followed by:
 
     - number of test samples;
     - percentage of test samples that are copies of a train sample;
@@ -110,8 +110,8 @@ def of_leakage(warehouse: Warehouse) -> Mapping[str, str]:
 def troubles(rows: pl.DataFrame) -> pl.DataFrame:
     """Counts of the parsing steps that answers needed, and of the problems of unusable answers, from rows of `answer`.
 
-    The table has a row for each model and step, and for each model and problem: the number of `answers` over all tasks
-    and seeds, and their percentage of the model's answers, most frequent first.
+    The table has a row for each model and step, and for each model and problem, most frequent first: the number of
+    `answers` over all tasks and seeds, and the percentage of the model's answers.
     """
     totals = rows.group_by("model").agg(total=pl.len())
     steps = rows.select("model", what=pl.lit("step"), name=pl.col("steps").str.split(" ")).explode("name")
@@ -137,7 +137,7 @@ def agreement(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_answers(warehouse: Warehouse) -> Mapping[str, str]:
-    """Metadata of `answer`: counts and agreement by task and model, steps and problems by model."""
+    """Metadata of `answer`: counts and agreement by task and model; steps and problems by model."""
     rows = warehouse.read("answer", columns=["model", "task", "seed", "usable", "problem", "steps", "agreement"])
     return {"answers": markdown(agreement(rows)), "steps and problems": markdown(troubles(rows))}
 
@@ -195,6 +195,6 @@ def of_board(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_comparisons(warehouse: Warehouse) -> Mapping[str, str]:
-    """Metadata of `understanding_comparison`: pairwise differences of models, means before single tasks."""
+    """Metadata of `understanding_comparison`: differences between pairs of models, on means first, then on tasks."""
     rows = warehouse.read("understanding_comparison").sort("benchmark", "language", "task", "model", "other")
     return {"differences": shown(rows, "understanding_comparison")}

@@ -34,7 +34,7 @@ class Samples(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line of a file. `where` names the line in messages; messages must not quote a `restricted` line."""
+    """One line of a file. `where` identifies the line in messages. Messages must not quote a `restricted` line."""
 
     path: Path
     where: str
@@ -42,11 +42,11 @@ class Line(NamedTuple):
     restricted: bool
 
     def fault(self, field: str, problem: str, remedy: str = "correct the file or the description") -> BadInput:
-        """The error about a field of the line; `field` is '' if the whole line is at fault."""
+        """The error about a field of the line, or about the whole line if `field` is ''."""
         return BadInput(self.path, f"{self.where} {field}".strip(), problem, remedy)
 
     def shown(self, value: object) -> str:
-        """A value as messages may quote it: its first characters or, from a restricted line, its type and length."""
+        """A value as messages may quote it: its first characters; for a restricted line, its type and length."""
         text = repr(value)
         if self.restricted:
             return f"a {type(value).__name__} of {len(value) if isinstance(value, str) else len(text)} characters"
@@ -104,7 +104,7 @@ def _lines(description: TaskDescription, path: Path) -> list[Line]:
 
 
 def _name(description: TaskDescription, line: Line, names: dict[str, int]) -> str:
-    """Name of a sample. `names` has the number of earlier samples of the file by name, and is updated."""
+    """Name of a sample. `names` counts the samples of the file so far by name, and is updated."""
     name = _word(line, description.sample)
     names[name] = names.get(name, 0) + 1
     if names[name] == 1:
@@ -127,7 +127,7 @@ def _field(line: Line, field: str) -> Any:
 
 
 def _word(line: Line, field: str) -> str:
-    """The value of a field that holds a string or an integer, as a string."""
+    """The value of a field, which must be a string or an integer, as a string."""
     value = _field(line, field)
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
         raise line.fault(field, f"is {line.shown(value)}, neither a string nor an integer")
@@ -150,7 +150,7 @@ def _label(description: TaskDescription, line: Line) -> str:
 
 
 def _source(line: Line, description: TaskDescription) -> str | None:
-    """The work that a sample is from; None if the line has null, or the description has no `source`."""
+    """The work that a sample is from; None if the line has null there, or the description has no `source`."""
     path = description.source
     if not path:
         return None
@@ -185,7 +185,7 @@ def _spans(description: TaskDescription, line: Line, text: str) -> list[dict[str
 
 
 def _pairs(line: Line, field: str, kind: type) -> list[tuple[Any, Any]]:
-    """The value of a field that holds a list of pairs of strings or of integers."""
+    """The value of a field, which must be a list of pairs of strings or of integers."""
     value = _field(line, field)
     if not isinstance(value, list) or not all(
         isinstance(pair, list) and len(pair) == 2 and all(type(part) is kind for part in pair) for pair in value

@@ -1,7 +1,7 @@
 """Detect meter and verse by rules: Sanskrit meters from syllable weights, Tibetan verse from line lengths.
 
-Here: syllable weights, the ten meters of the task MCS, the fit of a text to each meter, the distinction between
-verse and prose. Nothing is trained. Not here: which task a rule applies to (baselines).
+Here: syllable weights, the ten meters of the task MCS, the fit of a text to each meter, the distinction between verse
+and prose. Nothing is trained. Not here: the tasks to which a rule applies (baselines).
 """
 
 import re
@@ -21,10 +21,11 @@ HEAVY, LIGHT, FREE = "G", "L", "."
 
 ERROR = 5.0
 """Cost in bits of an extra syllable, a missing syllable or a wrong weight. About one syllable in thirty has such an
-error, because of misprints, unapplied sandhi or poetic license."""
+error, due to misprints, unapplied sandhi or poetic license."""
 
 NAMED = 3.4
-"""Bits to name one of ten meters. To count as verse, a text must save more than this over one bit per syllable."""
+"""Bits to name one of ten meters. A text counts as verse if a meter saves more bits than this, relative to one bit per
+syllable."""
 
 _GANAS = MappingProxyType({
     "m": "GGG", "n": "LLL", "bh": "GLL", "y": "LGG", "j": "LGL", "r": "GLG", "s": "LLG", "t": "GGL", "g": "G", "l": "L",
@@ -51,16 +52,16 @@ differ only in the first syllable."""
 PATHYA = "....LGG."
 VIPULAS = ("....LLL.", "....GLL.", "....GGG.", "....GLG.")
 EVEN = "....LGL."
-"""Quarters of the anuṣṭubh: the odd quarter of the pathyā, the odd quarters of the four vipulās, and the even quarter,
-which all of them share."""
+"""Quarters of the anuṣṭubh: the odd quarter of the pathyā, the odd quarters of the four vipulās, and the even quarter
+that they all share."""
 
 UNITS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "anuṣṭubh_pathyā": (PATHYA + EVEN,),
     "anuṣṭubh_vipulā": tuple(odd + EVEN for odd in (PATHYA, *VIPULAS)),
     **{name: (pattern,) for name, pattern in QUARTERS.items()},
 })  # fmt: skip
-"""Patterns of the unit of each meter, all of equal length. A text in the meter is a sequence of units, each with any of
-the patterns."""
+"""Patterns of the unit of each meter. The patterns of a meter have equal length. A text in the meter is a sequence of
+units, each with any of the patterns."""
 
 METERS = (*UNITS, "āryā")
 
@@ -73,8 +74,8 @@ ARYA = (
     (_ODD, _EVEN, _ODD, _EVEN, _ODD, _SIXTH, _ODD, _LAST),
     (_ODD, _EVEN, _ODD, _EVEN, _ODD, frozenset({"L"}), _ODD, _LAST),
 )
-"""Feet that the meter allows at each place of the two halves of an āryā, which have 30 and 27 mātrās. Odd feet cannot
-be amphibrachs; the sixth foot of the second half is a single light syllable."""
+"""Feet allowed at each place of the two halves of an āryā, which have 30 and 27 mātrās. Odd feet cannot be amphibrachs;
+the sixth foot of the second half is a single light syllable."""
 
 _PHONE = re.compile(
     r"(?P<vowel>ai|au|[aāiīuūṛṝḹeo]|(?<![aāiīuūṛṝeo])ḷ(?![aāiīuūṛṝeo]))|(?P<coda>[ṃṁḥ])|(?P<consonant>[kgcjṭḍtdpb]h?|[ṅñṇnmyrlḷvśṣsh])"
@@ -109,9 +110,9 @@ def weights(text: str) -> str:
 def costs(observed: str) -> dict[str, float]:
     """Description length of a text's syllable weights (G and L) under each meter, in bits.
 
-    A fixed syllable costs nothing, a free syllable one bit, a choice among n feet or patterns log2 n bits, an error
-    `ERROR`. The text may have any number of quarters or, in anuṣṭubh and āryā, of halves. The result is the cost of the
-    cheapest reading.
+    A fixed syllable costs nothing, a free syllable one bit, a choice among n feet or patterns log2 n bits, and an error
+    `ERROR` bits. The text may have any number of quarters or, in anuṣṭubh and āryā, of halves. The result is the lowest
+    cost of any division of the text.
     """
     return {**_by_quarters(observed), "āryā": _arya(observed)}
 
@@ -130,11 +131,11 @@ def sanskrit_verse(text: str) -> str:
 
 
 def _by_quarters(observed: str) -> dict[str, float]:
-    """Cost of a text under each meter of `UNITS`, by edit distance to the cheapest sequence of its units.
+    """Cost of a text under each meter of `UNITS`: the edit distance to the cheapest sequence of the meter's units.
 
     All meters advance together, one syllable of their patterns at a time. `row` has the lowest cost up to each syllable
     of the text, shape (patterns, syllables + 1). At the end of a unit, all patterns of a meter continue from the lowest
-    cost among them.
+    of their costs.
     """
     patterns = [pattern for units in UNITS.values() for pattern in units]
     insertions = ERROR * np.arange(len(observed) + 1)
@@ -162,8 +163,8 @@ def _by_quarters(observed: str) -> dict[str, float]:
 def _arya(observed: str) -> float:
     """Lowest cost of dividing a text into the feet of alternating first and second halves of āryās.
 
-    A foot that the meter allows at its place costs log2 of the number of feet allowed there. Any other group of up to
-    five syllables, or of none, can take the place of a foot; it costs `ERROR` plus one bit for each syllable.
+    A foot that is allowed at its place costs log2 of the number of feet allowed there. Any other group of zero to five
+    syllables may take the place of a foot; it costs `ERROR` plus one bit for each syllable.
     """
     length = len(observed)
     bits = {}
@@ -189,8 +190,9 @@ _SHADS = re.compile(r"[\u0f0d-\u0f12\u0f14|\n]+")
 _TSHEG = re.compile(r"[\u0f0b\u0f0c\s]+")
 _LETTER = re.compile(r"[\u0f40-\u0f6c]")
 LEAST_IN_VERSE = 0.4
-"""Least share of a Tibetan verse text's syllables that are in lines of one odd length. Chosen on the train split of
-VPCT, where it makes little difference: with values from 0.35 to 0.6, 86 to 88 of 100 texts are classified correctly."""
+"""Minimum share of syllables in lines of a single odd length for a Tibetan text to count as verse. Chosen on the train
+split of VPCT, where it makes little difference: with values from 0.35 to 0.6, 86 to 88 of 100 texts are classified
+correctly."""
 
 
 def lines(text: str) -> list[int]:
@@ -211,7 +213,7 @@ def tibetan_verse(text: str) -> str:
 
 
 class Rule(NamedTuple):
-    """A rule: its function from a text to a class, and all classes that the function returns."""
+    """A rule: a function from a text to a class, and all classes that the function can return."""
 
     scan: Callable[[str], str]
     classes: tuple[str, ...]
@@ -222,7 +224,7 @@ RULES: Mapping[str, Rule] = MappingProxyType({
     "sanskrit-verse": Rule(sanskrit_verse, (VERSE, PROSE)),
     "tibetan-verse": Rule(tibetan_verse, (VERSE, PROSE)),
 })  # fmt: skip
-"""Rules by name, as descriptions name them in `scansion`."""
+"""Rules by the names used for `scansion` in descriptions."""
 
 SIGNATURE = (
     f"metres by weights of syllables, {ERROR:g} bits an error, {NAMED:g} to name a metre; Tibetan verse from "

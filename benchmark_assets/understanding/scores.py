@@ -34,7 +34,7 @@ CONFUSION = schema("confusion")
 BASELINE_SCORE = schema("baseline_score")
 
 NO_CLASS = "(none)"
-"""Predicted class in `confusion` of an unusable answer to a task without a negative class."""
+"""Stands in `confusion` for the predicted class of an unusable answer to a task without a negative class."""
 
 
 class Gold(NamedTuple):
@@ -66,10 +66,10 @@ def marked(truth: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFr
     Returns
     -------
     Columns of `MARKS`: a row for each system, seed and test sample, in the order of the file. `score` is from 0 to 1.
-    `unit` is the work that the sample is from or, if that is unknown, the sample. A sample without an answer counts as
-    having an unusable answer. In a classification task, an unusable answer counts as the negative class or, without
-    one, as wrong with `predicted` null. In a span task, it counts as an answer without spans; `gold` and `predicted`
-    are always null. Answers to other samples are left out.
+    `unit` is the work that the sample is from or, if the work is unknown, the sample. A missing answer counts as
+    unusable. In a classification task, an unusable answer counts as the negative class; without a negative class, it is
+    wrong and `predicted` is null. In a span task, it counts as an answer without spans; `gold` and `predicted` are
+    always null. Answers to samples outside the test split are left out.
     """
     keys = ["system", "seed", "sample"]
     sample = pl.format("{} {}", pl.lit(truth.task.task), "sample")
@@ -107,7 +107,7 @@ def task_scores(
     spans
         Columns as for `marked`, and `first`, `last` and `located`.
     how
-        Settings or origin of each system's answers, in one line.
+        Settings or origin of each system's answers, on one line.
 
     Returns
     -------
@@ -173,7 +173,8 @@ def summary(marks: pl.DataFrame) -> dict[str, float | int | None]:
     Returns
     -------
     Numbers of `seeds` and `samples`; `score`, its interval `score_low` to `score_high`, and its standard deviation over
-    seeds `score_sd`, from 0 to 100. `score_sd` is None for a single seed, and the interval is None with too few units.
+    seeds `score_sd`, from 0 to 100. `score_sd` is None if there is a single seed. The interval is None if there are too
+    few units.
     """
     table = by_seed(marks)
     values = 100 * table.mean(axis=0)
@@ -188,14 +189,14 @@ def summary(marks: pl.DataFrame) -> dict[str, float | int | None]:
 
 
 def by_seed(marks: pl.DataFrame) -> Floats:
-    """Points of one system on one task, 0 to 1, shape (seeds, samples), with the samples in the order of the file."""
+    """Points of one system on one task, 0 to 1, shape (seeds, samples). Samples are in the order of the file."""
     rows = marks.sort("seed", "position")
     table: Floats = rows["score"].to_numpy().reshape(marks["seed"].n_unique(), -1)
     return table
 
 
 def signature(task: TaskDescription, pooled: bool = True) -> str:
-    """Signature of scores on a task. In a span task, it covers the pooled scores, unless `pooled` is False."""
+    """Signature of scores on a task. For a span task, it describes the pooled scores as well, if `pooled` is True."""
     if task.kind == "classes":
         metric = f"micro-F1 over {len(task.classes)} classes; no usable answer counts as {task.negative or 'wrong'}"
     else:
@@ -210,8 +211,8 @@ def _pooled(truth: Gold, seeds: list[int], spans: pl.DataFrame) -> tuple[dict[st
 
     Returns
     -------
-    The mean over seeds of F1 in each mode of `muc.MODES`, 0 to 100; and a frame with a row for each type: `class`, and
-    the columns of `classes.rates`, from counts summed over seeds.
+    The mean over seeds of F1 in each mode of `muc.MODES`, 0 to 100; and a frame with a row for each type: the type as
+    `class`, and the columns of `classes.rates`, from counts summed over seeds.
     """
     expected = _places(truth.spans)
     order = truth.samples["sample"].to_list()

@@ -1,6 +1,7 @@
 """Choose few-shot examples from the train split.
 
-Here: which samples may be shown, the choice among them by seed. Not here: the format of examples in a prompt (asking).
+Here: the samples that may be shown, and the choice of examples by seed. Not here: the format of examples in a prompt
+(asking).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ WITH, WITHOUT = "with", "without"
 
 
 class Example(NamedTuple):
-    """A sample with its gold answer: texts as JSON, and the class, or the spans (type, text) of the evaluated types."""
+    """A sample with its gold answer: texts as JSON, and the class or the spans (type, text) of the evaluated types."""
 
     texts: str
     label: str | None
@@ -25,12 +26,13 @@ class Example(NamedTuple):
 
 
 def showable(samples: pl.DataFrame) -> pl.DataFrame:
-    """Train samples that can be examples, without copies and near neighbors (leakage.NEAR) of test samples.
+    """Train samples that can be examples: all except copies and near neighbors (leakage.NEAR) of test samples.
 
-    A near neighbor could show the model the answer to a test sample. `samples` are the rows of `task_sample` of one
-    task, from all its splits; the result has some of these rows, in the order of the file.
+    A near neighbor could reveal to the model the answer to a test sample. `samples` are the rows of `task_sample` of
+    one task, from all its splits; the result is a subset of these rows, in the order of the file.
     """
-    # `leakage` compares each test sample with the train split; with the splits swapped, each train sample with test.
+    # `leakage` compares each test sample with the train split. With swapped splits, it compares each train sample with
+    # the test split.
     mirrored = samples.with_columns(split=pl.col("split").replace({"train": "test", "test": "train"}))
     near = leakage(mirrored).filter(pl.col("similarity") >= NEAR)
     train, test = (samples.filter(split=split) for split in ("train", "test"))
@@ -42,11 +44,11 @@ def examples(
 ) -> list[Example]:
     """Choose examples of a task by seed.
 
-    The choice depends on hashes of names, not on a stream of random numbers: adding or removing a sample changes the
-    choice only if that sample becomes or was an example.
+    The choice depends on hashes of names, not on a stream of random numbers. Adding a sample changes the choice only if
+    the sample becomes an example, and removing one only if it was an example.
 
-    `train` has rows as `showable` returns them, `spans` the task's rows of `task_span`. The `number` examples alternate
-    between the classes or, in a span task, between samples with and without spans. The order of these groups
+    `train` has rows as `showable` returns them, and `spans` are the task's rows of `task_span`. The `number` examples
+    alternate between the classes or, in a span task, between samples with and without spans. The order of these groups
     depends on the seed. If a group has too few samples, the other groups supply the rest. Raises BadInput if `train`
     has fewer than `number` samples.
     """

@@ -1,4 +1,4 @@
-"""Annotation of spans in Label Studio: export samples to Label Studio, convert its exports to files of samples.
+"""Annotation of spans in Label Studio: export of samples, and conversion of Label Studio's exports to files of samples.
 
 Here: Label Studio's tasks and interface for a span task; conversion of its exports (JSON or JSON-MIN) to JSON lines
 in the format of the task's files. Not here: labels of translations (adjudication), locating spans (spans).
@@ -24,15 +24,15 @@ from resources.folders import PRIVATE, README, check_vacant, put
 from resources.warehouse import Warehouse
 
 CONTROL = "span"
-"""Name of the control for spans, in Label Studio's interface and in its exports."""
+"""Name of the control for spans in Label Studio's interface and exports."""
 
 AGAIN = "export the annotations from Label Studio as JSON or JSON-MIN"
 
 RETURN = """\
 Create a project in Label Studio, paste `labeling-config.xml` as the code of its labeling interface, and import
-`tasks.json`. Choose a label and select the words. Submit every sample, even a sample without spans. Spans that are
-already marked are proposals; they count only after you submit the sample. Then export as JSON. `variorum task labels`
-converts the export to a file of samples.
+`tasks.json`. To mark a span, choose a label and select the words. Submit every sample, even a sample without spans.
+Spans that are already marked are proposals; they count only after you submit the sample. Then export as JSON. `variorum
+task labels` converts the export to a file of samples.
 """
 
 
@@ -50,7 +50,7 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
     Parameters
     ----------
     folder
-        Folder to write, as a whole or not at all. Texts of a restricted task go to a subfolder.
+        Folder, written completely or not at all. Texts of a restricted task are in a subfolder.
     gold
         Whether to mark the gold spans of the evaluated types as proposals.
 
@@ -88,7 +88,7 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
 def labeling_config(description: TaskDescription) -> bytes:
     """XML of Label Studio's interface: the texts in order, and a label for each type of spans."""
     view = Element("View")
-    # Without this style, Label Studio reduces runs of white space to one space in texts, but not in its offsets.
+    # Without this style, Label Studio shows runs of white space as one space, but its offsets count all characters.
     SubElement(view, "Style").text = ".htx-text{ white-space: pre-wrap; }"
     for number, name in enumerate(description.texts, start=1):
         SubElement(view, "Header", value=name)
@@ -105,16 +105,17 @@ def labeling_config(description: TaskDescription) -> bytes:
 def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path, ignore: Collection[str] = ()) -> WrittenLabels:
     """Convert an export of Label Studio to a file of samples: JSON lines in the format and order of the task's files.
 
-    The file has the samples with a finished annotation, with or without spans. Skipped annotations, drafts and
+    The file contains the samples with a finished annotation, with or without spans. Skipped annotations, drafts and
     predictions are ignored. The export is checked against the task's current samples. Its fields and controls must be
-    known, except those in `ignore`.
+    known or in `ignore`.
 
     Raises
     ------
     BadInput
-        If the file is not an export of this task's samples; a field or control is unknown; a sample is unknown, has
-        changed, is repeated or has several annotations; a span has a type that the task lacks, or its words differ from
-        the text at its place; no sample has a finished annotation; or `out` exists. Nothing is written then.
+        If the file is not an export of this task's samples; if a field or control is unknown; if a sample is unknown,
+        has changed, is repeated or has several annotations; if a span has a type that the task lacks, or words that
+        differ from the text at its place; if no sample has a finished annotation; or if `out` exists. Nothing is
+        written then.
     """
     if out.exists():
         raise BadInput(out, "", "already exists", "give the path of a new file")
@@ -147,7 +148,7 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path, ignore:
 
 
 def _samples(warehouse: Warehouse, code: str) -> tuple[TaskDescription, pl.DataFrame]:
-    """A span task's description and its rows of `task_sample`; raises BadInput for a classification task."""
+    """A span task's description and its rows of `task_sample`. Raises BadInput for a classification task."""
     description = tasks(warehouse, [code])[code]
     if description.kind != "spans":
         raise BadInput(code, "", "is a classification task, which has no spans to mark", "name a span task")
@@ -155,7 +156,7 @@ def _samples(warehouse: Warehouse, code: str) -> tuple[TaskDescription, pl.DataF
 
 
 def _task(description: TaskDescription, row: Mapping[str, Any], marks: pl.DataFrame | None) -> dict[str, Any]:
-    """A sample as Label Studio imports it. `marks` are rows of `task_span`, which become a prediction."""
+    """A sample in Label Studio's import format. `marks` are rows of `task_span`, which become a prediction."""
     texts = json.loads(row["texts"])
     names = {name: f"text_{number}" for number, name in enumerate(texts, start=1)}
     fields = {key: row[key] for key in ("task", "split", "sample")}
@@ -177,7 +178,7 @@ def _task(description: TaskDescription, row: Mapping[str, Any], marks: pl.DataFr
 
 
 def _export(file: Path, ignore: Collection[str]) -> Iterable[tuple[dict[str, Any], list[list[Any]]]]:
-    """The data of each task in an export, and the list of marked spans in each of its finished annotations."""
+    """Yield for each task in an export: its data, and for each finished annotation the list of marked spans."""
     try:
         content = json.loads(decode(file))
     except (ValueError, RecursionError) as error:
@@ -201,7 +202,7 @@ def _export(file: Path, ignore: Collection[str]) -> Iterable[tuple[dict[str, Any
 
 
 def _check_names(file: Path, names: Iterable[str], place: int, ignore: Collection[str]) -> None:
-    """Raise BadInput for fields and controls of a task that are not known."""
+    """Raise BadInput for unknown fields and controls of a task."""
     ours = {name: f"task {place}" for name in names if not re.fullmatch(r"text_\d+", name)}
     raise_all(unknown_keys(file, ours, ("task", "split", "sample", CONTROL), IMPORTED, ignore))
 
@@ -209,7 +210,7 @@ def _check_names(file: Path, names: Iterable[str], place: int, ignore: Collectio
 def _spans(
     marks: list[Any], description: TaskDescription, text: str, file: Path, where: str
 ) -> list[tuple[str, int, int]]:
-    """Type, start and end of each marked span, in the order of the text; character offsets, half-open."""
+    """Type, start and end of each marked span, in the order of the text: character offsets, end exclusive."""
     spans = set()
     for mark in marks:
         try:
@@ -234,7 +235,7 @@ def _spans(
 def _line(
     description: TaskDescription, row: Mapping[str, Any], spans: Iterable[tuple[str, int, int]]
 ) -> dict[str, Any]:
-    """A sample as the JSON object of a line in the task's files. `spans` has type, start and end of each span."""
+    """A sample as a JSON object, as in the task's files. `spans` has type, start and end of each span."""
     texts, spans, fields = json.loads(row["texts"]), list(spans), description.spans
     assert fields is not None
     line: dict[str, Any] = {description.sample: row["sample"]}
@@ -254,7 +255,7 @@ def _line(
 
 def _readme(description: TaskDescription, count: int) -> str:
     """Text of the README for annotators. `count` is the number of samples."""
-    warning = f"`{PRIVATE}` holds texts that must not be passed on.\n\n" if description.restricted else ""
+    warning = f"`{PRIVATE}` contains texts that may not be passed on.\n\n" if description.restricted else ""
     kinds = "\n".join(f"- `{kind}`: {meaning}" for kind, meaning in description.types.items())
     return (
         f"# Spans to mark: {description.title} ({description.task})\n\n{warning}"

@@ -1,11 +1,12 @@
 """Locate spans in a text.
 
-Here: checks of given places, exact search, search in normalized texts. Not here: the origin of spans, scores (muc).
+Here: checks of given places, exact search, search in normalized texts. Not here: reading spans (samples, parsing),
+scores (muc).
 
-Normalization removes four differences: between canonically equivalent characters (Unicode's NFC and NFD); between a
-run of white space and a single space; between a tsheg (the dot after a Tibetan syllable) with and without white space
-after it, because files keep the line breaks of the printed page; between the tshegs U+0F0B and U+0F0C, which differ
-only in whether a line may break after them. Differences of case and punctuation, such as shads, remain.
+Normalization removes four differences: between canonically equivalent characters (Unicode's NFC and NFD); between a run
+of white space and a single space; between a tsheg (the dot after a Tibetan syllable) with and without white space after
+it, because files keep the line breaks of the printed page; and between the tshegs U+0F0B and U+0F0C, which differ only
+in whether a line may break after them. Differences in case and punctuation, such as shads, remain.
 """
 
 import re
@@ -39,10 +40,10 @@ ABSENT = SpanPlace(None, None, "absent", 0)
 def locate(text: str, spans: Sequence[str], given_places: Sequence[tuple[int, int]] = ()) -> list[SpanPlace]:
     """Locate each span in a text.
 
-    A span gets its given place, if the text there equals the span. Otherwise the text is searched for the span. The
-    span gets an occurrence that no other span has yet: the one nearest to its given place, or the first one if no
-    places are given. So equal spans get successive occurrences, and share them only if there are too few. A place found
-    by search never separates a letter from its combining marks.
+    A span gets its given place if the text at this place equals the span. Otherwise the text is searched for the span,
+    and the span gets an occurrence that no other span has yet: the one nearest to its given place, or the first one if
+    no places are given. Equal spans therefore get successive occurrences, and share them only if there are too few. A
+    place found by search never separates a letter from its combining marks.
 
     `given_places` is empty, or has one place for each span: character offsets, end exclusive.
     """
@@ -77,7 +78,7 @@ class _Text:
         return self._whole((start, start + len(span)) for start in _occurrences(self.text, span))
 
     def alike(self, span: str) -> list[tuple[int, int]]:
-        """Places in the original text where the normalized text contains the normalized span."""
+        """Places in the original text of the occurrences of the normalized span in the normalized text."""
         words = _normalize(span.strip()).text
         starts, ends = self.normalized.starts, self.normalized.ends
         matches = ((start, start + len(words)) for start in _occurrences(self.normalized.text, words))
@@ -107,7 +108,7 @@ class _Normalized(NamedTuple):
 
 
 def _search(searched: _Text, span: str, occupied: set[tuple[int, int]], near: int) -> SpanPlace:
-    """The occurrence of a span that begins nearest to offset `near`, among unoccupied occurrences if there are any."""
+    """The occurrence of a span that begins nearest to the offset `near`. Unoccupied occurrences are preferred."""
     if not span.strip():
         return ABSENT
     exact = searched.exact(span)

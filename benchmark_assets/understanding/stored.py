@@ -28,14 +28,14 @@ def keys(truth: scores.Gold) -> pl.DataFrame:
 
 
 def golds(warehouse: Warehouse, partitions: pl.DataFrame) -> Iterator[scores.Gold]:
-    """Yield the gold answers of each task in the partitions' column `task`, ordered by task code."""
+    """Yield the gold answers of each task in the column `task` of the partitions, ordered by task code."""
     for code, task in sorted(tasks.tasks(warehouse, partitions["task"].unique().to_list()).items()):
         test = pl.DataFrame({"task": [code], "split": ["test"]})
         yield scores.gold(task, warehouse.read("task_sample", test), warehouse.read("task_span", test))
 
 
 def _contract(task: TaskDescription) -> str:
-    """Hash of the parts of a task description that determine how given answers are scored."""
+    """Hash of the parts of a task description that determine the scoring of answers."""
     return digest(scores.signature(task), sorted(task.classes), task.marked)
 
 
@@ -51,7 +51,7 @@ def settings(warehouse: Warehouse, partitions: pl.DataFrame, dims: list[str], *m
 def of_all(warehouse: Warehouse, partitions: pl.DataFrame, signature: str) -> pl.DataFrame:
     """Settings of an unpartitioned asset that covers all tasks.
 
-    The asset applies if there is any task. If the description of a task cannot be read, the settings are null, so that
+    The asset applies if there are any tasks. If the description of a task cannot be read, the settings are null, and
     stored rows are kept.
     """
     contracts = {}
@@ -117,7 +117,7 @@ def all_marks(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _kind(column: str) -> pl.Expr:
-    """Expression for the kind of a baseline (rule or trained), given the column that holds the baseline's name."""
+    """Expression for the kind of a baseline (rule or trained), from the column with the baseline's name."""
     return pl.when(pl.col(column).is_in(UNTRAINED)).then(pl.lit(board.RULE)).otherwise(pl.lit(board.TRAINED))
 
 

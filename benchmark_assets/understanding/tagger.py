@@ -1,4 +1,4 @@
-"""Find spans with a linear classifier of stretches, the parts of a text between punctuation marks.
+"""Find spans with a linear classifier of stretches. A stretch is a part of a text between punctuation marks.
 
 Here: stretches, training, the choice of spans. Not here: n-grams (linear), overlap of two texts (overlap), the
 choice of tasks (baselines).
@@ -20,16 +20,17 @@ SIGNS = r"|.?!\u0964\u0965\u0f0d-\u0f12\u0f14"
 ends a stretch; a tsheg or a comma does not."""
 
 AROUND = (-2, -1, 0, 1, 2)
-"""Offsets of the stretches whose n-grams are features of a stretch. The words before a quotation introduce it."""
+"""Relative positions of the stretches whose n-grams are features of a stretch. They include neighbors, because the
+words before a quotation introduce it."""
 
 PENALTY = 0.1
-"""C of the support vector machine. It did better than 1 in cross-validation on the train split of QUDT."""
+"""C of the support vector machine. It gave better results than 1 in cross-validation on the train split of QUDT."""
 
 FOLDS = 4
 LEVELS = (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6)
 CHANGES = (0.0, 0.25, 0.5, 1.0, 2.0)
 """Candidates for the level, a constant added to the classifier's value of each stretch, and for the change, the cost of
-beginning or ending a span. Training takes the pair with the best cross-validated score on the train split."""
+beginning or ending a span. Training selects the pair with the best cross-validated score on the train split."""
 
 _HOW = (
     f"linear support vector machine, C {PENALTY:g}, over stretches between signs of punctuation; level and cost of a "
@@ -55,7 +56,7 @@ class TaggedSpan(NamedTuple):
 
 
 class TypeModel(NamedTuple):
-    """The trained model for one type of span. `bias` includes the level. For level and change, see `CHANGES`."""
+    """The trained model for one type of spans. `bias` includes the level; see `CHANGES` for level and change."""
 
     weights: NDArray[np.float64]
     bias: float
@@ -84,8 +85,8 @@ class Tagger:
     spans
         Gold spans of each text.
     types
-        Types to find. A type can be learned only if, whichever fold is held out, the remaining texts have stretches
-        both inside and outside its spans. Other types are never found.
+        Types to find. A type can be learned only if the remaining texts have stretches both inside and outside its
+        spans, whichever fold is held out. Types that cannot be learned are never predicted.
 
     Raises
     ------
@@ -106,8 +107,8 @@ class Tagger:
 class PairTagger:
     """For each type of spans, a linear classifier over the overlap of a stretch with another text.
 
-    Parameters and errors are those of `Tagger`. `others` has, for each text, the other text to compare its stretches
-    with.
+    Parameters and errors are as for `Tagger`. `others` has, for each text, the other text with which its stretches are
+    compared.
     """
 
     def __init__(
@@ -151,7 +152,7 @@ def _surrounded(weights: csr_array, texts: Sequence[str]) -> csr_array:
 def _train(
     texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]], types: Sequence[str], features: csr_array
 ) -> dict[str, TypeModel]:
-    """The model of each type that can be learned, with the level and change that score best on held-out texts.
+    """The models of the types that can be learned, with the level and change that score best on held-out texts.
 
     `features` has shape (stretches, features), with the stretches of all texts in order.
     """
@@ -213,8 +214,8 @@ def _spans(
     texts: Sequence[str], cuts: Sequence[Sequence[tuple[int, int]]], kind: str, values: NDArray[np.float64],
     change: float,
 ) -> list[list[TaggedSpan]]:  # fmt: skip
-    """Spans of one type in each text, found by `_runs`. `values` has one value for each stretch of all texts, in order;
-    `cuts` has the stretches of each text."""
+    """Spans of one type in each text, found by `_runs`. `cuts` has the stretches of each text, and `values` one value
+    for each stretch, with the texts in order."""
     spans, start = [], 0
     for text, cut in zip(texts, cuts, strict=True):
         runs = _runs(values[start : start + len(cut)].tolist(), change)
@@ -227,7 +228,7 @@ def _spans(
 def _runs(values: Sequence[float], change: float) -> list[tuple[int, int]]:
     """Runs of stretches, half-open, that maximize the sum of their values minus `2 * change` per run (Viterbi)."""
     outside, inside = 0.0, float("-inf")
-    steps: list[tuple[bool, bool]] = []  # whether the best path to outside, and to inside, was inside before
+    steps: list[tuple[bool, bool]] = []  # whether the best paths to outside and to inside come from inside
     for value in values:
         leaves, stays = inside - change > outside, inside >= outside - change
         steps.append((leaves, stays))

@@ -1,6 +1,6 @@
 """The understanding tasks of this warehouse. Their descriptions are read from the imported files at each access.
 
-Here: the table `task`, settings by task. Not here: partitions (the commands add them), content of the files (samples).
+Here: the table `task`, settings by task. Not here: partitions (added by the commands), content of the files (samples).
 """
 
 from collections import Counter
@@ -22,20 +22,20 @@ FAILURES = pl.Schema({"task": pl.String(), "error": pl.String()})
 
 
 class ImportedTasks(NamedTuple):
-    """Codes of the imported tasks, and a fault for each description that was refused."""
+    """Codes of the imported tasks, and an error for each description that was refused."""
 
     tasks: list[str]
     faults: list[BadInput]
 
 
 def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path) -> ImportedTasks:
-    """Store the tasks whose descriptions and files have no fault. The asset `task_sample` reads their samples.
+    """Store the tasks whose descriptions and files are valid. The asset `task_sample` reads their samples.
 
     A task replaces an earlier import with the same code, even one from another path or root.
 
     `root` is the folder to which the `files` of the descriptions are relative. A description is refused if it cannot be
-    used, if one of its files is missing or has a fault, or if its code is also the code of another description or of a
-    corpus (commands select tasks and corpora by code).
+    used, if one of its files is missing or not valid, or if another description or a corpus has the same code, because
+    commands select tasks and corpora by code.
     """
     root, faults = root.resolve(), list[BadInput]()
     loaded: dict[Path, TaskDescription] = {}
@@ -76,8 +76,8 @@ def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[st
 
 
 def readable(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[str, TaskDescription | None]:
-    """Descriptions by code, like `tasks`, but never raises BadInput: tasks that were never imported are left out, and a
-    description that can no longer be used is None. The asset `task_sample` reports the fault."""
+    """Descriptions by code, like `tasks`, but never raises BadInput. Tasks that were never imported are left out. A
+    description that can no longer be used is None, and the asset `task_sample` reports its error."""
     descriptions: dict[str, TaskDescription | None] = {}
     for code, (path, _) in _places(warehouse).items():
         if codes is None or code in codes:
@@ -93,9 +93,9 @@ def settings(
 ) -> pl.DataFrame:
     """Columns `task` and `settings`, one row for each imported task to which an asset applies.
 
-    `determinants` returns a hash of everything that determines the task's rows, except inputs and code, or '' if the
-    asset does not apply to the task. `settings` is null if the description can no longer be used: stored rows are kept,
-    and the asset `task_sample` reports the fault.
+    `determinants` returns a hash of everything that determines the task's rows except inputs and code, or '' if the
+    asset does not apply to the task. If the description can no longer be used, `settings` is null, stored rows are
+    kept, and the asset `task_sample` reports the error.
     """
     descriptions = readable(warehouse, set(codes))
     hashes = {code: determinants(task) if task else None for code, task in descriptions.items()}
@@ -105,7 +105,7 @@ def settings(
 def versions(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
     """Columns `task` and `settings`: a hash of each imported task's description and files.
 
-    A task whose description cannot be read has settings, too, so that a run tries to read it and reports the fault.
+    A task whose description cannot be read has settings as well, so that a run tries to read it and reports the error.
     """
     places = _places(warehouse)
     rows = [
@@ -116,7 +116,7 @@ def versions(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
 
 
 def read_samples(warehouse: Warehouse, codes: Iterable[str]) -> tuple[samples.Samples, pl.DataFrame]:
-    """Read tasks from their files: samples of the tasks without a fault, and faults as columns `task` and `error`."""
+    """Read tasks from their files: the samples of valid tasks, and errors with the columns `task` and `error`."""
     frames = [samples.Samples(pl.DataFrame(schema=samples.SAMPLE), pl.DataFrame(schema=samples.SPAN))]
     faults = []
     places = _places(warehouse)

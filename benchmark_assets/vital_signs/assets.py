@@ -1,4 +1,4 @@
-"""The asset of vital signs: what the verdicts of judges depend on besides quality."""
+"""The asset of vital signs: influences on the verdicts of judges other than quality."""
 
 import dagster as dg
 import polars as pl
@@ -21,7 +21,7 @@ def vital_sign(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Position, contradictions, refusals, ties and length in the verdicts of each judge on each model's outputs."""
+    """Effects of position and length on each judge's verdicts, contradictions, refusals and ties, by model."""
     units = kinds(warehouse)
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:

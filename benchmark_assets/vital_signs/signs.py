@@ -1,4 +1,4 @@
-"""Vital signs of judges: what their verdicts on pairs of texts depend on besides the texts' quality.
+"""Vital signs of judges: influences on their verdicts on pairs of texts other than the quality of the texts.
 
 Here: position, contradictions, refusals, ties and length, by judge and model. Not here: examinations of judges before
 they judge (examination), their agreement with people (audit, literary.calibration).
@@ -41,7 +41,7 @@ def verdicts(warehouse: Warehouse, calls: pl.DataFrame) -> pl.DataFrame:
     -------
     Columns of `PAIR`; `shown`, the letter of the output; `won`, whether the judge preferred the output, null without a
     preference; `tie`; `lengths`, the log of the ratio of the output's length to the other text's, null if one is empty;
-    `version` and `run` of the call. Verdicts without a call are left out: no judge saw the pair.
+    `version` and `run` of the call. Verdicts without a call are left out, because no judge saw the pair.
     """
     parts = [_comparisons(warehouse), _votes(warehouse)]
     studies, key = pl.DataFrame({"study": ["comparison", "aspect_vote"]}), ["asset", "model", "passage", "item"]
@@ -85,7 +85,7 @@ def _votes(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def signs(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `vital_sign` from verdicts with their units.
+    """Rows of `vital_sign`, from verdicts with their units.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ def signs(rows: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    One row for each judge (with its asset, corpus and aspect) and model, over all verdicts (`part_of` 'all') and, if
-    there are several, for each version of the judge that was served, and for each run.
+    For each judge (with asset, corpus and aspect) and model: one row over all verdicts (`part_of` 'all'), one row for
+    each served version of the judge if there are several, and one row for each run if there are several.
     """
     found = [
         {**dict(zip(JUDGED, key, strict=True)), "part_of": kind, "part": part, **_signs(group)}

@@ -89,7 +89,7 @@ def test_a_campaign_has_a_list_for_each_annotator_and_names_no_model(
         assert [name.lower() for name in info["mqm_severities"]] == list(WEIGHTS)
     with pytest.raises(BadInput, match="already exists"):
         write_campaign(drawn, tmp_path / "c.json", "tiny", ["mori"], Plan(protocol))
-    with pytest.raises(BadInput, match="cannot stand in a link"):
+    with pytest.raises(BadInput, match="cannot be used in a link"):
         write_campaign(drawn, tmp_path / "d.json", "tiny", ["a&b"], Plan(protocol))
 
 

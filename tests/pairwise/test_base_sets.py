@@ -372,7 +372,7 @@ def test_the_hash_covers_what_the_judge_was(tmp_path: Path) -> None:
     folder = write_set(tmp_path / "set", judged=JUDGED)
     path = folder / MANIFEST
     path.write_text(path.read_text().replace("referee-1", "referee-2"))
-    with pytest.raises(BadInput, match=r"`hashes\.content` says"):
+    with pytest.raises(BadInput, match=r"`hashes\.content` is "):
         read_base_set(folder)
 
 

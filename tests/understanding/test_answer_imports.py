@@ -93,7 +93,7 @@ def test_under_the_name_of_a_model_of_the_registry_nothing_is_imported(room: Roo
 @pytest.mark.parametrize(
     ("content", "task", "model", "key", "problem"),
     [
-        ([], "FORM", "m", "", "holds no answers"),
+        ([], "FORM", "m", "", "contains no answers"),
         ([{"sample": 9, "label": "VERSE"}], "FORM", "m", "9", "is not a sample of the test split of FORM"),
         ([GOOD, GOOD], "FORM", "m", "line 2 1", "occurs twice"),
         ([GOOD, {"sample": 2}], "FORM", "m", "line 2", "lacks `sample` or `label`"),
