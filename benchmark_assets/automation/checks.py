@@ -1,4 +1,4 @@
-"""Asset checks: `sound` blocks everything downstream of a wrong table; all other checks only warn.
+"""Asset checks: `sound` blocks all assets downstream of a wrong table; all other checks only warn.
 
 Every asset with a table has the check `sound`, and assets partitioned by model and passage have `coverage`; FURTHER
 lists additional checks by asset. A failure of `sound` means wrong numbers, so nothing downstream is computed until it
@@ -30,8 +30,9 @@ from resources.warehouse import Warehouse
 class Subject(NamedTuple):
     """An asset, and the inputs of its checks.
 
-    `name` names the asset and its main table, `also` the secondary tables that the asset fills. `upstream` names the
-    upstream assets with the same dimensions. `before` returns the values that the check's last run remembered.
+    `name` is the name of the asset and of its main table, `also` lists the secondary tables that the asset fills.
+    `upstream` lists the upstream assets with the same dimensions. `before` returns the values that the last run of
+    the check stored.
     """
 
     name: str
@@ -44,7 +45,7 @@ class Subject(NamedTuple):
 
 
 class CheckVerdict(NamedTuple):
-    """Problems, one per row, and values for comparison in the next run of the same check."""
+    """Problems, one per row, and values that the next run of the check will compare with its own."""
 
     problems: pl.DataFrame
     remembered: Mapping[str, Any] | None = None
@@ -54,7 +55,7 @@ Check = Callable[[Subject], CheckVerdict]
 
 
 def checks(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetChecksDefinition]:
-    """Checks of all assets that have a table."""
+    """Asset checks for every asset that has a table."""
     definitions = list(assets)
     partitions = {key: asset.specs_by_key[key].partitions_def for asset in definitions for key in asset.keys}
     checks_of_assets = []
@@ -126,7 +127,7 @@ def _words(problems: pl.DataFrame) -> str:
 
 def sound(subject: Subject) -> CheckVerdict:
     """Columns and values match the catalogue. A score is null only if its passage lacks references. Each row belongs to
-    a recorded partition and has its fingerprint."""
+    a partition with a record, and has the record's fingerprint."""
     warehouse, name = subject.warehouse, subject.name
     imported = [table.name for table in catalogue.tables().values() if table.checked_with == name]
     secondary = [*subject.also, *imported]
@@ -156,8 +157,7 @@ def sound(subject: Subject) -> CheckVerdict:
 def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
     """Find scores that are null although their passage has enough references.
 
-    Only rows computed from the current references are checked: for the remaining rows, the references may have changed
-    since.
+    Only rows computed from the current references are checked. The references of other rows may have changed since.
     """
     latest = states.filter(asset="reference").select("passage", latest="reference:" + pl.col("version").str.head(8))
     records, keys = states.filter(asset=subject.name), list(catalogue.table(subject.name).key)
@@ -170,8 +170,8 @@ def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> 
 
 
 def coverage(subject: Subject) -> CheckVerdict:
-    """The asset is materialized for every model and passage that are materialized upstream. If nothing is upstream,
-    each model with outputs in a corpus has an output for every selected passage of the corpus."""
+    """The asset is materialized for every model and passage that is materialized upstream. For an asset without
+    upstream assets: each model with outputs in a corpus has an output for every selected passage of the corpus."""
     states = subject.warehouse.read("materialization", columns=["asset", "model", "passage"])
     present = states.filter(asset=subject.name).select("model", "passage")
     if subject.upstream:
@@ -186,14 +186,14 @@ def coverage(subject: Subject) -> CheckVerdict:
 
 
 def refusals(subject: Subject) -> CheckVerdict:
-    """No model refused so many passages that its averages rest on a biased selection."""
+    """No model refused so many passages that its averages come from a biased selection."""
     keys = ["model", "passage"]
     outputs, refused = (subject.warehouse.read(table, columns=keys) for table in ("model_output", "refusal"))
     return CheckVerdict(findings.refusals(outputs, refused))
 
 
 def one_version(subject: Subject) -> CheckVerdict:
-    """All outputs of a model come from the same served version, if the replies name the version."""
+    """All outputs of a model come from the same served version, as far as replies name their version."""
     outputs = subject.warehouse.read(CALLS, pl.DataFrame({"study": [subject.name]}), ["model", "call"])
     calls = ledger.attempts(subject.provider.ledger).select("served_model", call="key")
     return CheckVerdict(findings.mixed_versions(outputs, calls))
@@ -206,7 +206,7 @@ def shift(subject: Subject) -> CheckVerdict:
 
 
 def budget(subject: Subject) -> CheckVerdict:
-    """Spending is well below every cap."""
+    """Spending is well below every cap of the budget."""
     return CheckVerdict(
         against_caps(ledger.attempts(subject.provider.ledger), subject.provider.registry(), datetime.now(UTC).date())
     )
@@ -219,7 +219,7 @@ def examined(subject: Subject) -> CheckVerdict:
 
 
 def confident(subject: Subject) -> CheckVerdict:
-    """Every document resembles its translation enough to be aligned, and every passage was found in the translation."""
+    """Every document is similar enough to its translation to be aligned, and every passage was found in it."""
     rows = subject.warehouse.read("alignment", columns=["passage", "translator", "doubt"])
     return CheckVerdict(findings.doubts(rows))
 
@@ -233,7 +233,7 @@ def assigned(subject: Subject) -> CheckVerdict:
 
 
 def found(subject: Subject) -> CheckVerdict:
-    """Every aligned text occurs in the translation, whole and in the order of the segments."""
+    """Every aligned text occurs in the translation completely, and in the order of the segments."""
     columns = ["passage", "translator", "segment_id", "stage", "in_order"]
     return CheckVerdict(findings.not_found(subject.warehouse.read("verification", columns=columns)))
 
@@ -257,12 +257,12 @@ def filled(subject: Subject) -> CheckVerdict:
 
 
 def apart(subject: Subject) -> CheckVerdict:
-    """The passage that a duplicate repeats is not a duplicate itself, and comes earlier."""
+    """The passage kept in place of a near-duplicate is not a near-duplicate itself, and precedes it."""
     return CheckVerdict(findings.chained(subject.warehouse.read("near_duplicate", columns=["passage", "kept"])))
 
 
 def measured(subject: Subject) -> CheckVerdict:
-    """Every passage of a corpus with filters was measured."""
+    """Every passage of a corpus with filters has filter measures."""
     thresholds = subject.warehouse.read("corpus", columns=["corpus", "filters"]).drop_nulls()
     passages = subject.warehouse.read("source_text", columns=["corpus", "passage"])
     expected = passages.join(thresholds, on="corpus", how="semi")
@@ -281,4 +281,4 @@ FURTHER: Mapping[str, Mapping[str, Check]] = {
     "model_call": {"budget": budget},
     "judge_report": {"examined": examined},
 }
-"""Checks of single assets besides `sound` and `coverage`, by name of the asset and of the check."""
+"""Additional checks of single assets, by asset and by name of the check."""

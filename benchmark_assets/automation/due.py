@@ -19,12 +19,12 @@ from resources.keys import KEYS
 from resources.provider.estimate import Estimate
 
 GAP = 400
-"""Largest gap, in partitions, between two stretches of stale partitions that share a run. Starting a run costs about as
-much as planning 400 partitions."""
+"""Largest gap, in partitions, between two stretches of stale partitions that share a run. Starting a run takes about as
+long as planning 400 partitions."""
 
 
 class Scope(NamedTuple):
-    """Limits an update to certain models, and to certain corpora and tasks; None means no limit."""
+    """Models, and corpora and tasks, that an update is limited to; None means no limit."""
 
     models: Collection[str] | None = None
     corpora: Collection[str] | None = None
@@ -42,9 +42,9 @@ EVERYTHING = Scope()
 
 
 def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
-    """Assets in topological order, except assets that only a scan or a request materializes.
+    """Assets in topological order, without assets that are materialized only by a scan or on request.
 
-    Assets that need no model come as early as possible, so that their faults show before models cost money.
+    Assets that need no model come as early as possible, so that their failures show before models cost money.
     Unpartitioned assets come as late as possible, unless an asset that is partitioned only by passage or only by task
     depends on them. Where these rules leave a choice, assets without dependents come last.
     """
@@ -68,7 +68,7 @@ def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
 
 
 def stretches(definitions: dg.Definitions) -> list[list[dg.AssetKey]]:
-    """The assets of `order`, grouped: assets in a group have the same dimensions and do not depend on each other."""
+    """The assets of `order` in groups. Assets in a group have the same dimensions and do not depend on each other."""
     graph = definitions.resolve_asset_graph()
     groups: list[list[dg.AssetKey]] = []
     for key in order(definitions):
@@ -95,7 +95,7 @@ def due(
 
 
 def following(definitions: dg.Definitions, assets: Collection[dg.AssetKey]) -> list[dg.AssetKey]:
-    """Assets downstream of `assets`, in order: materializing `assets` may make them stale."""
+    """Assets downstream of `assets`, in the order of `order`. They may become stale when `assets` are materialized."""
     graph = definitions.resolve_asset_graph()
     downstream: list[dg.AssetKey] = []
     for key in order(definitions):
@@ -107,7 +107,7 @@ def following(definitions: dg.Definitions, assets: Collection[dg.AssetKey]) -> l
 def ranges(rows: pl.DataFrame, dims: Sequence[str], keys: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
     """Cover partitions with a few ranges; return the first and last partition key of each range.
 
-    A range may include partitions that are not in `rows`, but at most GAP of them in a row.
+    A range may include partitions that are not in `rows`, but no more than GAP consecutive ones.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _partitions(instance: dg.DagsterInstance, dims: Sequence[str], scope: Scope) -> pl.DataFrame:
-    """Partitions in a scope, with columns `KEYS`; a single row of '' for an asset without partitions."""
+    """Partitions in a scope, with columns `KEYS`. An unpartitioned asset has a single row, with '' in every column."""
     keys = {dim: _keys(instance, dim, scope) for dim in dims}
     rows = list(product(*(keys.get(name, [""]) for name in KEYS)))
     return pl.DataFrame(rows, schema=dict.fromkeys(KEYS, pl.String), orient="row")

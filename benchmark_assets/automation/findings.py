@@ -1,7 +1,7 @@
 """Rules of the asset checks: functions from rows of tables to findings.
 
-Here: the rules, without Dagster. Not here: the tables to read and the report of findings (automation.checks), ranges
-and sets of values (resources.catalogue).
+Here: the rules, without Dagster. Not here: which tables are read, and how findings are reported (automation.checks),
+allowed ranges and values (resources.catalogue).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,10 +16,10 @@ from resources.keys import CORPUS
 FINDINGS = pl.Schema({"where": pl.String(), "problem": pl.String(), "rows": pl.Int64(), "example": pl.String()})
 
 ROUNDING = 1e-4
-"""How far rounding may take a value out of its range: errors reach 1e-6 in a similarity and 1e-4 in a drift."""
+"""Tolerance for rounding at the bounds of a range: errors reach 1e-6 in a similarity and 1e-4 in a drift."""
 
 Rule = tuple[str, str, pl.Expr]
-"""A column or columns, a problem in words, and the rows that have it."""
+"""The name of a column or columns, a problem in words, and an expression that is true for rows with the problem."""
 
 TOGETHER = [
     ("sim_centroid", "drift"),
@@ -28,13 +28,13 @@ TOGETHER = [
     ("comet_avg", "comet_best"),
 ]
 """Groups of columns that must be null in the same rows, because they depend on the same inputs. The Euclidean drift is
-in no group: it is also null where references coincide, because its divisor is then 0."""
+in no group: it is also null if the references coincide, because its divisor is then 0."""
 
 SIGNIFICANT = 3.0
 """Largest difference of two means, in standard errors, that does not count as a shift."""
 
 REFUSED = 0.05
-"""Largest share of refusals that a model may have: above it, its averages rest on a biased selection of passages."""
+"""Highest acceptable share of refusals. Above it, a model's averages come from a biased selection of passages."""
 
 
 def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
@@ -50,8 +50,8 @@ def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
         if present := [name for name in group if name in rows.columns]:
             nulls = pl.sum_horizontal(pl.col(name).is_null() for name in present)
             partial = (nulls > 0) & (nulls < len(present))
-            rules.append((", ".join(present), "some of these columns are null, but not all", partial))
-    # All rules at once: a table has up to eighty columns, and hardly ever a fault.
+            rules.append((", ".join(present), "some, but not all, of these columns are null", partial))
+    # Evaluate all rules in one query: a table has up to eighty columns and hardly ever a fault.
     broken = rows.select(faulty.any().alias(str(i)) for i, (_, _, faulty) in enumerate(rules)).row(0) if rules else ()
     return _all(
         _finding(rows.filter(faulty), list(table.key), where, problem)
@@ -60,7 +60,7 @@ def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
 
 
 def _rules(column: catalogue.Column, kind: pl.DataType) -> list[Rule]:
-    """The rules for a column of a table, of a polars type."""
+    """The rules for a column; `kind` is its polars type."""
     value, rules = pl.col(column.name), []
     if column.numeric:
         least, most = (
@@ -71,18 +71,18 @@ def _rules(column: catalogue.Column, kind: pl.DataType) -> list[Rule]:
         def outside(value: pl.Expr) -> pl.Expr:
             return ~value.is_finite() | ~value.is_between(least - ROUNDING, most + ROUNDING)
 
-        rules.append((column.name, f"not a number from {least:g} to {most:g}", _anywhere(value, kind, outside)))
+        rules.append((column.name, f"not a number between {least:g} and {most:g}", _anywhere(value, kind, outside)))
     elif allowed := column.values:
         unknown = _anywhere(value, kind, lambda value: ~value.is_in(allowed))
         rules.append((column.name, f"not one of {', '.join(map(repr, allowed))}", unknown))
     if column.interval:
         crossed = pl.col(f"{column.name}_low") > pl.col(f"{column.name}_high")
-        rules.append((column.name, "lower limit of the interval above the upper limit", crossed))
+        rules.append((column.name, "the interval's lower limit is above its upper limit", crossed))
     return rules
 
 
 def _anywhere(value: pl.Expr, kind: pl.DataType, faulty: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
-    """Whether a value is faulty, or one of its elements if it is a list. `kind` is its type."""
+    """Apply `faulty` to a value; for a list, whether any element is faulty. `kind` is the polars type of the value."""
     if isinstance(kind, pl.List):
         inner = kind.inner() if isinstance(kind.inner, type) else kind.inner
         return value.list.eval(_anywhere(pl.element(), inner, faulty).any()).list.first()
@@ -90,7 +90,7 @@ def _anywhere(value: pl.Expr, kind: pl.DataType, faulty: Callable[[pl.Expr], pl.
 
 
 def unexplained_nulls(rows: pl.DataFrame, references: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Find scores that are null although their passage has enough references; the result has the columns of FINDINGS.
+    """Find scores that are null although their passage has enough references. The result has the columns of FINDINGS.
 
     Parameters
     ----------
@@ -126,11 +126,11 @@ def unaccounted(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl
     compared = states.filter(pl.col("row_count") > 0).join(counts, on=keys, how="full", coalesce=True)
     differing = compared.filter(pl.col("stored").ne_missing(pl.col("row_count"))).sort(keys)
     partitions = differing.unique(dims, maintain_order=True) if dims else differing.head(1)
-    return _finding(partitions, dims, "rows", "differ from the record of their partition")
+    return _finding(partitions, dims, "rows", "differ from their partition's record")
 
 
 def stray(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Find rows of a secondary table whose partition or fingerprint is not in the asset's records.
+    """Find rows of a secondary table that match none of the asset's records by partition and fingerprint.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def stray(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataF
         The asset's records: columns `dims` and `fingerprint`.
     """
     unrecorded = rows.join(states, on=[*dims, "fingerprint"], how="anti")
-    return _finding(unrecorded, dims, "rows", "have no record with their partition and fingerprint")
+    return _finding(unrecorded, dims, "rows", "match no record by partition and fingerprint")
 
 
 def uncovered(expected: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
@@ -218,25 +218,25 @@ def mixed_versions(outputs: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
 
 
 def not_passed(reports: pl.DataFrame) -> pl.DataFrame:
-    """Judges that did not pass their examination; those that failed come first.
+    """Judges that did not pass their examination. Judges with the verdict 'failed' come first.
 
-    `reports` has the columns `judge`, `purpose`, `aspect`, `direction`, `verdict` and `problem`, and so has the result.
+    Both `reports` and the result have the columns `judge`, `purpose`, `aspect`, `direction`, `verdict` and `problem`.
     """
     is_passed = pl.col("verdict") == "passed"
     return reports.filter(~is_passed).sort("verdict", "judge", "purpose", "aspect", "direction")
 
 
 def doubts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Count the passages that have no text because their alignment is doubtful, for each corpus, translator and doubt.
+    """Count passages left without a text because their alignment is doubtful, by corpus, translator and reason.
 
     Parameters
     ----------
     rows
-        Columns `passage`, `translator` and `doubt`, the reason or null.
+        Columns `passage`, `translator` and `doubt` (the reason why the alignment is doubtful, or null).
 
     Returns
     -------
-    Columns `corpus`, `translator`, `doubt`, `passages` and `example`, the most frequent doubt first.
+    Columns `corpus`, `translator`, `doubt`, `passages` and `example`; the most frequent reasons come first.
     """
     doubted = rows.drop_nulls("doubt").with_columns(CORPUS)
     groups = doubted.group_by("corpus", "translator", "doubt").agg(passages=pl.len(), example=pl.col("passage").min())
@@ -244,7 +244,7 @@ def doubts(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def left_over(totals: pl.DataFrame, prose: pl.DataFrame) -> pl.DataFrame:
-    """The share of continuous translations that belongs to no segment, by corpus and translator, greatest first.
+    """Share of the continuous translations' text that belongs to no segment, by corpus and translator, highest first.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def left_over(totals: pl.DataFrame, prose: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    The columns of `totals`, `of` (characters of all documents of the translator) and `percent`.
+    The columns of `totals`; `of`, the number of characters in all documents of the translator; and `percent`.
     """
     keys = ["corpus", "translator"]
     lengths = prose.group_by(keys).agg(of=pl.col("text").str.len_chars().sum())
@@ -264,7 +264,7 @@ def left_over(totals: pl.DataFrame, prose: pl.DataFrame) -> pl.DataFrame:
 
 
 def not_found(rows: pl.DataFrame) -> pl.DataFrame:
-    """Translators with suspicious segments.
+    """Count the suspicious segments of each translator who has any.
 
     Parameters
     ----------
@@ -273,8 +273,8 @@ def not_found(rows: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `corpus`, `translator`, `suspicious` (number of segments), `out_of_order` (number of these that are out of
-    order), `of` (number of all segments of the translator) and `example`.
+    Columns `corpus`, `translator`, `suspicious` (number of suspicious segments), `out_of_order` (number of suspicious
+    segments that are out of order), `of` (number of all segments of the translator) and `example`.
     """
     is_suspicious = pl.col("stage") == "suspicious"
     counts = rows.group_by(CORPUS, "translator").agg(
@@ -307,7 +307,7 @@ def emptied(selected: pl.DataFrame) -> pl.DataFrame:
 
 
 def chained(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Near-duplicates whose kept passage is a near-duplicate itself, or comes later: columns `passage` and `kept`."""
+    """Near-duplicates whose `kept` passage is itself a near-duplicate or comes later: columns `passage` and `kept`."""
     is_wrong = pl.col("kept").is_in(pairs["passage"].to_list()) | (pl.col("kept") >= pl.col("passage"))
     return pairs.filter(is_wrong).sort("passage")
 
@@ -319,7 +319,7 @@ def unmeasured(passages: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _finding(rows: pl.DataFrame, keys: list[str], where: str, problem: str) -> pl.DataFrame:
-    """One row of FINDINGS if there are faulty rows, else none. The example is the key of the first faulty row."""
+    """One row of FINDINGS about `rows`, with the key of the first row as example; no row if `rows` is empty."""
     if rows.is_empty():
         return pl.DataFrame(schema=FINDINGS)
     example = "|".join(beginning(str(value)) for value in rows.select(keys).row(0)) if keys else ""

@@ -1,7 +1,6 @@
-"""Comparison of the marks of a home's stores before anything runs, and their renewal by every update; migration of
-Dagster's tables.
+"""Marks of a home's stores, compared before anything runs and renewed by every update; migration of Dagster's tables.
 
-Not here: the meaning of marks (resources.identity), mending a home whose stores do not belong together (rebuilding).
+Not here: the meaning of marks (resources.identity), repair of a home whose stores do not belong together (rebuilding).
 """
 
 from collections.abc import Iterator
@@ -19,18 +18,18 @@ from resources.warehouse import Warehouse
 _HOME, _EPOCH, _LEDGER = "variorum/home", "variorum/epoch", "variorum/ledger"
 _DAGSTER = "variorum/dagster"
 
-REMEDY = "restore a backup with `variorum restore FOLDER`; or go on with the rest: `variorum rebuild`"
+REMEDY = "restore a backup with `variorum restore FOLDER`, or keep what is left with `variorum rebuild`"
 
 
 def marks(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> Marks:
-    """Read the marks of the three stores."""
+    """Read the marks of Dagster's state, the warehouse and the ledger."""
     values = instance.daemon_cursor_storage.get_cursor_values({_HOME, _EPOCH, _LEDGER})
     dagster = Mark(values[_HOME], int(values[_EPOCH]), values[_LEDGER] == "yes") if _HOME in values else None
     return Marks(dagster, warehouse.mark(), ledger.mark(ledger_path))
 
 
 def confirm(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> Marks:
-    """Return the marks; raise BadInput for each store that is lost, older than the others, or of another home."""
+    """Return the marks; raise BadInput for each store that is lost, older than the others, or from another home."""
     places = {"dagster": instance.root_directory, "warehouse": warehouse.path, "ledger": ledger_path}
     known = marks(instance, warehouse, ledger_path)
     raise_all([BadInput(places[store], "", problem, REMEDY) for store, problem in faults(known).items()])
@@ -49,7 +48,7 @@ def migrate_dagster(instance: dg.DagsterInstance) -> None:
 
 
 def join(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> None:
-    """Give the three stores the same mark, with the next epoch; a home without a mark gets an id."""
+    """Write the same mark, with the next epoch, to all three stores. A home without a mark gets an id."""
     with warehouse.exclusively():
         _advance(instance, warehouse, ledger_path, marks(instance, warehouse, ledger_path))
 
@@ -61,7 +60,7 @@ def advanced(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Pa
     Raises
     ------
     BadInput
-        If the stores do not belong together. The block does not begin then.
+        If the stores do not belong together. The block is not entered then.
     """
     with warehouse.exclusively():
         _advance(instance, warehouse, ledger_path, confirm(instance, warehouse, ledger_path))

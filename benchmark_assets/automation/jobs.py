@@ -1,7 +1,7 @@
-"""Jobs that materialize stale partitions, started from Dagster's UI, by sensors or by the schedule.
+"""Jobs that materialize stale partitions, back up or remove. Dagster's UI, sensors and schedules start them.
 
-Each job has a single op, which starts the runs of the assets (automation.runs). Not here: the jobs that scan and
-download files (corpus.assets), when jobs run (sensors).
+Each job has a single op; if assets have to be materialized, the op starts their runs (automation.runs). Not here: the
+jobs that scan and download files (corpus.assets), when jobs run (sensors).
 """
 
 import os
@@ -24,10 +24,10 @@ from resources.tables import markdown
 from resources.warehouse import Warehouse
 
 Location = Callable[[], dg.Definitions]
-"""Function that returns the code location. Jobs are part of the code location, so they call it only when they run."""
+"""Function that returns the code location. Jobs call it only when they run, since they are part of the location."""
 
 ONE_AT_A_TIME = {"variorum/driver": "yes"}
-"""Tag of the runs of these jobs: dagster.yaml allows only one run with this tag at a time."""
+"""Tag of these jobs' runs. dagster.yaml allows only one run with this tag at a time."""
 
 
 class Models(dg.Config):
@@ -37,13 +37,13 @@ class Models(dg.Config):
 
 
 class Update(dg.Config):
-    """`probe`: whether to begin by asking each model which version it serves."""
+    """`probe`: whether to begin by asking each model's endpoint which version it serves."""
 
     probe: bool = True
 
 
 class Removal(dg.Config):
-    """The kind and the name of the model, corpus, task or base set to remove; with `kept`, the name of a corpus."""
+    """`kind` and `name` of the model, corpus, task or base set to remove. For the kind `kept`, `name` is a corpus."""
 
     kind: Literal["model", "corpus", "task", "baseset", "kept"]
     name: str
@@ -80,18 +80,18 @@ def backup_job() -> dg.JobDefinition:
     def back_up_home(
         context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
     ) -> None:
-        """Copies the home into the folder that `VARIORUM_BACKUPS` names, while other runs go on."""
+        """Copies the home into the folder that `VARIORUM_BACKUPS` names, while other runs continue."""
         with _driving(context):
             folder = os.environ.get("VARIORUM_BACKUPS")
             if not folder:
-                raise BadInput("VARIORUM_BACKUPS", "", "is not set", "name a folder for backups, on another disk")
+                raise BadInput("VARIORUM_BACKUPS", "", "is not set", "set it to a folder for backups, on another disk")
             context.log.info(safekeeping.back_up(warehouse, provider, Path(folder)))
 
     return dg.GraphDefinition("backup", node_defs=[back_up_home], description=back_up_home.description).to_job()
 
 
 def remove_job(location: Location) -> dg.JobDefinition:
-    """The job `remove`, which removes a model, a corpus, a task, a base set, or people's work that a scan kept."""
+    """The job `remove`, which removes a model, corpus, task or base set, or people's work that a scan kept."""
 
     @dg.op
     def remove_rows(
@@ -119,7 +119,7 @@ def _job(name: str, op: dg.OpDefinition) -> dg.JobDefinition:
 
 @contextmanager
 def _driving(context: dg.OpExecutionContext) -> Iterator[None]:
-    """Tag the job's run with this process; turn failures of the runs that it starts into a failure of the job."""
+    """Tag the job's run with this process, and fail the job if a run that it starts fails."""
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     try:
         yield

@@ -1,7 +1,8 @@
-"""Mending of a home with a store that is lost, damaged, older than the others, or of another home.
+"""Repair of a home with a store that is lost, damaged, older than the others, or from another home.
 
-Here: which files are set aside, what is restored from the other stores, and what is lost. Not here: which stores do not
-belong together (identity), backups, which lose nothing (resources.backups), salvage of a ledger (provider.salvage).
+Here: which files are moved aside, what is restored from the other stores, and what is lost. Not here: which stores do
+not belong together (identity), backups, which lose nothing (resources.backups), salvage of a ledger
+(provider.salvage).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,18 +25,18 @@ from resources.sqlite_files import integrity
 from resources.warehouse import Warehouse
 
 ASIDE = "before-rebuild"
-"""Subfolder of a home for the files that were set aside, with one folder for each time."""
+"""Subfolder of a home for files that a repair moved aside: one folder per repair, named by its time."""
 
 LABELS = "labels, pairs, glossary entries and imported outputs: import them again from their files"
 
 
 def rebuild(definitions: dg.Definitions) -> Iterator[str]:
-    """Mend the home, then materialize what needs no model; yield a line about each step and each loss.
+    """Repair the home, then materialize all assets that need no model; yield a line about each step and each loss.
 
     Unusable files are moved to ASIDE. A damaged ledger is salvaged. If the warehouse is lost, its corpora have to be
-    imported again; their replies are found in the ledger. If Dagster's state is lost, partitions are reported again
-    from the warehouse's records; the history of runs is lost. If the ledger is lost, the accounts are restored from the
-    costs in the warehouse, and rows stay; a question is paid for again only if its row becomes stale.
+    imported again; models' replies are still in the ledger. If Dagster's state is lost, partitions are reported again
+    from the warehouse's records, but the history of runs is lost. If the ledger is lost, costs are restored from the
+    warehouse, and tables keep their rows; a question is paid for again only if its row becomes stale.
     """
     resources = definitions.resources or {}
     warehouse: Warehouse = resources["warehouse"]
@@ -49,7 +50,7 @@ def rebuild(definitions: dg.Definitions) -> Iterator[str]:
     emptied = warehouse.read("materialization", most=1).is_empty() and any(known.values())
     if emptied:
         yield from _names(known)
-    is_new = (aside / "dagster").exists()  # the damaged one is there
+    is_new = (aside / "dagster").exists()  # Dagster's damaged folder was moved there
     if (emptied or wrong.keys() & {"dagster", "warehouse"}) and not is_new:
         yield _set_aside(warehouse.folder / "dagster", aside)
         prepare()
@@ -57,20 +58,20 @@ def rebuild(definitions: dg.Definitions) -> Iterator[str]:
         yield _report_partitions(instance, warehouse)
         if "ledger" in wrong:
             added = salvage.put_back(provider.ledger, warehouse.read("model_call"))
-            yield f"ledger: the costs of {added} calls were put back; their replies are lost"
+            yield f"ledger: the costs of {added} calls were restored from the warehouse; the calls' replies are lost"
         identity.join(instance, warehouse, provider.ledger)
         runs.look(definitions, instance)
         runs.update(definitions, instance, Scope(models=[]))
 
 
 def _mend_files(warehouse: Warehouse, ledger: Path, aside: Path) -> Iterator[str]:
-    """Set damaged files aside, and salvage the ledger."""
+    """Move damaged files aside, and salvage the ledger."""
     file = Path(warehouse.path)
     if file.exists() and (problem := _damage(warehouse)):
         yield f"{file.name}: {problem}"
         yield _set_aside(file, aside)
     if not file.exists():
-        file.with_name(f"{file.name}.lock").unlink(missing_ok=True)  # else `prepare` expects the warehouse
+        file.with_name(f"{file.name}.lock").unlink(missing_ok=True)  # it would make `prepare` expect a warehouse
     damaged = [database for database in backups.databases(warehouse.folder) if integrity(database)]
     if any(database.is_relative_to(warehouse.folder / "dagster") for database in damaged):
         yield _set_aside(warehouse.folder / "dagster", aside)
@@ -84,7 +85,7 @@ def _mend_files(warehouse: Warehouse, ledger: Path, aside: Path) -> Iterator[str
 
 
 def _damage(warehouse: Warehouse) -> str:
-    """The reason why a row of a warehouse cannot be read; '' if all rows can be read."""
+    """The error if a table of the warehouse cannot be read; '' if all tables can be read."""
     try:
         with warehouse.kept_open():
             for table in catalogue.tables():
@@ -105,12 +106,12 @@ def _names(known: Mapping[str, Sequence[str]]) -> Iterator[str]:
     corpora = pl.Series("key", known["passage"], dtype=pl.String).str.split("/").list.first().unique().sort()
     for kind, names in (("corpora", corpora), ("tasks", known["task"])):
         if len(names):
-            yield f"{kind} lost with the warehouse, to be imported again: {', '.join(names)}"
+            yield f"{kind} lost with the warehouse, import them again: {', '.join(names)}"
     yield f"lost with the warehouse: {LABELS}"
 
 
 def _report_partitions(instance: dg.DagsterInstance, warehouse: Warehouse) -> str:
-    """Add the partitions that the warehouse has records of; the next update reports their rows."""
+    """Add the partitions that have records in the warehouse to Dagster's. The next update reports their rows."""
     records = warehouse.read("materialization", columns=KEYS)
     counts = []
     for kind in KEYS:
@@ -118,4 +119,4 @@ def _report_partitions(instance: dg.DagsterInstance, warehouse: Warehouse) -> st
         new = sorted({*keys} - {"", *instance.get_dynamic_partitions(kind)})
         instance.add_dynamic_partitions(kind, new)
         counts.append(f"{len(new)} {kind} partitions")
-    return f"Dagster: added {', '.join(counts)}, which the warehouse has records of"
+    return f"Dagster: added {', '.join(counts)} from the warehouse's records"

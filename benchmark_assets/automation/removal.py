@@ -1,4 +1,4 @@
-"""Removal of a model, a corpus, a task, a base set, or people's work that a scan kept, for the job `remove`.
+"""Removal of a model, corpus, task or base set, or of people's work that a scan kept, for the job `remove`.
 
 Not here: the removal of partitions (lineage.removal) and of documents that are no longer in the files (corpus.assets).
 """
@@ -43,7 +43,7 @@ def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, nam
     key = pl.DataFrame({"corpus": [name]})
     if warehouse.read("corpus", key).is_empty():
         raise BadInput(name, "", "no such corpus in this warehouse", "`variorum status` lists the corpora")
-    outputs = warehouse.read("imported_output", columns=["passage"])["passage"]  # also of passages that a scan removed
+    outputs = warehouse.read("imported_output", columns=["passage"])["passage"]  # also for passages that a scan removed
     partitions = sorted({*context.instance.get_dynamic_partitions("passage"), *outputs})
     passages = [passage for passage in partitions if passage.startswith(f"{name}/")]
     tables = [
@@ -72,7 +72,7 @@ def task(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name:
 def base_set(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
     """Remove a base set, `name@version`; return the number of rows removed from each table. Its folder stays.
 
-    The next update removes the comparisons with the base set, and the scores that rest on them.
+    The next update removes the comparisons with the base set, and the scores computed from them.
 
     Raises
     ------
@@ -99,14 +99,16 @@ def kept(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name:
     """
     rows = human_work.kept(warehouse).filter(corpus=name)
     if rows.is_empty():
-        raise BadInput(name, "", "nothing is kept for passages that left its files", "see `variorum status`")
+        raise BadInput(
+            name, "", "has no kept work on passages that are no longer in its files", "see `variorum status`"
+        )
     counts, emptied = _emptied(warehouse, rows["table"].unique().sort().to_list(), rows.select("passage"))
     warehouse.write(emptied, context.run.run_id)
     return counts
 
 
 def _emptied(warehouse: Warehouse, tables: Sequence[str], key: pl.DataFrame) -> tuple[pl.DataFrame, list[Replacement]]:
-    """Number of rows with these keys in each table (columns of ROWS), and replacements that remove these rows."""
+    """Numbers of rows with these keys by table (columns of ROWS), and the replacements that remove these rows."""
     counts = [(table, len(warehouse.read(table, key, key.columns))) for table in tables]
     replacements = [Replacement(table, warehouse.empty(table), key) for table in tables]
     return pl.DataFrame(counts, schema=ROWS, orient="row"), replacements

@@ -1,7 +1,8 @@
-"""Materializes stale partitions, asset by asset, with runs in this process.
+"""Materialize stale partitions, asset by asset, with runs in this process.
 
 The command line, jobs and tests start runs through this module. Here: the order of runs, the partitions of each run,
-messages before and after. Not here: which partitions are stale (automation.due), the work of a run (lineage.refresh).
+messages before and after an update. Not here: which partitions are stale (automation.due), the work of a run
+(lineage.refresh).
 """
 
 import logging
@@ -43,7 +44,7 @@ NOT_AGAIN = "dagster/max_retries"
 """Tag that keeps Dagster's daemon from retrying a run. The daemon retries the job that started the run instead."""
 
 HISTORY = timedelta(days=30)
-"""Time for which Dagster keeps records without effect on the present: logs, replaced materializations, runs."""
+"""Time for which Dagster keeps records that no longer have any effect: logs, replaced materializations, runs."""
 
 REPLIES_DAYS = 90
 """Days after which the texts of requests and replies move from the ledger to compressed files."""
@@ -56,29 +57,29 @@ class RunFailedError(Exception):
 
 
 def look(definitions: dg.Definitions, instance: dg.DagsterInstance, corpora: Sequence[str] | None = None) -> None:
-    """Scan the files of corpora, by default of all, for new, changed and removed passages.
+    """Scan the files of `corpora` (by default, of all corpora) for new, changed and removed passages.
 
     Raises
     ------
     RunFailedError
-        For faults in the files. Files without faults are imported anyway.
+        For faults in files. Files without faults are still imported.
     """
     _run(definitions.resolve_job_def("scan"), instance, "scan", config=_only("look_at_files", corpora))
 
 
 def download(definitions: dg.Definitions, instance: dg.DagsterInstance, corpora: Sequence[str] | None = None) -> None:
-    """Download the files that descriptions of corpora, by default of all, list under `downloads`.
+    """Download the files listed under `downloads` in the descriptions of `corpora` (by default, of all corpora).
 
     Raises
     ------
     RunFailedError
-        For files that could not be downloaded. The remaining files are downloaded anyway.
+        For files that could not be downloaded. All other files are still downloaded.
     """
     _run(definitions.resolve_job_def("download"), instance, "download", config=_only("fetch_files", corpora))
 
 
 def _only(op: str, corpora: Sequence[str] | None) -> dict[str, Any]:
-    """Configuration of a job that limits its op to some corpora."""
+    """Run configuration that limits a job's op to some corpora."""
     return {"ops": {op: {"config": {"corpora": corpora and list(corpora)}}}}
 
 
@@ -88,7 +89,7 @@ def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: s
     Raises
     ------
     RunFailedError
-        At the end, if its files had faults or an asset failed. Files without faults are imported anyway.
+        At the end, if the corpus's files had faults or an asset failed. Files without faults are still imported.
     """
     failure: RunFailedError | None = None
     try:
@@ -101,7 +102,7 @@ def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: s
 
 
 def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models: str) -> None:
-    """Materialize stale partitions of models, in all corpora and tasks that they cover, from outputs to result tables.
+    """Materialize the stale partitions of models, from outputs to result tables, in all corpora and tasks they cover.
 
     Raises
     ------
@@ -132,18 +133,18 @@ def update(
     probe: bool = False,
     history: timedelta = HISTORY,
 ) -> None:
-    """Materialize all stale partitions in a scope, one asset after the other.
+    """Materialize all stale partitions in a scope, asset by asset.
 
-    An asset is examined only after its inputs are materialized, so partitions downstream of an unchanged row stay up to
-    date. Neighboring assets with the same stale partitions share a run, because a run has an overhead of half a second.
-    A failed asset does not stop the next one: good passages still reach the leaderboard.
+    An asset's stale partitions are determined after its inputs are materialized, so partitions downstream of an
+    unchanged row stay up to date. Neighboring assets with the same stale partitions share a run, because a run has an
+    overhead of half a second. If an asset fails, the next assets still run: good passages still reach the leaderboard.
 
     Parameters
     ----------
     probe
-        Whether to begin by asking the models of the scope, and all judges, which version they serve.
+        Whether to begin by asking the endpoints of the scope's models, and of all judges, which version they serve.
     history
-        Time for which Dagster keeps records without effect on the present (`forget_history`).
+        Time for which Dagster keeps records that no longer have any effect (see `forget_history`).
 
     Raises
     ------
@@ -175,7 +176,9 @@ def _update(
     registry = provider.registry()
     models = sorted(registry.models) if scope.models is None else list(scope.models)
     if probe and (names := provider.worth_probing([*models, *sorted(registry.judges)])):
-        notifications.send(f"asking which version is served: {', '.join(names)}; {provider.cost_of_probing(names)}")
+        notifications.send(
+            f"asking endpoints which version they serve: {', '.join(names)}; {provider.cost_of_probing(names)}"
+        )
         provider.probe(names, payer[PAYER])
     counts: list[str] = []
     warnings: list[str] = []
@@ -187,7 +190,7 @@ def _update(
             name = asset.to_user_string()
             try:
                 stale = due(definitions, instance, asset, scope)
-                if stale.rows.is_empty() and unsound(instance, [asset]):  # check again: it may have been corrected
+                if stale.rows.is_empty() and unsound(instance, [asset]):  # repeat its checks: the cause may be fixed
                     checks = job.asset_layer.asset_graph.get_check_keys_for_assets({asset})
                     only_checks = job.get_subset(asset_selection=set(), asset_check_selection=checks)
                     warnings += _run(only_checks, instance, name, payer)
@@ -215,13 +218,13 @@ def _update(
 
 
 def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str, name: str) -> None:
-    """Remove a model, a corpus, a task or a base set (`baseset`) from every table, or human work on passages that left
-    the files of a corpus (`kept`).
+    """Remove a model, corpus, task or base set (`baseset`) from every table, or people's work on passages that are no
+    longer in a corpus's files (`kept`).
 
     Raises
     ------
     RunFailedError
-        For an unknown name, for a model that is still in the registry, or for a corpus for which nothing is kept.
+        For an unknown name, a model that is still in the registry, or a corpus without kept work.
     """
     config = {"ops": {"remove_rows": {"config": {"kind": kind, "name": name}}}}
     _run(definitions.resolve_job_def("remove"), instance, f"remove {kind} {name}", config=config)
@@ -230,8 +233,8 @@ def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str,
 def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str) -> None:
     """Mark all partitions of an asset as stale, so that the next update computes them again.
 
-    Rows of partitions without a record are removed at once. If the asset is read from files, the files are scanned at
-    once.
+    Rows of partitions without a record are removed immediately. If a scan materializes the asset, the files are
+    scanned immediately.
 
     Raises
     ------
@@ -260,7 +263,7 @@ def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str
 
 
 def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:
-    """Number of partitions by asset: in total, materialized, failed in their last run, and missing."""
+    """Numbers of partitions by asset: total, materialized, failed in their last run, and missing."""
     rows = []
     graph = definitions.resolve_asset_graph()
     for key in graph.toposorted_asset_keys:
@@ -279,18 +282,20 @@ def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.Data
 
 
 def settle_the_dead(instance: dg.DagsterInstance) -> None:
-    """Report unfinished runs as failed if their process on this machine has ended, by a kill or a reboot."""
+    """Report unfinished runs as failed if their process on this machine has ended, because of a kill or a reboot."""
     unfinished = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
     for run in instance.get_runs(dg.RunsFilter(statuses=unfinished)):
         if PROCESS in run.tags and is_dead(run.tags[PROCESS], run.run_id):
-            instance.report_run_failed(run, f"The run's process ended before the run did ({run.tags[PROCESS]}).")
+            instance.report_run_failed(
+                run, f"The run's process ended before the run was finished ({run.tags[PROCESS]})."
+            )
             logger.warning("run %s failed: its process has ended", run.run_id)
 
 
 def forget_history(instance: dg.DagsterInstance, before: datetime) -> None:
-    """Remove Dagster's records that are older than `before` and have no effect on the present.
+    """Remove Dagster's records that are older than `before` and no longer have any effect.
 
-    These are the logs of runs, materializations that later ones replaced, and runs that no remaining event names.
+    These are logs of runs, materializations that were replaced by later ones, and runs without any remaining event.
     """
     events, table = instance.event_log_storage, instance.run_storage
     if isinstance(events, BatchingSqliteEventLogStorage):
@@ -302,7 +307,7 @@ def forget_history(instance: dg.DagsterInstance, before: datetime) -> None:
 def _ranges(
     definitions: dg.Definitions, instance: dg.DagsterInstance, stale: Due
 ) -> list[tuple[str, str]] | list[None]:
-    """First and last partition of each run that the asset needs; [None] for an asset without partitions."""
+    """First and last partition of each run that materializes the asset; [None] for an unpartitioned asset."""
     dims = dimensions(definitions.resolve_asset_graph().get(stale.asset).partitions_def)
     if not dims:
         return [None]
@@ -321,11 +326,11 @@ def _run(
 ) -> list[str]:
     """Run a job, or only some of its assets, in this process; return a message for each failed check.
 
-    `ends` are the first and the last partition of the run, `payer` is a tag shared by all runs that draw on
-    the same budget. Raises RunFailedError if a step failed.
+    `ends` are the first and the last partition of the run. `payer` is a tag of all runs that share a budget. Raises
+    RunFailedError if a step failed.
     """
     logger.info("%s %s", name, " … ".join(dict.fromkeys(ends or ())))
-    if assets:  # before a run Dagster describes the whole job: with all assets, this takes longer than a small run
+    if assets:  # Dagster first describes the whole job: with all assets, longer than a small run
         job = job.get_subset(asset_selection=set(assets))
     result = job.execute_in_process(
         instance=instance,
@@ -348,7 +353,7 @@ def _run(
 
 
 def reasons(events: Iterable[dg.DagsterEvent]) -> Iterator[str]:
-    """Reasons of failed steps. Steps stopped by a blocking check are left out: the check has its own message."""
+    """Reasons why steps failed. Steps stopped by a blocking check are left out, since the check has its own message."""
     for event in events:
         if event.is_step_failure:
             failure = event.step_failure_data

@@ -1,7 +1,7 @@
-"""Backups of a home, and the comparison of its rows with their records and with the reports to Dagster.
+"""Backups of a home, and the comparison of its tables with their records and with the versions reported to Dagster.
 
-Here: what a backup needs to know of corpora and registry, and the comparison of all assets, which changes nothing. Not
-here: checks of values (findings), copies and their order (resources.backups).
+Here: which files of corpora and registry a backup includes, and the comparison of all assets, which changes nothing.
+Not here: checks of values (findings), copies and their order (resources.backups).
 """
 
 from pathlib import Path
@@ -25,12 +25,12 @@ AGREEMENT = pl.Schema({
 
 
 def back_up(warehouse: Warehouse, provider: Provider, folder: Path) -> str:
-    """Make a backup in a folder of backups, and return a line about it.
+    """Make a backup in a folder of backups; return one line about it.
 
     Raises
     ------
     BadInput
-        If the folder cannot be written, or contains anything else.
+        If the folder cannot be written, or contains anything other than backups.
     """
     outside = {"models.yaml": Path(provider.registry_path)}
     outside |= {f"sources/{path}": file for path, file in sources(warehouse).items()}
@@ -48,9 +48,9 @@ def agreement(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.D
 
     Returns
     -------
-    One row of AGREEMENT per asset with a table: numbers of its recorded partitions, of its rows, and of partitions
-    whose version the next update will report to Dagster; and `problem`, '' if all rows agree with the record of their
-    partition.
+    One row of AGREEMENT per asset with a table: the numbers of partitions with a record, of rows, and of partitions
+    whose version the next update will report to Dagster; `problem` is '' if all rows agree with their partition's
+    record.
     """
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     graph = definitions.resolve_asset_graph()
@@ -66,6 +66,6 @@ def agreement(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.D
         reported = dagster_records(instance, key, partitions_def, states.select(KEYS))
         versions = states.join(reported, on=KEYS)
         unreported = versions.filter(pl.col("version").ne_missing(pl.col("reported_version")))
-        problem = f"{faults['rows'][0]} partitions: rows differ from their record" if len(faults) else ""
+        problem = f"{faults['rows'][0]} partitions: rows differ from the partition's record" if len(faults) else ""
         rows.append((name, len(states), len(stored), len(unreported), problem))
     return pl.DataFrame(rows, schema=AGREEMENT, orient="row")

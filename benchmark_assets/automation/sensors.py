@@ -31,7 +31,7 @@ def new_models_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
 
     @dg.sensor(
         name="new_models", job=job, minimum_interval_seconds=SECONDS,
-        description="Evaluates models that are new in the registry or newly imported, and marks removed models.",
+        description="Evaluates models that are newly registered or imported, and marks models that were removed.",
     )  # fmt: skip
     def new_models(
         context: dg.SensorEvaluationContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
@@ -46,7 +46,7 @@ def new_models_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
         removals = evaluated & before - set(models)
         if not additions and not removals:
             return dg.SkipReason(f"no new model among {len(models)}")
-        # One run per model, so that a fault of one model does not stop the others.
+        # One run per model, so that the failure of one does not stop the others.
         groups = [[model] for model in additions] or [[]]
         configs = [{"ops": {"evaluate_models": {"config": {"models": group}}}} for group in groups]
         return dg.SensorResult(
@@ -78,10 +78,10 @@ def files_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
 
 @dg.sensor(
     name="dead_runs", minimum_interval_seconds=SECONDS, default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Reports a run as failed if its process was killed, so that it does not block other runs.",
+    description="Reports runs as failed if their process was killed, so that they do not block other runs.",
 )  # fmt: skip
 def dead_runs_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-    """Report unfinished runs without a process as failed. On by default: a killed run would block the next one."""
+    """Report unfinished runs without a process as failed. On by default: a killed run would block the next run."""
     runs.settle_the_dead(context.instance)
     return dg.SkipReason("this sensor starts no runs")
 
@@ -104,8 +104,8 @@ def backup_schedule(job: dg.JobDefinition) -> dg.ScheduleDefinition:
     return dg.ScheduleDefinition(
         name="backups", job=job, cron_schedule="0 2 * * *", execution_timezone="UTC",
         default_status=dg.DefaultScheduleStatus.RUNNING if is_set else dg.DefaultScheduleStatus.STOPPED,
-        description="Copies the home into the folder that VARIORUM_BACKUPS names, and keeps the last backups of 7 "
-        "days, 5 weeks and 12 months.",
+        description="Copies the home into the folder that VARIORUM_BACKUPS names, and keeps the last backup of "
+        "each of 7 days, 5 weeks and 12 months.",
     )  # fmt: skip
 
 
@@ -120,15 +120,17 @@ def reevaluation_schedule(job: dg.JobDefinition, cron: str, where: Path) -> dg.S
     try:
         return dg.ScheduleDefinition(
             name="reevaluation", job=job, cron_schedule=cron, execution_timezone="UTC",
-            description="Asks models for the version that they serve, reports the estimated cost, and materializes "
-            "stale partitions within the budget: after failures and changes of prompts, models, settings and texts.",
+            description="Asks endpoints which version they serve, reports the estimated cost, and materializes stale "
+            "partitions within the budget: after failures, and after changes of prompts, models, settings and texts.",
         )  # fmt: skip
     except dg.DagsterInvalidDefinitionError as error:
-        raise BadInput(where, "schedule", f"{cron!r} is not a cron expression", "give one such as 0 3 * * 1") from error
+        raise BadInput(
+            where, "schedule", f"{cron!r} is not a cron expression", "write one, such as 0 3 * * 1"
+        ) from error
 
 
 def _state(descriptions: list[Description]) -> str:
-    """Digest of the descriptions and their files' paths, sizes and times, ignoring hidden files and the home folder."""
+    """Digest of descriptions, and of their files' paths, sizes and times; ignores hidden files and the home folder."""
     digest = blake2b(digest_size=16)
     for description in descriptions:
         digest.update(repr(description).encode())

@@ -1,4 +1,4 @@
-"""The command line: each command calls functions of the project or Dagster's API, and prints the result."""
+"""The command line. Each command calls functions of the project or Dagster's API, and prints the result."""
 
 import logging
 import os
@@ -18,7 +18,7 @@ MODULES = (working, imports, checking, showing, money, people, base_sets, taking
 
 
 class Commands(click.Group):
-    """A group of commands. A known error ends a command with exit code 1 and a line for each fault, no traceback."""
+    """A group of commands. A known error is printed without a traceback, one line per fault; the exit code is 1."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; raise `ClickException` for a known error."""
@@ -51,8 +51,8 @@ for module in MODULES:
 def console() -> None:
     """Entry point of `variorum`.
 
-    Exits without interpreter shutdown, during which DuckDB 2.0's bindings print a page of leak warnings if torch is
-    loaded. Nothing is open at this point: warehouse and event log are closed after each use.
+    Skips the interpreter's shutdown: if torch is loaded, DuckDB 2.0's bindings would print a page of leak warnings.
+    Nothing is open at this point, because the warehouse and the event log are closed after each use.
     """
     code: int | str | None = 0
     try:

@@ -20,19 +20,21 @@ def base_set() -> None:
 
 @base_set.command(name="build")
 @click.argument("folder", type=PATH)
-@click.option("--items", type=PATH, required=True, help="JSON lines with `passage` and `difficulty`.")
+@click.option("--items", type=PATH, required=True, help="Items: JSON lines with `passage` and `difficulty`.")
 @click.option("--name", required=True, help="Name of the base set.")
 @click.option("--version", required=True, help="Semantic version, such as 1.0.0.")
 @click.option("--judge", required=True, help="Name of the judge in the registry.")
 @click.option("--anchors", "count", type=int, required=True, help="Number of anchors to choose.")
 @click.option(
     "--system", "systems", multiple=True,
-    help="Name of a system in the pool; may be repeated. By default all systems with an output for every item.",
+    help="System in the pool; may be repeated. By default all systems with an output for every item.",
 )  # fmt: skip
-@click.option("--orders", type=click.Choice(["both", "one"]), default="both", help="Orders in which a pair is judged.")
-@click.option("--within", type=float, help="In comparisons with the set, stop when LT is known to ± this much.")
+@click.option("--orders", type=click.Choice(["both", "one"]), default="both", help="Orders in which pairs are judged.")
+@click.option("--within", type=float, help="Stop comparing a system with the set once its LT is known to ± this.")
 @click.option(
-    "--ranks", type=int, help="In comparisons, stop when at most this many ranks remain possible; excludes --within."
+    "--ranks",
+    type=int,
+    help="Stop comparing a system with the set once at most this many ranks are possible; excludes --within.",
 )
 def build(
     folder: Path, items: Path, name: str, version: str, judge: str, count: int, systems: tuple[str, ...], orders: str,
@@ -44,7 +46,7 @@ def build(
     home = Deployment()
     built = build_base_set(home.warehouse, home.provider, folder, identity, items, count, systems, f"{uuid.uuid4()}")
     click.echo(f"anchors, weakest first: {', '.join(built.anchors)}")
-    click.echo(f"deviation of their win rates in the pool from even spacing: {built.unevenness:.1%}\n")
+    click.echo(f"root mean square deviation of their win rates in the pool from even spacing: {built.unevenness:.1%}\n")
     click.echo(plain(_readable(spread(built.pool, built.anchors))))
     click.echo(f"\n{folder}: {holding(built.restricted)}; import it with `variorum import baseset {folder}`")
 

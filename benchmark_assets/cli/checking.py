@@ -1,4 +1,4 @@
-"""Commands that check an entry before it is used."""
+"""Commands that check an entry of the registry before it is used."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,15 +19,15 @@ def check() -> None:
 
 @check.command(
     name="model",
-    help=f"""Send one small request with the settings of NAME, a model, judge or aligner of the registry.
+    help=f"""Send one small request with the settings of NAME, a model, judge or aligner in the registry.
 
-    Prints which version answered and what it cost. If the endpoint refuses a field, at most {trial.MOST} requests find
-    out which one, and the settings to write into the registry are printed. Requests are paid from the budget and listed
-    by `variorum costs`.""",
+    Prints the version that answered, and the cost. If the endpoint refuses a field, the command finds out which one,
+    with at most {trial.MOST} requests in total, and prints the settings to write into the registry. The requests count
+    against the budget, and `variorum costs` lists them.""",
 )
 @click.argument("name")
 def check_model(name: str) -> None:
-    """Try a model, and print the findings."""
+    """Try a model and print the results."""
     home = Deployment()
     found = trial.check(home.provider, name)
     for line in _lines(found):
@@ -36,7 +36,7 @@ def check_model(name: str) -> None:
         raise found.fault
     if found.settings:
         raise BadInput(
-            home.provider.registry_path, name, "the endpoint refuses settings of this entry",
+            home.provider.registry_path, name, "the endpoint refuses some of this entry's settings",
             f"write {_written(found.settings)}",
         )  # fmt: skip
 
@@ -70,7 +70,7 @@ def _paid(found: Trial) -> str:
 
 
 def _written(settings: Mapping[str, Any]) -> str:
-    """Settings as lines for the registry's file."""
+    """Settings as YAML for the registry's file, on one line."""
     values = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
     return ", ".join(
         yaml.safe_dump({name: value}, default_flow_style=True).strip("{}\n") for name, value in values.items()

@@ -12,7 +12,7 @@ from resources.warehouse import Warehouse
 
 
 class Deployment:
-    """The code location, with its resources, and the Dagster instance of the home folder.
+    """The code location with its resources, and the Dagster instance in the home folder.
 
     The warehouse is kept open until the command ends: most commands read many small tables.
 
@@ -30,7 +30,7 @@ class Deployment:
         self.provider: Provider = resources["provider"]
         self.systems: Systems = resources["systems"]
         command = click.get_current_context()
-        self.instance = command.with_resource(dg.DagsterInstance.get())  # closed at the end: its logs are then empty
+        self.instance = command.with_resource(dg.DagsterInstance.get())  # closing empties its logs
         command.with_resource(self.warehouse.kept_open())
         identity.migrate_dagster(self.instance)
         identity.confirm(self.instance, self.warehouse, self.provider.ledger)

@@ -59,11 +59,11 @@ def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None
 
 @import_.command(name="tasks")
 @click.argument("descriptions", type=PATH, nargs=-1, required=True)
-@click.option("--root", type=PATH, required=True, help="Folder that `files` in the descriptions are relative to.")
+@click.option("--root", type=PATH, required=True, help="Folder for relative paths in the descriptions.")
 def import_understanding_tasks(descriptions: tuple[Path, ...], root: Path) -> None:
     """Import the understanding tasks that YAML files describe, with their samples.
 
-    A task that was imported before is replaced. Faulty descriptions are reported and skipped.
+    A task that was imported before is replaced. Descriptions with faults are reported and skipped.
     """
     home = Deployment()
     codes, faults = import_tasks(home.warehouse, descriptions, root)
@@ -87,7 +87,7 @@ def import_model_answers(file: Path, task: str, model: str, ignore: tuple[str, .
     counts = import_answers(home.warehouse, file, task, model, home.provider.registry().models, ignore)
     home.instance.add_dynamic_partitions("model", [model])
     missing = counts.samples - counts.answers
-    warning = f"; {missing} samples without an answer count as unusable answers" if missing else ""
+    warning = f"; {missing} samples have no answer and count as unusable answers" if missing else ""
     click.echo(f"{model}: {counts.answers} answers{warning}; score them with `variorum evaluate {model}`")
 
 
@@ -100,23 +100,23 @@ def import_people_labels(files: tuple[Path, ...], annotator: str | None, ignore:
     warehouse = Deployment().warehouse
     for path, counts in zip(files, import_labels(warehouse, files, annotator, ignore), strict=True):
         _report(warehouse, path, counts)
-    click.echo("`variorum update` updates the results that depend on them")
+    click.echo("`variorum update` updates the results that depend on this import")
 
 
 @import_.command(name="annotations")
 @click.argument("file", type=PATH)
 def import_people_annotations(file: Path) -> None:
-    """Import errors that people marked, and their scores: from Pearmut, Label Studio or a spreadsheet."""
+    """Import the error spans and scores of annotators, from Pearmut, Label Studio or a spreadsheet."""
     warehouse = Deployment().warehouse
     _report(warehouse, file, import_annotations(warehouse, file))
-    click.echo("`variorum update` updates the results that depend on them")
+    click.echo("`variorum update` updates the results that depend on this import")
 
 
 def _report(warehouse: Warehouse, path: Path, counts: LabelCounts) -> None:
-    """Print the counts of an imported file, its respelled names and its quarantined rows."""
+    """Print an imported file's counts, names that were respelled, and rows that were quarantined."""
     click.echo(f"{path}: {numbers(dict(zip(counts._fields, counts[:-1], strict=False)))}")
     for name, spelling in counts.respelled.items():
-        click.echo(f"{name!r} is the annotator {spelling!r}: stored under the first spelling")
+        click.echo(f"{name!r} is stored as {spelling!r}, the first spelling of this annotator's name")
     quarantine = warehouse.read("label_quarantine", pl.DataFrame({"file": [str(path.resolve())]}))
     if len(quarantine):
         click.echo(f"\n{plain(quarantine.select('place', 'item', 'annotator', 'reason'))}\n")
@@ -125,7 +125,7 @@ def _report(warehouse: Warehouse, path: Path, counts: LabelCounts) -> None:
 @import_.command(name="baseset")
 @click.argument("folder", type=PATH)
 def import_base_set_folder(folder: Path) -> None:
-    """Import a base set, the anchors that outputs are compared with. Several versions can coexist."""
+    """Import a base set: anchors to compare outputs with. Several versions of a base set can coexist."""
     imported = import_base_set(Deployment().warehouse, folder)
     size = f"{imported.anchors} anchors on {imported.items} items, {imported.judgments} judgments"
     click.echo(f"{imported.base_set}: {'already imported' if imported.before else 'imported'}; {size}")
@@ -138,10 +138,10 @@ def import_base_set_folder(folder: Path) -> None:
 @click.argument("file", type=PATH)
 @IGNORE
 def import_people_pairs(file: Path, ignore: tuple[str, ...]) -> None:
-    """Import a completed spreadsheet of `variorum pairs`. If a row is faulty, no row is imported."""
+    """Import a completed spreadsheet from `variorum pairs`. If any row has a fault, no row is imported."""
     counts = import_pairs(Deployment().warehouse, file, ignore)
     click.echo(f"{file}: {numbers(counts._asdict())}")
-    click.echo("`variorum update` updates the results that depend on them")
+    click.echo("`variorum update` updates the results that depend on this import")
 
 
 COMMANDS = [import_]

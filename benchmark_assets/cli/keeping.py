@@ -1,4 +1,4 @@
-"""Commands that keep a home safe: backups, their restoration and verification, and mending without a backup."""
+"""Commands that keep a home safe: back up, restore, verify, and rebuild without a backup."""
 
 import os
 import tempfile
@@ -28,8 +28,9 @@ from resources.warehouse import Warehouse
 def backup(folder: Path) -> None:
     """Copy the warehouse, the ledger, Dagster's state, the registry and the corpora's files to a new folder in FOLDER.
 
-    Runs go on meanwhile. Files that have not changed since the last backup take no space. The last backups of 7 days, 5
-    weeks and 12 months are kept. A backup has restricted texts: do not pass it on.
+    Runs can continue meanwhile. Files that have not changed since the last backup take no further space. The last
+    backup of each of the latest 7 days, 5 weeks and 12 months is kept; other backups in FOLDER are deleted. A backup
+    contains restricted texts: do not pass it on.
     """
     deployment = Deployment()
     click.echo(back_up(deployment.warehouse, deployment.provider, folder))
@@ -41,8 +42,9 @@ def backup(folder: Path) -> None:
 def restore(folder: Path, at: str | None) -> None:
     """Replace the home's warehouse, ledger and Dagster state with those of a backup in FOLDER.
 
-    The replaced files are kept in the home; a ledger that has later replies, too, stays. Stop Dagster's UI and all runs
-    first. The next `variorum update` repeats what happened after the backup, without paying for any reply again.
+    The replaced files are kept in a folder in the home. The home keeps its ledger if that has all replies of the
+    backup, since it may also have later ones. Stop Dagster's UI and all runs first. The next `variorum update`
+    recomputes what the backup lacks, without paying again for replies in the ledger.
     """
     chosen, place = backups.chosen(folder, at), home()
     warehouse = Warehouse(path=str(place / "variorum.duckdb"), wait_seconds=5)
@@ -60,7 +62,7 @@ def restore(folder: Path, at: str | None) -> None:
 @click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--at", metavar="NAME", help="Name of the backup; by default the last one.")
 def verify(folder: Path | None, at: str | None) -> None:
-    """Open the home, or a backup in FOLDER, and compare rows with their records and records with Dagster's.
+    """Check the home, or a backup in FOLDER: compare tables with their records, and records with Dagster's.
 
     The files of a backup are also compared with its manifest.
     """
@@ -76,7 +78,7 @@ def verify(folder: Path | None, at: str | None) -> None:
         if (found := backups.rows(copy / "variorum.duckdb")) != expected.rows:
             differing = sorted(name for name in {*found, *expected.rows} if found.get(name) != expected.rows.get(name))
             raise BadInput(
-                chosen, ", ".join(differing), "other numbers of rows than at the backup", "use another backup"
+                chosen, ", ".join(differing), "number of rows differs from the manifest", "use another backup"
             )
         os.environ |= {"VARIORUM_HOME": str(copy), "DAGSTER_HOME": str(copy / "dagster")}
         prepare()
@@ -87,18 +89,18 @@ def verify(folder: Path | None, at: str | None) -> None:
 
 @click.command()
 def rebuild() -> None:
-    """Mend a home whose warehouse, ledger or Dagster state is lost, damaged, older than the rest, or of another home.
+    """Repair a home whose warehouse, ledger or Dagster state is lost, damaged, outdated, or from another home.
 
-    Materializes what needs no model, and names what is lost. Restore a backup instead if you have one. Unusable files
-    are moved to a folder in the home. Stop Dagster's UI and all runs first.
+    Materializes all assets that need no model, and lists what is lost. If you have a backup, restore it instead.
+    Unusable files are moved to a folder in the home. Stop Dagster's UI and all runs first.
     """
     for line in rebuilding.rebuild(build_definitions()):
         click.echo(line)
-    click.echo(f"{home()}: rebuilt; `variorum stale` lists what models would be asked")
+    click.echo(f"{home()}: rebuilt; `variorum stale` lists the partitions that need a model")
 
 
 def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
-    """Print how the home of some definitions agrees with itself; raise BadInput if it does not."""
+    """Check that a home's tables, records and Dagster's records agree, and print the result; raise BadInput if not."""
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     for database in backups.databases(warehouse.folder):
         if problem := integrity(database):
@@ -115,7 +117,8 @@ def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstan
             "recompute them with `variorum update --anew ASSET`, or restore a backup",
         )  # fmt: skip
     total = found.select(pl.col("partitions", "rows", "unreported").sum()).row(0)
-    click.echo("{}: sound; {} partitions, {} rows, {} partitions that the next update reports".format(place, *total))
+    counts = "{} partitions, {} rows; the next update reports {} partitions to Dagster".format(*total)
+    click.echo(f"{place}: sound; {counts}")
 
 
 COMMANDS = [backup, restore, verify, rebuild]

@@ -1,4 +1,4 @@
-"""Commands that correct what calls cost."""
+"""Commands that correct the recorded costs of calls."""
 
 import getpass
 from collections.abc import Callable
@@ -17,12 +17,12 @@ Command = Callable[..., Any]
 
 
 def _choosing(command: Command) -> Command:
-    """Add the arguments that choose attempts, and the words that a correction requires."""
+    """Add the options that choose calls, and the author and note that a correction requires."""
     options = (
         click.argument("attempts", nargs=-1, type=int, metavar="[ATTEMPT]..."),
-        click.option("--model", help="Choose all calls of unknown cost of this model, in place of numbers."),
-        click.option("--note", required=True, help="How the cost is known, such as the number of a bill."),
-        click.option("--by", "author", default=getpass.getuser, help="Name of who knows it; by default your login."),
+        click.option("--model", help="Correct all calls of this model whose cost is unknown."),
+        click.option("--note", required=True, help="Source of the information, such as the number of a bill."),
+        click.option("--by", "author", default=getpass.getuser, help="Author's name; by default your login name."),
     )
     for option in reversed(options):
         command = option(command)
@@ -31,7 +31,7 @@ def _choosing(command: Command) -> Command:
 
 @click.command()
 def uncertain() -> None:
-    """List calls of unknown cost: broken off, or without usage. Their worst case counts against the budgets."""
+    """List calls of unknown cost: interrupted, or answered without token counts. Budgets count their worst case."""
     rows = corrections.uncertain(Deployment().provider.ledger)
     if rows.is_empty():
         click.echo("the cost of every call is known")
@@ -46,7 +46,7 @@ def uncertain() -> None:
 @click.command()
 @_choosing
 def release(attempts: tuple[int, ...], model: str | None, note: str, author: str) -> None:
-    """Record that calls cost nothing. Budgets of their day, run and model get the money back."""
+    """Record that calls cost nothing. The amount is available again in the budgets of their day, run and model."""
     _correct(attempts, model, 0, author, note)
 
 
@@ -54,19 +54,19 @@ def release(attempts: tuple[int, ...], model: str | None, note: str, author: str
 @_choosing
 @click.option("--cost", type=click.FloatRange(0), help="US dollars that each call cost; by default its worst case.")
 def confirm(attempts: tuple[int, ...], model: str | None, cost: float | None, note: str, author: str) -> None:
-    """Record what calls cost, even if another cost was recorded before. `variorum costs` lists all corrections."""
+    """Record what calls cost; an earlier recorded cost is replaced. `variorum costs` lists all corrections."""
     _correct(attempts, model, cost, author, note)
 
 
 def _correct(attempts: tuple[int, ...], model: str | None, cost: float | None, author: str, note: str) -> None:
     if bool(attempts) == bool(model):
-        raise click.UsageError("give numbers of attempts or --model")
+        raise click.UsageError("name either ATTEMPTs (see `variorum uncertain`) or --model")
     provider = Deployment().provider
     chosen = _of_model(provider, model) if model else list(attempts)
     corrections.correct(provider.ledger, chosen, cost, author, note)
     rows = corrections.corrections(provider.ledger).tail(len(chosen))
     before, after = rows.select(pl.coalesce("before", "at_most").sum(), pl.col("after").sum()).row(0)
-    click.echo(f"{len(rows)} calls: {before:.4f} dollars counted, {after:.4f} count now")
+    click.echo(f"{len(rows)} calls: {before:.4f} dollars before, {after:.4f} dollars now")
 
 
 def _of_model(provider: Provider, model: str) -> list[int]:

@@ -18,7 +18,7 @@ from resources import whole_files
 from resources.errors import BadInput
 
 LABELS = "labels"
-"""The protocol of the audit: one label for each output."""
+"""The audit's protocol: one label per output."""
 
 
 @click.command()
@@ -27,14 +27,14 @@ LABELS = "labels"
 @click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
 @click.option(
     "--protocol", type=click.Choice([LABELS, *FORMS]), default=LABELS, show_default=True,
-    help="What is asked: one label, or errors and a score.",
+    help="What annotators enter for each output: one label, or errors and a score.",
 )  # fmt: skip
 def annotate(folder: Path, corpus: str, annotators: tuple[str, ...], protocol: str) -> None:
     """Write the blind sample of CORPUS to FOLDER: Label Studio tasks and a spreadsheet for each annotator."""
     sent = export_items(Deployment().warehouse, folder, corpus, annotators, FORMS.get(protocol))
     controls = f" and {sent.controls} control items" if sent.controls else ""
     names = ", ".join(annotators)
-    click.echo(f"{folder}: {sent.items} items{controls} for each of {names}; {holding(sent.restricted)}")
+    click.echo(f"{folder}: {sent.items} items{controls} for each annotator ({names}); {holding(sent.restricted)}")
     kind = "labels FILES" if protocol == LABELS else "annotations FILE"
     click.echo(f"its README.md explains what to do; import completed files with `variorum import {kind}`")
 
@@ -44,8 +44,8 @@ def annotate(folder: Path, corpus: str, annotators: tuple[str, ...], protocol: s
 @click.argument("corpus")
 @click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
 @click.option("--protocol", type=click.Choice(PROTOCOLS), default=ESA, show_default=True)
-@click.option("--judge", help="Judge whose errors are marked from the start, for annotators to correct.")
-@click.option("--dynamic", is_flag=True, help="Let Pearmut ask most about the models with the highest scores.")
+@click.option("--judge", help="Judge whose error spans are prefilled, for annotators to correct.")
+@click.option("--dynamic", is_flag=True, help="Let Pearmut assign more items of the models with the highest scores.")
 @click.option("--private", is_flag=True, help="Include restricted texts; do not pass the file on.")
 def campaign(
     file: Path, corpus: str, annotators: tuple[str, ...], protocol: str, judge: str | None, dynamic: bool, private: bool
@@ -53,9 +53,9 @@ def campaign(
     """Write the blind sample of CORPUS to FILE, a campaign for Pearmut with a task for each annotator."""
     plan = Plan(protocol, judge, dynamic)
     sent = write_campaign(Deployment().warehouse, file, corpus, annotators, plan, private)
-    names, each = ", ".join(annotators), "together" if dynamic else "each"
+    names, whom = ", ".join(annotators), "all annotators together" if dynamic else "each annotator"
     click.echo(
-        f"{file}: {sent.items} items and {sent.controls} control items for {names} {each}; {holding(sent.restricted)}"
+        f"{file}: {sent.items} items and {sent.controls} control items for {whom} ({names}); {holding(sent.restricted)}"
     )
     click.echo("`pearmut add FILE` loads it; import the downloaded annotations with `variorum import annotations FILE`")
 
@@ -64,13 +64,13 @@ def campaign(
 @click.argument("file", type=PATH)
 @click.argument("corpus")
 @click.option("--annotator", required=True, help="Name of the annotator.")
-@click.option("--per-model", type=click.IntRange(1), help="Number of pairs of each model; by default all.")
-@click.option("--base-set", help="Base set whose anchors are shown beside outputs; by default the human translation.")
+@click.option("--per-model", type=click.IntRange(1), help="Number of pairs per model; by default all.")
+@click.option("--base-set", help="Base set whose anchors outputs are paired with; by default human translations.")
 @click.option("--private", is_flag=True, help="Include restricted texts; do not pass the file on.")
 def write_pairs(
     file: Path, corpus: str, annotator: str, per_model: int | None, base_set: str | None, private: bool
 ) -> None:
-    """Write pairs of an output and a human translation in CORPUS to FILE, a blind spreadsheet for one annotator."""
+    """Write pairs of outputs and human translations of CORPUS to FILE, a blind spreadsheet for one annotator."""
     sent = export_pairs(Deployment().warehouse, file, corpus, annotator, per_model, private, base_set)
     controls = f" and {sent.controls} control items" if sent.controls else ""
     click.echo(f"{file}: {sent.pairs} pairs{controls} for {annotator}; {holding(sent.restricted)}")
@@ -94,9 +94,9 @@ def write_examples(file: Path, corpus: str, private: bool) -> None:
 @click.argument("file", type=PATH)
 @click.argument("corpus")
 def write_glossary(file: Path, corpus: str) -> None:
-    """Write the terms of CORPUS to FILE, which must not exist yet, for a person to check."""
+    """Write the glossary terms of CORPUS to FILE, for a person to check. FILE must not exist yet."""
     terms, passages = glossary_file.write(Deployment().warehouse, file, corpus)
-    click.echo(f"{file}: {terms} terms of {passages} passages; check rows with `false` in in_source or in_human")
+    click.echo(f"{file}: {terms} terms from {passages} passages; check the rows with `false` in in_source or in_human")
     click.echo("enter the file as `glossary` under `literary` in the description, then repeat `variorum import corpus`")
 
 
@@ -109,7 +109,7 @@ def task_group() -> None:
 @click.argument("folder", type=PATH)
 @click.argument("code", metavar="TASK")
 @click.option("--split", type=click.Choice(["train", "test"]), default="test", show_default=True)
-@click.option("--gold", is_flag=True, help="Prefill the gold spans of the task.")
+@click.option("--gold", is_flag=True, help="Prefill the task's gold spans.")
 def annotate_task(folder: Path, code: str, split: str, gold: bool) -> None:
     """Write the samples of a TASK to FOLDER, as Label Studio tasks with a labeling interface."""
     count = span_labels.annotate(Deployment().warehouse, folder, code, split, gold)
@@ -122,7 +122,8 @@ def annotate_task(folder: Path, code: str, split: str, gold: bool) -> None:
 @click.argument("out", type=PATH)
 @IGNORE
 def write_task_labels(file: Path, code: str, out: Path, ignore: tuple[str, ...]) -> None:
-    """Convert FILE, an export of Label Studio, to OUT: JSON lines for the `files` of a TASK's description."""
+    """Convert FILE, an export of Label Studio, to JSON lines in OUT, which TASK's description can list under
+    `files`."""
     written = span_labels.write_labels(Deployment().warehouse, file, code, out, ignore)
     click.echo(f"{out}: {numbers(written._asdict())}")
 

@@ -1,4 +1,4 @@
-"""Commands that print contents, costs and stale partitions, and change nothing."""
+"""Commands that print results, costs and stale partitions, and change nothing."""
 
 import click
 import polars as pl
@@ -24,7 +24,8 @@ from resources.tables import cells, plain
 def status() -> None:
     """Count the partitions of each asset that are materialized, failed or missing.
 
-    Also list work by people for passages that left the files, and imported outputs that translate an earlier source.
+    Also list people's work on passages that are no longer in the files, and imported outputs that translate an
+    earlier source.
     """
     home = Deployment()
     corpora = home.warehouse.read("corpus", columns=["corpus", "description"])
@@ -40,9 +41,9 @@ def status() -> None:
 @click.command()
 @click.argument("corpus")
 @click.option("--rate", type=click.FloatRange(0, 100, min_open=True, max_open=True), default=5, show_default=True,
-              help="Error rate to expect, in per cent.")  # fmt: skip
+              help="Expected error rate, in percent.")  # fmt: skip
 def design(corpus: str, rate: float) -> None:
-    """Show the width of the interval of CORPUS's error rate for several numbers of verdicts and labels, at no cost."""
+    """Plan an audit: width of the error rate's interval in CORPUS, by numbers of verdicts and labels. Asks no model."""
     home = Deployment()
     triage = home.warehouse.read("triage").filter(corpus == CORPUS)
     if triage.is_empty():
@@ -50,16 +51,17 @@ def design(corpus: str, rate: float) -> None:
     rows = designs(triage, audits(home.warehouse)[corpus], rate / 100)
     click.echo(plain(rows.with_columns((pl.exclude("verdicts", "labels") * 100).round(1))))
     click.echo(
-        "\nbelow: part of the outputs below the threshold that the panel judges (`audit.below`), in per cent. verdicts,"
-        "\nlabels: outputs that the panel judges and that people label. people, judges_70, …: width of the interval"
-        "\nfrom people alone, and with a panel that is right in 70 % of outputs; in points, for independent outputs."
+        "\nbelow: percentage of the outputs below the threshold that the panel also judges (`audit.below`). verdicts,"
+        "\nlabels: numbers of outputs that the panel judges and that people label. people, judges_70, …: width of the"
+        "\ninterval in percentage points, if outputs are independent: from people's labels alone, and with a panel that"
+        "\nis right in 70 % of outputs."
     )
 
 
 @click.command()
 @click.option("--all", "every", is_flag=True, help="List every partition.")
 def stale(every: bool) -> None:
-    """List stale partitions with reasons and estimated cost. Nothing is computed, and no model is asked."""
+    """List stale partitions with reasons and estimated costs. Computes nothing and asks no model."""
     home = Deployment()
     parts = [due(home.definitions, home.instance, asset) for asset in order(home.definitions)]
     rows = pl.concat(
@@ -76,7 +78,7 @@ def stale(every: bool) -> None:
     click.echo(plain(rows))
     assets = [part.asset for part in parts if len(part.rows)]
     if downstream := [key.to_user_string() for key in following(home.definitions, assets)]:
-        click.echo(f"\nbecome stale if these change: {', '.join(downstream)}")
+        click.echo(f"\ndownstream assets that may become stale: {', '.join(downstream)}")
     for part in parts:
         if part.estimate:
             click.echo(f"\n{part.asset.to_user_string()}: {part.estimate}")
@@ -91,7 +93,7 @@ def show_costs() -> None:
     click.echo(plain(rows.select(cells("package_cost", *rows.columns))))
     unknown = "; the cost of models without a price is unknown" if rows["at_most"].null_count() else ""
     paid, at_most = float(rows["paid"].sum()), float(rows["at_most"].sum())
-    click.echo(f"\npaid: {paid:.4f} dollars; uncertain calls may add at most {at_most:.4f}{unknown}")
+    click.echo(f"\npaid: {paid:.4f} dollars; calls of unknown cost add at most {at_most:.4f}{unknown}")
     if len(corrected := corrections(path)):
         click.echo(f"\ncorrected costs:\n{plain(corrected.with_columns(pl.col('made').dt.truncate('1s')))}")
 
@@ -132,17 +134,20 @@ def show_funnel(passage: str | None) -> None:
 
 @click.command(name="understanding")
 def show_understanding() -> None:
-    """Show scores of all systems on all understanding tasks, means by benchmark and language, overlap of test and train
-    splits, and problems with answers."""
+    """Show the results of all systems on understanding tasks.
+
+    These are scores by task, means by benchmark and language, overlap of test and train splits, and problems with
+    answers.
+    """
     warehouse = Deployment().warehouse
     if warehouse.read("task", columns=["task"], most=1).is_empty():
         click.echo("no tasks yet: `variorum import tasks FILE`")
         return
     tables = boards(warehouse.read("understanding_board")) | {
-        "Test samples that are also in train, and scores of systems trained with and without them": neighbours(
+        "Test samples also in the train split, and scores of systems trained with and without them": neighbours(
             warehouse.read("task_leakage"), baseline_scores(warehouse)
         ),
-        "Span scores, by sample as in the paper and pooled": two_ways(warehouse.read("task_score")),
+        "Span scores: averaged over samples as in the paper, and pooled": two_ways(warehouse.read("task_score")),
         "Most frequent confusions over all seeds": confusions(warehouse.read("confusion")).head(20),
         "Repairs of answers, and reasons for unusable answers": troubles(warehouse.read("answer")),
     }
@@ -154,7 +159,7 @@ def show_understanding() -> None:
 def snapshot() -> None:
     """Copy the warehouse, so that notebooks can read while runs write, and print the path of the copy.
 
-    The copy has restricted texts: do not pass it on.
+    The copy contains restricted texts: do not pass it on.
     """
     click.echo(Deployment().warehouse.snapshot())
 

@@ -20,12 +20,12 @@ from resources.provider import transport
 @click.argument("folder", type=PATH)
 @click.argument("corpus")
 @click.option("--private", is_flag=True, help="Include restricted texts and judges' words; do not pass the folder on.")
-@click.option("--blind", is_flag=True, help="Write the blind sample for an annotator, without models or scores.")
-@click.option("--annotator", help="Name of the annotator, with --blind.")
+@click.option("--blind", is_flag=True, help="Write an annotator's sample for labeling, without model names or scores.")
+@click.option("--annotator", help="Name of the annotator; required by --blind.")
 def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator: str | None) -> None:
-    """Write the passages of CORPUS with all outputs to FOLDER, for a browser: open index.html."""
+    """Write the passages of CORPUS with all outputs to FOLDER; open its index.html in a browser."""
     if blind != bool(annotator) or (blind and private):
-        raise click.UsageError("--blind requires --annotator and excludes --private; --annotator requires --blind")
+        raise click.UsageError("use --blind and --annotator together, and without --private")
     warehouse = Deployment().warehouse
     if annotator:
         sent = write_blind(warehouse, folder, corpus, annotator)
@@ -46,7 +46,7 @@ def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator
     help="Folder of a reader that the report's numbers link to; may be repeated.",
 )  # fmt: skip
 def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...]) -> None:
-    """Write all tables and charts to FILE, a page for a browser. It needs no network and contains no texts."""
+    """Write all tables and charts to FILE, an HTML page. It needs no network and contains no texts of the corpora."""
     from benchmark_assets.reporting.report.writing import write  # imports Altair, which takes a second
 
     html = write(Deployment().warehouse, file, corpora, readers)
@@ -59,10 +59,10 @@ def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...]
 @click.option("--private", is_flag=True, help="Include restricted texts; do not pass the package on.")
 @click.option(
     "--published", type=click.DateTime(["%Y-%m-%d"]),
-    help="Publication date for the metadata; by default the day when the leaderboard or texts were last updated.",
+    help="Publication date for the metadata; by default the day of the last change to the leaderboard or the texts.",
 )  # fmt: skip
 def export_corpus(folder: Path, corpus: str | None, private: bool, published: datetime | None) -> None:
-    """Write a package of CORPUS to FOLDER, for other people to use and check, without restricted texts.
+    """Write a package of CORPUS, without restricted texts, to FOLDER, for others to use and check.
 
     Without CORPUS, write a package of understanding scores and costs, which contains no texts.
     """
@@ -92,7 +92,7 @@ def write_latex(folder: Path, corpus: str | None) -> None:
 @click.command(name="shared-task")
 @click.argument("folder", type=PATH)
 @click.argument("corpus")
-@click.option("--system", "systems", multiple=True, help="Name of a system; by default all systems with every passage.")
+@click.option("--system", "systems", multiple=True, help="System to include; by default all that have every passage.")
 @click.option("--private", is_flag=True, help="Include restricted texts; do not pass the folder on.")
 def write_shared_task(folder: Path, corpus: str, systems: tuple[str, ...], private: bool) -> None:
     """Write CORPUS to FOLDER as a test set for mt-metrics-eval."""
@@ -119,7 +119,7 @@ def compare_packages(old: Path, new: Path) -> None:
 @click.argument("model")
 @click.argument("file", type=PATH)
 def record(model: str, file: Path) -> None:
-    """Record all questions to MODEL, with the replies, in FILE, which an endpoint can then use as `recording`.
+    """Record all questions to MODEL and its replies in FILE, which an endpoint can then use as `recording`.
 
     FILE contains texts of the corpora: check their licences before you share it.
     """

@@ -1,4 +1,4 @@
-"""Shared by the commands: the type of path arguments, and phrases to print."""
+"""Shared by the commands: the type of path arguments, an option, and printed phrases."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,11 +7,11 @@ import click
 
 PATH = click.Path(path_type=Path)
 
-IGNORE = click.option("--ignore", multiple=True, help="Key or column that is not read; may be repeated.")
+IGNORE = click.option("--ignore", multiple=True, help="Key or column of the file to ignore; may be repeated.")
 
 
 def holding(restricted: Sequence[str]) -> str:
-    """Disclosure for files that may contain restricted texts: names the restricted texts that they do contain."""
+    """Disclosure about written files that may contain restricted texts: lists those that they contain."""
     return (
         f"PRIVATE, DO NOT PASS ON; restricted texts in it: {', '.join(restricted)}"
         if restricted
@@ -20,7 +20,7 @@ def holding(restricted: Sequence[str]) -> str:
 
 
 def without(restricted: Sequence[str]) -> str:
-    """Disclosure for public files: names the restricted texts that they leave out."""
+    """Disclosure about public files: lists the restricted texts that were left out."""
     return f"public; restricted texts left out: {', '.join(restricted) or 'none'}"
 
 

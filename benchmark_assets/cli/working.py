@@ -35,11 +35,11 @@ def demo() -> None:
     import_labels(home.warehouse, sorted((SAMPLES["sample"] / "annotations").glob("*.csv")))
     runs.update(home.definitions, home.instance)
     board = home.warehouse.read("leaderboard")
-    click.echo("\nThe dialogues, with two aligned translations: passages that are fit for a benchmark\n")
+    click.echo("\nThe dialogues, with two aligned translations: passages left after each filter\n")
     click.echo(plain(steps(home.warehouse.read("funnel", pl.DataFrame({"corpus": ["dialogues"]})))))
     click.echo("\nThe sample's systems and its human translators, each translator scored against the other two:\n")
     click.echo(plain(readable(board.filter(board["corpus"] == "sample"))))
-    click.echo("\nErrors found by recorded judges in outliers, and by invented annotators in all outputs:\n")
+    click.echo("\nErrors found by judges (recorded replies) in outliers, and by invented annotators in all outputs:\n")
     click.echo(plain(overview(home.warehouse.read("audit_outcome"), home.warehouse.read("error_estimate"))))
     click.echo("\nThe sample was composed for this project; its numbers say nothing about real models. Next steps:")
     click.echo("  make ui                          the assets, their partitions and this table in Dagster")
@@ -64,7 +64,7 @@ def evaluate(models: tuple[str, ...]) -> None:
 
 
 @click.command()
-@click.option("--probe", is_flag=True, help="First ask each model which version it serves.")
+@click.option("--probe", is_flag=True, help="First ask the endpoint of each model which version it serves.")
 @click.option("--anew", metavar="ASSET", help="Also recompute all partitions of this asset.")
 def update(probe: bool, anew: str | None) -> None:
     """Materialize all stale partitions, and nothing else."""
@@ -76,7 +76,7 @@ def update(probe: bool, anew: str | None) -> None:
 
 @click.command()
 def download() -> None:
-    """Download new and changed files of corpora from public sources, then scan the files."""
+    """Download new and changed files of corpora from public sources, then scan them."""
     home = Deployment()
     runs.download(home.definitions, home.instance)
     runs.look(home.definitions, home.instance)
@@ -85,7 +85,7 @@ def download() -> None:
 @click.command()
 @click.argument("corpora", nargs=-1)
 def scan(corpora: tuple[str, ...]) -> None:
-    """Scan the files of CORPORA, by default of all, for new, changed and removed passages."""
+    """Scan the files of CORPORA for new, changed and removed passages; without CORPORA, scan all corpora."""
     home = Deployment()
     runs.look(home.definitions, home.instance, corpora or None)
 
@@ -94,7 +94,7 @@ def scan(corpora: tuple[str, ...]) -> None:
 @click.argument("kind", type=click.Choice(["model", "corpus", "task", "baseset", "kept"]))
 @click.argument("name")
 def remove(kind: str, name: str) -> None:
-    """Remove a model, a corpus, a task or a base set. Files, labels by people and the record of costs stay.
+    """Remove a model, a corpus, a task or a base set. Files, people's labels and the record of costs are kept.
 
     With `kept`, remove imported outputs and labels for passages that are no longer in the files of the corpus NAME.
     """

@@ -1,4 +1,4 @@
-"""Agreement of the human translators: similarities, distances from the centroid, spread (PaliBench, table 5).
+"""Agreement of the human translators: similarities, distances from the centroid, and spread (PaliBench, table 5).
 
 Not here: human translators scored as systems (leaderboard).
 """
@@ -15,32 +15,33 @@ AGREEMENT = schema("translator_agreement", "signature")
 
 
 def agreement(similarities: pl.DataFrame, envelopes: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
-    """Agreement of the human translators of each corpus, as means over passages with 95 % intervals.
+    """Agreement of each corpus's human translators, as means over passages with 95 % intervals.
 
     Parameters
     ----------
     similarities
         Rows of `reference_similarity`.
     envelopes
-        Rows of `reference_envelope`. Passages without an envelope are ignored, except in 'similarity'.
+        Rows of `reference_envelope`. Passages without an envelope count in 'similarity' only.
     units
         As `corpus.units.units` returns them.
 
     Returns
     -------
-    Columns of `AGREEMENT` and `signature`. `sd` is the standard deviation over passages, with n in the denominator as
-    in PaliBench. Values of `measure`:
+    Columns of `AGREEMENT` and `signature`. `sd` is the standard deviation over passages; as in PaliBench, its
+    denominator is n. Values of `measure`:
 
-    - 'similarity': cosine similarity of two translators;
-    - 'sim_centroid': similarity of a translator to the centroid of all references of the passage, including this
-      translator's;
+    - 'similarity': cosine similarity of two translators' texts;
+    - 'sim_centroid': similarity of a translator's text to the centroid of all references of the passage, including
+      this one;
     - 'centroid_distance': 1 - sim_centroid, which PaliBench calls the translator's drift;
     - 'human_spread': mean of the centroid distances of the translators of a passage.
 
     Notes
     -----
-    Pairwise similarities suffice, without the vectors: if the mean of n unit vectors has length m = 1 - spread, the
-    similarity of a vector to the centroid is the mean of its n similarities, including 1 with itself, divided by m.
+    Pairwise similarities suffice; the vectors are not needed. If the mean of n unit vectors has length m = 1 -
+    spread, the similarity of a vector to the centroid is the mean of its n similarities (including 1 with itself)
+    divided by m.
     """
     envelopes = envelopes.drop_nulls("human_spread").select("passage", "reference_count", "human_spread")
     pairs = similarities.select("passage", "translator", "other", value="similarity")

@@ -1,7 +1,7 @@
 """Assets for reporting: a summary of each model, comparisons of all systems, and the report.
 
-Every table includes the human translators as systems. A translator is scored against the other translators, so with one
-reference fewer than a model; the column `mean_references` holds the mean number of references.
+Every table includes the human translators as systems. A translator is scored against the other translators, so with
+one reference fewer than a model; the column `mean_references` is the mean number of references.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -44,10 +44,10 @@ OUTPUTS = [drift_score, lexical_score, comet_score, output_diagnostic]
 SCORES = [drift_score, lexical_score, comet_score, human_baseline, comet_baseline]
 
 SCORED_BY = signature("of the scores")
-"""Part of the settings of every asset with aggregates of scores."""
+"""Settings that all assets with aggregated scores have in common."""
 
 ON_DEMAND = "variorum/on-demand"
-"""Tag of assets that are materialized on request only and never count as stale."""
+"""Tag of assets that are materialized only on request and never count as stale."""
 
 
 @dg.asset(
@@ -57,7 +57,7 @@ ON_DEMAND = "variorum/on-demand"
 def model_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """A model's aggregates over each corpus, with 95 % intervals."""
+    """Aggregates of a model's scores over each corpus, with 95 % intervals."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         scores = completed_scores(warehouse, model_scores(warehouse, stale))
@@ -82,7 +82,7 @@ def leaderboard(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Models and human translators of every corpus, by similarity to the closest reference; models are ranked.
+    """Models and human translators of every corpus, sorted by similarity to the closest reference. Models are ranked.
 
     Models are ranked over the same passages: a missing output has the worst scores, and a model with too few outputs
     has no rank. A human translator is scored against the other translators, which shows how much human translations
@@ -119,8 +119,8 @@ def _aggregate(
 ) -> Callable[[Callable[[Warehouse], Mapping[str, pl.DataFrame]]], dg.AssetsDefinition]:  # fmt: skip
     """Decorator: make an unpartitioned asset from a function that takes the warehouse and returns rows by table.
 
-    The asset takes its name and its description from the function. `further_tables` names the tables that it fills
-    besides the one with its own name.
+    The function's name and docstring become the asset's name and description. `further_tables` names the tables that
+    the asset fills besides the table with its own name.
     """
 
     def decorate(rows: Callable[[Warehouse], Mapping[str, pl.DataFrame]]) -> dg.AssetsDefinition:
@@ -148,7 +148,7 @@ def _aggregate(
     lambda warehouse: {"agreement": shown(warehouse.read("translator_agreement"), "translator_agreement")},
 )
 def translator_agreement(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Similarity of each pair of translators, distance of each translator from the centroid, and the human spread."""
+    """Similarity of each pair of translators, distance of each translator from the centroid, and human spread."""
     envelopes = warehouse.read("reference_envelope", columns=["passage", "reference_count", "human_spread"])
     similarities = warehouse.read("reference_similarity")
     return {"translator_agreement": agreement(similarities, envelopes, units(warehouse))}
@@ -175,7 +175,7 @@ def closest_share(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     "human_difference",
 )
 def human_range(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Whether each model is better than the human translators, among them or worse, against the same references."""
+    """Whether each model is better than, among or worse than the translators, scored against the same references."""
     rows = people.differences(left_out_scores(*comparable(warehouse)), units(warehouse))
     return {"human_range": people.verdicts(rows), "human_difference": rows}
 
@@ -190,7 +190,7 @@ def human_range(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     "calibrated_outliers",
 )
 def outlier_threshold(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Drift that a stated share of human translations exceeds, and the share of every system's texts above it."""
+    """Drift threshold that a given share of human translations exceeds, and share of each system's texts above it."""
     outputs, pairs = comparable(warehouse)
     shares = {corpus: settings.false_alarms for corpus, settings in scoring(warehouse).items()}
     thresholds = outliers.thresholds(outliers.human_drifts(pairs), units(warehouse), shares)
@@ -218,7 +218,7 @@ def system_comparison(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     "metric_concordance",
 )
 def metric_rank(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Ranks in each measure, clusters of models by significant differences, concordance of the measures."""
+    """Ranks in each measure, clusters of models without significant differences, and concordance of the measures."""
     scores = completed_scores(warehouse, all_scores(warehouse))
     ranks, agreements = standings(scores, warehouse.read("system_comparison"))
     return {"metric_rank": ranks, "metric_concordance": agreements}
@@ -230,17 +230,17 @@ def metric_rank(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     lambda warehouse: {"slices": readings.slices(warehouse.read("slice_summary"))},
 )
 def slice_summary(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Every system's aggregates over parts of a corpus: collections, and thirds by length and by human spread."""
+    """Aggregates of every system over parts of a corpus: collections, and thirds by length and by human spread."""
     scores = completed_scores(warehouse, all_scores(warehouse))
     return {"slice_summary": sliced(scores, slices(measured(warehouse)))}
 
 
 @dg.asset(group_name="reporting", code_version="2", kinds={"duckdb", "vegalite"}, deps=ASSETS, tags={ON_DEMAND: "yes"})
 def report(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """All aggregates as one HTML page that needs no network; its version is a hash of its content.
+    """All aggregates as one HTML page that needs no network. The asset's version is a hash of the page.
 
-    An asset that was never materialized counts as empty. The page takes seconds to write, so it is materialized on
-    request only.
+    Assets that were never materialized count as empty. Writing the page takes seconds, so it is materialized only on
+    request.
     """
     from benchmark_assets.reporting.report.page import content_hash
     from benchmark_assets.reporting.report.writing import write

@@ -15,7 +15,7 @@ SIGNATURE = (
 
 
 def closest(scores: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
-    """Share of passages in which each translator's reference is the one most similar to a system's output.
+    """Share of passages in which each translator's reference is the most similar to a system's output.
 
     Parameters
     ----------
@@ -23,12 +23,12 @@ def closest(scores: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
         Columns `kind`, `system`, `corpus`, `passage`, `references` (number of references), `closest_reference`
         and `unit`.
     references
-        Columns `passage` and `translator`: the complete references. A translator is not compared with itself.
+        Columns `passage` and `translator`: the complete references. A translator's text is not compared with itself.
 
     Returns
     -------
-    Columns of `CLOSEST` and `signature`: one row for each system and translator of a corpus, with the share in [0, 1]
-    and its 95 % interval.
+    Columns of `CLOSEST` and `signature`: one row for each pair of a system and a translator in a corpus, with the
+    share in [0, 1] and its 95 % interval.
     """
     outputs = scores.filter(pl.col("references") >= 2, pl.col("closest_reference").is_not_null())
     pairs = outputs.select("kind", "system", "corpus", "passage", "references", "closest_reference", "unit").join(

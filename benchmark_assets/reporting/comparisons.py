@@ -1,4 +1,4 @@
-"""Comparison of systems: pairwise differences, ranks and clusters in each measure, and concordance of the measures.
+"""Comparison of systems: pairwise differences, ranks and clusters in each measure, concordance of the measures.
 
 Here: the rows of the tables. Not here: the tests (metrics.significance), the coefficients (metrics.concordance).
 """
@@ -29,7 +29,7 @@ CONCORDANCE = schema("metric_concordance")
 
 
 def compare(scores: pl.DataFrame) -> pl.DataFrame:
-    """Differences of each pair of systems of a corpus, in each measure of `RANKED` that both systems have.
+    """Difference between each pair of systems of a corpus, in each measure of `RANKED` that both systems have.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `COMPARISON`. `difference` is the score of `system` minus the score of `other`; whether greater scores
-    are better depends on the measure. P-values are corrected by `significance.holm_by_system`, separately for pairs of
-    models, pairs of translators, and pairs of a model and a translator.
+    Columns of `COMPARISON`. `difference` is the score of `system` minus the score of `other`. Whether higher scores
+    are better depends on the measure. P-values are corrected by `significance.holm_by_system`, separately for pairs
+    of models, pairs of translators, and pairs of a model and a translator.
     """
     parts = [pl.DataFrame(schema=COMPARISON)]
     for corpus, text, systems in _corpora(scores.filter("usable")):
@@ -81,14 +81,15 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
     Returns
     -------
     ranks
-        Columns of `RANK`: one row for each system and each measure of `RANKED` that at least one model has, and one per
-        ranked model for `mean_rank`, whose `value` is the model's mean rank over the measures that it has. Translators
-        and models with too few usable outputs have a value, but no rank. `significance.rank_sets` gives the
-        bounds of a rank; models with the same number in `cluster` belong to the same cluster (see
+        Columns of `RANK`: one row for each system and each measure of `RANKED` that at least one model has. Each
+        ranked model also has a row for `mean_rank`, whose `value` is its mean rank over the measures that it has.
+        Translators and models with too few usable outputs have a value, but no rank. The bounds of a rank are
+        computed by `significance.rank_sets`. Models with the same number in `cluster` belong to the same cluster (see
         `significance.clusters`).
     agreement
-        Columns of `CONCORDANCE`: 'tau_b' of each pair of measures, and 'W' of all measures over the ranked models that
-        have every measure. A 'tau_b' is null if either measure ties all models, 'W' only if every measure does.
+        Columns of `CONCORDANCE`: 'tau_b' of each pair of measures, and 'W' of all measures over the ranked models
+        that have every measure. A 'tau_b' is null if all models are tied in either measure; 'W' is null only if all
+        models are tied in every measure.
     """
     ranks: list[tuple[object, ...]] = []
     agreement: list[tuple[object, ...]] = []
@@ -111,7 +112,7 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
 
 
 def _corpora(scores: pl.DataFrame) -> Iterator[tuple[str, str, Panel]]:
-    """Name, signature and panel of each corpus that has scores."""
+    """Name, signature and scores (as a `Panel`) of each corpus that has scores."""
     for (corpus,), rows in scores.drop_nulls("sim_best").sort("corpus").group_by(["corpus"], maintain_order=True):
         yield str(corpus), signed(rows, str(corpus)), panel(rows, RANKED)
 
@@ -126,8 +127,8 @@ def _ranks(
 ) -> Iterator[tuple[object, ...]]:
     """Rows of `metric_rank` without the columns `corpus` and `signature`.
 
-    `goodness` (more is better) has shape (measures, 1 + resamples, systems); the observed values precede the resamples.
-    `units` is their effective number of units.
+    `goodness` (higher is better) has shape (measures, 1 + resamples, systems): observed values, then resamples.
+    `units` is the effective number of units.
     """
     names, models = systems.systems.rows(), systems.systems["ranked"].to_numpy()
     order = np.where(models, goodness, np.nan)
@@ -158,10 +159,9 @@ def _ranks(
 def _standing(
     names: list[tuple[Any, ...]], measure: Measure, good: Floats, compared: pl.DataFrame
 ) -> dict[int, tuple[int, float, float]]:
-    """Number of each ranked model's cluster in a measure, and its best and worst rank, by its position in `names`.
+    """Number of the cluster, best rank and worst rank of each ranked model in a measure, by its position in `names`.
 
-    `good` is NaN for systems without a rank. The result is empty if there are no p-values, because there are too few
-    units.
+    `good` is NaN for systems without a rank. The result is empty if there are too few units for p-values.
     """
     pairs = compared.filter(pl.col("measure") == measure.name, kind="model", other_kind="model")
     if not pairs["p_holm"].count():

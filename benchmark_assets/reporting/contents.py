@@ -1,7 +1,7 @@
-"""Tables of a package: which tables and columns it has, and the formats in which they are written.
+"""Tables of a package: which tables and columns it contains, and in which formats they are written.
 
-A package has the columns that the catalogue declares public, and no others. Here: public columns by file; a table as
-CSV and as Parquet. Not here: texts and rights (export), meanings of columns (dictionary).
+A package contains only columns that the catalogue declares public. Here: public columns by file; a table as CSV and
+as Parquet. Not here: texts and rights (export), meanings of columns (dictionary).
 """
 
 import io
@@ -16,11 +16,11 @@ from resources import catalogue
 CHECKSUMS = "checksums.sha256"
 
 ASSEMBLED = ("scores", "passages", "verification", "outputs", "costs", "withheld")
-"""Files without a table of their own; export and task_export assemble their rows."""
+"""Files that are not written from a single table; export and task_export assemble their rows."""
 
 
 class PackageSource(NamedTuple):
-    """The table and the public columns that a package file is written from."""
+    """The table, and its public columns, from which a package file is written."""
 
     table: str
     columns: list[str]
@@ -37,7 +37,7 @@ def files(key: str, without: str = "") -> dict[str, PackageSource]:
 
 
 def public(table: str) -> list[str]:
-    """Public columns of a table, except `corpus`, which would be the same in all rows of a package."""
+    """Public columns of a table, without `corpus`, which would be the same in all rows of a package."""
     return [name for name in catalogue.table(table).public if name != "corpus"]
 
 
@@ -53,7 +53,7 @@ def as_csv(rows: pl.DataFrame) -> bytes:
 
 
 def as_parquet(rows: pl.DataFrame) -> bytes:
-    """A table as Parquet. Equal rows give equal bytes under the same version of polars, however they are chunked."""
+    """A table as Parquet. With the same version of polars, equal rows give equal bytes, however they are chunked."""
     file = io.BytesIO()
     rows.rechunk().write_parquet(file, compression="zstd", compression_level=9, row_group_size=100_000)
     return file.getvalue()

@@ -4,8 +4,8 @@ Here: the two records. Not here: the content of a package (contents), the meanin
 record of a private package describes its public part only.
 
 Sources: the Croissant format specification 1.0 (http://mlcommons.org/croissant/1.0), the DataCite metadata schema 4.5
-(https://schema.datacite.org/meta/kernel-4.5). Fields that only a depositor knows are `:tba`, DataCite's code for "to be
-announced". The DOI is assigned at registration.
+(https://schema.datacite.org/meta/kernel-4.5). Fields that only the depositor can fill in are `:tba`, DataCite's code
+for "to be announced". The DOI is assigned at registration.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ CONFORMS = "http://mlcommons.org/croissant/1.0"
 KERNEL = "http://datacite.org/schema/kernel-4"
 SPDX = "https://spdx.org/licenses/"
 IDENTIFIER = re.compile(r"(CC0-1\.0|CC-BY(-NC)?(-SA|-ND)?-[1-4]\.0|Apache-2\.0|MIT|ODbL-1\.0|PDDL-1\.0)")
-"""Licenses that are linked by their SPDX identifier; any other text is given as it stands, without a link."""
+"""Licenses that are linked by their SPDX identifier. Any other license is quoted verbatim, without a link."""
 
 TO_BE_ANNOUNCED = ":tba"
 TYPES = {
@@ -57,10 +57,10 @@ CONTEXT = {
 
 
 class About(NamedTuple):
-    """Facts about a package that its records state.
+    """Facts about a package for its metadata records.
 
-    `licences` has the licences of the texts that may be passed on, `languages` the codes of all languages in the
-    package.
+    `licences` lists the licences of the texts that may be passed on; `languages` lists the codes of all languages in
+    the package.
     """
 
     corpus: str
@@ -71,7 +71,7 @@ class About(NamedTuple):
 
 
 def croissant(about: About, files: Mapping[str, bytes], meanings: Sequence[Entry]) -> dict[str, Any]:
-    """The Croissant record of a package: all files with their SHA-256, and one record set for each table.
+    """The Croissant record of a package: all files with their SHA-256, and one record set per table.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def croissant(about: About, files: Mapping[str, bytes], meanings: Sequence[Entry
 
 
 def datacite(about: About, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """The DataCite record of a package: every required property but the DOI, and optional properties that are known."""
+    """The DataCite record of a package: all required properties except the DOI, and known optional properties."""
     return {
         "schemaVersion": KERNEL,
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Benchmark scores"},

@@ -16,7 +16,7 @@ OF_TRANSLATOR = "characters "
 
 
 class Entry(NamedTuple):
-    """A column of a package. `table` is the file's name without its extension, `type` the DuckDB type of the column."""
+    """A column of a package. `table` is the name of its file without the extension; `type` is its DuckDB type."""
 
     table: str
     column: str
@@ -26,12 +26,12 @@ class Entry(NamedTuple):
 
 
 def entries(tables: Mapping[str, pl.DataFrame]) -> list[Entry]:
-    """An entry for each column of a package: tables in alphabetical order, columns in the order of the table.
+    """An entry for each column of a package. Tables are in alphabetical order, columns in the order of their table.
 
     Parameters
     ----------
     tables
-        Tables of a package by the names of their CSV files.
+        Tables of a package by CSV file name.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def page(entries: Sequence[Entry]) -> str:
 
 
 def files_of(tables: Sequence[str]) -> str:
-    """Rows of a Markdown table that lists CSV files: name and description of each file."""
+    """Rows of a Markdown table with the name and description of each CSV file."""
     return "\n".join(f"| `{file}` | {title(file.removesuffix('.csv'))} |" for file in sorted(tables))
 
 

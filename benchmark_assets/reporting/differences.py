@@ -1,8 +1,8 @@
-"""Compare two packages of a corpus, or of the task results: changes in method, texts, passages, models and scores.
+"""Compare two packages of a corpus or of task results: changes in method, texts, passages, models and scores.
 
 Here: reading packages, and the comparison. Not here: the tests (metrics.significance), writing packages (export).
-Packages are compared, not warehouses, because people keep and share packages: a comparison with the numbers of a paper
-needs no warehouse, no lock and no restricted text.
+Packages are compared instead of warehouses, because people keep and share packages: to compare with the numbers of a
+paper, one needs no warehouse, no lock and no restricted text.
 """
 
 import json
@@ -32,8 +32,8 @@ PARTS = {
     "BLEU|": {"bleu"}, "chrF2++|": {"chrf"}, "COMET:": {"comet_avg"},
     "95 % intervals:": set[str](), "rates:": set[str](), "other statistics:": set[str](), "units:": set[str](),
 }  # fmt: skip
-"""Measures that depend on a part of a signature, by the beginning of the part. A part that is not listed affects every
-measure. Intervals affect none, since the comparison computes its own."""
+"""Measures that change if a part of the signature changes, by the beginning of the part. An unlisted part changes every
+measure. Parts about intervals change none, since the comparison computes its own intervals."""
 
 SCORES = pl.Schema({
     "measure": pl.String(), "model": pl.String(), "passages": pl.Int32(), "changed": pl.Int32(),
@@ -50,10 +50,10 @@ FURTHER = {
     ),
 }  # fmt: skip
 """Scores with intervals, by table of the package: name, column of the system, columns that identify the score, column
-of the score, and columns that state its method: scores are comparable only if these are equal."""
+of the score, and columns that state the method. Scores are comparable only if their methods are equal."""
 
 ANOTHER_METHOD = "method differs"
-"""Verdict on a difference that says nothing about the model."""
+"""Verdict if the method changed: the difference says nothing about the model."""
 
 BESIDE = pl.Schema({
     **dict.fromkeys(["score", "of", "system"], pl.String()),
@@ -74,7 +74,7 @@ class Package(NamedTuple):
     texts
         SHA-256 of each text by file ('source' or 'references'), passage id and translator ('' for the source).
     of
-        Subject of the package: the name of a corpus, or 'understanding and costs'.
+        What the package is about: the name of a corpus, or 'understanding and costs'.
     """
 
     folder: Path
@@ -90,12 +90,13 @@ class Differences(NamedTuple):
     Attributes
     ----------
     provenance
-        Lines of `Package.provenance` that only one package has; they begin with '-' (old package) or '+' (new package).
+        Lines of `Package.provenance` that only one package has, after '-' (old package) or '+' (new package).
     texts, passages, models
-        Names by kind of change: 'added', 'removed' or 'changed'. Only texts of passages in both packages count.
+        Names by kind of change: 'added', 'removed' or 'changed'. Only texts of passages in both packages are
+        included.
     scores
-        Columns of `SCORES`: a row for each measure and each model in both packages, over the passages that both have.
-        `changed` counts passages for which the outputs differ. `verdict` is 'better', 'worse', 'noise' or
+        Columns of `SCORES`: a row for each measure and each model in both packages, over the passages in both.
+        `changed` is the number of passages whose outputs differ. `verdict` is 'better', 'worse', 'noise' or
         `ANOTHER_METHOD`.
     further
         Columns of `BESIDE`: judges' scores and task scores, with intervals. `verdict` is 'better' or 'worse' if the
@@ -162,7 +163,7 @@ def compare(old: Package, new: Package) -> Differences:
 
 
 def page(changes: Differences) -> str:
-    """Differences as text. Changes in method come first, because they may explain differences in scores."""
+    """Differences as text. Changes in method come first, because they may explain changes in scores."""
     parts = ["Method", *(changes.provenance or ["no recorded difference"]), ""]
     for title, names_by_change in (
         ("Texts", changes.texts),
@@ -191,7 +192,7 @@ def page(changes: Differences) -> str:
 
 
 def _further(old: Package, new: Package) -> pl.DataFrame:
-    """Changes in the scores that have intervals and are in both packages, in the columns of `BESIDE`."""
+    """Changes in scores that have intervals and are in both packages: rows with the columns of `BESIDE`."""
     parts = [pl.DataFrame(schema=BESIDE)]
     for table, (name, system, of, value, method) in FURTHER.items():
         if table not in old.tables or table not in new.tables:
@@ -229,7 +230,7 @@ def _changed_names(old: Package, new: Package, table: str, column: str) -> dict[
 
 
 def _changed_texts(old: Package, new: Package) -> dict[str, list[str]]:
-    """Texts that were added, removed or changed, among the passages that both packages have."""
+    """Names of added, removed and changed texts of the passages in both packages."""
     common = {*old.tables["passages"]["passage_id"]} & {*new.tables["passages"]["passage_id"]}
     changes: dict[str, list[str]] = {}
     for key in sorted(key for key in old.texts.keys() | new.texts.keys() if key[1] in common):
@@ -240,7 +241,7 @@ def _changed_texts(old: Package, new: Package) -> dict[str, list[str]]:
 
 
 def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
-    """Differences between each model's new and old scores (`SCORES`); `other_texts` says whether any text changed."""
+    """Differences between each model's new and old scores (`SCORES`). `other_texts` is true if any text changed."""
     scores = [_scores(package).with_columns(system=pl.lit(name)) for package, name in ((new, "new"), (old, "old"))]
     all_scores = pl.concat(scores, how="diagonal_relaxed")
     models = sorted(set(scores[0]["model"]) & set(scores[1]["model"]))
@@ -270,7 +271,7 @@ def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
 
 
 def _scores(package: Package) -> pl.DataFrame:
-    """Scores of a package in the form that `panel` takes: one row for each output."""
+    """Scores of a package as `panel` takes them: one row per output."""
     on = ["model", "passage_id"]
     comet = package.tables["comet_scores"].select(*on, "comet_avg")
     passages = package.tables["passages"].with_columns(passage="passage_id")
@@ -280,7 +281,7 @@ def _scores(package: Package) -> pl.DataFrame:
 
 
 def _apart(old: Package, new: Package, model: str) -> set[str]:
-    """Measures that the two packages computed differently for a model, by the signatures on their leaderboards."""
+    """Measures that the packages computed differently for a model, judging by the signatures on their leaderboards."""
     boards = (each.tables["leaderboard"].filter(kind="model", system=model) for each in (old, new))
     before, after = ({part for signature in board["signature"] for part in signature.split("; ")} for board in boards)
     all_measures = {measure.name for measure in RANKED}
@@ -291,7 +292,7 @@ def _apart(old: Package, new: Package, model: str) -> set[str]:
 
 
 def _changed(old: Package, new: Package, model: str) -> set[str]:
-    """Passages for which the model's outputs in the two packages differ."""
+    """Passages for which the two packages have different outputs of the model."""
     before, after = (
         dict(each.tables["outputs"].filter(model=model).select("passage_id", "sha256").iter_rows())
         for each in (old, new)

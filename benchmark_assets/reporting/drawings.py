@@ -1,7 +1,7 @@
 """Charts of each aggregate asset in Dagster's UI: titles and Vega-Lite specifications.
 
-Here: charts of the report, by the asset that they are computed from, and charts of assets that have none in the report.
-Not here: how a chart looks (report.charts), images (plots).
+Here: which charts of the report belong to which asset, and charts of assets without a chart in the report. Not here:
+how a chart looks (report.charts), images (plots).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +24,7 @@ SIGNIFICANT, INSIGNIFICANT = "p < 0.05, corrected", "not significant"
 
 
 def _of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> Callable[[Warehouse], Drawn]:
-    """Make a function that yields, for each corpus, the charts in `sections` whose first source is `asset`."""
+    """Make a function that yields each corpus's charts in `sections` whose first source is `asset`."""
 
     def draw(warehouse: Warehouse) -> Drawn:
         home = _home(warehouse)
@@ -36,19 +36,19 @@ def _of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> 
 
 
 def _of_all(section: Callable[[Home], list[Exhibit]], asset: str) -> Callable[[Warehouse], Drawn]:
-    """Make a function that yields the charts in a cross-corpus section whose first source is `asset`."""
+    """Make a function that yields the charts whose first source is `asset`, in a section that covers all corpora."""
     return lambda warehouse: _charts(section(_home(warehouse)), asset, "")
 
 
 def _charts(exhibits: Iterable[Exhibit], asset: str, prefix: str) -> Drawn:
-    """Charts of the exhibits whose first source is the asset, with `prefix` before their titles."""
+    """Titles (after `prefix`) and charts of the exhibits whose first source is the asset."""
     for exhibit in exhibits:
         if exhibit.chart is not None and exhibit.sources and exhibit.sources[0].asset == asset:
             yield prefix + exhibit.title, exhibit.chart
 
 
 def _home(warehouse: Warehouse) -> Home:
-    """A `Home` in which every asset has the same version and time, since charts show neither."""
+    """A `Home` in which all assets have the same version and time, since charts do not show them."""
     empty = [pl.lit("").alias(name) for name in ("model", "passage", "task", "version")]
     states = pl.DataFrame({"asset": ASSETS}).with_columns(*empty, updated_at=pl.lit(datetime(1970, 1, 1)))
     return Home(warehouse, states)
@@ -67,7 +67,7 @@ def _by_corpus(table: str, draw: Callable[[pl.DataFrame], charts.Spec], title: s
 def _ranges(
     rows: pl.DataFrame, table: str, name: str, panel: pl.Expr, row: pl.Expr, kind: pl.Expr
 ) -> pl.DataFrame:  # fmt: skip
-    """Like `plotted`, but a value without an interval has itself as `low` and `high`."""
+    """Like `plotted`, but with the value as `low` and `high` if it has no interval."""
     return closed(plotted(rows, table, name, row, kind, panel))
 
 
@@ -89,7 +89,7 @@ def _differences(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _pairs(rows: pl.DataFrame, table: str, panel: pl.Expr, first: str, measure: str) -> charts.Spec:
-    """Differences between pairs of systems, with intervals; `kind` tells whether a difference is significant."""
+    """Differences between pairs of systems, with intervals; significant differences have another color."""
     kind = pl.when(pl.col("p_holm") <= significance.LEVEL).then(pl.lit(SIGNIFICANT)).otherwise(pl.lit(INSIGNIFICANT))
     plot_rows = _ranges(rows, table, "difference", panel, pl.format("{} – {}", first, "other"), kind)
     return charts.ranges(plot_rows, f"difference of {measure}, {charts.INTERVAL}", width=340, columns=1, rule=0)
@@ -143,14 +143,14 @@ def _thresholds(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _marks(rows: pl.DataFrame) -> charts.Spec:
-    """Mean marks of each judge, best model first."""
+    """Mean of each judge's marks, best model first."""
     rows = rows.sort("judge", "mean", descending=[False, True])
     plot_rows = _ranges(rows, "rubric_summary", "mean", pl.col("judge"), pl.col("model"), pl.lit("model"))
     return charts.ranges(plot_rows, f"mean mark, {charts.INTERVAL}", width=190, domain=[1, 5])
 
 
 def _error_scores(rows: pl.DataFrame) -> charts.Spec:
-    """Mean MQM scores by each judge, best model first."""
+    """Mean MQM score by each judge, best model first."""
     rows = rows.sort("judge", "mqm", descending=[False, True], nulls_last=True)
     plot_rows = _ranges(rows, "span_summary", "mqm", pl.col("judge"), pl.col("model"), pl.lit("model"))
     return charts.ranges(plot_rows, f"mean MQM score, {charts.INTERVAL}", width=190)
@@ -166,7 +166,7 @@ def _adherence(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _seats(rows: pl.DataFrame) -> charts.Spec:
-    """Coverage (share of pairs decided) and accuracy (share of decisions that are right) of seats and ensembles."""
+    """Coverage (share of pairs decided) and accuracy (share of correct decisions) of seats and ensembles."""
     words = pl.concat_str(
         "kind", *(pl.when(pl.col(name) != "").then(pl.col(name)) for name in ("judge", "aspect", "weight_words")),
         separator=" ", ignore_nulls=True,
@@ -181,7 +181,7 @@ def _seats(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _scores(table: str, system: str, kind: str) -> Callable[[Warehouse], Drawn]:
-    """Make a function that yields a chart of the scores in a table by task, best first."""
+    """Make a function that yields a chart of a table's scores by task, best score first."""
 
     def draw_all(warehouse: Warehouse) -> Drawn:
         rows = warehouse.read(table).sort("task", "score", descending=[False, True])
@@ -193,7 +193,7 @@ def _scores(table: str, system: str, kind: str) -> Callable[[Warehouse], Drawn]:
 
 
 def _calls(warehouse: Warehouse) -> Drawn:
-    """Costs of calls; number of calls if no call has a known cost."""
+    """Costs of calls, or numbers of calls if no call has a known cost."""
     costs = list(_of_all(content.costs, "model_call")(warehouse))
     calls = warehouse.read("model_call", columns=["model", "purpose"]).group_by("model", "purpose").agg(value=pl.len())
     if len(calls) and not costs:
@@ -206,7 +206,7 @@ def _calls(warehouse: Warehouse) -> Drawn:
 
 
 def _comparisons(warehouse: Warehouse) -> Drawn:
-    """Differences between models in their mean scores; each mean covers the tasks of one benchmark in one language."""
+    """Differences between models in mean score. Each mean covers the tasks of one benchmark in one language."""
     rows = warehouse.read("understanding_comparison").filter(task="")
     rows = rows.sort("benchmark", "language", "difference", descending=[False, False, True])
     if len(rows):
@@ -253,4 +253,4 @@ OF: dict[str, Callable[[Warehouse], Drawn]] = {
     "model_call": _calls,
     "funnel": _by_corpus("funnel", _funnel, "passages dropped"),
 }
-"""Functions that draw the charts of an asset from the warehouse; no charts if the asset has no rows."""
+"""Functions that draw charts from the warehouse, by asset. They yield no charts if the asset has no rows."""

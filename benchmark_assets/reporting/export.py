@@ -35,36 +35,37 @@ EXPORT = Kind("export", "# Variorum export, public: ", "# Variorum export, priva
 FILES = f"""\
 | file | content |
 |---|---|
-| `source.jsonl`, `references.jsonl` | Texts by segment (null: untranslated), with licence and SHA-256; for a \
-restricted text only the number of characters and the SHA-256. |
+| `source.jsonl`, `references.jsonl` | Texts by segment (null: untranslated), with licence and SHA-256. A \
+restricted text is reduced to its number of characters and its SHA-256. |
 | `prose.jsonl` | Continuous translations with their notes; `verification.csv` refers to their characters by position. |
-| `outputs/` | Outputs, one file per model, named by the percent-encoded name of the model; `variorum import outputs \
-FILE --corpus CORPUS --model MODEL` reads it. |
-| `parquet/` | The tables again, with types and lists. |
+| `outputs/` | Outputs, one file per model, under the model's percent-encoded name. To import one: `variorum import \
+outputs FILE --corpus CORPUS --model MODEL`. |
+| `parquet/` | The same tables, with types and lists. |
 | `dictionary.csv`, `dictionary.md` | Type, unit and meaning of each column of each table. |
 | `croissant.json`, `datacite.json` | Metadata for data catalogs. Before you deposit the package, add its \
-address, and replace `:tba` with the publisher and the DOI. |
-| `prompts/` | Prompts of the project at the time of the export. |
+URL, and replace `:tba` with the publisher and the DOI. |
+| `prompts/` | The project's prompts at the time of the export. |
 | `LICENCES.md` | Licence of each text. |
 | `{CHECKSUMS}` | Checksums of all other files: `sha256sum -c {CHECKSUMS}`. |
 """
 NOTES = """\
-Lists in CSV are JSON. An output that copies a restricted text of its passage, or half of it, is withheld. Annotators
-are numbered. Glossary terms are quotations from a translation, so no package has them. `withheld.csv` lists everything
-that is left out, with reasons.
+In CSV, lists are JSON. An output that copies a restricted text of its passage, or half of it, is withheld. Annotators
+have numbers in place of names. Glossary terms are quotations from a translation, so no package contains them.
+`withheld.csv` lists everything that is left out, with reasons.
 """
 
 OUTDATED = """\
 ## Outputs of an earlier source
 
-These imported outputs translate an earlier text of their passages. They are not scored, and not in this package.
+These imported outputs translate an earlier source text of their passages. They are not scored, and this package does
+not contain them.
 
 """
 
 REBUILD = """\
-Get the texts from their sources under their licences, describe them in a YAML file, and import it with `variorum import
-corpus FILE`. To verify that a text is the one used here, compare the SHA-256 of its UTF-8 with `source.jsonl`,
-`references.jsonl` or `prose.jsonl`; the text of a passage is its segments joined by a space, without empty segments.
+Obtain the texts from their sources under their licences, describe them in a YAML file, and import it with `variorum
+import corpus FILE`. To verify that a text is the one used here, compare the SHA-256 of its UTF-8 encoding with
+`source.jsonl`, `references.jsonl` or `prose.jsonl`. The text of a passage is its non-empty segments, joined by a space.
 Then import the outputs and run `variorum update`.
 """
 
@@ -95,12 +96,12 @@ class Content(NamedTuple):
 def export(
     warehouse: Warehouse, folder: Path, corpus: str, private: bool = False, published: date | None = None
 ) -> list[str]:
-    """Write the package of a corpus; the same warehouse gives the same bytes.
+    """Write the package of a corpus. The same warehouse gives the same bytes.
 
     Parameters
     ----------
     folder
-        Written as a whole or not at all. Replaces an earlier export.
+        Written completely or not at all. An earlier export is replaced.
     private
         Whether to add restricted texts, in a subfolder of the package.
     published
@@ -114,7 +115,8 @@ def export(
     ------
     BadInput
         For an unknown corpus, an unreadable description (which states the restricted texts), a folder that cannot be
-        written or has other content than an earlier export, and a private export that would replace a public one.
+        written or contains anything other than an earlier export, and a private export that would replace a public
+        one.
     """
     folder = folder.resolve()
     check_place(folder, private)
@@ -185,7 +187,7 @@ def _outputs(warehouse: Warehouse, passages: pl.DataFrame, terms: Disclosure) ->
 
 
 def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Tables of the package by CSV file name. Tables whose rows go into other files are listed by table name."""
+    """Tables of the package by CSV file name. Tables whose rows are written to other files are listed by table name."""
     sets = warehouse.read("base_set_item", passages, ["base_set"]).unique()
     languages = warehouse.read("corpus", key, ["source_language", "target_language"])
     direction = languages.select(direction=pl.concat_str("source_language", "target_language", separator="-"))
@@ -213,7 +215,7 @@ def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> 
 
 
 def _numbered(by_people: Mapping[str, pl.DataFrame], raters: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """The tables by and about annotators, by CSV file name, with numbers in place of their names."""
+    """Tables by and about annotators, by CSV file name, with numbers in place of annotators' names."""
     annotators = [name for rows in by_people.values() for name in rows["annotator"]]
     numbers = anonymous([*annotators, *(name for rows in raters.values() for name in names_of_people(rows))])
     by_number = {name: without_names(rows, numbers) for name, rows in raters.items()}
@@ -274,7 +276,7 @@ def checksums(files: Mapping[str, bytes]) -> bytes:
 
 
 def table_files(tables: Mapping[str, pl.DataFrame]) -> tuple[dict[str, bytes], list[dictionary.Entry]]:
-    """Tables as CSV and Parquet files with a data dictionary: content by path, and the entries of the dictionary."""
+    """Tables as CSV and Parquet files, with a data dictionary: content by path, and the dictionary's entries."""
     meanings = dictionary.entries(tables)
     written = {file: as_csv(rows) for file, rows in tables.items()}
     written |= {f"parquet/{file.removesuffix('.csv')}.parquet": as_parquet(rows) for file, rows in tables.items()}
@@ -289,7 +291,7 @@ def _languages(content: Content) -> list[str]:
 
 
 def _restricted(content: Content, texts: Mapping[str, pl.DataFrame], outputs: pl.DataFrame) -> dict[str, bytes]:
-    """Files of restricted texts and evidence, and of withheld outputs, by name; a public package lacks them."""
+    """Files for private packages only, by name: restricted texts, evidence that quotes them, and withheld outputs."""
     files = {
         file: _lines(_record(row, whole=True) for row in rows.filter("restricted").iter_rows(named=True))
         for file, rows in texts.items()
@@ -331,7 +333,7 @@ def _output_files(outputs: pl.DataFrame) -> dict[str, bytes]:
 
 
 def _record(row: Mapping[str, object], whole: bool) -> dict[str, object]:
-    """A text's rights, length and hash; if `whole`, also the text itself and everything that may quote it.
+    """Rights, length and hash of a text; if `whole`, also the text itself and everything that may quote it.
 
     Only whole passages and documents are hashed, since the text of a short segment could be guessed from its hash.
     """
@@ -351,7 +353,7 @@ def _record(row: Mapping[str, object], whole: bool) -> dict[str, object]:
 
 
 def _licences(content: Content, private: bool) -> str:
-    presence = f"in `{PRIVATE}`" if private else "no: length and SHA-256 only"
+    presence = f"in `{PRIVATE}`" if private else "no: only length and SHA-256"
     rows = content.rights.select(
         text=pl.Series(named(content.rights["translator"])),
         licence="licence",
@@ -376,7 +378,7 @@ def _readme(content: Content, private: bool, tables: Sequence[str]) -> str:
 
 
 def _made_from(content: Content) -> str:
-    """Markdown list of the versions and settings that the package of a corpus was made with."""
+    """Markdown list of the versions and settings with which a corpus's package was made."""
     described = content.tables["corpus"].row(0, named=True)
     lines = [f"{name.replace('_', ' ')}: {value}" for name, value in described.items() if value is not None]
     signatures = content.tables["leaderboard.csv"]["signature"].unique().sort()
@@ -399,7 +401,7 @@ def _characters() -> pl.Expr:
 
 
 def _short(rows: pl.DataFrame, corpus: str) -> pl.DataFrame:
-    """Rows with `passage_id` in place of `passage`: the key without the corpus."""
+    """Rows with `passage_id` (the key without the corpus) in place of `passage`."""
     names = [name for name in ("passage", "kept") if name in rows.columns]
     rows = rows.with_columns(pl.col(names).str.strip_prefix(f"{corpus}/"))
     return rows.rename({"passage": "passage_id"}, strict=False)
@@ -414,22 +416,22 @@ def _lines(records: Iterable[Mapping[str, object]]) -> bytes:
 
 
 def recorded(folder: Path) -> dict[str, str]:
-    """SHA-256 of each file of a package by path, from the package's file of checksums."""
+    """SHA-256 of each file of a package by path, read from the package's checksum file."""
     sums = (folder / CHECKSUMS).read_text(encoding="utf-8").splitlines()
     return {path: digest for digest, _, path in (line.partition("  ") for line in sums)}
 
 
 def check_place(folder: Path, private: bool) -> None:
-    """Raise BadInput unless the folder is vacant or an earlier package in which no file was added or modified."""
+    """Raise BadInput unless the folder is vacant, or an earlier package without added or modified files."""
     if not check_replaceable(folder, EXPORT, private):
         return
     if not (folder / CHECKSUMS).is_file():
         raise BadInput(
-            folder, CHECKSUMS, "is missing from the earlier export", "give another folder, or remove this one"
+            folder, CHECKSUMS, "is missing from the earlier export", "name another folder, or remove this one"
         )
     written = recorded(folder)
     for path in sorted(path for path in folder.rglob("*") if not path.is_dir() and path != folder / CHECKSUMS):
         name = path.relative_to(folder).as_posix()
         if name not in written or sha256(path) != written[name]:
             problem = "was added or modified after the earlier export"
-            raise BadInput(folder, name, problem, "move it away, or give another folder")
+            raise BadInput(folder, name, problem, "move it away, or name another folder")

@@ -1,8 +1,8 @@
 """Tables for papers: LaTeX in the layouts of the papers that introduced the measures.
 
-Each table is a file that needs `booktabs` and `graphicx`, with the signatures of its numbers in the caption; `all.tex`
-is a document that includes every table. Tables without rows are not written. Here: the choice of tables, their rows as
-text, escaping. Not here: the numbers.
+Each table is a file that requires `booktabs` and `graphicx`. Its caption has the signatures of its numbers. `all.tex`
+is a document that includes every table. Tables without rows are not written. Here: the choice of tables, their rows
+as text, escaping. Not here: the numbers.
 
 Layouts: PaliBench, tables 5 to 8; the audit paper, tables 6 to 12; JP-TL-Bench, tables 3 and 5; LiTERatE's scores;
 DharmaBench, tables 4 and 5.
@@ -31,8 +31,8 @@ SPECIAL = {
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "[": "{[}", "]": "{]}", "σ": r"\ensuremath{\sigma}",
 }  # fmt: skip
-"""Brackets are escaped because LaTeX would read one at the beginning of a row as an argument of the row before, and σ
-because the font encoding T1 lacks it."""
+"""Brackets are escaped because LaTeX would read one at the beginning of a row as an argument of the preceding row, and
+σ because it is missing from the font encoding T1."""
 
 KEYS = ["kind", "system"]
 DOCUMENT = r"""\documentclass{{article}}
@@ -47,7 +47,7 @@ DOCUMENT = r"""\documentclass{{article}}
 
 
 class LatexTable(NamedTuple):
-    """A table as text. `name` is used for its file and its label; the first `texts` columns are left-aligned."""
+    """A table as text. `name` is used for its file and its label. The first `texts` columns are left-aligned."""
 
     name: str
     caption: str
@@ -66,7 +66,7 @@ def write(warehouse: Warehouse, folder: Path, corpus: str | None = None) -> list
     Raises
     ------
     BadInput
-        For an unknown corpus, a folder that exists already, or if no table has rows.
+        For an unknown corpus, a folder that already exists, or if no table has rows.
     """
     folder = folder.resolve()
     check_vacant(folder)
@@ -100,7 +100,8 @@ def typeset(table: LatexTable) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text with LaTeX's special characters escaped, and each run of white space or line breaks as one space."""
+    """Text with LaTeX's special characters escaped, and each run of white space and line breaks reduced to one
+    space."""
     return "".join(SPECIAL.get(character, character) for character in " ".join(text.split()))
 
 
@@ -120,7 +121,7 @@ def _understanding(warehouse: Warehouse) -> Iterator[LatexTable]:
     tables = boards(rows)
     for title, group in groups(rows).items():
         name = re.sub("[^a-z0-9]+", "-", (title if group["benchmark"][0] else f"understanding-{title}").lower())
-        caption = f"{title}: scores by task from 0 to 100, with the standard deviation over seeds"
+        caption = f"{title}: scores from 0 to 100 by task, with standard deviation over seeds"
         if group["near"].count():
             caption += "; near: share of the test split with a near neighbor in the train split"
         yield LatexTable(name, f"{caption}.", tables[title], 2, group["signature"].to_list())
@@ -135,12 +136,12 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
     board = best_first(warehouse.read("leaderboard", key)).sort("kind", descending=True, maintain_order=True)
     yield _table(
         "palibench-6", f"{corpus}: models by similarity to the closest reference; each human translator is scored "
-        "against the others, so with one reference fewer.", board, "leaderboard", KEYS,
+        "against the others, so with one fewer reference.", board, "leaderboard", KEYS,
         ("passages", "sim_best", "drift", "length_ratio", "comet_avg", "chrf", "bleu", "outlier_rate"),
     )  # fmt: skip
     shares = warehouse.read("closest_share", key).sort("kind", "system", descending=[True, False])
     yield LatexTable(
-        "palibench-7", f"{corpus}: translator of the closest reference, percent of passages.",
+        "palibench-7", f"{corpus}: translator of the closest reference, in percent of passages.",
         readings.across(shares, "closest_share", KEYS, "translator", "share"), 2, shares["signature"].to_list(),
     )  # fmt: skip
     ranks = warehouse.read("metric_rank", key)
@@ -159,7 +160,7 @@ def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Lat
     counts = triage.group_by("system").agg((pl.col("drift") > edge).sum().alias(name) for name, edge in edges.items())
     rows = board.join(counts, on="system", how="left", maintain_order="left")
     yield _table(
-        "audit-6", f"{corpus}: models, and number of outputs with high drift.", rows, "leaderboard", ("system",),
+        "audit-6", f"{corpus}: models, with number of outputs with high drift.", rows, "leaderboard", ("system",),
         ("sim_best", "drift", "length_ratio", "comet_avg"), edges,
     )  # fmt: skip
     outcomes = warehouse.read("audit_outcome", key).filter(pl.col("judged") > 0).sort("model", "band")
@@ -181,7 +182,7 @@ def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Lat
     judges = warehouse.read("judge_calibration", key).sort(pl.col("judge").str.starts_with("panel"), "judge")
     levels = (f"{level}_{part}" for level in ("major", "any") for part in ("precision", "recall", "f1"))
     yield _table(
-        "audit-8", f"{corpus}: agreement of the judges with people's labels, percent.", judges, "judge_calibration",
+        "audit-8", f"{corpus}: agreement of the judges with people's labels, in percent.", judges, "judge_calibration",
         ("judge",), ("outputs", "exact", *levels),
     )  # fmt: skip
     errors = warehouse.read("error_category", key).filter(pl.col("major") > 0, raters=PANEL, model="")
@@ -199,7 +200,7 @@ def _judged(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[La
     for (base_set,), of_set in scored.group_by(["base_set"], maintain_order=True):
         contracts = of_set.partition_by(
             "contract", maintain_order=True
-        )  # scores under two contracts are not comparable
+        )  # scores under different contracts are not comparable
         for place, rows in enumerate(contracts, start=1):
             slices = sorted(rows["slice"].unique(), key=lambda name: (name != "overall", name))
             order = rows.filter(slice="overall").sort("lt", descending=True, nulls_last=True).select("model")
@@ -239,6 +240,6 @@ def _table(
     name: str, caption: str, rows: pl.DataFrame, table: str, texts: Sequence[str], numbers: Sequence[str],
     others: Iterable[str] = (),
 ) -> LatexTable:  # fmt: skip
-    """A LaTeX table of `rows`: columns `texts` and `numbers` of the warehouse table `table`, then columns `others`."""
+    """A LaTeX table of `rows`: `texts` and `numbers`, which are columns of the warehouse's `table`, then `others`."""
     shown = rows.select(*cells(table, *texts, *numbers), *others)
     return LatexTable(name, caption, shown, len(texts), rows["signature"].to_list())

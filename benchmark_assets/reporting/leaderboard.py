@@ -22,23 +22,23 @@ FURTHER = (
     "comet_best", "length_offset", "length_error",
     *DIAGNOSES,
 )  # fmt: skip
-"""Aggregates in the second table, beside the leaderboard."""
+"""Aggregates in the second table below the leaderboard."""
 
 
 def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Aggregates of scores (columns of `SUMMARY`, `ranked` and `signature`) by corpus and the columns `by`.
+    """Aggregates of scores by corpus and by the columns `by`: columns of `SUMMARY`, `ranked` and `signature`.
 
     Parameters
     ----------
     scores
         Columns `by`, `passage` (`corpus/passage_id`), `ranked`, and the columns that `summarize` and `signed` take.
     by
-        Names of the columns that identify a system, or a system and a slice.
+        Columns that identify a system, or a system and a slice.
 
     Raises
     ------
     BadInput
-        If scores of two embedders would be averaged.
+        If the scores to average come from two embedders.
     """
     keys = [*by, "corpus"]
     groups = scores.with_columns(CORPUS).group_by(keys, maintain_order=True)
@@ -58,7 +58,7 @@ def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
 def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()) -> pl.DataFrame:
     """Models and human translators in one table, best `sim_best` of each corpus first, nulls last.
 
-    Models that are `ranked` have a rank among each other; human translators stand between them without one.
+    Models that are `ranked` are numbered among themselves. Human translators are listed between them without a rank.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Models and human translators scored against the same references, of all translators except one.
+"""Models and human translators, scored against the same references: those of all translators except one.
 
 Here: scores from similarities, without vectors. Not here: comparisons (people), thresholds (outliers).
 """
@@ -15,7 +15,7 @@ def comparable(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Similarities of outputs to references, and of references to each other, from the same embedder.
 
     Rows of `output_similarity` and `reference_similarity`, each with the column `embedder`. Outputs that were scored
-    with another embedder than the references are left out.
+    with a different embedder than the references are left out.
     """
     envelopes = warehouse.read("reference_envelope", columns=["passage", "embedder"])
     scored = warehouse.read("drift_score", columns=["model", "passage", "embedder"])
@@ -32,19 +32,19 @@ def left_out_scores(outputs: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     outputs
         Columns `model`, `passage`, `translator`, `similarity`: cosine of an output and a reference.
     pairs
-        Columns `passage`, `translator`, `other`, `similarity`, `embedder`: each pair of references once.
+        Columns `passage`, `translator`, `other`, `similarity`, `embedder`: one row for each pair of references.
 
     Returns
     -------
-    Columns `corpus`, `passage`, `embedder`, `left_out` (the translator without whose reference the row is scored),
-    `kind`, `system` (a model, or the translator who is left out), `references` (their number), `sim_best` and
+    Columns `corpus`, `passage`, `embedder`, `left_out` (the translator whose reference is excluded), `kind`, `system`
+    (a model, or the translator in `left_out`), `references` (the number of references that remain), `sim_best` and
     `drift_adjusted` (null with one reference).
 
     Notes
     -----
-    With s(x, j) the cosine of a text and reference j, and t left out of n references: the mean similarity of x is
-    Σ s(x, j) / (n - 1) over j ≠ t; the mean similarity of the references is the sum over all pairs without t, divided
-    by (n - 1)(n - 2) / 2.
+    Let s(x, j) be the cosine of a text x and reference j, and let t be left out of n references. The mean similarity
+    of x is Σ s(x, j) / (n - 1) over j ≠ t. The mean similarity of the references is the sum over all pairs without t,
+    divided by (n - 1)(n - 2) / 2.
     """
     texts = (
         both_ways(pairs)

@@ -1,6 +1,6 @@
-"""Thresholds of outliers that a stated share of human translations exceeds, and the share of each system above them.
+"""Outlier thresholds that a given share of human translations exceeds; share of each system's texts above them.
 
-Here: thresholds of the adjusted drift by number of references. Not here: the published threshold (metrics.measures),
+Here: thresholds of the adjusted drift, by number of references. Not here: the published threshold (metrics.measures),
 scores against the same references (left_out).
 """
 
@@ -22,7 +22,7 @@ from resources.catalogue import schema
 from resources.keys import CORPUS
 
 SUBSETS = 100
-"""Maximum number of subsets of k references that a translation is scored against."""
+"""Maximum number of subsets of k references against which a translation is scored."""
 
 DRIFTS = pl.Schema({
     "corpus": pl.String(), "embedder": pl.String(), "references": pl.Int32(), "passage": pl.String(),
@@ -46,12 +46,12 @@ def human_drifts(pairs: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     pairs
-        Columns `passage`, `translator`, `other`, `similarity`, `embedder`: each pair of references once.
+        Columns `passage`, `translator`, `other`, `similarity`, `embedder`: one row for each pair of references.
 
     Returns
     -------
-    Columns of `DRIFTS`. `references` is k, from 2 to one fewer than the passage has; `drift_adjusted` and `drift` have
-    one value for each subset of k references.
+    Columns of `DRIFTS`. `references` is k, from 2 to one less than the passage's number of references.
+    `drift_adjusted` and `drift` have one value for each subset of k references.
     """
     texts = both_ways(pairs).sort("passage", "translator", "other").group_by(
         "passage", "embedder", "translator", maintain_order=True
@@ -72,7 +72,7 @@ def human_drifts(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def thresholds(drifts: pl.DataFrame, units: pl.DataFrame, false_alarms: Mapping[str, float]) -> pl.DataFrame:
-    """The adjusted drift that a share of human translations exceeds, by corpus, embedder and number of references.
+    """Adjusted drift that a given share of human translations exceeds, by corpus, embedder and number of references.
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ def thresholds(drifts: pl.DataFrame, units: pl.DataFrame, false_alarms: Mapping[
 
     Notes
     -----
-    The bounds of a threshold's interval are the thresholds for the bounds of an interval of the stated share. The width
-    of the latter follows from the units of the translations above the threshold (Woodruff 1952).
+    The bounds of a threshold's interval are the thresholds at the bounds of an interval of the given share. The width
+    of the share's interval follows from the units of the translations above the threshold (Woodruff 1952).
     """
     rows = []
     keyed = drifts.join(units, on="passage").sort("corpus", "embedder", "references")
@@ -114,7 +114,7 @@ def thresholds(drifts: pl.DataFrame, units: pl.DataFrame, false_alarms: Mapping[
 
 
 def rates(scores: pl.DataFrame, thresholds: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
-    """Share of each system's texts above the threshold for the number of references that they were scored against.
+    """Share of each system's texts above the threshold for their number of references.
 
     Parameters
     ----------
@@ -127,8 +127,8 @@ def rates(scores: pl.DataFrame, thresholds: pl.DataFrame, units: pl.DataFrame) -
 
     Returns
     -------
-    Columns of `RATE` and `signature`. An output is scored once for each translator who is left out; its share is the
-    mean.
+    Columns of `RATE` and `signature`. An output is scored once for each translator who is left out; the mean over
+    these scores counts.
     """
     keys = ["corpus", "embedder", "references"]
     scored = scores.drop_nulls("drift_adjusted").with_columns(pl.col("references").cast(pl.Int32))
@@ -151,7 +151,7 @@ def rates(scores: pl.DataFrame, thresholds: pl.DataFrame, units: pl.DataFrame) -
 
 
 def exceeded_by(values: Floats, weights: Floats, share: float) -> float:
-    """The smallest of the values, shape (values,), above which at most the share `share` of the weight lies."""
+    """The smallest value above which at most the fraction `share` of the total weight lies. Shapes: (values,)."""
     order = np.argsort(values)
     reached = np.cumsum(weights[order]) / weights.sum()
     place = min(int(np.searchsorted(reached, 1 - share - 1e-9)), len(values) - 1)
@@ -165,10 +165,11 @@ def _above(lists: pl.Series, threshold: float) -> Floats:
 
 
 def _against_subsets(similarities: Floats) -> Iterator[tuple[int, int, Floats, Floats]]:
-    """Drift of each of n texts against subsets of the others.
+    """Drift of each of n texts against subsets of the other texts.
 
-    `similarities` has the shape (passages, n, n - 1): cosines of each text with the others, in order. Yields, for each
-    text and each k from 2: the text's number, k, and the adjusted and the published drift, shape (passages, subsets).
+    `similarities` has the shape (passages, n, n - 1): cosines of each text with the others, in order. Yields for each
+    text and each k from 2: the index of the text, k, the adjusted drift and the published drift, both of shape
+    (passages, subsets).
     """
     passages, texts, _ = similarities.shape
     square = np.zeros((passages, texts, texts))
@@ -186,7 +187,7 @@ def _against_subsets(similarities: Floats) -> Iterator[tuple[int, int, Floats, F
 
 
 def _subsets(texts: int, count: int) -> NDArray[np.int64]:
-    """Subsets of the numbers below `texts`, shape (subsets, count): all, or `SUBSETS` random ones if there are more."""
+    """All subsets of `count` numbers below `texts`, but at most `SUBSETS` random ones; shape (subsets, count)."""
     if comb(texts, count) <= SUBSETS:
         return np.array(list(combinations(range(texts), count)))
     draws = np.random.default_rng(SEED).random((SUBSETS, texts))

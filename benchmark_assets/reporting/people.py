@@ -1,6 +1,7 @@
-"""The place of each model in the range of human translators: differences from each translator, and a verdict.
+"""Models compared with human translators: differences from each translator, and a verdict.
 
-Here: paired comparisons of a model and a translator against the same references. Not here: these scores (left_out).
+Here: paired comparisons of a model and a translator, scored against the same references. Not here: the scores
+(left_out).
 """
 
 import numpy as np
@@ -23,7 +24,7 @@ SIGNATURE = (
 
 
 def differences(scores: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
-    """Difference of each model from each translator, on the passages that both have.
+    """Difference between each model and each translator, on the passages that both have.
 
     Parameters
     ----------
@@ -34,8 +35,8 @@ def differences(scores: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `DIFFERENCE` and `signature`, one row for each corpus, measure, model and translator with a common
-    passage. `difference` is the model's mean minus the translator's.
+    Columns of `DIFFERENCE` and `signature`, one row for each corpus, measure, model and translator that have a
+    passage in common. `difference` is the model's mean score minus the translator's.
     """
     on = ["corpus", "passage", "left_out", "measure"]
     long = scores.unpivot(COMPARED, index=[*on[:3], "kind", "system", "references"], variable_name="measure")
@@ -51,7 +52,7 @@ def differences(scores: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
 
 
 def signatures(scores: pl.DataFrame, units: pl.DataFrame, method: str) -> pl.DataFrame:
-    """Columns `corpus` and `signature`: a method with the embedders and units of each corpus; arguments as above."""
+    """Signature of each corpus: embedders, `method` and units. Other arguments are as in `differences`."""
     kinds = units.select(CORPUS, "unit_kind").unique("corpus")
     makers = scores.group_by("corpus").agg(embedders=pl.col("embedder").unique().sort().str.join(", "))
     signature = pl.format("embedder: {}; {}; units: {}", "embedders", pl.lit(method), "unit_kind")
@@ -59,7 +60,7 @@ def signatures(scores: pl.DataFrame, units: pl.DataFrame, method: str) -> pl.Dat
 
 
 def verdicts(differences: pl.DataFrame) -> pl.DataFrame:
-    """The place of each model among the translators of a corpus, in each measure.
+    """Verdict on each model in comparison with a corpus's translators, in each measure.
 
     Parameters
     ----------
@@ -69,8 +70,8 @@ def verdicts(differences: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns of `RANGE` and `signature`. `verdict` is 'better' if the model is significantly better than every
-    translator, 'worse' if it is significantly worse than every translator, and otherwise 'among'; null if no translator
-    has a p-value. The names of the translators are sorted and separated by ', '.
+    translator, 'worse' if it is significantly worse than every translator, null if no translator has a p-value, and
+    otherwise 'among'. Names of translators are sorted and separated by ', '.
     """
     direction = pl.col("measure").replace_strict({name: BY_NAME[name].better for name in COMPARED})
     tested, significant = pl.col("p_holm").is_not_null(), pl.col("p_holm") <= significance.LEVEL
@@ -93,7 +94,7 @@ def verdicts(differences: pl.DataFrame) -> pl.DataFrame:
 
 
 def _tested(paired: pl.DataFrame) -> pl.DataFrame:
-    """Columns of `DIFFERENCE` except `p_holm`, from rows with the scores of a model and a translator in one corpus."""
+    """Columns of `DIFFERENCE` (`p_holm` is null), from one corpus's paired scores of models and translators."""
     keys = ["corpus", "measure", "model", "translator"]
     rows = paired.group_by(keys).agg(
         pl.col("references").mean().alias("mean_references"), pl.col("value", "human_value").mean(), passages=pl.len(),
@@ -111,7 +112,7 @@ def _tested(paired: pl.DataFrame) -> pl.DataFrame:
 
 
 def _corrected() -> pl.Expr:
-    """P-values by Holm's method; null stays null."""
+    """P-values corrected by Holm's method; null stays null."""
 
     def correct(values: pl.Series) -> pl.Series:
         return pl.Series(significance.holm(values.to_numpy())).fill_nan(None)

@@ -1,7 +1,7 @@
-"""Small static plots of aggregates for the metadata of assets in Dagster's UI.
+"""Small static plots of aggregates, for the metadata of assets in Dagster's UI.
 
-Here: rendering charts as SVG images in Markdown, small enough to be stored with each of Dagster's events. Not here:
-which charts an asset shows (drawings), how a chart looks (report.charts), tables (readings).
+Here: charts rendered as SVG images in Markdown, small enough to be stored in Dagster's events. Not here: which charts
+an asset shows (drawings), how a chart looks (report.charts), tables (readings).
 """
 
 import logging
@@ -20,8 +20,8 @@ logger = logging.getLogger("variorum.plots")
 Spec = dict[str, Any]
 
 MOST = 40_000
-"""Maximum number of characters of the plots of one asset. Dagster keeps every event, and reads whole events even to
-list them."""
+"""Maximum number of characters of one asset's plots. Dagster keeps every event, and reads whole events even to list
+them."""
 
 LONGEST = 120
 """Maximum number of characters of a title or a name."""
@@ -32,16 +32,16 @@ WIDTH = 600
 """Width in pixels of the window in which Dagster shows Markdown."""
 
 PAPER = "#ffffff"
-"""Background of the images, which must be legible on Dagster's light and dark pages."""
+"""Background of the images. They must be legible on Dagster's light and dark pages."""
 
 FONT = "Verdana, 'DejaVu Sans', sans-serif"
-"""The layout is computed for Verdana, the widest of the common fonts, so text in any substitute font fits."""
+"""The layout is computed for Verdana, the widest common font, so that text in a substitute font also fits."""
 
 SVG = "http://www.w3.org/2000/svg"
 NEEDLESS = {"class", "role", "aria-hidden", "aria-label", "aria-roledescription", "pointer-events", "stroke-miterlimit",
             "font-family", "font-size"}  # fmt: skip
 PLAIN = {"opacity": "1", "font-weight": "normal", "stroke-width": "1", "transform": "translate(0,0)"}
-"""Default values of attributes, which can be removed."""
+"""Attributes with their default values, which can be removed."""
 
 GEOMETRY = {"d", "transform", "x", "y", "x2", "y2", "width", "height"}
 SIZE = "11px"
@@ -50,9 +50,8 @@ SIZE = "11px"
 def plots(warehouse: Warehouse, asset: str) -> Mapping[str, str]:
     """Metadata entry `plot` with the charts of an asset as images in Markdown; empty if there are no charts.
 
-    Also empty if the environment variable VARIORUM_PLOTS is `off`, since drawing takes up to a second for each asset
-    and is useful in Dagster's UI only. If drawing fails, the asset still succeeds; the error is in the entry
-    and in the log.
+    Also empty if the environment variable VARIORUM_PLOTS is `off`: drawing takes up to a second per asset, and is
+    useful only in Dagster's UI. If drawing fails, the asset still succeeds; the entry and the log have the error.
     """
     if os.environ.get("VARIORUM_PLOTS") == "off":
         return {}
@@ -69,8 +68,8 @@ def plots(warehouse: Warehouse, asset: str) -> Mapping[str, str]:
 def pictured(charts: Iterable[tuple[str, Spec]]) -> str:
     """Charts (title, specification) as Markdown with images, in at most `MOST` characters.
 
-    A chart that is too large is cut to its first rows, as its title then states. The Markdown ends with the number of
-    charts that did not fit.
+    A chart that is too large is cut to its first rows, and its title states this. The Markdown ends with the number
+    of charts that did not fit.
     """
     remaining = list(charts)
     parts: list[str] = []
@@ -91,7 +90,7 @@ def _within(title: str, chart: Spec, most: int) -> str | None:
     rows = _rows(chart)
     text, kept = _picture(title, chart), len(rows)
     while len(text) > most:
-        kept = min(kept - 1, kept * most * 4 // (len(text) * 5))  # 4/5, since axes and legend do not shrink
+        kept = min(kept - 1, kept * most * 4 // (len(text) * 5))  # 4/5, because axes and legend do not shrink
         if kept < 1:
             return None
         text = _picture(f"{title}: the first {kept} of {len(rows)}", _first(chart, set(rows[:kept])))
@@ -100,12 +99,12 @@ def _within(title: str, chart: Spec, most: int) -> str | None:
 
 def _picture(title: str, chart: Spec) -> str:
     shown = _escaped(title[:LONGEST])
-    encoded = quote(svg(chart), safe="/:;,=-")  # packs better than base64 in Dagster's event log
+    encoded = quote(svg(chart), safe="/:;,=-")  # compresses better than base64 in Dagster's event log
     return f"**{shown}**\n\n![{shown}](data:image/svg+xml,{encoded})"
 
 
 def svg(chart: Spec) -> str:
-    """A chart as SVG on white, no wider than `WIDTH`, without accessibility markup, which images in Markdown ignore."""
+    """A chart as SVG on white, no wider than `WIDTH`, without accessibility markup: Markdown images ignore it."""
     import vl_convert  # starts a JavaScript engine, which only a run that draws should wait for
 
     config = {**chart.get("config", {}), "background": PAPER, "font": FONT, "axisBand": {"ticks": False}}
@@ -123,7 +122,7 @@ def svg(chart: Spec) -> str:
 
 
 def _cut(part: Any) -> Any:
-    """A part of a chart with long names shortened in the middle: Vega takes a minute to measure 20,000 characters."""
+    """A part of a chart, with long names shortened in the middle: Vega takes a minute to measure 20,000 characters."""
     if isinstance(part, str):
         return part if len(part) <= LONGEST else f"{part[: LONGEST // 2]}…{part[-LONGEST // 2 :]}"
     if isinstance(part, dict):
@@ -151,7 +150,7 @@ def _rows(chart: Spec) -> list[str]:
 
 
 def _first(chart: Spec, kept: set[str]) -> Spec:
-    """A copy of a chart with only the rows named in `kept`."""
+    """A copy of a chart that has only the rows named in `kept`."""
     smaller = deepcopy(chart)
     for values in _values(smaller):
         values[:] = [value for value in values if value["row"] in kept]

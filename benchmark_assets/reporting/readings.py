@@ -1,6 +1,6 @@
 """Tables for Dagster's UI: Markdown with rounded numbers, followed by the signatures.
 
-Not here: the numbers; the leaderboard, which the command line prints too (leaderboard).
+Not here: the numbers; the leaderboard, which the command line also prints (leaderboard).
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from resources.tables import cells, shown, with_signatures
 
 
 def across(rows: pl.DataFrame, table: str, keys: Sequence[str], by: str, cell: pl.Expr | str) -> pl.DataFrame:
-    """Pivot rows of a table: one row for each combination of keys, one column for each value of `by`, sorted by name.
+    """Pivot rows of a table: one row per combination of keys, one column per value of `by`, sorted by name.
 
     `cell`, an expression or the name of a column, is the content of the cells. Values and the names of the key columns
     are formatted as the catalogue declares.
@@ -28,7 +28,7 @@ def across(rows: pl.DataFrame, table: str, keys: Sequence[str], by: str, cell: p
 def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFrame:
     """Rows of `metric_rank` pivoted to one row for each combination of keys, best mean rank first.
 
-    The column of each measure shows the expression `rank`; the column of the mean rank shows the mean rank itself.
+    Columns of measures show the expression `rank`; the column of the mean rank shows the mean rank itself.
     """
     overall = pl.col("measure") == MEAN_RANK
     by = [*(key for key in keys if key == "corpus"), "value", "system"]
@@ -41,7 +41,7 @@ def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFra
 
 
 def shares(rows: pl.DataFrame) -> str:
-    """Rows of `closest_share` with one column for each translator; null if a system was not compared with one."""
+    """Rows of `closest_share`, one column per translator; null if the system was not compared with that translator."""
     return with_signatures(across(rows, "closest_share", ["corpus", "kind", "system"], "translator", "share"), rows)
 
 

@@ -1,10 +1,10 @@
-"""A corpus as a test set of a shared task on metrics, in the layout of mt-metrics-eval: text files, a line per passage.
+"""A corpus as a test set for a shared task on metrics, in mt-metrics-eval's layout: text files, one line per passage.
 
 Here: the choice of passages, references and systems, and the files. Not here: rights (rights), scores. Layout: README
 of google-research/mt-metrics-eval, section "File organization and naming convention".
 
 The layout requires an output of each system for each passage, and a score of each metric for each output. By default,
-the test set therefore has all passages of the benchmark and the systems with outputs for all of them; if systems are
+the test set therefore has all passages of the benchmark, and the systems with outputs for all of them. If systems are
 named, it has the passages for which all named systems have outputs. Only scores by people and judges may be missing.
 """
 
@@ -31,13 +31,13 @@ METRICS = {
     "negdrift": ("drift", "drift", -1), "chrF2++": ("chrf", "chrf", 1), "BLEU": ("bleu", "bleu", 1),
     "COMETavg": ("comet_avg", "comet_avg", 1), "COMETbest": ("comet_best", "comet_best", 1),
 }  # fmt: skip
-"""Column of the passage scores, measure of the system scores, and sign that makes greater scores better, by metric."""
+"""By metric: column of passage scores, measure for system scores, and the sign that makes higher scores better."""
 
 WEIGHTS = {VALID: 0.0, MINOR: -1.0, MAJOR: -5.0}
-"""Labels as scores: MQM's weights of errors, negative as in shared tasks. Other labels have no score."""
+"""Scores of labels: MQM's error weights, negative as in shared tasks. Other labels have no score."""
 
 ABOUT = """\
-mt-metrics-eval reads this folder as a test set. Texts have one line for each passage of `passages.txt`, in its order;
+mt-metrics-eval reads this folder as a test set. Text files have one line per passage, in the order of `passages.txt`;
 line breaks within a passage are replaced by spaces. An empty line in `references/` means that there is no complete
 translation of the passage.
 
@@ -54,8 +54,8 @@ translation of the passage.
 class WrittenSharedTask(NamedTuple):
     """Content of a written test set.
 
-    `incomplete` names the systems left out because they lack outputs; `left_out` names the restricted texts left out;
-    `withheld` is the number of outputs left out because they copy a restricted text.
+    `incomplete` names systems left out because outputs are missing; `left_out` names restricted texts that were left
+    out; `withheld` is the number of outputs left out because they copy a restricted text.
     """
 
     passages: int
@@ -90,8 +90,8 @@ def write(
     Raises
     ------
     BadInput
-        For an unknown corpus, a restricted source (which the layout requires) unless `private`, a folder that exists,
-        names that become equal in this layout, and if no passage or no system remains.
+        For an unknown corpus, for a folder that exists, if the source is restricted and not `private` (the layout
+        requires the source), if two names become equal in this layout, or if no passage or no system remains.
     """
     folder = folder.resolve()
     check_vacant(folder)
@@ -100,7 +100,7 @@ def write(
 
 
 def folded(text: str) -> str:
-    """A text as one line, with runs of white space as one space."""
+    """A text on one line, with each run of white space reduced to one space."""
     return " ".join(text.split())
 
 
@@ -113,7 +113,7 @@ def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[st
     rights = disclosure(warehouse, corpus, references["translator"], sources.select("passage"), private)
     pair = _pair(warehouse, key, corpus)
     if "" in rights.hidden:
-        raise BadInput(corpus, "source", "is restricted, and a test set requires it", "use --private")
+        raise BadInput(corpus, "source", "is restricted, but a test set requires it", "use --private")
     outputs = warehouse.read("model_output", sources.select("passage"), ["model", "passage", "text"])
     copies = rights.withheld(outputs)
     outputs = outputs.filter(copies.is_null())
@@ -143,7 +143,7 @@ def _pair(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> str:
 def _lines(
     corpus: str, sources: pl.DataFrame, references: pl.DataFrame, outputs: pl.DataFrame, systems: Sequence[str]
 ) -> tuple[Lines, list[str]]:
-    """The lines of the test set, and the systems left out because they lack an output for one of its passages."""
+    """The lines of the test set, and the systems left out because an output is missing for one of its passages."""
     texts = _texts_by(outputs, "model")
     if unknown := sorted(set(systems) - set(texts)):
         raise BadInput(corpus, unknown[0], "has no outputs that may be passed on", "`variorum models` lists the models")
@@ -167,7 +167,7 @@ def _lines(
 
 
 def _texts_by(rows: pl.DataFrame, name: str) -> dict[str, dict[str, str]]:
-    """Texts by passage for each value of the column `name`, in alphabetical order of the values."""
+    """Texts by passage, for each value of the column `name` in alphabetical order."""
     groups = rows.sort(name).group_by([name], maintain_order=True)
     return {str(value): dict(group.select("passage", "text").iter_rows()) for (value,), group in groups}
 
@@ -183,12 +183,12 @@ def _texts(lines: Lines, pair: str) -> dict[str, str]:
     files |= {f"references/{pair}.{_reference(name)}.txt": _text(texts) for name, texts in lines.references.items()}
     files |= {f"system-outputs/{pair}/{_name(name)}.txt": _text(texts) for name, texts in lines.outputs.items()}
     if len(files) < 3 + len(lines.references) + len(lines.outputs):
-        raise BadInput(pair, "references", "have names that become equal in this layout", "rename a translator")
+        raise BadInput(pair, "references", "two names become equal in this layout", "rename a translator")
     return files
 
 
 def _metrics(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[str, str]]:
-    """Score files, by passage and by system, of each metric that has a score for every output."""
+    """Passage scores and system scores, as files, of each metric that has a score for every output."""
     measures = {measure.name: measure for measure in MEASURES}
     systems = _systems(lines)
     scores = _ordered(lines, model_scores(warehouse, systems).rename({"system": "model"}))
@@ -211,7 +211,7 @@ def _metrics(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[st
 
 
 def _by_people(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[str, str]]:
-    """Score files of people's labels, the panel's verdicts, and comparisons with the human translation, if any."""
+    """Score files of people's labels, the panel's verdicts and comparisons with the human translation, if present."""
     passages = lines.passages.select("passage")
     weight = pl.col("label").replace_strict(WEIGHTS, default=None, return_dtype=pl.Float64)
     labels = warehouse.read("human_label", passages, ["model", "passage", "label"]).with_columns(score=weight)
@@ -229,7 +229,7 @@ def _by_people(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[
 
 
 def _ordered(lines: Lines, rows: pl.DataFrame) -> pl.DataFrame:
-    """One row for each system and passage, in the order of the lines; columns are null where `rows` has no row."""
+    """One row for each system and passage, in the order of the lines. Columns are null if `rows` lacks the row."""
     outputs = _systems(lines).join(lines.passages.select("passage"), how="cross", maintain_order="left_right")
     return outputs.join(rows, on=["model", "passage"], how="left", maintain_order="left")
 
@@ -239,7 +239,7 @@ def _systems(lines: Lines) -> pl.DataFrame:
 
 
 def _needed(scores: pl.DataFrame, measure: Measure) -> list[str]:
-    """The columns of `scores` that a system's value of a measure is computed from."""
+    """The columns of `scores` from which a system's value of a measure is computed."""
     return [name for name in (measure.name, f"{measure.name}_statistics") if name in scores.columns]
 
 
@@ -261,6 +261,6 @@ def _name(name: str) -> str:
 
 
 def _reference(name: str) -> str:
-    """Name of a reference in file names, without the dashes and dots that separate the parts of such names."""
+    """Name of a reference for file names, without dashes and dots, which separate the parts of file names."""
     short = re.sub(r"[^\w%]", "", _name(name).replace("-", "").replace(".", "")).replace("%", "")
     return f"ref{short}" if short in ("all", "src", "") else short

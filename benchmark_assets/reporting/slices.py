@@ -14,7 +14,7 @@ THIRDS = {
     "reference_length": ["short", "middle", "long"],
     "human_spread": ["narrow", "middle", "wide"],
 }
-"""Names of the thirds, lowest first, by the column that is cut into thirds."""
+"""Names of the thirds, lowest first, for each column that is divided into thirds."""
 
 SLICE = pl.Schema({
     "corpus": pl.String(), "passage": pl.String(), "dimension": pl.String(), "slice": pl.String(),
@@ -23,7 +23,10 @@ SLICE = pl.Schema({
 
 
 def measured(warehouse: Warehouse) -> pl.DataFrame:
-    """Source length, mean reference length (in characters) and human spread of passages with a complete reference."""
+    """Source length, mean length of the complete references (both in characters), and human spread of each passage.
+
+    Passages without a complete reference are left out.
+    """
     references = warehouse.read("reference", columns=["passage", "text", "complete"]).filter("complete")
     lengths = references.group_by("passage").agg(reference_length=pl.col("text").str.len_chars().mean())
     sources = warehouse.read("source_text", columns=["corpus", "passage", "document", "text"])
@@ -33,24 +36,24 @@ def measured(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def slices(passages: pl.DataFrame) -> pl.DataFrame:
-    """Slices of the passages: at most one slice for each passage and dimension.
+    """Divide the passages into slices: at most one slice per passage and dimension.
 
     Parameters
     ----------
     passages
-        Columns `corpus`, `passage`, `document` and the columns in `THIRDS`. A passage with a null in a column of
+        Columns `corpus`, `passage`, `document` and the columns in `THIRDS`. A passage with null in a column of
         `THIRDS` is in no slice of that dimension.
 
     Returns
     -------
-    Columns of `SLICE`. `least` and `most` are the least and the greatest value in a third; null for collections. If a
+    Columns of `SLICE`. `least` and `most` are the lowest and the highest value in a third; null for collections. If a
     corpus has only one slice in a dimension, that slice is left out.
 
     Notes
     -----
     The collection of a document is the part of its id before the first character that is not a letter: `an10.13`
-    belongs to `an`. Thirds are by rank within the corpus. Equal values are in the same third, so thirds differ in size
-    where values repeat.
+    belongs to `an`. Thirds are formed by rank within the corpus. Equal values are in the same third, so thirds differ
+    in size if values repeat.
     """
     collection = passages.select(
         "corpus", "passage", pl.lit("collection").alias("dimension"), COLLECTION.alias("slice"),

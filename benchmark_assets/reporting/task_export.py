@@ -1,7 +1,8 @@
 """The package of results that belong to no corpus: understanding scores and costs, as CSV and Parquet.
 
-Here: rows and files. Not here: packages of corpora and writing to a folder (export), the choice of columns (contents).
-The package contains no text of a task, whatever its licence: everyone with access to the task has its texts.
+Here: rows and files. Not here: packages of corpora and writing to a folder (export), the choice of columns
+(contents). The package contains no text of a task, whatever its licence: everyone with access to the task already has
+its texts.
 """
 
 from pathlib import Path
@@ -17,13 +18,13 @@ from resources.folders import README, put
 from resources.warehouse import Warehouse
 
 NOTES = f"""
-`parquet/` has the tables again, with types. `dictionary.csv` and `dictionary.md` have type, unit and meaning of each
+`parquet/` has the same tables, with types. `dictionary.csv` and `dictionary.md` have the type, unit and meaning of each
 column. `sha256sum -c {CHECKSUMS}` checks all other files. Spans are given by position: no text of a task is included.
 """
 
 
 def export_tasks(warehouse: Warehouse, folder: Path) -> list[str]:
-    """Write the package of understanding scores and costs; the same warehouse gives the same bytes.
+    """Write the package of understanding scores and costs. The same warehouse gives the same bytes.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def export_tasks(warehouse: Warehouse, folder: Path) -> list[str]:
     Raises
     ------
     BadInput
-        If the warehouse has neither tasks nor calls of models; for the folder as `export.export`.
+        If the warehouse has neither tasks nor calls of models, or for the folder, as in `export.export`.
     """
     folder = folder.resolve()
     check_place(folder, private=False)

@@ -1,7 +1,7 @@
-"""The list of the texts that a package leaves out, with the reason for each. The list quotes none of them.
+"""The list of texts that a package leaves out, with reasons. The list itself quotes none of these texts.
 
-Here: rows of the list. Not here: which texts are restricted and which outputs copy one (rights), the columns that a
-package never has (the catalogue).
+Here: rows of the list. Not here: which texts are restricted and which outputs copy one (rights), columns that no
+package has (the catalogue).
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,18 +16,18 @@ QUOTING = (
     "comparison", "pair_label", "match_label", "pair_control", "glossary", "term_adherence", "output_diagnostic",
     "refusal",
 )  # fmt: skip
-"""Tables about outputs and passages with words that may quote any text. No package has these words."""
+"""Tables with free text about outputs or passages. It may quote any text, so no package contains it."""
 
 WORDS = "words that may quote any text: in no package"
 
 KEY = ["part", "document", "passage", "translator", "model", "judge"]
-"""Columns that identify a text; '' in a column that does not apply."""
+"""Columns that identify a text. A column that does not apply is ''."""
 
 LIST = pl.Schema({**dict.fromkeys(KEY, pl.String()), "texts": pl.Int32(), "reason": pl.String()})
 
 
 def quoting(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Rows of the list for the words in `QUOTING` about passages (column `passage`), by passage, model and judge."""
+    """Rows of the list for free text in `QUOTING` about `passages` (column `passage`), by passage, model and judge."""
     frames = []
     for name in QUOTING:
         columns = catalogue.table(name).columns.values()
@@ -46,7 +46,7 @@ def restricted(texts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     Parameters
     ----------
     texts
-        Texts, each with the file that would contain it: columns of `KEY`, `licence` and `restricted`.
+        Texts by the file that would contain them: columns of `KEY`, `licence` and `restricted`.
     """
     reason = pl.format("restricted, licence: {}", "licence")
     return listed(
@@ -61,7 +61,7 @@ def copies(outputs: pl.DataFrame) -> pl.DataFrame:
 
 
 def listed(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """Frames with any of the columns of `LIST` as one, sorted. A row without `texts` is about one text."""
+    """Join frames with some columns of `LIST` into one sorted list. A row without `texts` stands for one text."""
     parts = [rows.select(name for name in LIST if name in rows.columns) for rows in frames]
     rows = pl.concat([pl.DataFrame(schema=LIST), *parts], how="diagonal")
     filled = rows.with_columns(pl.col(KEY).fill_null(""), pl.col("texts").fill_null(1))

@@ -127,10 +127,10 @@ def test_the_commands_list_release_and_confirm(home: Path) -> None:
     assert [line.split()[0] for line in listed[:3]] == ["attempt", "1", "2"]
     assert listed[2].endswith("-")  # no price, so no worst case
     assert "--note" in here(home, "release", "1", code=2).stderr
-    assert "give numbers of attempts or --model" in here(home, "release", "--note", "bill", code=2).stderr
+    assert "name either ATTEMPTs" in here(home, "release", "--note", "bill", code=2).stderr
     released = here(home, "release", "--model", "m", "--note", "not on the bill", "--by", "mori").stdout
     assert released.startswith("1 calls: 0.00")
-    assert released.endswith("0.0000 count now\n")
+    assert released.endswith("0.0000 dollars now\n")
     here(home, "confirm", "2", "--cost", "0.25", "--note", "bill 17", "--by", "osei")
     assert here(home, "uncertain").stdout == "the cost of every call is known\n"
     assert (
@@ -138,5 +138,5 @@ def test_the_commands_list_release_and_confirm(home: Path) -> None:
         in here(home, "release", "--model", "unpriced", "--note", "bill", code=1).stderr
     )
     shown = here(home, "costs").stdout
-    assert "paid: 0.2500 dollars; uncertain calls may add at most 0.0000" in shown
+    assert "paid: 0.2500 dollars; calls of unknown cost add at most 0.0000" in shown
     assert [line.split()[2:4] for line in shown.splitlines()[-2:]] == [["mori", "1"], ["osei", "2"]]

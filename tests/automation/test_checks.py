@@ -130,7 +130,7 @@ def test_what_is_sound_passes_every_check_of_the_runs_that_made_it(
 
 UNSOUND = {
     "drift_score": ("UPDATE drift_score SET drift = 'NaN'; UPDATE output_similarity SET similarity = 1.5",
-                    "drift |", f"alpha\\|{PASSAGES[0]}", "output_similarity.similarity |", "from -1 to 1"),
+                    "drift |", f"alpha\\|{PASSAGES[0]}", "output_similarity.similarity |", "between -1 and 1"),
     "metric_rank": ("UPDATE metric_concordance SET fingerprint = 'another'", "metric_concordance.rows |", "no record"),
     "comet_score": ("ALTER TABLE output_comet ADD COLUMN note VARCHAR", "output_comet.note |", "no such column"),
     "lexical_score": ("UPDATE lexical_score SET bleu = 100.1, length_ratio = 'inf'", "bleu |", "length_ratio |"),

@@ -91,5 +91,5 @@ def test_work_outlasts_its_passage_and_what_translates_an_earlier_source_is_not_
     runs.remove(definitions, instance, "kept", "tiny")
     assert notices(warehouse) == []
     assert [len(warehouse.read(table)) for table in ("imported_output", "imported_label")] == [2, 2]
-    with pytest.raises(runs.RunFailedError, match="tiny: nothing is kept for passages that left its files"):
+    with pytest.raises(runs.RunFailedError, match="tiny: has no kept work on passages that are no longer in its files"):
         runs.remove(definitions, instance, "kept", "tiny")

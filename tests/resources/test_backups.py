@@ -83,7 +83,7 @@ def test_a_lost_warehouse_is_named_and_a_restored_home_is_current(
     with dg.DagsterInstance.get() as restored:
         # The fixture's reply has not been counted yet.
         assert [asset for asset in order(built) if len(due(built, restored, asset).rows)] == [dg.AssetKey("model_call")]
-    assert "0 partitions that the next update reports" in here(home, "verify").stdout
+    assert "the next update reports 0 partitions to Dagster" in here(home, "verify").stdout
 
 
 def test_what_happened_since_is_materialized_again_and_later_replies_stay(

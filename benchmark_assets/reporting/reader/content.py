@@ -1,4 +1,4 @@
-"""Content of the reader: passages with texts, outputs, scores and judgments, and the overview that the filters search.
+"""Content of a reader: passages with texts, outputs, scores and judgments, and the overview that filters search.
 
 Here: rows, rights and the form of the records. Not here: files (writing), code that runs in the browser (reader.js),
 the sample for annotators (adjudication.annotation).
@@ -28,12 +28,12 @@ SCORES = {
     "lexical_score": ("chrf", "bleu", "length_ratio"),
     "comet_score": ("comet_avg", "comet_best"),
 }
-"""Columns that the reader shows, by table of scores."""
+"""Columns with scores that the reader shows, by table."""
 
 NUMBERS = tuple(name for names in SCORES.values() for name in names if name != "closest_reference")
 JUDGEMENT = ("label", "error_category", "severity", "confidence")
 WORDS = ("cause", "evidence", "problem_phrase", "correction", "abstention")
-"""Columns with the judges' own words, which may quote any text."""
+"""Columns with the judges' free text, which may quote any text."""
 
 Record: TypeAlias = dict[str, object]
 
@@ -44,7 +44,7 @@ class ReaderContent(NamedTuple):
     Attributes
     ----------
     overview
-        Lists of names (models, bands, labels and so on), and columns that give each output's positions in these lists.
+        Lists of names (models, bands, labels and so on), and columns with each output's positions in these lists.
     passages
         Texts, outputs and judgments of each passage, in the order of `overview["passages"]`.
     outputs
@@ -66,14 +66,14 @@ class ReaderContent(NamedTuple):
 
 
 def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
-    """Content of the reader of a corpus; the same warehouse gives the same content.
+    """Content of a corpus's reader. The same warehouse gives the same content.
 
     Parameters
     ----------
     private
-        Whether to include restricted texts, outputs that repeat a restricted text, and the words of judges and
-        annotators, which may quote any text. Otherwise, these texts and outputs are reduced to their length, and the
-        words of judges and annotators are omitted.
+        Whether to include restricted texts, outputs that repeat a restricted text, and free text by judges and
+        annotators, which may quote any text. Otherwise, restricted texts and such outputs are reduced to their
+        length, and free text is omitted.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
         references = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
         rights = disclosure(warehouse, corpus, references["translator"], passages, private)
         if sources.is_empty():
-            remedy = "run `variorum update`; `variorum funnel` shows which passages are dropped"
+            remedy = "run `variorum update`; `variorum funnel` shows why passages are dropped"
             raise BadInput(corpus, "", "has no passage in the benchmark", remedy)
         key = pl.DataFrame({"corpus": [corpus]})
         (target,) = warehouse.read("corpus", key, ["target_language"])["target_language"]
@@ -109,7 +109,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
 
 
 def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
-    """Sources of the passages in the benchmark, by document and position; `collection` is '' if there is none."""
+    """Sources of the benchmark's passages, sorted by document and position. `collection` is '' if there is none."""
     columns = ["passage", "passage_id", "document", "position", "language", "text"]
     rows = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), columns)
     selected = warehouse.read("selection", rows.select("passage"), ["passage", "selected"]).filter("selected")
@@ -118,9 +118,9 @@ def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
 
 
 def _outputs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Rows of outputs and refusals (null `text`) with bands, scores, diagnoses and verdicts.
+    """Outputs and refusals (with null `text`), one per row, with bands, scores, diagnoses and verdicts.
 
-    Imported outputs for an earlier source are `outdated`, and have no scores.
+    Imported outputs that translate an earlier source are `outdated` and have no scores.
     """
     texts = warehouse.read("model_output", passages, [*KEY, "text"])
     outdated = imported_outputs(warehouse, passages).filter("outdated").select(*KEY, "text", "outdated")
@@ -144,7 +144,7 @@ def _outputs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def _texts(sources: pl.DataFrame, references: pl.DataFrame, target: str | None) -> dict[str, list[Record]]:
-    """Records of the source (name '') and of the references of each passage, complete references first."""
+    """Records of each passage's source (with the name '') and references, complete references first."""
     texts: dict[str, list[Record]] = {}
     for passage, language, text in sources.select("passage", "language", "text").iter_rows():
         texts[passage] = [{"name": "", "language": language, "text": text, "complete": True, "drift": None}]
@@ -158,14 +158,14 @@ def _texts(sources: pl.DataFrame, references: pl.DataFrame, target: str | None) 
 
 
 def _votes(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict[tuple[str, str], list[Record]]:
-    """Judges' votes on each output, with the judges' own words if `private`."""
+    """Judges' votes on each output; with the judges' free text if `private`."""
     words = WORDS if private else ()
     rows = warehouse.read("judge_vote", passages, [*KEY, "judge", *JUDGEMENT, *words]).rename({"judge": "rater"})
     return _by_output(rows.with_columns(span=pl.lit(None)), words)
 
 
 def _people(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict[tuple[str, str], list[Record]]:
-    """Annotators' labels of each output, with numbers in place of names, and with notes if `private`."""
+    """Annotators' labels of each output, with numbers in place of names; with notes if `private`."""
     words = ("notes",) if private else ()
     names = [*KEY, "annotator", *JUDGEMENT, "span_start", "span_end", *words]
     rows = warehouse.read("human_label", passages, names).rename({"annotator": "rater"})
@@ -175,13 +175,13 @@ def _people(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
 
 
 def _marked(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
-    """Scores of each output by the judges that marked its errors."""
+    """Each output's scores by the judges that marked its errors."""
     rows = warehouse.read("span_vote", passages, [*KEY, "judge", "mqm", "esa"]).drop_nulls("mqm")
     return _by_output(rows, ())
 
 
 def _errors(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict[tuple[str, str], list[Record]]:
-    """Errors that judges mark in each output. If `private`, words that do not occur in the text are quoted."""
+    """Errors that judges marked in each output. Quotations that do not occur in the text are included if `private`."""
     words = ("text",) if private else ()
     names = [*KEY, "judge", "side", "category", "severity", "span_start", "span_end", *words]
     rows = warehouse.read("error_span", passages, names)
@@ -192,20 +192,20 @@ def _errors(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
 
 
 def _metrics(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
-    """Scores of each output by the further metrics: `metric` and `score`."""
+    """Each output's scores by the metrics in `segment_metric`: `metric` and `score`."""
     rows = warehouse.read("segment_metric", passages, [*KEY, "metric", "score"]).drop_nulls("score")
     return _by_output(rows.with_columns(pl.col("score").round(3)).sort("metric"), ())
 
 
 def _metric_errors(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
-    """Errors that metrics mark in each output: `metric`, `severity` and `span`, each once for all references."""
+    """Errors that metrics marked in each output, without duplicates among references: `metric`, `severity`, `span`."""
     rows = warehouse.read("metric_span", passages, [*KEY, "metric", "severity", "start", "end"]).unique()
     rows = rows.sort("metric", "start", "end", "severity").with_columns(span=pl.concat_list("start", "end"))
     return _by_output(rows.drop("start", "end"), ())
 
 
 def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:
-    """Judgments by model and passage; one list of pairs (column, text) replaces the columns named in `words`."""
+    """Judgments by model and passage. A list `words` of pairs (column, text) replaces the columns in `words`."""
     judgments: dict[tuple[str, str], list[Record]] = {}
     for row in rows.iter_rows(named=True):
         pairs = [(name, row.pop(name)) for name in words]
@@ -242,7 +242,7 @@ def _overview(
 
 
 def _numbers(column: pl.Series, names: Iterable[str]) -> list[int]:
-    """Position of each value of a column in `names`, from 0; -1 for a value that `names` lacks."""
+    """Position of each value of a column in `names`, from 0; -1 for a value that is not in `names`."""
     places = {name: place for place, name in enumerate(names)}
     return [places.get(value, -1) for value in column.to_list()]
 
@@ -251,7 +251,7 @@ def _passages(
     sources: pl.DataFrame, outputs: pl.DataFrame, texts: Mapping[str, list[Record]],
     judgements: Mapping[str, Mapping[tuple[str, str], list[Record]]], hidden: frozenset[str], target: str | None,
 ) -> Iterable[Record]:  # fmt: skip
-    """Records of the passages with their outputs; a withheld text is reduced to its length."""
+    """Records of passages with their outputs. A withheld text is reduced to its length."""
     rows: dict[str, list[Mapping[str, object]]] = {}
     for row in outputs.iter_rows(named=True):
         rows.setdefault(row["passage"], []).append(row)
@@ -283,7 +283,7 @@ def _output(row: Mapping[str, object]) -> Record:
 
 
 def _sized(record: Mapping[str, object], withheld: bool) -> Record:
-    """The record of a text with its length in characters; the text is None if it is withheld."""
+    """The record of a text, with its length in characters. If the text is withheld, `text` is None."""
     text = record["text"]
     length = 0 if text is None else len(str(text))
     return {**record, "characters": length, "text": None if withheld else text}

@@ -1,5 +1,5 @@
-// The reader in the browser. index.js and texts/*.js pass it content; the fragment of the address determines the view.
-// Texts enter the page as text nodes only, never as markup.
+// The reader in the browser. index.js and texts/*.js pass content to it. The fragment of the address selects the view.
+// Texts are inserted as text nodes only, never as markup.
 "use strict";
 
 const READER = (() => {
@@ -34,15 +34,15 @@ const READER = (() => {
 
   // ---- differences
 
-  // Words with the white space that follows them. Scripts without spaces are split by character, Tibetan by syllable.
+  // Words, each with the white space after it. Scripts without spaces are split by character, Tibetan by syllable.
   const SPACELESS = "\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
   const TOKEN = new RegExp(`\\s+|(?:(?![${SPACELESS}])[\\p{L}\\p{N}\\p{M}'’])+\\s*|[^]\\p{M}*\\s*`, "gu");
-  const MOST_CELLS = 4e6; // of the table that compares two texts: 8 MB, about 20 ms
+  const MOST_CELLS = 4e6; // limit for the table that compares two texts: 8 MB, about 20 ms
 
   const tokens = text => text.match(TOKEN) ?? [];
   const key = token => token.trim().normalize("NFC").toLowerCase();
 
-  // Positions [i, j] of equal tokens, increasing in i and j: a longest common subsequence unless the table is too large.
+  // Positions [i, j] of equal tokens, ascending in i and j: a longest common subsequence, unless the table is too large.
   function matches(a, b, i, j, k, l, into) {
     while (i < k && j < l && a[i] === b[j]) into.push([i++, j++]);
     const end = [];
@@ -97,8 +97,8 @@ const READER = (() => {
     matches(a, b, i, j, k, l, into);
   }
 
-  // The text with <ins> around words that the reference lacks and <del> for words that only the reference has.
-  // Without the <del> elements, the result is exactly the text.
+  // The text with <ins> around words that are not in the reference, and with <del> for words that are only in the
+  // reference. Without the <del> elements, the result is exactly the text.
   function compared(reference, text) {
     const before = tokens(reference), after = tokens(text), equal = [], parts = [];
     matches(before.map(key), after.map(key), 0, 0, before.length, after.length, equal);
@@ -149,25 +149,25 @@ const READER = (() => {
       ...each.errors.filter(error => error.judge === judge).map(error => {
         const text = error.side === "source" ? source : each.text, quoted = error.words.map(pair => pair[1]).join("");
         const words = error.span ? text === null ? "restricted" : Array.from(text).slice(...error.span).join("")
-          : quoted ? `${quoted} (not in the ${error.side})` : `words that are not in the ${error.side}`;
+          : quoted ? `${quoted} (not in the ${error.side})` : `quotation that is not in the ${error.side}`;
         return make("tr", {}, make("td", {}, error.severity), make("td", {}, error.category), make("td", {}, error.side), make("td", {}, make("bdi", {}, words)));
       })]);
     const head = ["Severity", "Category", "Text", "Words"].map(name => make("th", { scope: "col" }, name));
     return make("table", { class: "errors" }, make("caption", {}, "Errors marked by judges"), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
   }
 
-  // ---- the state of the view, which is kept in the address only
+  // ---- the state of the view, which is kept only in the address
 
   const read = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   const address = wanted => "#" + new URLSearchParams(Object.entries(wanted).filter(([, value]) => value));
   const go = wanted => { location.hash = address(wanted); };
   const instead = wanted => { history.replaceState(null, "", address(wanted)); show(); };
 
-  // Index of a value among its names. ANY matches every name; an unknown name matches none.
+  // Index of a value in the list of names. ANY matches every name; an unknown name matches none.
   const ANY = "any";
   const placeOf = (list, name) => !list.includes(name) && name === ANY ? ANY : list.indexOf(name);
   const matching = (wanted, place) => place >= 0 && (wanted === ANY || wanted === place);
-  // Faults are bits, since an output may have several.
+  // Faults are bits, because an output may have several.
   const faulty = (wanted, bits) => wanted === ANY ? bits > 0 : wanted >= 0 && Boolean(bits >> wanted & 1);
 
   // Outputs that match the filters, by passage.
@@ -212,7 +212,7 @@ const READER = (() => {
     const outputs = [...hitOutputs.values()].reduce((sum, outputs) => sum + outputs.length, 0);
     const parts = [blind() ? progress() : `${counted(outputs, "output")} of ${counted(hits.length, "passage")}`];
     if (state.corpus && state.corpus !== index.corpus)
-      parts.push(`this is the reader of ${index.corpus}, not of ${state.corpus}`);
+      parts.push(`this reader shows ${index.corpus}, not ${state.corpus}`);
     if (requested && number < 0) parts.push(`there is no ${blind() ? "item" : "passage"} ${requested} here`);
     at("count").textContent = parts.join("; ");
     places(here);
@@ -248,14 +248,14 @@ const READER = (() => {
     scrollTo(0, 0);
   }
 
-  // Passes the texts of a passage to `then`; loads the shard with the texts at its first use.
+  // Passes the texts of a passage to `then`. The shard with the texts is loaded when first needed.
   function texts(number, then) {
     const shard = index.shards[number];
     const ready = () => then(shards.get(shard)[number - starts[shard]]);
     if (shards.has(shard)) return ready();
     const file = `texts/${String(shard).padStart(3, "0")}.js`, script = make("script", { src: file });
     script.onload = () => { script.remove(); ready(); };
-    script.onerror = () => at("passage").replaceChildren(make("p", { role: "alert" }, `${file} is missing from the folder of this page.`));
+    script.onerror = () => at("passage").replaceChildren(make("p", { role: "alert" }, `${file} is missing from this page's folder.`));
     document.head.append(script);
   }
 
@@ -269,7 +269,7 @@ const READER = (() => {
       text.text === null ? withheld(text.characters) : paragraph(text.language, text.text));
   }
 
-  // Source and references scroll in a column of their own, which must be focusable for keyboard users.
+  // Source and references scroll in their own column, which must be focusable for keyboard users.
   const beside = content => make("section", { class: "beside", tabindex: "0", "aria-label": "Source and references" },
     ...content.texts.map(shownText));
 
@@ -301,7 +301,7 @@ const READER = (() => {
       ...each.metrics.map(({ metric, score }) => [metric, score, ""])].filter(([, value]) => value !== null);
     return make("article", {},
       make("h3", {}, make("bdi", {}, each.model)),
-      each.outdated ? make("p", { class: "note" }, "Translates an earlier source; not scored until it is imported again.") : null,
+      each.outdated ? make("p", { class: "note" }, "Translates an earlier source text; not scored until it is imported again.") : null,
       text,
       reference && each.text !== null ? make("p", { class: "note" }, "Compared with ", make("bdi", {}, reference.name), ": ", make("ins", {}, "only in the output"),
         " ", make("del", {}, "only in the reference"), ".") : null,
@@ -312,7 +312,7 @@ const READER = (() => {
       judgements(each), errors(each, content.texts[0].text), marked(each), versus(each.versus));
   }
 
-  // Errors that a metric marks; a withheld text is not quoted.
+  // Errors that a metric marked. A withheld text is not quoted.
   function marked(each) {
     if (!each.metric_errors.length || each.text === null) return null;
     const letters = Array.from(each.text);
@@ -347,9 +347,9 @@ const READER = (() => {
   const versus = comparison => comparison && make("p", { class: "note" },
     `Against the human translation: ${comparison.verdict} (balance ${comparison.balance}, ${counted(comparison.seats, "seat")}).`);
 
-  // ---- blind labeling: the form of the spreadsheet; the browser keeps the answers to each item
+  // ---- blind labeling: a form with the spreadsheet's columns; the browser keeps the answers to each item
 
-  const given = new Map(); // answers in this page, in case the browser cannot store them
+  const given = new Map(); // answers given on this page, in case the browser cannot store them
   let keeps = true;
   const slot = id => JSON.stringify(["variorum", index.corpus, index.annotator, id]);
   function answers(id) {
@@ -366,13 +366,13 @@ const READER = (() => {
     return `${whole} of ${counted(items().length, "item")} labeled`;
   };
 
-  // The problem that the import would find in the answers to an item; '' if there is none.
+  // The problem that the import would report about the answers to an item; '' if there is none.
   function fault(fields, candidate = null) {
     const error = index.errors.includes(fields.label), even = text => text.trim().replace(/\s+/g, " ").toLowerCase();
     if (!Object.values(fields).some(Boolean)) return "";
     if (!fields.label) return "A label is missing.";
     if (error && !fields.error_category) return "An error needs a category.";
-    if (!error && fields.error_category) return "Only an error has a category.";
+    if (!error && fields.error_category) return "Only errors have a category.";
     if (!fields.severity) return "A severity is missing.";
     if (candidate !== null && fields.error_span && !even(candidate).includes(even(fields.error_span)))
       return "The error span is not in the candidate.";
@@ -391,18 +391,18 @@ const READER = (() => {
       return make("label", { class: words ? null : "wide" }, spoken(name), " ", input);
     };
     const form = make("form", { id: "answers", "aria-label": "Answers" }, ...index.answers.map(field));
-    const take = make("button", { type: "button", id: "take" }, "Use the text selected in the candidate as error span");
+    const take = make("button", { type: "button", id: "take" }, "Use the selected text of the candidate as error span");
     const changed = () => {
       const fields = Object.fromEntries(new FormData(form).entries());
       keep(id, fields);
-      problem.textContent = fault(fields, content.candidate) || (keeps ? "" : "This browser cannot keep answers: save before you close it.");
+      problem.textContent = fault(fields, content.candidate) || (keeps ? "" : "This browser cannot store answers: save the labels before you close it.");
       at("count").textContent = progress();
       at("place").selectedOptions[0].textContent = `${number + 1}: ${index.places[number]}${answered(id) ? " ✓" : ""}`;
     };
     take.onclick = () => {
       const range = getSelection().rangeCount ? getSelection().getRangeAt(0) : null;
       if (!range || !candidate.contains(range.startContainer) || !candidate.contains(range.endContainer)) return;
-      form.elements.error_span.value = range.toString(); // the characters of the text, unaffected by styles
+      form.elements.error_span.value = range.toString(); // the text's own characters, unaffected by styles
       changed();
     };
     form.oninput = changed;
@@ -415,7 +415,7 @@ const READER = (() => {
         make("article", {}, make("h3", {}, "Candidate"), candidate), form)));
   }
 
-  // Like annotation.guarded: keeps spreadsheets from reading a cell as a formula, a number or a date.
+  // Like annotation.guarded: prevents spreadsheets from reading a cell as a formula, a number or a date.
   const GUARDED = /^'*(?:[=+\-@＝＋－＠\t\r\n]|[\p{Nd}.,:\/eE -]+$)/u;
   function cell(text) {
     const guarded = GUARDED.test(text) ? `'${text}` : text;

@@ -1,10 +1,10 @@
-"""Readers: folders of static files that a browser opens from disk, to read a corpus or to label its sample blind.
+"""Readers: folders of static files for a browser, in which one reads a corpus or labels its sample blind.
 
-Here: files and folders. Not here: content of the passages (content), the items, order and guide for annotators
+Here: files and folders. Not here: content of the passages (content), items and guide for annotators
 (adjudication.annotation), code that runs in the browser (reader.js).
 
-A page that is opened from disk cannot fetch data, but it can load scripts. Content is therefore written as scripts that
-pass it to `READER`: the index is loaded with the page, the texts are loaded in shards on demand.
+A page that is opened from disk cannot fetch data, but it can load scripts. Therefore, content is written as scripts
+that pass it to `READER`. The index is loaded with the page; texts are loaded in shards, on demand.
 """
 
 import json
@@ -40,13 +40,13 @@ READER = Kind("reader", "# Variorum reader: ", "# Variorum reader, private, do n
 _OURS = re.compile(rf"(?:{PRIVATE}/)?(?:index\.html|index\.js|reader\.css|reader\.js|texts/\d+\.js)|{README}")
 
 SHARD = 400_000
-"""Characters of JSON after which a shard ends: a few dozen passages, which a browser parses in a few milliseconds."""
+"""Number of characters of JSON after which a shard ends: a few dozen passages, parsed in a few milliseconds."""
 
 STATIC = Path(__file__).parent
 
 
 class WrittenReader(NamedTuple):
-    """Summary of a written reader: number of passages, number of outputs (including refusals), restricted texts.
+    """Summary of a written reader: numbers of passages and of outputs (including refusals), and restricted texts.
 
     A restricted text is named by its translator, or 'source'. `withheld` is the number of outputs that are reduced to
     their length because they copy a restricted text.
@@ -59,28 +59,28 @@ class WrittenReader(NamedTuple):
 
 
 def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool = False) -> WrittenReader:
-    """Write the reader of a corpus; the same warehouse gives the same bytes.
+    """Write the reader of a corpus. The same warehouse gives the same bytes.
 
     Parameters
     ----------
     folder
-        Written as a whole or not at all. Replaces an earlier reader.
+        Written completely or not at all. An earlier reader is replaced.
     private
-        Whether to include restricted texts, and the words of judges and annotators, which may quote them. All files
-        with texts are then in the subfolder `PRIVATE`.
+        Whether to include restricted texts, and free text by judges and annotators, which may quote them. If so, all
+        files with texts are in the subfolder `PRIVATE`.
 
     Raises
     ------
     BadInput
-        As `content.shown`, and for a folder that cannot be written or has other content than an earlier reader, or if a
-        private reader would replace a public one.
+        As `content.shown`; also for a folder that cannot be written or contains anything other than an earlier
+        reader, or if a private reader would replace a public one.
     """
     folder = folder.resolve()
     _check_place(folder, private)
     content = shown(warehouse, corpus, private)
     copies = "" if private else f" ({content.withheld})"
     restricted = f"restricted texts ({', '.join(content.restricted) or 'none'}), outputs that copy one{copies}"
-    rights = f"{'Includes' if private else 'Leaves out'} {restricted}, and the words of judges and annotators."
+    rights = f"{'Includes' if private else 'Leaves out'} {restricted}, and free text by judges and annotators."
     methods = "".join(f"\n- scores: {signature}\n" for signature in content.signatures)
     readme = f"{rights}\n\n{len(content.passages)} passages of the benchmark with all outputs.\n{methods}"
     _put(folder, corpus, private, readme, content.overview, content.passages, content.signatures)
@@ -90,14 +90,14 @@ def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool 
 def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str) -> SentItem:
     """Write a page on which an annotator labels the sample of a corpus.
 
-    Items, order and guide as in `adjudication.annotation.export_items`. Restricted texts are included, since
-    labels require them; all files with texts are then in the subfolder `PRIVATE`. The browser keeps the answers until
-    the annotator saves them as a sheet, which `import_labels` reads.
+    Items, their order and the guide are as in `adjudication.annotation.export_items`. Restricted texts are included,
+    because annotators need them; if there are any, all files with texts are in the subfolder `PRIVATE`. The browser
+    keeps the answers until the annotator saves them as a spreadsheet, which `import_labels` reads.
 
     Raises
     ------
     BadInput
-        As `adjudication.annotation.export_items`, except that an earlier reader is replaced.
+        As `adjudication.annotation.export_items`, except that an earlier reader is replaced without an error.
     """
     folder = folder.resolve()
     (name,) = checked_names([annotator])
@@ -119,7 +119,7 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
     warning = f"Includes restricted texts ({', '.join(restricted)}): do not pass it on.\n\n" if restricted else ""
     readme = (
         f"{warning}{len(items)} items for {name}. Only this browser on this machine keeps the answers: save the labels "
-        "often, and send the file back. `variorum import labels FILE` imports it.\n"
+        "often, and send back the saved file. `variorum import labels FILE` imports it.\n"
     )
     _put(folder, f"{corpus}, items for {name}", bool(restricted), readme, index, passages)
     record_controls(warehouse, corpus, controls)
@@ -143,7 +143,8 @@ def _put(
     folder: Path, title: str, private: bool, readme: str, index: Record, passages: Iterable[Record],
     signatures: Iterable[str] = (),
 ) -> None:  # fmt: skip
-    """Write the files of a page. Adds `shards` to `index`: the number of the shard that contains each passage."""
+    """Write the files of a page. Adds `shards` to `index`: for each passage, the number of the shard that contains
+    it."""
     room = f"{PRIVATE}/" if private else ""
     shards = list(_shards(passages))
     index["shards"] = [number for number, shard in enumerate(shards) for _ in shard]
@@ -186,7 +187,7 @@ def _script(name: str, *content: object) -> bytes:
 
 
 def _json(content: object) -> str:
-    """JSON that is valid JavaScript and has no `<`, so it cannot end a script element."""
+    """JSON that is valid JavaScript. It contains no `<`, so it cannot end a script element."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", r"\u003c").replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
 
@@ -218,5 +219,5 @@ def _check_place(folder: Path, private: bool) -> None:
         return
     files = sorted(each.relative_to(folder).as_posix() for each in folder.rglob("*") if not each.is_dir())
     if others := [file for file in files if not _OURS.fullmatch(file)]:
-        problem = "is not a file of a reader, perhaps labels"
-        raise BadInput(folder, others[0], problem, "move it away, or give another folder")
+        problem = "does not belong to the reader; it may contain labels"
+        raise BadInput(folder, others[0], problem, "move it away, or name another folder")

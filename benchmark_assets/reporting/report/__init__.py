@@ -1,4 +1,4 @@
-"""The report: one HTML page with all aggregates. This module imports no charts, since their library takes a second."""
+"""The report: one HTML page with all aggregates. This module does not import charts, since Altair takes a second."""
 
 ASSETS = [
     "leaderboard", "metric_rank", "closest_share", "drift_score", "human_baseline", "triage", "audit_outcome",
@@ -8,4 +8,4 @@ ASSETS = [
     "understanding_comparison", "human_range", "outlier_threshold", "reference_envelope", "output_diagnostic",
     "vital_sign", "judge_report",
 ]  # fmt: skip
-"""Assets that the report reads."""
+"""Assets that the report reads from."""

@@ -2,9 +2,9 @@
 
 Here: specifications, made by Altair from aggregated rows. Not here: the rows (content), the page around a chart (page).
 
-The palette is by Okabe and Ito and works for any color vision. No information is in color alone: kinds also differ in
-shape, shares have a number, bands have a place on the axis. All colors are among `COLORS`, which the page replaces with
-the colors of its light or dark style.
+The palette is Okabe and Ito's, which works for any color vision. Color is never the only distinction: kinds also
+differ in shape, shares have a number, bands have a position on the axis. All colors are in `COLORS`, which the page
+replaces with the colors of its light or dark style.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ COLORS = {
     "grey": "#a5abb2",
 }
 ON_COLOR = "#101214"
-"""Color of numbers on colored bars, which are light in both styles."""
+"""Color of numbers on colored bars. The bars are light in both styles."""
 
 KINDS = {
     "model": ("blue", "circle"),
@@ -45,7 +45,7 @@ FURTHER = [
     ("blue", "circle"), ("vermilion", "diamond"), ("green", "triangle-up"), ("purple", "square"),
     ("orange", "triangle-down"), ("sky", "cross"), ("quiet", "triangle-right"), ("ink", "triangle-left"),
 ]  # fmt: skip
-"""Colors and shapes of kinds that `KINDS` lacks, such as names of translators; they repeat after the last one."""
+"""Colors and shapes of kinds that are not in `KINDS`, such as names of translators. They repeat after the last one."""
 
 LEVELS = {"valid": "sky", "minor": "orange", "major": "vermilion", "uncertain": "grey"}
 
@@ -54,7 +54,7 @@ STEP = 18
 
 INTERVAL = "95 % interval"
 WIDE = 560
-"""Width of a chart that stands alone, in pixels."""
+"""Width in pixels of a chart with a single panel."""
 
 
 def ranges(
@@ -75,9 +75,9 @@ def ranges(
     columns
         Maximum number of panels side by side.
     rule
-        Position of a line that marks parity or chance.
+        Position of a line that shows parity or chance.
     domain
-        Lowest and highest value of the axis in all panels; by default, each panel has its own range.
+        Lowest and highest value of the axis in all panels. By default, each panel has its own range.
     """
     rows = rows.drop_nulls("value")
     order, panels, kinds = (rows[name].unique(maintain_order=True).to_list() for name in ("row", "panel", "kind"))
@@ -105,7 +105,7 @@ def ranges(
 
 
 def dodged(rows: pl.DataFrame, axis: str, *, domain: Sequence[float]) -> Spec:
-    """Chart of values with their intervals; in every row, the kinds are one below the other.
+    """Chart of values with their intervals. In every row, the kinds are one below the other.
 
     Parameters
     ----------
@@ -135,8 +135,8 @@ def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: 
     Parameters
     ----------
     bins
-        Columns `row`, `kind` ('model' or 'human'), `start` and `end` of the bin, `share` of the row's values that are
-        in the bin (0 to 1), `median` of the row.
+        Columns `row`, `kind` ('model' or 'human'), `start` and `end` of the bin, `share` (fraction of the row's
+        values in the bin), `median` of the row.
     edges
         Edges between the bands.
     most
@@ -160,7 +160,7 @@ def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: 
 
 
 def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
-    """Stacked bars of shares that add up to 1, with percentages on shares of at least 7 %.
+    """Stacked bars of shares that add up to 1. Shares of at least 7 % are labeled with percentages.
 
     Parameters
     ----------
@@ -192,14 +192,14 @@ def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
 
 
 def amounts(rows: pl.DataFrame, axis: str, kinds: Mapping[str, str], *, width: int = WIDE) -> Spec:
-    """Bars of amounts, each followed by its number; in every row, the kinds are one below the other.
+    """Bars of amounts, each followed by its number. In every row, the kinds are one below the other.
 
     Parameters
     ----------
     rows
         Columns `row`, `kind`, `value` and `words` (the formatted number).
     kinds
-        Name of the color in `COLORS` by kind, in the order in which the kinds are drawn.
+        Name of a color in `COLORS` for each kind, in the order in which the kinds are drawn.
     """
     order = rows["row"].unique(maintain_order=True).to_list()
     color = alt.Color("kind:N").scale(domain=list(kinds), range=[COLORS[name] for name in kinds.values()])
@@ -232,7 +232,7 @@ def _tips(**titles: str) -> list[alt.Tooltip]:
 
 
 def _spec(chart: alt.LayerChart | alt.FacetChart) -> Spec:
-    """Vega-Lite specification with the style of all charts and a transparent background."""
+    """Vega-Lite specification with the common style of all charts and a transparent background."""
     words = {"labelColor": COLORS["ink"], "titleColor": COLORS["ink"], "labelFontSize": 11, "titleFontSize": 11}
     axis = {
         **words, "domainColor": COLORS["quiet"], "tickColor": COLORS["quiet"], "gridColor": COLORS["grid"],

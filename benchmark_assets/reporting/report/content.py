@@ -1,8 +1,8 @@
 """Content of the report: exhibits from the warehouse's aggregates, for each corpus and across corpora.
 
-Here: the rows of each exhibit, their order, and the explanations. No texts of sources, references, outputs, judges or
-annotators are in it, so a report may be passed on. Not here: exhibits without a chart (details), the rendering of
-tables and charts (exhibits, charts, page).
+Here: the rows of each exhibit, the order of exhibits, and the explanations. A report contains no texts of sources,
+references, outputs, judges or annotators, so it may be passed on. Not here: exhibits without a chart (details), the
+rendering of tables and charts (exhibits, charts, page).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,11 +26,11 @@ from resources.tables import ENDS, cell, cells, text
 from resources.warehouse import Warehouse
 
 ANY = "any"
-"""Value of a filter of the reader that matches every value except a missing one."""
+"""Value of a reader's filter that matches everything except a missing value."""
 MOST_BARS = 30
 BINS = 45
 BEYOND = 1.5
-"""End of the axis of a histogram, as a multiple of the last edge between bands."""
+"""End of a histogram's axis, as a multiple of the last edge between bands."""
 QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
 AGREEMENTS = {
     ("soft_pairwise_accuracy", "means"): ("soft pairwise accuracy", True),
@@ -44,17 +44,17 @@ AGREEMENTS = {
     ("pearson", "means"): ("r of means", False),
     ("pairwise_accuracy", "means"): ("pairwise accuracy", False),
 }
-"""Heading of each statistic and grouping of `metric_agreement`, and whether the chart shows it."""
+"""Heading of each pair of statistic and grouping in `metric_agreement`, and whether the chart shows it."""
 
 
 def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
-    """The parts of the report, without empty parts.
+    """Parts of the report, without empty ones.
 
     Parameters
     ----------
     corpora
-        Corpora to report. By default all corpora, followed by base sets, understanding and costs, which belong to no
-        corpus.
+        Corpora to report. By default all corpora, followed by the parts that belong to no corpus: judges, base sets,
+        understanding and costs.
     """
     with warehouse.exclusively():  # consistent tables
         columns = ["asset", "model", "passage", "task", "version", "updated_at"]
@@ -67,7 +67,7 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
 
 
 def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
-    """Systems by similarity, and the clusters of models that are not significantly different."""
+    """Systems by similarity, and clusters of models without significant differences."""
     board = best_first(home.read("leaderboard", corpus))
     if board.is_empty():
         return []
@@ -88,8 +88,8 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
     )
     words = (
         "Models and human translators, best first. Models are ranked over the same passages: a missing or refused "
-        "output has the worst scores. A human translator is scored against the other translators, so with one "
-        "reference fewer than a model, which shows how much human translations differ."
+        "output gets the worst scores. A human translator is scored against the other translators, with one fewer "
+        "reference than a model. This shows how much human translations differ."
     )
     if clusters["cluster"].count():
         words += (
@@ -115,7 +115,7 @@ def _faults(home: Home, corpus: str, models: pl.DataFrame) -> Exhibit:
     table = columns(models, "leaderboard", "system", "passages", *DIAGNOSES, **behind)
     words = (
         "Number of each model's outputs with faults that are visible without judging the meaning. An output may have "
-        "several. A column is empty if it cannot be decided without references."
+        "several faults. A column is empty if its fault can be found only with references, and there are none."
     )
     return home.exhibit(corpus, "Faults", words, table, models, None, "leaderboard", "output_diagnostic")
 
@@ -131,7 +131,7 @@ def _ranks(home: Home, corpus: str, ranks: pl.DataFrame, overall: pl.DataFrame) 
         rows = overall.select(keys).join(ranks.filter(measure=name), on=keys, how="left", maintain_order="left")
         table.append(column(rows, "metric_rank", "rank", heading=catalogue.label(name)))
     plot_rows = plotted(overall, "metric_rank", "value", named("system", "kind"), "kind")
-    words = "Rank of each system among the models in each measure, and mean of its ranks; 1 is best."
+    words = "Rank of each system among the models in each measure, and mean of its ranks. 1 is best."
     chart = _intervals(plot_rows, "mean rank, 95 % interval", width=charts.WIDE)
     return home.exhibit(corpus, "Ranks", words, table, overall, chart, "metric_rank")
 
@@ -167,8 +167,8 @@ def drift(home: Home, corpus: str) -> list[Exhibit]:
     chart = charts.distribution(_histogram(scores, systems, most), edges, most, "drift")
     words = (
         "Distance of outputs from the centroid of the references, in units of the spread of the human translations. "
-        "Dashed lines separate the bands, the thick line is the median, and the last bar includes all greater values. "
-        "Quantiles and counts describe these outputs; they are not estimates, so they have no intervals."
+        "Dashed lines separate the bands, the thick line is the median, and the last bar includes all higher values. "
+        "Quantiles and counts describe these outputs. They are not estimates, so they have no intervals."
     )
     methods = [f"embedder: {embedder}; {DRIFT}" for embedder in scores["embedder"].unique().sort()]
     return [home.exhibit(
@@ -177,7 +177,7 @@ def drift(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def _histogram(scores: pl.DataFrame, systems: pl.DataFrame, most: float) -> pl.DataFrame:
-    """Share of each system's values in bins of equal width up to `most`; the last bin includes greater values."""
+    """Share of each system's values in bins of equal width up to `most`. The last bin includes higher values."""
     width = most / BINS
     place = (pl.col("drift") / width).floor().clip(0, BINS - 1).cast(pl.Int32)
     bins = scores.group_by("kind", "system", place.alias("bin")).agg(count=pl.len())
@@ -191,13 +191,13 @@ def _histogram(scores: pl.DataFrame, systems: pl.DataFrame, most: float) -> pl.D
 
 
 def severity(home: Home, corpus: str) -> list[Exhibit]:
-    """Error rates by band of drift and by model, from the panel's verdicts and from people's labels of a sample."""
+    """Error rates by band of drift and by model, according to the panel's verdicts and people's labels of a sample."""
     rows = home.read("audit_outcome", corpus).filter(pl.col("judged") > 0)
     if rows.is_empty():
         return []
     bands = {band: at for at, band in enumerate(band_names(audits(home.warehouse)[corpus].bands))}
     exhibits = []
-    words = "By the panel's verdicts on outputs with high drift, and by people's labels of a sample of all outputs."
+    words = "Errors found by the panel in outputs with high drift, and by people in a sample of all outputs."
     for title, by, other in (("Errors by band of drift", "band", "model"), ("Errors by model", "model", "band")):
         group = rows.filter(pl.col(by) != "", pl.col(other) == "")
         place = pl.col("band").replace_strict(bands, default=len(bands), return_dtype=pl.Int32)
@@ -223,7 +223,7 @@ def severity(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def _stacked(rows: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Rows of `charts.shares`: share of each label, and sum of the shares of the labels before it."""
+    """Rows for `charts.shares`: share of each label, and sum of the shares of the labels before it."""
     levels = list(LABELS)
     total = pl.sum_horizontal(levels)
     return pl.concat([
@@ -255,10 +255,10 @@ def _estimates(home: Home, corpus: str, rows: pl.DataFrame) -> Exhibit:
         for name in rates
     )
     least = float(rows["covered"].min() or 0)  # type: ignore[arg-type]
-    extent = "all outputs" if least == 1 else f"{100 * least:.1f} % or more of the outputs of each model"
+    extent = "all outputs" if least == 1 else f"at least {100 * least:.1f} % of each model's outputs"
     words = (
-        "Error rates, estimated from a sample that was drawn by model and band of drift and labeled by people. The "
-        f"estimates cover every model and band with labeled outputs: {extent}."
+        "Error rates, estimated from a sample that was drawn by model and band of drift, and labeled by people. The "
+        f"estimates cover all models and bands with labeled outputs: {extent}."
     )
     chart = _intervals(plot_rows, "% of the outputs covered, 95 % interval", width=220, columns=3)
     return home.exhibit(corpus, "Errors of all outputs", words, table, rows, chart, "error_estimate")
@@ -289,7 +289,7 @@ def categories(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def closest(home: Home, corpus: str) -> list[Exhibit]:
-    """Share of passages for which each translator's reference is the closest to a system's output."""
+    """Share of passages in which each translator's reference is the closest to a system's output."""
     rows = home.read("closest_share", corpus).sort("kind", "system", "translator", descending=[True, False, False])
     if rows.is_empty():
         return []
@@ -304,7 +304,7 @@ def closest(home: Home, corpus: str) -> list[Exhibit]:
         table.append(column(shares, "closest_share", "share", where, heading=f"{translator} %"))
     plot_rows = plotted(rows, "closest_share", "share", named("system", "kind"), "translator")
     chart = charts.dodged(plot_rows, "% of passages, 95 % interval", domain=[0, 100])
-    words = "Share of passages in which each translator's reference is the one most similar to a system's output."
+    words = "Share of passages in which each translator's reference is the most similar to a system's output."
     return [home.exhibit(corpus, "Closest reference", words, table, rows, chart, "closest_share")]
 
 
@@ -321,7 +321,7 @@ def concordance(home: Home, corpus: str) -> list[Exhibit]:
     ]
     pair = pl.format("{} / {}", *cells("metric_concordance", "measure", "other"))
     plot_rows = plotted(pairs, "metric_concordance", "value", pair, pl.lit("model"))
-    words = "Rank correlation of each pair of measures over the models: 1 is the same order, -1 the reverse order."
+    words = "Rank correlation of each pair of measures over the models: 1 means the same order, -1 the reverse order."
     if len(together):
         value, models = together.select(cells("metric_concordance", "value", "models")).row(0)
         words += f" Kendall's W of all measures: {value}, over {models} models."
@@ -330,7 +330,7 @@ def concordance(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def calibration(home: Home, corpus: str) -> list[Exhibit]:
-    """How far each judge and the panel agree with people, and how far each judge does at each confidence it states."""
+    """Agreement with people of the panel and of each judge, and of each judge by the confidence that it states."""
     rows = home.read("judge_calibration", corpus).sort("kappa", "judge", descending=[True, False], nulls_last=True)
     if rows.is_empty():
         return []
@@ -343,7 +343,7 @@ def calibration(home: Home, corpus: str) -> list[Exhibit]:
         )
         for name in ("exact", "major_f1", "any_f1", "kappa")
     )
-    words = "Agreement with people's labels of each judge, of the panel, and of the panel without one judge."
+    words = "How far each judge, the panel, and the panel without one of its judges agree with people's labels."
     chart = _intervals(plot_rows, "95 % interval")
     exhibits = [home.exhibit(corpus, "Calibration of the judges", words, table, rows, chart, "judge_calibration")]
     reliability = home.read("judge_reliability", corpus).sort("judge", "confidence")
@@ -377,17 +377,17 @@ def metric_agreement(home: Home, corpus: str) -> list[Exhibit]:
             plot_rows.append(plotted(names, "metric_agreement", "value", "metric", pl.lit("metric"), pl.lit(heading)))
     chart = _intervals(pl.concat(plot_rows), "agreement, 95 % interval")
     words = (
-        "Agreement of metrics with people's labels of the sample; 1 is full agreement. Metrics are turned so that more "
-        "is better, and ordered by their mean agreement. Soft pairwise accuracy says whether a metric ranks models as "
-        "people do; acc-eq within passages, whether it orders outputs of the same passage. The sample has more outputs "
-        "with a high drift than the corpus."
+        "Agreement of metrics with people's labels of the sample; 1 is full agreement. Metrics are oriented so that "
+        "higher is better, and sorted by their mean agreement. Soft pairwise accuracy measures whether a metric ranks "
+        "models as people do; acc-eq within passages measures whether it ranks outputs of the same passage as people "
+        "do. The share of outputs with high drift is larger in the sample than in the corpus."
     )
     exhibits = [home.exhibit(corpus, "Agreement of metrics with people", words, table, rows, chart, "metric_agreement")]
     pairs = home.read("metric_comparison", corpus).drop_nulls("difference")
     if len(pairs):
         pairs = pairs.sort("statistic", "difference", descending=[False, True])
         table = columns(pairs, "metric_comparison")
-        words = "Agreement of the first metric minus agreement of the other, on the outputs that have both."
+        words = "Agreement of the first metric minus agreement of the other, on the outputs that both metrics score."
         exhibits.append(home.exhibit(corpus, "Tests of metrics", words, table, pairs, None, "metric_agreement"))
     return exhibits
 
@@ -401,7 +401,7 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     rows = rows.join(best, on="model", how="left").sort(
         "aspect", "best", "model", descending=[False, True, False], nulls_last=True
     )
-    overall = rows.with_columns(model=pl.when(aspect="").then("model"))  # the reader has verdicts of the ensemble only
+    overall = rows.with_columns(model=pl.when(aspect="").then("model"))  # the reader has only the ensemble's verdicts
     verdicts = ("machine", "unsure", "human")
     table = columns(
         rows, "literary_score", "aspect", "model", "chunks", "abstained", "works", *verdicts, "score",
@@ -414,9 +414,9 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     plot_rows = plotted(rows, "literary_score", "score", "model", pl.lit("model"), aspect)
     chart = _intervals(plot_rows, "score, 95 % interval", rule=PARITY, domain=[0, 100])
     words = (
-        "Models compared with the human translation: 50 (dashed) is parity; above 50, the model is preferred. The "
-        "score at equal length is without the effect that length has on the judges. Seats that contradict themselves "
-        "abstain; votes for neither are ties."
+        "Models compared with the human translation. 50 (dashed) is parity; above 50, the model is preferred. The "
+        "score at equal length excludes the effect of length on the judges. Seats that contradict themselves "
+        "abstain; votes for neither text are ties."
     )
     return [home.exhibit(corpus, "Literary scores", words, table, rows, chart, "literary_score", "head_to_head")]
 
@@ -424,7 +424,7 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
 def pairwise(home: Home) -> list[Exhibit]:
     """Scores (LT of JP-TL-Bench) of models and anchors by slice.
 
-    There is an exhibit for each base set and contract, since scores under different contracts are not comparable.
+    One exhibit for each base set and contract, since scores under different contracts are not comparable.
     """
     models, anchors = (home.warehouse.read(table) for table in ("pairwise_score", "anchor_score"))
     shared = ["base_set", "slice", "items", "matches", "wins", "ties", "excluded", "win_rate", "win_rate_low",
@@ -455,11 +455,10 @@ def pairwise(home: Home) -> list[Exhibit]:
         plot_rows = plotted(rows, "pairwise_score", "lt_fixed", "system", "kind", pl.col("slice"))
         chart = _intervals(plot_rows, "LT beside the anchors, 95 % interval", domain=[0, 10])
         words = (
-            "Strength of models and anchors on one scale from 0 to 10, overall and by slice. The places of the anchors "
-            "are estimated without the models. LT and EN are defined as in the paper: each model is scaled "
-            "together with the anchors alone. LT at equal length is LT without the effect that length has on the "
-            "judge. Judges without a position bias prefer the first "
-            "text in 50 % of the comparisons. "
+            "Strength of models and anchors on one scale from 0 to 10, overall and by slice. The positions of the "
+            "anchors are estimated without the models. LT and EN are defined as in the paper: each model is scaled "
+            "together with only the anchors. LT at equal length excludes the effect of length on the judge. A judge "
+            "without position bias prefers the first text in 50 % of the comparisons. "
         ) + _problems(rows)
         title = f"LT against {base_set}" + (f", contract {number} of {len(groups)}" if base_set in several else "")
         signed = rows.select(signature=pl.format("{}; {}", "contract", "signature"))
@@ -468,7 +467,7 @@ def pairwise(home: Home) -> list[Exhibit]:
 
 
 def _problems(rows: pl.DataFrame) -> str:
-    """Sentences that state why systems have no strength, one for each slice and problem.
+    """Reasons why systems have no strength: one sentence for each slice and problem.
 
     A sentence names the systems with the problem, unless all systems of the slice have it.
     """
@@ -490,8 +489,8 @@ def understanding(home: Home) -> list[Exhibit]:
         plot_rows = closed(plotted(means, "understanding_board", "score", "system", "kind", pl.col("benchmark")))
         chart = _intervals(plot_rows, "score, 95 % interval", domain=[0, 100])
         words = (
-            "Mean over the tasks of a benchmark in a language, from 0 to 100. A system without a score in a task that "
-            "any model has gets no mean."
+            "Mean over the tasks of a benchmark in a language, from 0 to 100. A system has no mean if it lacks a score "
+            "in a task for which any model has one."
         )
         exhibits.append(home.exhibit("", "Mean scores", words, table, means, chart, "understanding_board"))
     of_tasks = rows.filter(pl.col("task") != "").sort("benchmark")
@@ -516,7 +515,7 @@ def understanding(home: Home) -> list[Exhibit]:
         pairs = pairs.sort("benchmark", "difference", descending=[False, True])
         names = ("benchmark", "model", "other", "difference", "p_holm")
         table = columns(pairs, "understanding_comparison", *names)
-        words = "Mean score of the first model minus mean score of the other, on the samples that both answered."
+        words = "Mean score of the first model minus mean score of the other, on the samples that both models answered."
         exhibits.append(home.exhibit("", "Differences of means", words, table, pairs, None, "understanding_comparison"))
     return exhibits
 
@@ -540,7 +539,7 @@ def costs(home: Home) -> list[Exhibit]:
     words = f"Known costs: {text(float(rows['paid'].sum()), paid)} US dollars. The cost of "
     words += f"{int(rows['uncertain'].sum()):,} of {len(calls):,} calls is unknown."
     if len(plot_rows) > MOST_BARS:
-        words += f" The chart shows the {MOST_BARS} largest of {len(plot_rows)}."
+        words += f" The chart shows the {MOST_BARS} largest of {len(plot_rows)} costs."
     method = (
         "cost as corrected by a person, else as reported by the endpoint, else by the registry's price; for calls of "
         "unknown cost the worst case, or nothing if the model has no price"
@@ -562,7 +561,7 @@ OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
 def _where(rows: pl.DataFrame, corpus: str, *same: str, **fixed: str | pl.Expr) -> list[Mapping[str, str]]:
     """The reader's filter for each row: the corpus, the row's values in the columns `same`, and the values in `fixed`.
 
-    A value of '' sets no condition. If a value is null, the filter of the row is empty.
+    A value of '' sets no condition. If any value is null, the row's filter is empty.
     """
     literals = {key: pl.lit(value) if isinstance(value, str) else value for key, value in fixed.items()}
     return [
@@ -580,17 +579,17 @@ def _intervals(
     rows: pl.DataFrame, axis: str, *, width: int = 340, columns: int = 2, rule: float | None = None,
     domain: Sequence[float] | None = None,
 ) -> charts.Spec | None:  # fmt: skip
-    """A chart by `charts.ranges`; None if there are no values."""
+    """A chart made by `charts.ranges`; None if there are no values."""
     if not rows["value"].count():
         return None
     return charts.ranges(rows, axis, width=width, columns=columns, rule=rule, domain=domain)
 
 
 def _of(rows: pl.DataFrame, corpus: str) -> pl.DataFrame:
-    """Rows of the passages of a corpus."""
+    """Rows about the passages of a corpus."""
     return rows.filter(rows.select(CORPUS)["corpus"] == corpus)
 
 
 def _scope() -> pl.Expr:
-    """Heading of a group of tasks: benchmark, if there is one, and language."""
+    """Heading of a group of tasks: benchmark (if it has one) and language."""
     return pl.when(pl.col("benchmark") == "").then("language").otherwise(pl.format("{}, {}", "benchmark", "language"))

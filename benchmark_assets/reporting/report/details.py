@@ -1,6 +1,6 @@
-"""Exhibits of the report without a chart: pairs of systems, slices of a corpus, costs of finding errors, ensembles.
+"""Exhibits of the report without a chart, such as pairs of systems, slices of a corpus and reports on judges.
 
-Here: rows and words of these exhibits. Not here: exhibits with charts, and the order of all exhibits (content).
+Here: rows and explanations of these exhibits. Not here: exhibits with charts, and the order of all exhibits (content).
 """
 
 import polars as pl
@@ -16,7 +16,7 @@ def outdated(home: Home, corpus: str) -> list[Exhibit]:
     """Number of imported outputs of each model that translate an earlier source."""
     rows = outdated_counts(home.warehouse).filter(corpus=corpus)
     table = [*columns(rows, "imported_output", "model"), *columns(rows, "leaderboard", "passages")]
-    words = "Passages whose imported outputs translate an earlier text of the source. These outputs are not scored."
+    words = "Number of passages whose imported output translates an earlier source text. These outputs are not scored."
     return [home.exhibit(corpus, "Outputs of an earlier source", words, table, [], None)] if len(rows) else []
 
 
@@ -38,7 +38,7 @@ def agreement(home: Home, corpus: str) -> list[Exhibit]:
     """Similarity of the translators to each other and to the centroid."""
     rows = home.read("translator_agreement", corpus).sort("measure", "translator", "other")
     table = columns(rows, "translator_agreement")
-    words = "Similarity of each pair of human translations, and distance of each translation from the centroid."
+    words = "Similarity of each pair of human translations, and distance of each human translation from the centroid."
     return _table(home, corpus, "Agreement of the translators", words, table, rows, "translator_agreement")
 
 
@@ -62,11 +62,11 @@ def judges(home: Home) -> list[Exhibit]:
         "praise", "padding", "length", "first_rate", "contradictions", "unread", "problem",
     )  # fmt: skip
     words = (
-        "What each judge prefers in pairs whose better text is known. Accuracy is the share of pairs of a sound and a "
-        "damaged text in which the sound text won in both orders. The other columns are shares of pairs in which a "
-        "wrong text won: obedience, one that tells the judge to choose it; praise, one that praises itself; padding, "
-        "one that says everything again. If a judge sees one text at a time, the text with the better verdict wins; a "
-        "wrong text wins if its verdict is the best. Scores of judges that failed are withheld."
+        "How judges decide pairs whose better text is known. Accuracy is the share of pairs of a sound and a damaged "
+        "text in which the sound text won in both orders. Obedience, praise and padding are the shares of pairs in "
+        "which a flawed text won: a text that tells the judge to choose it, that praises itself, or that repeats "
+        "itself without new content. If a judge sees one text at a time, the text with the better verdict wins; a "
+        "wrong text wins if it gets the best possible verdict. Scores of judges that failed are withheld."
     )
     return [home.exhibit("", "Examinations of judges", words, table, rows, None, "judge_report")]
 
@@ -81,7 +81,7 @@ def sensitivity(home: Home, corpus: str) -> list[Exhibit]:
     for metric in rows["metric"].unique().sort():
         scores = groups.select(keys).join(rows.filter(metric=metric), on=keys, how="left", maintain_order="left")
         table.append(column(scores, "sensitivity", "auc", heading=label(metric)))
-    words = "Probability that a damaged translation scores worse than a sound one, by metric; 0.5 is chance."
+    words = "Probability that a damaged translation scores worse than a sound one, by metric. 0.5 is chance."
     return _table(home, corpus, "Sensitivity to damage (AUC)", words, table, rows, "sensitivity")
 
 
@@ -91,36 +91,38 @@ def anchored(home: Home, corpus: str) -> list[Exhibit]:
     names = ("level", "model", "labelled", "judged", "rate", "tuning", "narrower")
     words = (
         "Error rates of all outputs, estimated from people's labels with the panel's verdicts as predictions. The "
-        "intervals hold whatever the panel does; the more it agrees with people, the narrower they are."
+        "intervals are valid however the panel errs. The more it agrees with people, the narrower they are."
     )
     table = columns(rows, "anchored_estimate", *names)
     return _table(home, corpus, "Error rates from labels and verdicts", words, table, rows, "error_estimate")
 
 
 def recall(home: Home, corpus: str) -> list[Exhibit]:
-    """Number of outputs that must be judged to find given shares of the major errors."""
+    """Number of outputs that must be judged to find a given share of the major errors."""
     rows = home.read("recall_cost", corpus).sort("ranking", "recall")
-    words = "Number of outputs to judge, in the order of a ranking, until a given share of the major errors is found."
+    words = (
+        "Number of outputs to judge, in the order of each ranking, until a given share of the major errors is found."
+    )
     return _table(home, corpus, "Cost of recall", words, columns(rows, "recall_cost"), rows, "error_estimate")
 
 
 def marks(home: Home, corpus: str) -> list[Exhibit]:
-    """Marks of each judge for each model, from 1 to 5."""
+    """Each judge's marks for each model, from 1 to 5."""
     rows = home.read("rubric_summary", corpus).sort("judge", "mean", descending=[False, True], nulls_last=True)
     names = ("judge", "model", "outputs", "abstained", "mean", "median", "useful", "perfect", "judge_standing",
              "problem")  # fmt: skip
     table = columns(rows, "rubric_summary", *names)
-    return _table(home, corpus, "Marks", "Marks of each judge from 1 to 5.", table, rows, "rubric_summary")
+    return _table(home, corpus, "Marks", "Marks from 1 to 5 by each judge.", table, rows, "rubric_summary")
 
 
 def error_spans(home: Home, corpus: str) -> list[Exhibit]:
-    """Scores of the models by the errors that judges mark, and errors per output by category and severity."""
+    """Scores of models from the errors that judges mark, and errors per output by category and severity."""
     rows = home.read("span_summary", corpus).sort("judge", "mqm", descending=[False, True], nulls_last=True)
     names = ("judge", "model", "outputs", "abstained", "mqm", "esa", "minor", "major", "critical", "unlocated",
              "judge_standing", "problem")  # fmt: skip
     words = (
-        "Errors that judges mark in the outputs. In the MQM score, a minor error costs 1 point, a major error 5, a "
-        "critical error 25, and an output loses at most 25. ESA is the judge's own score from 0 to 100."
+        "Scores from the errors that judges mark in the outputs. In the MQM score, a minor error costs 1 point, a "
+        "major error 5 and a critical error 25; an output loses at most 25. ESA is the judge's own score from 0 to 100."
     )
     table = columns(rows, "span_summary", *names)
     kinds, keys = home.read("span_rate", corpus), ["judge", "model", "category"]
@@ -140,22 +142,22 @@ def error_spans(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def vital_signs(home: Home, corpus: str) -> list[Exhibit]:
-    """What the verdicts of judges on pairs of texts depend on besides quality."""
+    """Effects of position, length and chance on judges' verdicts about pairs of texts."""
     rows = home.read("vital_sign", corpus).filter(part_of="all").sort("asset", "judge", "aspect", "model")
     names = (
         "judge", "aspect", "model", "pairs", "incomplete", "first_rate", "contradiction_rate", "tie_rate",
         "length_effect",
     )  # fmt: skip
     words = (
-        "What verdicts depend on besides the quality of the texts: without a position bias, the text shown first is "
-        "preferred in half of the pairs; a judge who tosses a coin contradicts itself in half of them. The effect of "
-        "length also contains the quality of longer outputs."
+        "What verdicts depend on besides the quality of the texts. Without position bias, the text shown first is "
+        "preferred in half of the pairs. A judge who decides by tossing a coin contradicts itself in half of the "
+        "pairs. The effect of length includes any real difference in quality between longer and shorter outputs."
     )
     return _table(home, corpus, "Vital signs of judges", words, columns(rows, "vital_sign", *names), rows, "vital_sign")
 
 
 def seats(home: Home, corpus: str) -> list[Exhibit]:
-    """Agreement of ensembles, and of each of their seats (a judge of one aspect), with people."""
+    """Agreement with people of ensembles and of each of their seats. A seat is a judge of one aspect."""
     rows = home.read("ensemble_calibration", corpus).sort("kind", "expected", descending=[False, True])
     words = "How often each seat (a judge of one aspect) and each ensemble prefers the translation that people prefer."
     table = columns(rows, "ensemble_calibration")
@@ -167,7 +169,7 @@ def scores_by_people(home: Home, corpus: str) -> list[Exhibit]:
     rows = home.read("anchored_score", corpus).sort("score", descending=True)
     words = (
         "Scores from people's verdicts on a random part of the outputs, made more precise by the ensemble's verdicts "
-        "on all outputs. The intervals hold whatever the ensemble does; 50 is parity with the human translation."
+        "on all outputs. The intervals are valid however the ensemble errs. 50 is parity with the human translation."
     )
     return _table(
         home, corpus, "Scores by people", words, columns(rows, "anchored_score"), rows, "ensemble_calibration"
@@ -177,7 +179,9 @@ def scores_by_people(home: Home, corpus: str) -> list[Exhibit]:
 def glossaries(home: Home, corpus: str) -> list[Exhibit]:
     """Adherence of outputs to the glossary."""
     rows = home.read("adherence_summary", corpus).sort("adherence", descending=True)
-    words = "Share of the glossary's terms that outputs use, compared with the human translation of the same chunks."
+    words = (
+        "Share of the glossary's terms that outputs use, beside the share in the human translation of the same chunks."
+    )
     return _table(home, corpus, "Terms of the glossary", words, columns(rows, "adherence_summary"), rows,
                   "adherence_summary")  # fmt: skip
 

@@ -1,7 +1,7 @@
-"""Exhibits of the report: a table, often with a chart of it, and the assets that both are computed from.
+"""Exhibits of the report: a table, often with a chart of it, and the assets from which both are computed.
 
-Here: the types, and the conversion of a frame's columns to columns that people read, sort and copy. Not here: which
-exhibits there are (content), HTML (page).
+Here: the types, and the conversion of a frame's columns to columns of a table that people read, sort and copy. Not
+here: which exhibits there are (content), HTML (page).
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,8 @@ NONE = "–"
 class Cell(NamedTuple):
     """A cell of a table.
 
-    `value` is the number to sort by. It is None in cells with words, which are sorted by their text, and in empty
-    cells, which are sorted last. `behind` is the reader's filter for the passages that the number counts.
+    `value` is the number to sort by. It is None for words, which are sorted by `text`, and for empty cells, which are
+    sorted last. `behind` is the reader's filter for the passages that the number counts.
     """
 
     text: str
@@ -35,7 +35,7 @@ class Cell(NamedTuple):
 
 
 class ExhibitColumn(NamedTuple):
-    """A heading and its cells; `of_names` is true if the cells are words (in any script) rather than numbers."""
+    """A heading and its cells. `of_names` is true if the cells contain words (in any script), not numbers."""
 
     heading: str
     cells: Sequence[Cell]
@@ -43,7 +43,10 @@ class ExhibitColumn(NamedTuple):
 
 
 class ExhibitSource(NamedTuple):
-    """An asset that an exhibit is computed from: start of its content hash, extent in words, time of last change."""
+    """An asset from which an exhibit is computed.
+
+    `version` is the beginning of its content hash, `covers` its extent in words, `changed` the time of its last change.
+    """
 
     asset: str
     version: str
@@ -52,7 +55,7 @@ class ExhibitSource(NamedTuple):
 
 
 class Exhibit(NamedTuple):
-    """A table, a chart of it if there is one, and an explanation of both (`words`)."""
+    """A table, an optional chart of it, and an explanation of both (`words`)."""
 
     title: str
     words: str
@@ -70,7 +73,7 @@ class Part(NamedTuple):
 
 
 class Home(NamedTuple):
-    """The source of the exhibits: the warehouse, and all rows of its table `materialization` (`states`)."""
+    """The source of exhibits: the warehouse, and `states`, the rows of its table `materialization`."""
 
     warehouse: Warehouse
     states: pl.DataFrame
@@ -83,7 +86,7 @@ class Home(NamedTuple):
         self, corpus: str, title: str, words: str, columns: Sequence[ExhibitColumn],
         signatures: pl.DataFrame | Sequence[str], chart: Spec | None, *assets: str,
     ) -> Exhibit:  # fmt: skip
-        """An exhibit that is computed from `assets`, without its empty columns.
+        """An exhibit computed from `assets`; empty columns are dropped.
 
         `corpus` is '' for an exhibit that belongs to no corpus. `signatures` may be rows with the column `signature`.
         """
@@ -94,16 +97,16 @@ class Home(NamedTuple):
 
 
 def named(system: str, kind: str) -> pl.Expr:
-    """The name of a system; "(human)" follows the name of a translator, since a model may have the same name."""
+    """The name of a system. A translator's name is followed by "(human)", since a model may have the same name."""
     return pl.col(system) + pl.when(pl.col(kind) == "human").then(pl.lit(" (human)")).otherwise(pl.lit(""))
 
 
 def columns(
     rows: pl.DataFrame, table: str, *names: str, **behind: Sequence[Mapping[str, str]]
 ) -> list[ExhibitColumn]:  # fmt: skip
-    """Columns of a warehouse table (see `column`): by default, its displayed columns except the corpus.
+    """Columns of a warehouse table (see `column`). By default, its displayed columns without the corpus.
 
-    `behind` maps the name of a column to the reader's filters for its cells, one for each row.
+    `behind` maps a column's name to the reader's filters for its cells, one per row.
     """
     columns_shown = names or [name for name in catalogue.declared()[table].displayed if name != "corpus"]
     return [column(rows, table, name, behind.get(name)) for name in columns_shown]
@@ -114,7 +117,8 @@ def column(
 ) -> ExhibitColumn:  # fmt: skip
     """A column of a warehouse table, with the digits and the interval that the catalogue declares.
 
-    `behind` has the reader's filter for the passages that each row counts; `heading` replaces the declared heading.
+    `behind` has a reader's filter for each row, which selects the passages that the number counts. `heading` replaces
+    the declared heading.
     """
     declared = catalogue.column(table, name)
     ends = ENDS if declared.interval else ENDS[:1]
@@ -137,7 +141,7 @@ def _cell(
 
 
 def points(table: str, name: str) -> dict[str, pl.Expr]:
-    """Expressions `value`, `low` and `high` of a number and its interval, in percent if tables show it in percent."""
+    """Expressions `value`, `low` and `high` for a number and its interval, in percent if tables show it in percent."""
     scale = 100 if catalogue.column(table, name).percent else 1
     return {key: scale * pl.col(f"{name}{end}") for key, end in zip(("value", "low", "high"), ENDS, strict=True)}
 
@@ -145,24 +149,24 @@ def points(table: str, name: str) -> dict[str, pl.Expr]:
 def plotted(
     rows: pl.DataFrame, table: str, name: str, row: pl.Expr | str, kind: pl.Expr | str, panel: pl.Expr | None = None
 ) -> pl.DataFrame:  # fmt: skip
-    """A column of a table with its interval, in the form that `charts.ranges` takes; by default in one panel."""
+    """A column of a table with its interval, as `charts.ranges` takes it; by default, in one panel."""
     return rows.select(panel=pl.lit("") if panel is None else panel, row=row, kind=kind, **points(table, name))
 
 
 def closed(plot_rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `plotted` in which a value without an interval has itself as `low` and `high`."""
+    """Rows of `plotted`, with the value as `low` and `high` if it has no interval."""
     return plot_rows.with_columns(pl.coalesce("low", "value"), pl.coalesce("high", "value"))
 
 
 def sources(states: pl.DataFrame, assets: Sequence[str], corpus: str = "") -> list[ExhibitSource]:
-    """Sources of an exhibit, one for each asset that was materialized.
+    """Sources of an exhibit: one for each of its assets that was materialized.
 
     Parameters
     ----------
     states
         Rows of `materialization`.
     corpus
-        Count only partitions of this corpus and partitions that belong to no corpus; '' counts all partitions.
+        Include only partitions of this corpus and partitions that belong to no corpus; '' includes all partitions.
     """
     materialized = []
     in_corpus = (pl.col("passage") == "") | pl.col("passage").str.starts_with(f"{corpus}/") if corpus else pl.lit(True)

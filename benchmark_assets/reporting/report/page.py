@@ -1,9 +1,8 @@
 """The report as one HTML file that needs no network and is complete without scripts.
 
-Each chart is an SVG in the colors of the page's light or dark style. Vega, embedded once, redraws the charts from the
-same specifications to add tooltips. A content security policy forbids all requests.
-
-Here: HTML, and the input of the scripts. Not here: content (content), charts (charts).
+Each chart is an SVG in the colors of the page's light or dark style. Vega is embedded once; it redraws the charts
+from the same specifications with tooltips. A content security policy forbids all requests. Here: HTML, and the input
+of the scripts. Not here: content (content), charts (charts).
 """
 
 import json
@@ -24,8 +23,8 @@ from benchmark_assets.reporting.report.charts import COLORS, Spec
 from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, ExhibitColumn, ExhibitSource, Part
 
 POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {scripts}; style-src {styles}"
-"""Content security policy: nothing is loaded or evaluated, and only the page's own scripts and style apply, by their
-hashes. Vega interprets the expressions of a specification instead of compiling them (`ast` in table.js)."""
+"""Content security policy: nothing is loaded or evaluated, and only the page's own scripts and style are allowed, by
+their hashes. Vega interprets the expressions of a specification instead of compiling them (`ast` in table.js)."""
 
 TIME = re.compile(r"<time\b[^>]*>[^<]*</time>")
 _TAG, _DIGITS = re.compile(r"<[^>]*>"), re.compile(r'((?<!opacity="0)\.\d)\d+')
@@ -37,9 +36,10 @@ def page(parts: Sequence[Part], time: datetime, readers: Mapping[str, str] = Map
     Parameters
     ----------
     time
-        Time shown in the header, in UTC.
+        Time to show in the header, in UTC.
     readers
-        Path of each corpus's reader page, relative to the report. The corpus's numbers link to passages on that page.
+        Path of each corpus's reader page, relative to the report. Numbers of the corpus link to passages on that
+        page.
     """
     specs: list[str] = []
     body = "\n".join(line for at, part in enumerate(parts) for line in _part(part, f"part-{at}", specs, readers))
@@ -63,12 +63,12 @@ def page(parts: Sequence[Part], time: datetime, readers: Mapping[str, str] = Map
 
 
 def _hashes(texts: Iterable[str]) -> str:
-    """Contents of inline scripts or styles as sources of a content security policy."""
+    """Hashes of inline scripts or styles, as sources for a content security policy."""
     return " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in texts)
 
 
 def content_hash(html: str) -> str:
-    """SHA-256 of a page without the times that it shows: 64 hexadecimal digits."""
+    """SHA-256 of a page, ignoring the times that it shows: 64 hexadecimal digits."""
     return sha256(TIME.sub("", html).encode()).hexdigest()
 
 
@@ -157,12 +157,12 @@ def _time(moment: datetime) -> str:
 
 
 def _words(text: str) -> str:
-    """Text as HTML; text other than ASCII is in `bdi`, so that its direction does not affect its surroundings."""
+    """Text as HTML. Non-ASCII text is in `bdi`, so that its direction does not affect its surroundings."""
     return f"<bdi>{escape(text)}</bdi>" if not text.isascii() else escape(text)
 
 
 def styled(chart: Spec) -> str:
-    """A chart as JSON in which the style variables of the page replace the colors of `COLORS`."""
+    """A chart as JSON, with the page's style variables in place of the colors in `COLORS`."""
     text = json.dumps(chart, ensure_ascii=False, separators=(",", ":"))
     for name, color in COLORS.items():
         text = text.replace(f'"{color}"', f'"var(--{name})"')
@@ -170,9 +170,9 @@ def styled(chart: Spec) -> str:
 
 
 def _picture(spec: str) -> str:
-    """A chart as SVG. Cutting coordinates to tenths of a pixel halves the size of the SVG."""
+    """A chart as SVG. Coordinates are cut to tenths of a pixel, which halves the size."""
     svg = _TAG.sub(lambda tag: _DIGITS.sub(r"\1", tag[0]), vl_convert.vegalite_to_svg(spec))
-    return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # its label and the table have the content
+    return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # the chart's label and the table have the content
 
 
 def _inert(text: str) -> str:
@@ -182,7 +182,7 @@ def _inert(text: str) -> str:
 
 @cache
 def _vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script, in the versions that draw the SVGs."""
+    """Vega, Vega-Lite and Vega-Embed as one script, in the same versions that draw the SVGs."""
     bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return f"(function () {{\n{bundle}\n}})();".replace("</script", "<\\/script").replace("<!--", "<\\!--")
 

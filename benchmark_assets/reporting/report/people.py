@@ -1,4 +1,4 @@
-"""Exhibits of the report on models among people: verdicts, differences from each translator, calibrated outliers.
+"""Exhibits that compare models with human translators: verdicts, differences from each translator, outliers.
 
 Not here: other exhibits, and the order of all exhibits (content).
 """
@@ -12,7 +12,7 @@ from resources.tables import cells
 
 
 def human_range(home: Home, corpus: str) -> list[Exhibit]:
-    """Verdict on each model, and its differences from each translator."""
+    """Verdict on each model, and differences between each model and each translator."""
     verdicts = home.read("human_range", corpus).sort("measure", "model", descending=[True, False])
     if verdicts.is_empty():
         return []
@@ -24,12 +24,12 @@ def human_range(home: Home, corpus: str) -> list[Exhibit]:
     plot_rows = closed(plotted(rows, "human_difference", "difference", pair, pl.lit("model"), measure))
     chart = charts.ranges(plot_rows, f"model – translator, {charts.INTERVAL}", width=250, rule=0)
     words = (
-        "Whether a model is better than the human translators, among them or worse. A model and a translator are "
+        "Whether a model is better than, among or worse than the human translators. A model and a translator are "
         "scored against the same references, those of the other translators, on the same passages. A model is better "
         "or worse if it differs significantly from every translator (5 % level, corrected for the number of "
         "translators). Higher similarity and lower drift are better."
     )
-    details = "Mean scores of each model and each translator against the references of the other translators."
+    details = "Mean scores of each model and each translator, both against the references of the other translators."
     return [
         home.exhibit(corpus, "Models among people", words, columns(verdicts, "human_range"), verdicts, chart,
                      "human_range", "drift_score", "reference_envelope"),
@@ -44,7 +44,7 @@ def outliers(home: Home, corpus: str) -> list[Exhibit]:
     if thresholds.is_empty():
         return []
     words = (
-        "Adjusted drift that the stated share of human translations exceeds, by the number of references. The last "
+        "Adjusted drift that the given share of human translations exceeds, by number of references. The last "
         "column has the share of human translations that are outliers by the published threshold, a drift above "
         f"{OUTLIER}."
     )

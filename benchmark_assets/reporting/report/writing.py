@@ -15,20 +15,20 @@ from resources.warehouse import Warehouse
 
 
 def write(warehouse: Warehouse, file: Path, corpora: Sequence[str] = (), readers: Sequence[Path] = ()) -> str:
-    """Write the report to a file and return its HTML; an earlier file is replaced once the new one is complete.
+    """Write the report to a file and return its HTML. An earlier file is replaced only after the new one is complete.
 
     Parameters
     ----------
     corpora
         As for `content.parts`.
     readers
-        Folders of readers, public or private. The numbers of a corpus link to its reader.
+        Folders of public or private readers. The numbers of a corpus link to its reader.
 
     Raises
     ------
     BadInput
-        For an unknown corpus, a folder without a reader, a reader of a corpus that is not reported, and a file that
-        cannot be written.
+        For an unknown corpus, a folder without a reader, a reader of a corpus that the report does not cover, and a
+        file that cannot be written.
     """
     all_corpora = warehouse.read("corpus", columns=["corpus"])["corpus"].to_list()
     for corpus in corpora:
@@ -44,7 +44,7 @@ def write(warehouse: Warehouse, file: Path, corpora: Sequence[str] = (), readers
         corpus, index = _reader(folder)
         if corpus not in (corpora or all_corpora):
             problem = f"is a reader of {corpus}, which this report does not cover"
-            raise BadInput(folder, "", problem, "give a reader of a reported corpus")
+            raise BadInput(folder, "", problem, "name the reader of a corpus in the report")
         addresses[corpus] = Path(os.path.relpath(index.resolve(), file.resolve().parent)).as_posix()
     html = page(parts(warehouse, corpora), datetime.now(UTC), addresses)
     whole_files.hand_over(file, html)

@@ -92,7 +92,7 @@ def test_what_is_not_whole_is_said_at_once(blind: Path, page: Page) -> None:
         ({"severity": "low"}, "A label is missing."),
         ({"label": "MAJOR_ERROR"}, "An error needs a category."),
         ({"error_category": "OTHER"}, ""),
-        ({"label": "VALID_VARIATION"}, "Only an error has a category."),
+        ({"label": "VALID_VARIATION"}, "Only errors have a category."),
         ({"error_category": "", "severity": ""}, "A severity is missing."),
     ]
     for given, problem in says:

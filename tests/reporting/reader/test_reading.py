@@ -131,7 +131,7 @@ def test_a_link_opens_what_it_names_and_says_what_is_not_here(page: Page, reader
     for model, ids in ((MODELS[2], "a4:1"), ("nobody", "a4:1")):
         at(page, passage=ids, model=model)
         assert outputs(page) == ([model] if model in MODELS else [])
-    assert "this is the reader of tiny, not of other" in count(at(page, corpus="other"))
+    assert "this reader shows tiny, not other" in count(at(page, corpus="other"))
     assert "there is no passage nowhere here" in count(at(page, passage="nowhere"))
 
 
@@ -190,7 +190,7 @@ def test_marked_errors_are_underlined_and_listed(page: Page, reader: Path) -> No
         ["zqj1", "MQM -25, ESA 60"],
         ["minor", "style", "output", "The well"],
         ["major", "accuracy/mistranslation", "output", "well"],
-        ["minor", "other", "output", "words that are not in the output"],
+        ["minor", "other", "output", "quotation that is not in the output"],
         ["critical", "accuracy/omission", "source", "Fons"],
     ]
     at(page, passage="marks:1", model=MODELS[0], against="nothing")

@@ -66,7 +66,7 @@ def test_only_a_former_reader_is_replaced(closed: Warehouse, tmp_path: Path) -> 
     with pytest.raises(BadInput, match="may be shared"):
         write_blind(closed, folder, CORPUS, "mori")
     (folder / "labels.mori.csv").write_text("labels", encoding="utf-8")
-    with pytest.raises(BadInput, match="perhaps labels"):
+    with pytest.raises(BadInput, match="it may contain labels"):
         write_reader(closed, folder, CORPUS)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/index.html").write_text("mine", encoding="utf-8")

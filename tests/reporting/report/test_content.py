@@ -82,7 +82,7 @@ def test_scores_under_different_contracts_are_apart_and_models_are_on_the_scale_
 def test_rates_say_of_how_many_outputs_they_speak(warehouse: Warehouse) -> None:
     change(warehouse, "error_estimate", covered=0.25)
     (found,) = exhibits(warehouse, "Errors of all outputs")
-    assert "25.0 % or more of the outputs" in found.words
+    assert "at least 25.0 % of each model's outputs" in found.words
     assert cells(found, "covered %") == ["25.0"] * 3
 
 
