@@ -23,11 +23,15 @@ from resources import catalogue, locks, migration
 from resources.errors import BadInput, DamagedError
 from resources.frozen import Frozen
 from resources.identity import Mark
+from resources.read_cache import ReadCache, query
 from resources.whole_files import sync
 
 UNWRITTEN = "nothing was written"
 
 LOST = "restore a backup with `variorum restore FOLDER`, or begin without it: `variorum rebuild`"
+
+FEW = 50
+"""Maximum number of keys that a query lists instead of joining them."""
 
 SLACK = 16 << 20
 """Minimum number of free bytes for which `compact` rewrites a file."""
@@ -41,6 +45,9 @@ _OPEN: set[str] = set()
 # forked process has no file open.
 _ATTACHED: dict[int, str] = {}
 _KEPT: dict[tuple[int, str], float] = {}
+
+# What this process has read from the attached file since it attached it.
+_READS = ReadCache()
 
 IDLE = 0.5
 """Seconds without use after which a file kept open is closed, so that programs that do not use this class can open
@@ -117,18 +124,32 @@ class Warehouse(Frozen):
         most
             Read at most this many rows.
         """
+        asked = query(table, keys, columns, most)
+        with self._opened():
+            kept = _READS.get(asked)
+            if kept is None:
+                kept = self._read(table, keys, columns, most)
+                _READS.put(asked, kept)
+            return kept
+
+    def _read(
+        self, table: str, keys: pl.DataFrame | None, columns: Sequence[str] | None, most: int | None
+    ) -> pl.DataFrame:
+        """Read as `read` does, from the file."""
         declared = catalogue.table(table)
         chosen = ", ".join(f't."{name}"' for name in columns or declared.columns)
-        condition = ""
-        if keys is not None:
-            condition = f"SEMI JOIN keys ON {_equal(keys.columns)}"
         order = ", ".join(f't."{name}"' for name in declared.key)
         limit = "" if most is None else f"LIMIT {most:d}"
+        condition, values = "", []
         with self._connect() as connection:
-            if keys is not None:
+            if keys is not None and keys.width == 1 and 0 < len(keys) <= FEW:  # three times as fast as a join
+                values = keys.to_series().to_list()
+                condition = f'WHERE t."{keys.columns[0]}" IN ({", ".join("?" for _ in values)})'
+            elif keys is not None:
                 connection.register("keys", keys.unique().to_arrow())
-            query = f'SELECT {chosen} FROM "{table}" t {condition} ORDER BY {order} {limit}'
-            rows: pl.DataFrame = connection.sql(query).pl()
+                condition = f"SEMI JOIN keys ON {_equal(keys.columns)}"
+            statement = f'SELECT {chosen} FROM "{table}" t {condition} ORDER BY {order} {limit}'
+            rows: pl.DataFrame = connection.sql(statement, params=values).pl()
             return rows
 
     def differences(self, table: str) -> pl.DataFrame:
@@ -295,6 +316,8 @@ class Warehouse(Frozen):
             for replacement in replacements:
                 _replace(connection, replacement, run_id)
             connection.commit()
+            for replacement in replacements:
+                _READS.forget(replacement.table, replacement.partitions)
 
     @contextmanager
     def _connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -346,6 +369,7 @@ class Warehouse(Frozen):
             time.sleep(2 * PATIENCE)  # lets the waiting process go first
         with _engine(os.getpid()).cursor() as connection:
             self._open(connection)
+            _READS.clear()
             _ATTACHED[os.getpid()] = self.path
             connection.execute("USE warehouse")
             try:
@@ -407,6 +431,7 @@ class Warehouse(Frozen):
 
 def _detach() -> None:
     """Close the file that this process has open, if any."""
+    _READS.clear()
     if _ATTACHED.pop(os.getpid(), None):
         with suppress(duckdb.IOException):  # disk full: committed rows stay in the write-ahead log
             _engine(os.getpid()).execute("DETACH warehouse")

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,9 +48,7 @@ def examine(
     key.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        _check_depth(text)
-        content: Any = yaml.load(text, _Loader)
+        content = _parsed(path.read_text(encoding="utf-8"))
     except OSError as error:
         return None, [BadInput(path, "", f"cannot be read ({error.strerror})", "check the path")]
     except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:  # PyYAML lets most of these through
@@ -71,6 +70,13 @@ def examine(
         return kind.model_validate(rest), faults
     except ValidationError:
         return None, faults
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Any:
+    """The content of a YAML text, which callers must not change. An update reads the same few files many times."""
+    _check_depth(text)
+    return yaml.load(text, _Loader)
 
 
 def _check_depth(text: str) -> None:

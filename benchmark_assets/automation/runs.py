@@ -184,13 +184,15 @@ def _update(
     warnings: list[str] = []
     failures: list[RunFailedError] = []
     job = definitions.resolve_implicit_global_asset_job_def()
-    for group in stretches(definitions):
+    groups = stretches(definitions)
+    unsound_assets = unsound(instance, [asset for group in groups for asset in group])
+    for group in groups:
         work: dict[tuple[str, str] | None, list[dg.AssetKey]] = {}
         for asset in group:
             name = asset.to_user_string()
             try:
                 stale = due(definitions, instance, asset, scope)
-                if stale.rows.is_empty() and unsound(instance, [asset]):  # repeat its checks: the cause may be fixed
+                if stale.rows.is_empty() and name in unsound_assets:  # repeat its checks: the cause may be fixed
                     checks = job.asset_layer.asset_graph.get_check_keys_for_assets({asset})
                     only_checks = job.get_subset(asset_selection=set(), asset_check_selection=checks)
                     warnings += _run(only_checks, instance, name, payer)

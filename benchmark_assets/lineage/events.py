@@ -36,10 +36,10 @@ SOUND = "sound"
 
 
 class Input(NamedTuple):
-    """Versions of an upstream asset, and the storage ids of the events that reported them.
+    """Versions of an upstream asset.
 
-    `on` lists the dimensions that the upstream asset shares with the downstream one. `rows` has the columns `on`,
-    `version` and `pointer`, one row per combination of keys.
+    `on` lists the dimensions that the upstream asset shares with the downstream one. `rows` has the columns `on` and
+    `version`, one row per combination of keys.
     """
 
     key: dg.AssetKey
@@ -56,7 +56,7 @@ def report(
     context: dg.AssetExecutionContext | dg.OpExecutionContext,
     asset: dg.AssetKey,
     rows: pl.DataFrame,
-    inputs: list[Input],
+    inputs: Sequence[tuple[Input, pl.DataFrame]],
     code_version: str,
     dims: list[str],
     metadata: Mapping[str, dg.MetadataValue] | None = None,
@@ -70,17 +70,21 @@ def report(
         Partitions: columns of `KEYS` ('' for dimensions that the asset lacks), `version` and `row_count` (rows in the
         table with the asset's name).
     inputs
-        Upstream assets with their versions.
+        Upstream assets with their versions, and the `pointers` of each.
     metadata, last_metadata
         Metadata of every event, and additional metadata of the last event only, where it is listed first.
     """
-    for source in inputs:
-        name = source.key.to_user_string()
-        versions = source.rows.rename({"version": f"version of {name}", "pointer": f"pointer of {name}"})
-        if source.on:
-            rows = rows.join(versions, on=source.on, how="left", maintain_order="left")
+    for source, pointers_of_all in inputs:
+        name, on = source.key.to_user_string(), source.on
+        versions = source.rows.rename({"version": f"version of {name}"})
+        # Partitions that were removed have a pointer, too: an event, but no version.
+        newest = pl.col("pointer").max().alias(f"pointer of {name}")
+        if on:
+            latest = pointers_of_all.group_by(on).agg(newest)
+            rows = rows.join(versions, on=on, how="left", maintain_order="left")
+            rows = rows.join(latest, on=on, how="left", maintain_order="left")
         else:
-            rows = rows.join(versions, how="cross")
+            rows = rows.join(versions, how="cross").join(pointers_of_all.select(newest), how="cross")
     step, batch = context.get_step_execution_context(), str(uuid.uuid4())
     for position, row in enumerate(rows.iter_rows(named=True), start=1):
         tags = {
@@ -88,7 +92,7 @@ def report(
             CODE_VERSION_TAG: code_version,
             DATA_VERSION_IS_USER_PROVIDED_TAG: "true",
         }
-        for source in inputs:
+        for source, _ in inputs:
             name = source.key.to_user_string()
             pointer = row[f"pointer of {name}"]
             tags[get_input_data_version_tag(source.key)] = row[f"version of {name}"] or RETRACTED
@@ -114,9 +118,11 @@ def dagster_records(
     """Dagster's records of partitions: columns of `KEYS`, `reported_version` and `failed`.
 
     `reported_version` is the latest version, null if none was reported. `failed` is true if a partition's last run
-    failed; it is always false for an asset without partitions.
+    failed; it is always false for an asset without partitions. With no partitions, no query is made.
     """
     dims = dimensions(partitions_def)
+    if partitions.is_empty():
+        return partitions.select(*KEYS, reported_version=pl.lit(None, pl.String), failed=pl.lit(None, pl.Boolean))
     if partitions_def is None:
         event = instance.get_latest_materialization_event(asset)
         tags = (event.asset_materialization.tags if event and event.asset_materialization else None) or {}
@@ -161,11 +167,14 @@ def split(keys: Sequence[str], dims: Sequence[str]) -> dict[str, list[str]]:
 
 
 def unsound(instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey]) -> list[str]:
-    """Names of the assets whose blocking check `sound` failed in its last run."""
+    """Names of the assets whose blocking check `sound` failed in its last finished run."""
+    checks = [dg.AssetCheckKey(asset, SOUND) for asset in assets]
+    latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(checks)
     return [
-        asset.to_user_string()
-        for asset in assets
-        for evaluation in [_last(instance, dg.AssetCheckKey(asset, SOUND))]
+        check.asset_key.to_user_string()
+        for check in checks
+        if check in latest and latest[check].status != AssetCheckExecutionRecordStatus.SUCCEEDED
+        for evaluation in [_last(instance, check)]
         if evaluation and not evaluation.passed
     ]
 

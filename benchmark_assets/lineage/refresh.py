@@ -13,7 +13,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.events import RETRACTED, SOUND, Input, report, reported, split, unsound
+from benchmark_assets.lineage.events import RETRACTED, SOUND, Input, pointers, report, reported, split, unsound
 from benchmark_assets.lineage.standing import INCOMPLETE, Settings, Standing, assess
 from benchmark_assets.lineage.survey import Survey
 from benchmark_assets.partitions import dimensions
@@ -121,9 +121,14 @@ def refresh(
             f"Dagster; recompute with {commands}"
         )
 
+    latest: dict[dg.AssetKey, pl.DataFrame] = {}
+
     def look() -> Standing:
         with warehouse.at_once():
-            return assess(definition, upstream, context.instance, warehouse, partitions, settings, partial)
+            # Pointers come first: a version newer than its pointer only makes Dagster check again; the reverse hides a
+            # change.
+            latest.update((key, pointers(context.instance, key, of_input)) for key, of_input in upstream.items())
+            return assess(definition, upstream, warehouse, partitions, settings, partial)
 
     tables = [name, *further_tables(definition, context.asset_key)]
     done = _materialize(_Work(warehouse, look, compute, context.run.run_id, tables, dims), len(partitions))
@@ -136,7 +141,8 @@ def refresh(
         current = pl.concat([current, retracted])
     code_version = definition.code_versions_by_key[context.asset_key] or ""
     plots = _metadata(draw(warehouse, name)) if len(current) else None
-    report(context, context.asset_key, current, done.inputs, code_version, dims, _metadata(describe()), plots)
+    inputs = [(source, latest[source.key]) for source in done.inputs]
+    report(context, context.asset_key, current, inputs, code_version, dims, _metadata(describe()), plots)
 
     if len(failures):
         raise dg.Failure(

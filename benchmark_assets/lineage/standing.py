@@ -7,13 +7,13 @@ yields the same version, downstream partitions stay up to date.
 Here: fingerprints and their comparison with the warehouse. Not here: computing (refresh), Dagster's records (events).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage.events import Input, pointers
+from benchmark_assets.lineage.events import Input
 from benchmark_assets.partitions import dimensions
 from resources.digest import digest
 from resources.keys import KEYS
@@ -52,7 +52,6 @@ class Standing(NamedTuple):
 def assess(
     definition: dg.AssetsDefinition,
     upstream: dict[dg.AssetKey, dg.PartitionsDefinition[Any] | None],
-    instance: dg.DagsterInstance,
     warehouse: Warehouse,
     partitions: pl.DataFrame,
     settings: Settings,
@@ -82,73 +81,83 @@ def assess(
         empty, text = partitions.clear().select(KEYS), pl.lit(None, pl.String)
         stale = empty.with_columns(fingerprint=text, made_from=text, before=text)
         return Standing(stale, empty.with_columns(version=text, row_count=pl.lit(None, pl.Int32)), empty, [])
-    # Read before the rows: a version newer than its pointer only makes Dagster check again; the reverse hides a change.
-    latest = {key: pointers(instance, key, partitions_def) for key, partitions_def in upstream.items()}
-    names = [name, *(key.to_user_string() for key in upstream)]
-    states = warehouse.read("materialization", pl.DataFrame({"asset": names}))
-    inputs = [_input(key, latest[key], states, dims, partial) for key in sorted(latest)]
-    stored = states.filter(asset=name).select(*KEYS, "fingerprint", "version", "row_count", before="made_from")
-    ready = _fingerprints(partitions, inputs, applicable, definition.code_versions_by_key[definition.key] or "")
+    stored = _states(warehouse, name, "fingerprint", "version", "row_count", "made_from").rename(
+        {"made_from": "before"}
+    )
+    inputs = [
+        _input(warehouse, upstream_key, upstream[upstream_key], dims, partial) for upstream_key in sorted(upstream)
+    ]
+    code = definition.code_versions_by_key[definition.key] or ""
+    ready = _with_versions(partitions, inputs, applicable, code)
     ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
     same = (pl.col("fingerprint") == pl.col("fingerprint_stored")) & ~pl.col("before").is_in([UNKNOWN, INCOMPLETE])
     is_current = pl.when(pl.col("fingerprint").is_null()).then(pl.col("before").is_not_null()).otherwise(same)
     is_current = is_current.fill_null(False)
     stale = ready.filter(~is_current & pl.col("fingerprint").is_not_null())
     return Standing(
-        stale.select(*KEYS, "fingerprint", "made_from", "before"),
+        _with_origins(stale, inputs, code).select(*KEYS, "fingerprint", "made_from", "before"),
         ready.filter(is_current).select(*KEYS, "version", "row_count"),
         partitions.join(stored, on=KEYS, how="semi").join(ready, on=KEYS, how="anti"),
         inputs,
     )
 
 
-def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims: list[str], partial: bool) -> Input:
+def _states(warehouse: Warehouse, asset: str, *columns: str) -> pl.DataFrame:
+    """The stored state of an asset's partitions: columns of `KEYS`, and the given columns of `materialization`."""
+    return warehouse.read("materialization", pl.DataFrame({"asset": [asset]}), [*KEYS, *columns])
+
+
+def _input(
+    warehouse: Warehouse,
+    key: dg.AssetKey,
+    partitions_def: dg.PartitionsDefinition[Any] | None,
+    dims: Sequence[str],
+    partial: bool,
+) -> Input:
     """Versions of an upstream asset by the dimensions that it shares with `dims`, aggregated over its other dimensions.
 
-    `pointers` has the upstream asset's dimensions and `pointer`; `states` are rows of `materialization`.
+    An asset that shares no dimension has one version, even if its table is empty.
     """
-    upstream = [name for name in pointers.columns if name != "pointer"]
-    rows = states.filter(asset=key.to_user_string())
-    if partial and not upstream and rows.is_empty():
-        return Input(key, [], pointers.select(pl.lit("").alias("version"), "pointer"))
-    rows = rows.join(pointers, on=upstream, how="left") if upstream else rows.join(pointers, how="cross")
+    upstream = dimensions(partitions_def)
+    rows = _states(warehouse, key.to_user_string(), "version")
     on = [dim for dim in upstream if dim in dims]
     if on == upstream:
-        return Input(key, on, rows.select(*on, "version", "pointer"))
-    # Retracted partitions have a pointer, too: they have an event but no state.
-    whole, latest = pl.col("version").sort_by(KEYS).str.join(" "), pl.col("pointer").max()
-    if on:
-        aggregate = rows.group_by(on, maintain_order=True).agg(whole)
-        aggregate = aggregate.join(pointers.group_by(on).agg(latest), on=on, how="left", maintain_order="left")
-    else:  # one row, even for an empty table
-        aggregate = rows.select(whole).with_columns(pointers.select(latest).to_series())
+        if partial and not upstream and rows.is_empty():
+            rows = pl.DataFrame({"version": [""]})
+        return Input(key, on, rows.select(*on, "version"))
+    whole = pl.col("version").sort_by(KEYS).str.join(" ")
+    aggregate = rows.group_by(on, maintain_order=True).agg(whole) if on else rows.select(whole)
     version = pl.col("version").map_elements(digest, return_dtype=pl.String)
-    return Input(key, on, aggregate.with_columns(version).select(*on, "version", "pointer"))
+    return Input(key, on, aggregate.with_columns(version).select(*on, "version"))
 
 
-def _fingerprints(partitions: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame, code: str) -> pl.DataFrame:
-    """Fingerprints of the partitions that apply and have all inputs: columns of `KEYS`, `fingerprint` and `made_from`.
-
-    `made_from` lists the code, the settings and each input with the first 8 digits of its hash, which shows what has
-    changed. Both columns are null where the settings are null.
-    """
+def _with_versions(partitions: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame, code: str) -> pl.DataFrame:
+    """The partitions that apply and have all inputs: columns of `KEYS`, `settings`, `input0` and so on with the version
+    of each input, and `fingerprint`, which is null where the settings are null."""
+    columns = ["settings"]
     for i, source in enumerate(inputs):
-        versions = source.rows.select(*source.on, pl.col("version").alias(f"input{i}"))
+        columns.append(f"input{i}")
+        versions = source.rows.select(*source.on, pl.col("version").alias(columns[-1]))
         if source.on:
             partitions = partitions.join(versions, on=source.on, maintain_order="left")
         else:
             partitions = partitions.join(versions, how="cross")
     partitions = partitions.join(settings, on=[key for key in KEYS if key in settings.columns], maintain_order="left")
+    rows = partitions.select(columns).iter_rows()
+    fingerprints = [None if row[0] is None else digest(code, *row) for row in rows]
+    return partitions.with_columns(pl.Series("fingerprint", fingerprints, dtype=pl.String))
+
+
+def _with_origins(stale: pl.DataFrame, inputs: list[Input], code: str) -> pl.DataFrame:
+    """Add `made_from` to rows of `_with_versions`: the code, the settings and each input, with the first 8 digits of
+    its hash, which shows what has changed."""
     names = ["code", "settings", *(source.key.to_user_string() for source in inputs)]
     columns = ["settings", *(f"input{i}" for i in range(len(inputs)))]
-    fingerprints: list[str | None] = []
-    descriptions: list[str | None] = []
-    for row in partitions.select(columns).iter_rows():
-        has_settings = row[0] is not None
-        parts = (digest(code), digest(row[0]), *row[1:])
-        fingerprints.append(digest(code, *row) if has_settings else None)
-        words = " ".join(f"{name}:{part[:8]}" for name, part in zip(names, parts, strict=True))
-        descriptions.append(words if has_settings else None)
-    return partitions.select(KEYS).with_columns(
-        pl.Series("fingerprint", fingerprints, dtype=pl.String), pl.Series("made_from", descriptions, dtype=pl.String)
-    )
+    origins = [
+        " ".join(
+            f"{name}:{part[:8]}"
+            for name, part in zip(names, (digest(code), digest(settings), *versions), strict=True)
+        )
+        for settings, *versions in stale.select(columns).iter_rows()
+    ]  # fmt: skip
+    return stale.with_columns(pl.Series("made_from", origins, dtype=pl.String))

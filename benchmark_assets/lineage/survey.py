@@ -61,8 +61,9 @@ class Survey:
         """
         upstream = {key: self._graph.get(key).partitions_def for key in self._asset.keys_by_input_name.values()}
         with warehouse.at_once():
-            standing = assess(self._asset, upstream, self._instance, warehouse, self._partitions, settings, partial)
-        records = dagster_records(self._instance, self._asset.key, self._asset.partitions_def, self._partitions)
+            standing = assess(self._asset, upstream, warehouse, self._partitions, settings, partial)
+        settled = pl.concat([standing.stale.select(KEYS), standing.current.select(KEYS)])
+        records = dagster_records(self._instance, self._asset.key, self._asset.partitions_def, settled)
         stale = standing.stale.join(records, on=KEYS, maintain_order="left").with_columns(
             reason=pl.struct("made_from", "before", "failed").map_elements(_reason, return_dtype=pl.String)
         )

@@ -1,0 +1,91 @@
+"""Results of reads of the warehouse file that a process has open.
+
+An update looks at the same few tables many times: a read of DuckDB takes 1 to 5 ms, a result kept here none. No other
+process can write to the file meanwhile. Here: which results are kept, and which of them a write makes obsolete. Not
+here: reading, and noticing that the file was closed (warehouse).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+LARGEST = 2 << 20
+"""Maximum size of a kept result in bytes. Reading large results takes long, but keeping them takes memory."""
+
+CAPACITY = 64 << 20
+"""Maximum size of all kept results in bytes."""
+
+MOST_KEYS = 5_000
+"""Maximum number of keys of a read whose result is kept."""
+
+
+class Query(NamedTuple):
+    """A read: `keys` are the distinct rows of its keys and `on` their columns, both None for a read of all rows."""
+
+    table: str
+    on: tuple[str, ...] | None
+    keys: frozenset[tuple[object, ...]] | None
+    columns: tuple[str, ...] | None
+    most: int | None
+
+
+def query(table: str, keys: pl.DataFrame | None, columns: Sequence[str] | None, most: int | None) -> Query | None:
+    """The query of a read; None for a read with so many keys that its result is not kept."""
+    chosen = None if columns is None else tuple(columns)
+    if keys is None:
+        return Query(table, None, None, chosen, most)
+    if len(keys) > MOST_KEYS:
+        return None
+    return Query(table, tuple(keys.columns), frozenset(keys.iter_rows()), chosen, most)
+
+
+class ReadCache:
+    """Results by query, the least recently used first."""
+
+    def __init__(self) -> None:
+        self._results: dict[Query, pl.DataFrame] = {}
+        self._size = 0
+
+    def get(self, query: Query | None) -> pl.DataFrame | None:
+        """The kept result of a query; None if there is none."""
+        if query is None or (rows := self._results.pop(query, None)) is None:
+            return None
+        self._results[query] = rows
+        return rows.clone()  # shares its columns; adding a column to a clone leaves the kept frame alone
+
+    def put(self, query: Query | None, rows: pl.DataFrame) -> None:
+        """Keep the result of a query, unless it is too large; drop others, the least recently used first."""
+        size = int(rows.estimated_size())
+        if query is None or size > LARGEST:
+            return
+        self._results[query] = rows.clone()
+        self._size += size
+        while self._size > CAPACITY:
+            self._drop(next(iter(self._results)))
+
+    def forget(self, table: str, partitions: pl.DataFrame | None) -> None:
+        """Drop the results that a write to a table may change.
+
+        A result stays if the written partitions and its keys have a column in common, but no value in it.
+        """
+        written = {} if partitions is None else {name: frozenset(partitions[name]) for name in partitions.columns}
+        for other in [kept for kept in self._results if kept.table == table]:
+            if not any(_disjoint(other, name, values) for name, values in written.items()):
+                self._drop(other)
+
+    def clear(self) -> None:
+        """Drop all results."""
+        self._results.clear()
+        self._size = 0
+
+    def _drop(self, query: Query) -> None:
+        self._size -= int(self._results.pop(query).estimated_size())
+
+
+def _disjoint(query: Query, column: str, values: frozenset[object]) -> bool:
+    """Whether no key of a query has one of the values in a column that its keys have."""
+    if query.on is None or query.keys is None or column not in query.on:
+        return False
+    place = query.on.index(column)
+    return values.isdisjoint(key[place] for key in query.keys)
