@@ -14,7 +14,7 @@ import logging
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import groupby
@@ -232,6 +232,28 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     def has_secondary_index(self, name: str) -> bool:
         """Whether a data migration of the event log has been completed."""
         return self._has("index", name, lambda: super(BatchingSqliteEventLogStorage, self).has_secondary_index(name))
+
+    def get_latest_asset_partition_materialization_attempts_without_materializations(
+        self, asset_key: dg.AssetKey, after_storage_id: int | None = None
+    ) -> Mapping[str, tuple[str, int]]:
+        """Run id and event id of the last attempt of each partition that no materialization followed.
+
+        The base class fetches the latest events of all partitions; this class leaves the comparison to SQLite.
+        """
+        kinds = [DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_MATERIALIZATION_PLANNED]
+        latest = self._latest_event_ids_by_partition_subquery(asset_key, kinds, after_cursor=after_storage_id).c
+        ids = [db.func.max(latest.id).filter(latest.dagster_event_type == kind.value) for kind in kinds]
+        materialized, planned = ids
+        pending = (
+            db.select(planned.label("id"))
+            .group_by(latest.partition)
+            .having(db.and_(planned.is_not(None), db.or_(materialized.is_(None), materialized < planned)))
+            .subquery()
+        )
+        events = SqlEventLogStorageTable.c
+        query = db.select(events.partition, events.run_id, events.id).join(pending, pending.c.id == events.id)
+        with self.index_connection() as index_shard:
+            return {partition: (run_id, event) for partition, run_id, event in index_shard.execute(query)}
 
     def wipe(self) -> None:
         """Delete all events and the shards of all runs."""

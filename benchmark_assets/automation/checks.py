@@ -172,7 +172,8 @@ def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> 
 def coverage(subject: Subject) -> CheckVerdict:
     """The asset is materialized for every model and passage that is materialized upstream. For an asset without
     upstream assets: each model with outputs in a corpus has an output for every selected passage of the corpus."""
-    states = subject.warehouse.read("materialization", columns=["asset", "model", "passage"])
+    assets = pl.DataFrame({"asset": [subject.name, *subject.upstream]})
+    states = subject.warehouse.read("materialization", assets, ["asset", "model", "passage"])
     present = states.filter(asset=subject.name).select("model", "passage")
     if subject.upstream:
         expected = states.filter(pl.col("asset").is_in(subject.upstream)).select("model", "passage").unique()

@@ -5,7 +5,6 @@ partition is stale (lineage), the runs (automation.runs).
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import product
 from typing import NamedTuple
 
 import dagster as dg
@@ -157,9 +156,11 @@ def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
 
 def _partitions(instance: dg.DagsterInstance, dims: Sequence[str], scope: Scope) -> pl.DataFrame:
     """Partitions in a scope, with columns `KEYS`. An unpartitioned asset has a single row, with '' in every column."""
-    keys = {dim: _keys(instance, dim, scope) for dim in dims}
-    rows = list(product(*(keys.get(name, [""]) for name in KEYS)))
-    return pl.DataFrame(rows, schema=dict.fromkeys(KEYS, pl.String), orient="row")
+    rows = pl.DataFrame([{}])
+    for name in KEYS:
+        keys = pl.Series(name, _keys(instance, name, scope) if name in dims else [""], dtype=pl.String)
+        rows = rows.join(keys.to_frame(), how="cross", maintain_order="left_right")
+    return rows.select(KEYS)
 
 
 def _keys(instance: dg.DagsterInstance, dim: str, scope: Scope) -> list[str]:

@@ -334,13 +334,14 @@ def _run(
     logger.info("%s %s", name, " … ".join(dict.fromkeys(ends or ())))
     if assets:  # Dagster first describes the whole job: with all assets, longer than a small run
         job = job.get_subset(asset_selection=set(assets))
-    result = job.execute_in_process(
-        instance=instance,
-        tags={NOT_AGAIN: "0", PROCESS: process_tag(), **(payer or {}), **(range_tags(*ends) if ends else {})},
-        run_config={**QUIET, **(config or {})},
-        asset_selection=assets,
-        raise_on_error=False,
-    )
+    with dg.partition_loading_context(datetime.now(UTC)):  # else Dagster lists all cells again for each input
+        result = job.execute_in_process(
+            instance=instance,
+            tags={NOT_AGAIN: "0", PROCESS: process_tag(), **(payer or {}), **(range_tags(*ends) if ends else {})},
+            run_config={**QUIET, **(config or {})},
+            asset_selection=assets,
+            raise_on_error=False,
+        )
     errors = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
     if any(error and error.cls_name == INTERRUPTED for error in errors):
         raise KeyboardInterrupt

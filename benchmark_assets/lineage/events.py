@@ -22,7 +22,6 @@ from dagster._core.definitions.data_version import (
 from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
 from dagster._core.events import DagsterEvent, DagsterEventBatchMetadata
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
-from dagster._core.storage.partition_status_cache import AssetPartitionStatus
 from dagster._core.storage.tags import MULTIDIMENSIONAL_PARTITION_PREFIX
 
 from benchmark_assets.partitions import dimensions
@@ -74,17 +73,15 @@ def report(
     metadata, last_metadata
         Metadata of every event, and additional metadata of the last event only, where it is listed first.
     """
-    for source, pointers_of_all in inputs:
+    for source, latest in inputs:
         name, on = source.key.to_user_string(), source.on
         versions = source.rows.rename({"version": f"version of {name}"})
-        # Partitions that were removed have a pointer, too: an event, but no version.
-        newest = pl.col("pointer").max().alias(f"pointer of {name}")
+        ids = latest.rename({"pointer": f"pointer of {name}"})
         if on:
-            latest = pointers_of_all.group_by(on).agg(newest)
             rows = rows.join(versions, on=on, how="left", maintain_order="left")
-            rows = rows.join(latest, on=on, how="left", maintain_order="left")
+            rows = rows.join(ids, on=on, how="left", maintain_order="left")
         else:
-            rows = rows.join(versions, how="cross").join(pointers_of_all.select(newest), how="cross")
+            rows = rows.join(versions, how="cross").join(ids, how="cross")
     step, batch = context.get_step_execution_context(), str(uuid.uuid4())
     for position, row in enumerate(rows.iter_rows(named=True), start=1):
         tags = {
@@ -133,31 +130,52 @@ def dagster_records(
     versions = instance.event_log_storage.get_latest_tags_by_partition(
         asset, dg.DagsterEventType.ASSET_MATERIALIZATION, [DATA_VERSION_TAG]
     )
-    statuses = instance.get_status_by_partition(asset, keys, partitions_def) or {}
+    failed = _failed(instance, asset)
     reported_versions = [versions.get(key, {}).get(DATA_VERSION_TAG) for key in keys]
     return partitions.select(KEYS).with_columns(
         pl.Series("reported_version", reported_versions, dtype=pl.String),
-        pl.Series("failed", [statuses.get(key) == AssetPartitionStatus.FAILED for key in keys], dtype=pl.Boolean),
+        pl.Series("failed", [key in failed for key in keys], dtype=pl.Boolean),
     )
 
 
-def pointers(
-    instance: dg.DagsterInstance, asset: dg.AssetKey, partitions_def: dg.PartitionsDefinition[Any] | None
-) -> pl.DataFrame:
-    """Storage ids (`pointer`, Int64) of the latest materialization of each partition of an asset, by its dimensions.
+def _failed(instance: dg.DagsterInstance, asset: dg.AssetKey) -> set[str]:
+    """Keys of the partitions of an asset whose last attempt ended in a failed run.
 
-    An asset without partitions has one row, null before its first materialization.
+    Dagster's own statuses contain them, too, but cost as much for each partition that is materialized.
     """
-    dims = dimensions(partitions_def)
-    if not dims:
+    attempts = instance.event_log_storage.get_latest_asset_partition_materialization_attempts_without_materializations(
+        asset
+    )
+    if not attempts:
+        return set()
+    runs = sorted({run_id for run_id, _ in attempts.values()})
+    of_runs = instance.get_runs(dg.RunsFilter(run_ids=runs, statuses=[dg.DagsterRunStatus.FAILURE]))
+    failed_runs = {run.run_id for run in of_runs}
+    return {key for key, (run_id, _) in attempts.items() if run_id in failed_runs}
+
+
+def pointers(
+    instance: dg.DagsterInstance,
+    asset: dg.AssetKey,
+    partitions_def: dg.PartitionsDefinition[Any] | None,
+    on: Sequence[str],
+) -> pl.DataFrame:
+    """Storage ids (`pointer`, Int64) of the latest materialization of an asset for each value of its dimensions `on`.
+
+    With no dimensions there is one row, null before the first materialization. Removed partitions count, too: they have
+    an event.
+    """
+    if not on:
         records = instance.fetch_materializations(asset, limit=1).records
         pointer = pl.Series("pointer", [record.storage_id for record in records], dtype=pl.Int64)
         return pointer.extend_constant(None, 1 - len(pointer)).to_frame()
     latest = instance.event_log_storage.get_latest_storage_id_by_partition(
         asset, dg.DagsterEventType.ASSET_MATERIALIZATION
     )
-    schema = dict.fromkeys(dims, pl.String()) | {"pointer": pl.Int64()}
-    return pl.DataFrame(split(list(latest), dims) | {"pointer": list(latest.values())}, schema=schema)
+    keys = pl.Series("key", list(latest), dtype=pl.String)
+    parts = {dim: keys.str.split("|").list.get(i) for i, dim in enumerate(dimensions(partitions_def)) if dim in on}
+    ids = pl.DataFrame({**parts, "pointer": pl.Series(list(latest.values()), dtype=pl.Int64)})
+    return ids.group_by(on).agg(pl.col("pointer").max())
 
 
 def split(keys: Sequence[str], dims: Sequence[str]) -> dict[str, list[str]]:

@@ -127,7 +127,9 @@ def refresh(
         with warehouse.at_once():
             # Pointers come first: a version newer than its pointer only makes Dagster check again; the reverse hides a
             # change.
-            latest.update((key, pointers(context.instance, key, of_input)) for key, of_input in upstream.items())
+            for key, partitions_def in upstream.items():
+                shared = [dim for dim in dimensions(partitions_def) if dim in dims]
+                latest[key] = pointers(context.instance, key, partitions_def, shared)
             return assess(definition, upstream, warehouse, partitions, settings, partial)
 
     tables = [name, *further_tables(definition, context.asset_key)]

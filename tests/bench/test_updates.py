@@ -25,12 +25,11 @@ def cpu_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - begun
 
 
-@pytest.mark.parametrize(("passages", "models"), [(200, 3), (1700, 10)])
-def test_updates_of_a_grid(
-    passages: int, models: int, full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not full:
-        passages, models = 4, 2
+@pytest.mark.parametrize("large", [False, True])
+def test_updates_of_a_grid(large: bool, full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if large and not full:
+        pytest.skip("has only one small size")
+    passages, models = (1700, 10) if large else (200, 3) if full else (4, 2)
     home = made_home(monkeypatch, tmp_path)
     with dg.DagsterInstance.get() as instance:
         definitions = grid(tmp_path / "corpus", home, passages, instance)
