@@ -1,4 +1,4 @@
-"""The asset of the accounts: every call to a model, with its cost."""
+"""The asset `model_call`: every call to a model, with its cost."""
 
 import dagster as dg
 import polars as pl

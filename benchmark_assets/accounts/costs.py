@@ -31,7 +31,8 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
 
 
 def summed(calls: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Group rows of `model_call` by the columns `by` and sum them, unsorted; `costs` describes the result."""
+    """Sum the rows of `model_call` that agree in the columns `by`. The result has one row per group, unsorted, with the
+    columns that `costs` describes."""
     priced = pl.col("priced").fill_null(False)
     free = priced & (pl.col("reserved") == 0)
     unknown = pl.col("cost").is_null() & pl.col("outcome").is_not_null() & ~free

@@ -97,8 +97,8 @@ JSON (or JSON-MIN) and send the file back.
 class Form(NamedTuple):
     """The answers that annotators give about an item.
 
-    `answers` are the spreadsheet columns that annotators fill in, and `controls` adds the candidate and the controls to
-    Label Studio's interface. `guide` and `returning` are sections of the instructions (Markdown).
+    `answers` are the spreadsheet columns that annotators fill in. `controls` is a function that adds the candidate and
+    the answer fields to Label Studio's interface. `guide` and `returning` are sections of the instructions (Markdown).
     """
 
     answers: Sequence[str]
@@ -126,8 +126,8 @@ def export_items(
     Parameters
     ----------
     folder
-        Written completely or not at all. Restricted texts are included, because annotators need them. If there are any,
-        all files with texts go into a subfolder, which has the same name as in private exports.
+        Written completely or not at all. Restricted texts are included, because annotators need them. If there are
+        restricted texts, all files with texts go into a subfolder, which has the same name as in private exports.
     annotators
         Names; each annotator gets all items, in an individual order.
     form
@@ -165,7 +165,10 @@ def export_items(
 
 
 def restricted_texts(warehouse: Warehouse, corpus: str, items: Iterable[SheetItem]) -> list[str]:
-    """Names of the restricted texts that items show. If there are none but outputs copy one, a phrase that says so."""
+    """The names of the restricted texts that the items show.
+
+    If they show none, but an output copies a restricted text, the result is a phrase that says so.
+    """
     shown = list(items)
     outputs = pl.DataFrame({"passage": [f"{corpus}/{item.place}" for item in shown]}, {"passage": pl.String})
     outputs = outputs.with_columns(text=pl.Series([item.candidate for item in shown], dtype=pl.String))
@@ -178,9 +181,10 @@ def restricted_texts(warehouse: Warehouse, corpus: str, items: Iterable[SheetIte
 def with_controls(
     items: Sequence[SheetItem], annotators: Sequence[str], seed: int, together: bool = False
 ) -> tuple[dict[str, list[Group]], list[Control]]:
-    """The list of each annotator (the items in an individual order, with control items), and all control items.
+    """The list of each annotator, by name, and the control items of all lists.
 
-    If `together`, the items of a passage are a group; otherwise each item is a group of its own.
+    Each list has all items in an individual order, and control items among them. If `together`, the items of a passage
+    form one group; otherwise each item is a group of its own.
     """
     controls = attention_checks(items, seed)
     groups: dict[str, list[SheetItem]] = {}
@@ -304,7 +308,7 @@ def items_sheet(
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """A table as CSV that spreadsheet programs do not alter: UTF-8 with a byte order mark, and cells as `guarded`."""
+    """Write a table as CSV that no spreadsheet program alters: UTF-8 with a byte order mark, each cell `guarded`."""
     file = io.StringIO()
     csv.writer(file).writerows([guarded(cell) for cell in row] for row in (columns, *rows))
     return file.getvalue().encode("utf-8-sig")
@@ -371,7 +375,7 @@ def guide() -> str:
 
 def _readme(corpus: str, count: int, restricted: Sequence[str], form: Form) -> str:
     title, warning = "# Items to label: ", ""
-    extra = ", and further items that are repeated or check attention" if count >= REPEATED else ""
+    extra = ", plus repeated items and attention checks" if count >= REPEATED else ""
     if restricted:
         title = "# Items to label, private, do not pass on: "
         warning = f"`{PRIVATE}` contains texts that may not be passed on: {', '.join(restricted)}.\n\n"

@@ -1,4 +1,4 @@
-"""Names of annotators, by which their work is attributed. Not here: accounts of annotation tools (label_imports)."""
+"""Names of annotators: which spellings belong to one person. Not here: accounts of annotation tools (label_imports)."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ def same_name(name: str) -> str:
 
 
 def first_spellings(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Map each name to its first spelling: the first one in `known`, or else the first one in `names`."""
+    """Map each name to its first spelling: the first match in `known`, or else the first one in `names`."""
     spellings: dict[str, str] = {}
     names = list(names)
     for name in (*known, *names):

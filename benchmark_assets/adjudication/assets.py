@@ -30,7 +30,8 @@ from resources.warehouse import Warehouse
 def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Drift band of each output, whether the output is queued for the panel, and whether it is sampled for people.
 
-    A model's sample is drawn from all its outputs. An output that moves into a band may displace another output.
+    A model's sample is drawn from all its outputs. When an output moves into a band, it may displace another output
+    from the sample.
     """
 
     def rows(partitions: pl.DataFrame) -> pl.DataFrame:
@@ -95,9 +96,9 @@ def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 
 @dg.asset(group_name="adjudication", code_version="2", kinds={"duckdb"}, deps=[human_label])
 def annotator_consistency(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Agreement of annotators with themselves, attention checks that they passed, and changes over time.
+    """Consistency of annotators: agreement on repeated items, attention checks passed, and changes over time.
 
-    Labels, and preferences between the texts of pairs, have separate rows.
+    Labels of outputs, and preferences between the two texts of a pair, are evaluated in separate rows.
     """
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Consistency of annotators: with themselves, with attention checks, and over time.
+"""Consistency of annotators: agreement on repeated items, attention checks passed, and changes over time.
 
 Here: rates with intervals for each person, from labels and preferences, and the change of any measure over time. Not
 here: choosing control items (controls), agreement of pairs of people (audit.calibration), errors and scores
@@ -21,10 +21,11 @@ from resources.warehouse import Warehouse
 CONSISTENCY = schema("annotator_consistency")
 
 PASSING = {"labels": MAJOR, "pairs": "human"}
-"""Answer that passes an attention check, by protocol. For pairs, it prefers the text that translates the passage."""
+"""The answer that passes an attention check, by protocol. For pairs, it is the preference for the text that translates
+the passage."""
 
 Interval = Callable[[Floats, Units], Bounds]
-"""Function from values and their units to the 95 % interval of the mean."""
+"""Function that returns the 95 % interval of the mean of some values, given the values and their units."""
 
 
 def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, protocol: str = "labels") -> pl.DataFrame:
@@ -42,10 +43,10 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, pr
 
     Notes
     -----
-    A repeated item agrees if both labels are the same. An attention check is passed with the protocol's label in
-    `PASSING`. The order of labels in the files stands for time. It is divided into halves of equal size; labels without
-    a place are in neither half. Agreement with others is the share of an item's other annotators who give the same
-    label.
+    A repetition counts as agreement if both labels of the item are the same. An attention check is passed with the
+    protocol's label in `PASSING`. The order of an annotator's labels in the files is taken as their order in time. In
+    this order, the labels are split into two halves of equal size; labels without a place in a file are in neither
+    half. Agreement with others on an item is the share of its other annotators who give the same label.
     """
     kinds = controls.select("item", "kind", "original")
     labels = labels.drop_nulls("passage").with_columns(CORPUS).join(kinds, on="item", how="left")
@@ -74,13 +75,14 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, pr
 
 
 def preferences(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """People's preferences between the texts of pairs, including their answers to control items; and the control items.
+    """People's preferences between the two texts of each pair, and the control items among the pairs.
 
     Returns
     -------
     answers
-        Columns `item`, `annotator`, `passage`, `label` (machine, human or unsure), and `file` and `place`, which are
-        empty: annotators may sort spreadsheets of pairs, and the order of rows is not stored.
+        Preferences for ordinary pairs and for control items. Columns `item`, `annotator`, `passage` and `label`
+        (machine, human or unsure); also `file` and `place`, which are empty: annotators may sort spreadsheets of pairs,
+        and the order of rows is not stored.
     controls
         Columns `item`, `kind` and `original`. The key of an item contains hashes of its texts, so that answers about
         different versions of a text are never compared.
@@ -96,7 +98,7 @@ def preferences(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def rate(name: str, trials: pl.DataFrame) -> dict[str, float | None]:
-    """Share of hits with its interval, as the columns `name`, `name_low` and `name_high`. Without trials, all are None.
+    """The share of hits and its interval, as columns `name`, `name_low` and `name_high`; all are None without trials.
 
     `trials` has the columns `value`, in [0, 1], and `unit`.
     """

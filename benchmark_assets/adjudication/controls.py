@@ -13,14 +13,14 @@ from benchmark_assets.adjudication.triage import item_key
 REPEAT, ATTENTION = "repeat", "attention"
 
 REPEATED = 10
-"""One item in this many is repeated, as in campaigns of WMT, where about 10 % of the items are controls."""
+"""Number of groups of items for each repeated group. In campaigns of WMT, too, about 10 % of the items are controls."""
 
 CHECKED = 20
 """Number of items for each attention check."""
 
 MOST_ALIKE = 0.3
-"""Maximum share of words that an output may have in common with the text that replaces it in an attention check. A
-similar output is unsuitable: outputs of parallel passages may fit each other's source."""
+"""Maximum share of words that an output may have in common with the text that replaces it in an attention check. A more
+similar text is unsuitable: if two passages are parallel, the output of one may be a valid translation of the other."""
 
 
 Group = Sequence[SheetItem]
@@ -28,7 +28,10 @@ Group = Sequence[SheetItem]
 
 
 class Control(NamedTuple):
-    """A control item as annotators see it; `original` is the item that it repeats, or whose output it replaces."""
+    """A control item as annotators see it.
+
+    `original` is the key of the repeated item or, for an attention check, of the item whose candidate was replaced.
+    """
 
     kind: str
     original: str
@@ -36,10 +39,10 @@ class Control(NamedTuple):
 
 
 def attention_checks(items: Sequence[SheetItem], seed: int) -> list[Control]:
-    """Items whose candidate is the output of another passage: any attentive reader labels them MAJOR_ERROR.
+    """Control items whose candidate is the output of another passage: any attentive reader labels them MAJOR_ERROR.
 
     One check is made for every `CHECKED` items. The items are chosen by a hash, and are the same for all annotators. An
-    item is passed over if no other output of the sample is different enough from its own.
+    item is passed over if its output is similar to the outputs of all other passages in the sample.
     """
     checks: list[Control] = []
     for item in sorted(items, key=lambda item: item_key(str(seed), ATTENTION, item.item)):
@@ -54,7 +57,7 @@ def attention_checks(items: Sequence[SheetItem], seed: int) -> list[Control]:
 
 
 def with_repeats(ordered: Sequence[Group], seed: int, annotator: str) -> tuple[list[Group], list[Control]]:
-    """An annotator's list with repeated groups of items, and the repeated items.
+    """Insert repetitions into an annotator's list of groups; return the new list and the repeated items.
 
     One of every `REPEATED` groups is repeated. The groups are chosen by a hash from the first half of the list, and
     each is repeated half a list later, so that at least `REPEATED` // 2 other groups are in between.
@@ -74,6 +77,6 @@ def with_repeats(ordered: Sequence[Group], seed: int, annotator: str) -> tuple[l
 
 
 def _alike(one: SheetItem, other: SheetItem) -> float:
-    """Share of the words of two candidates that occur in both, in [0, 1]; 1 if neither has words."""
+    """Jaccard similarity of the words of two candidates, in [0, 1]; 1 if neither has words."""
     words, others = (set(item.candidate.casefold().split()) for item in (one, other))
     return len(words & others) / len(words | others) if words | others else 1.0

@@ -1,4 +1,4 @@
-"""The examination of the audit's judges, with the questions of their votes.
+"""The examination of the audit's judges. Its questions are those that judges answer when they vote on outputs.
 
 Here: the examined judges, the content of a question, and the effect of failed judges on the panel's verdicts. Not here:
 sentinels and rounds (examination), verdicts themselves (verdicts).
@@ -27,8 +27,8 @@ PURPOSE = "judge_vote"
 class JudgeSentinels(TextExaminations):
     """Verdicts of the audit's judges on human translations and on texts with known errors.
 
-    A judge is examined once for each language direction of the corpora that ask for it, and again if the judge, its
-    served version or a text changes. An examination ends as soon as its verdict is clear.
+    A judge is examined once for each language direction of the corpora whose descriptions request an examination, and
+    again if the judge, its served version or a text changes. An examination ends as soon as its verdict is clear.
     """
 
     name = "judge_sentinel"
@@ -43,7 +43,7 @@ class JudgeSentinels(TextExaminations):
         return judging(judge, languages)
 
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """The source and the references other than the sound text, for each passage that has such references."""
+        """The source, and all references but the sound text, for each passage with another reference."""
         references = other_references(self.warehouse, texts)
         return {
             text.passage: shown(text.material.source, [other for _, other in sorted(others.items())], "")
@@ -69,9 +69,9 @@ def counted(votes: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
 
 
 def of_panels(warehouse: Warehouse) -> dict[str, Standing]:
-    """The verdict on the panel of each corpus: the worst of the verdicts on the judges whose votes count.
+    """The verdict on the panel of each corpus: the worst verdict on any judge whose votes count.
 
-    A panel fails, and has no verdicts, unless the judges that did not fail are a majority. `problem` names all judges
+    A panel fails if half or more of its judges failed; it then has no verdicts on outputs. `problem` names all judges
     that failed.
     """
     panels = {}

@@ -18,7 +18,7 @@ def impartial(provider: Provider, judges: Sequence[str], model: str, where: str,
     model
         The model on trial.
     where, key
-        The file or corpus that configures these judges, and the key in it; for error messages.
+        For error messages: the file or corpus that configures these judges, and the key that lists them there.
 
     Raises
     ------

@@ -30,7 +30,7 @@ ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
     "label": LABELS, "error_category": (*CATEGORIES, NO_CATEGORY), "severity": SEVERITIES, "confidence": CONFIDENCES,
 }  # fmt: skip
 FLAGS: Mapping[str, str] = {"is_major_error": MAJOR, "is_valid_variation": VALID}
-"""Boolean fields of a reply. Each states whether the label is the one named here."""
+"""Boolean fields of a reply, each with a label: the field is true if the judge gives this label, else false."""
 
 WORDS = ("cause_summary", "evidence", "problem_phrase", "suggested_correction")
 FIELDS = (*ENUMERATIONS, *FLAGS, *WORDS)

@@ -42,7 +42,8 @@ NEEDED = ("item", "label", "error_category", "severity")
 """Columns that every sheet of labels must have."""
 
 SOURCES = ("source", "source_text")
-"""Names of the field that contains the source: in sheets and in tasks of earlier versions; in current tasks."""
+"""Names of the field that contains the source. The first name is used in sheets, and in tasks of earlier versions; the
+second one is used in current tasks."""
 
 SHOWN = ("item", "made_for", "place", *SOURCES, "candidate")
 """Fields of an item, without its references. They are columns in a sheet, and fields of a task in Label Studio. `place`
@@ -101,8 +102,10 @@ class Answers(NamedTuple):
 
 
 class LabelCounts(NamedTuple):
-    """Counts for an imported file: labels that are new (`taken`), unchanged, or replace an earlier label (`replaced`);
-    rows that are not yet labeled (`open`) or quarantined.
+    """Numbers of labels and rows in an imported file.
+
+    `taken` counts new labels, `unchanged` labels that were imported before, and `replaced` labels that replace an
+    earlier one. `open` counts rows that are not yet labeled, `quarantined` rows that failed a check.
 
     `respelled` maps names to an earlier spelling that differs only in case or white space. Labels are stored under the
     earlier spelling.
@@ -164,9 +167,9 @@ def read_sheet(path: Path, ignore: Collection[str] = ()) -> Answers:
 def read_label_studio(path: Path, ignore: Collection[str] = ()) -> Answers:
     """Read an export of Label Studio, JSON or JSON-MIN.
 
-    The fields of tasks with an item and the names of controls must be known. In JSON, Label Studio surrounds them with
-    keys of its own, and every version adds more. Only `data`, `annotations`, `result`, `from_name`, `value`,
-    `completed_by`, `was_cancelled` and `skipped` are read.
+    In tasks with an item, the names of all fields and controls must be known. In JSON, Label Studio adds keys of its
+    own around them, and every version adds more. Of these keys, only `data`, `annotations`, `result`, `from_name`,
+    `value`, `completed_by`, `was_cancelled` and `skipped` are read.
 
     Skipped and cancelled annotations, drafts and predictions are ignored. Annotators are identified by the e-mail
     address or number of their account. If a file has a single account, identified only by a number, the annotator is
@@ -197,7 +200,7 @@ def read_label_studio(path: Path, ignore: Collection[str] = ()) -> Answers:
 
 
 def only_recipient(accounts: set[str], recipients: set[str]) -> str:
-    """The person for whom all tasks were exported, if a single account, known only by a number, answered; else ''."""
+    """The person for whom all tasks were exported, if only one account answered and its name is a number; else ''."""
     if len(accounts) == len(recipients) == 1 and not min(accounts).strip("0123456789"):
         return min(recipients)
     return ""
@@ -387,10 +390,10 @@ def _check_severity(judgement: Judgement) -> None:
 
 
 def altered(texts: Mapping[str, str], candidate: Candidate) -> str:
-    """The reason to quarantine an answer, if a text in the file differs from the warehouse; '' if all texts agree.
+    """The reason to quarantine an answer because a text in its file was altered; '' if all texts match the warehouse.
 
     Spreadsheets change line breaks and add or remove spaces; such differences are ignored. A reference is compared with
-    all references of the passage, because tasks only number them.
+    all references of the passage, because tasks have numbers in place of translators.
     """
     if "candidate" in texts and not _alike(texts["candidate"], candidate.text):
         return "the candidate was altered in the file; restore it"
@@ -476,7 +479,7 @@ def table_rows(
 
 
 def _rows(text: str, separator: str, needed: Sequence[str]) -> list[list[str]] | None:
-    """Rows of a CSV text; None if its header, split at this separator, lacks a needed column."""
+    """The rows of a CSV text; None if a needed column is missing from the header when it is split at `separator`."""
     header = next(csv.reader(io.StringIO(text), delimiter=separator), [])
     if not set(needed) <= set(_header(header)):
         return None

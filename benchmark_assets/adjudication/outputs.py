@@ -32,14 +32,14 @@ How = TypeVar("How")
 class OutputStudy(ItemStudy[How], ABC):
     """A study that asks about outputs, with partitions by model and passage.
 
-    If a corpus description requests it, outputs that address their judge are withheld: judges are not asked about them,
-    and abstentions with the reason are stored.
+    If a corpus description requests it, outputs that address their judge are withheld: no judge is asked about such an
+    output, and the study stores abstentions with the reason.
     """
 
     lost = "a text is missing: materialize source_text, reference and model_output first"
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """Settings of the outputs to which the study applies, with the reason for a withheld output."""
+        """Settings of the outputs to which the study applies; those of a withheld output include the reason."""
         settings = super().settings(partitions)
         reasons = withheld(self.warehouse, settings.select(OUTPUT))
         rows = [(*output, reason) for output, reason in reasons.items()]
@@ -52,7 +52,7 @@ class OutputStudy(ItemStudy[How], ABC):
         return joined.select(*OUTPUT, settings=chosen)
 
     def plan(self, stale: pl.DataFrame) -> Plan:
-        """The items of stale partitions. A withheld output gets an abstention, without a question to a judge."""
+        """Plan the items of stale partitions. A withheld output gets an abstention, and no judge is asked about it."""
         plan = super().plan(stale)
         reasons = withheld(self.warehouse, stale)
         items = [
@@ -64,11 +64,11 @@ class OutputStudy(ItemStudy[How], ABC):
         return plan._replace(items=items)
 
     def by_corpus(self, outputs: pl.DataFrame, how: Callable[[str, str], tuple[How, str]]) -> Iterator[Group[How]]:
-        """Outputs grouped by model and corpus.
+        """Group outputs by model and corpus.
 
-        Given a model and a corpus, `how` returns the settings by which the outputs are judged, and their fingerprint.
-        If `how` raises BadInput because the outputs cannot be judged, their group has the error in place of settings,
-        and the error message as its fingerprint.
+        Given a model and a corpus, `how` returns the settings with which the outputs are judged, and the fingerprint of
+        these settings. If `how` raises BadInput because the outputs cannot be judged, the group has the error in place
+        of the settings, and the error message in place of the fingerprint.
         """
         for (model, corpus), rows in outputs.group_by("model", CORPUS, maintain_order=True):
             try:

@@ -55,10 +55,10 @@ def align_documents(
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
     embed_multilingual
-        Like `embed`, for documents without a segmented translation, which are compared with their source; None if there
-        is no such embedder. In the latter case, a model is asked about all segments, if the aligner has one. Without a
-        model, passages that begin with a number of the translation get the text at that number, and all other passages
-        get the doubt `UNGUIDED`.
+        Like `embed`, but used for documents without a segmented translation: these are compared with their source. None
+        if there is no such embedder. In that case, the aligner's model is asked about all segments of these documents.
+        If the aligner has no model, passages that begin with a number of the translation get the text at that number,
+        and all other passages get the doubt `UNGUIDED`.
     run
         The run that the ledger charges for the calls.
 

@@ -84,11 +84,11 @@ def alignment(
     deps=["source_text", "segmented_reference", "continuous_reference", alignment],
 )  # fmt: skip
 def verification(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Check of each aligned segment against the continuous translation: stage and place of the match, or suspicious.
+    """Check of each aligned segment against the continuous translation: stage and place of the match, or 'suspicious'.
 
-    A segment is also suspicious if it lacks text, has text of its neighbors, or is out of order. The other translations
-    of its document show how long it should be, and which words it should have. A passage becomes stale when the
-    alignment of another passage of its document changes, or when a text changes to which the translation refers.
+    A segment is also suspicious if it lacks text, has text of its neighbors, or is out of order. Other translations of
+    the document show how long a segment should be, and which words it should have. A passage becomes stale when the
+    alignment of another passage of its document changes, or when a text to which the translation refers changes.
     """
 
     def compute(stale: pl.DataFrame) -> Computed:

@@ -22,7 +22,7 @@ from benchmark_assets.alignment.normalization import ELLIPSIS_IN_PROSE, normal_f
 from benchmark_assets.alignment.units import units
 
 SOFTENED = 12.0
-"""Characters added to both lengths, so that 'Yes, sir.' may match 'Even so, lord.'"""
+"""Characters added to both lengths of a length ratio, so that 'Yes, sir.' may match 'Even so, lord.'"""
 
 SHARED = 0.5
 """Assumed share of a segment's words that come from its other translations; the rest come from the whole document."""
@@ -31,14 +31,14 @@ UNASSIGNED = 0.3
 """Loss in log-likelihood for each word that belongs to no segment, at a place where no segment lacks a text."""
 
 EVEN, TYPICAL, FEW = 0.35, 0.45, 8
-"""Standard deviation of log length ratios: EVEN is its minimum, TYPICAL its value if fewer than FEW segments have a
+"""Standard deviation of log length ratios. EVEN is the minimum; TYPICAL is used if fewer than FEW segments have a
 ratio."""
 
 FARTHEST = 6.0
 """Maximum deviation of a length from the expected length, in standard deviations; larger deviations are clipped."""
 
 ORDINARY = np.array([1.2, 2.0, 0.75, 0.05])
-"""Pseudocounts: numbers of boundaries, by kind, that are added to those counted in a document."""
+"""Pseudocounts: for each kind of boundary, the number that is added to the count in the document."""
 
 MOST = 8.0
 """Largest log-likelihood ratio of a boundary of one kind."""
@@ -53,17 +53,17 @@ Stretch = tuple[int, int]
 
 
 class Words:
-    """The words of a continuous translation, and how strongly each belongs to a segment.
+    """The words of a continuous translation, and how strongly each word belongs to each segment.
 
     Attributes
     ----------
     starts, ends
         Range of characters of each word in the prose.
     kinds
-        Kind of the boundary before each word, and at the end: between paragraphs or lines, sentences, or clauses, or
-        within a clause, shape (words + 1,).
+        Kind of the boundary before each word and of the boundary at the end of the prose, shape (words + 1,). A
+        boundary is between paragraphs or lines, between sentences, between clauses, or within a clause.
     guides
-        Segmented translations, at least one: the text of each segment, None where a translation lacks it.
+        Segmented translations, at least one. Each has the text of every segment, None if it lacks the segment.
     """
 
     def __init__(self, prose: str, guides: Sequence[Sequence[str | None]]) -> None:
@@ -128,10 +128,10 @@ class Fit:
         everywhere = np.bincount(words.kinds, minlength=4) + 0.5
         weights = np.log(own / own.sum()) - np.log(everywhere / everywhere.sum())
         self.boundaries: Vector = np.clip(weights, -MOST, MOST)[words.kinds]
-        """Log-likelihood ratio of a boundary before each word, and at the end, shape (words + 1,)."""
+        """Log-likelihood ratio of a boundary before each word and at the end of the prose, shape (words + 1,)."""
 
     def expects_length(self, segment: int) -> bool:
-        """Whether another translation has the segment unabbreviated."""
+        """Whether another translation has an unabbreviated text for the segment."""
         return segment in self._expected
 
     def length(self, segment: int, characters: NDArray[np.int_]) -> Vector:
@@ -180,7 +180,7 @@ def _shares(texts: Sequence[str | None]) -> dict[str, float]:
 
 
 def _expected(guides: Sequence[Sequence[str | None]], lengths: Mapping[int, int]) -> dict[int, float]:
-    """Expected length of each segment: its mean length in the guides, each scaled to the translator's own pace.
+    """Expected length of each segment: its mean length over the guides, all scaled to the translator's pace.
 
     Abbreviated texts are ignored, because their length is not informative.
     """

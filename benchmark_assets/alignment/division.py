@@ -24,7 +24,8 @@ NEVER = -1e9
 def of_neither(words: Words, absent: Sequence[int], region: Stretch) -> tuple[Vector, float]:
     """Log-likelihood of each word of a region if it belongs to neither segment, and the loss per stretch of such words.
 
-    `absent` are the segments without a text that belong in the region: such words may be their text.
+    `absent` lists the segments without a text whose place is in the region; words of neither neighbor may be their
+    text.
     """
     count = region[1] - region[0]
     if not absent:
@@ -38,8 +39,9 @@ def of_neither(words: Words, absent: Sequence[int], region: Stretch) -> tuple[Ve
 def best_division(first: Vector, second: Vector, gap: float) -> tuple[int, int, float]:
     """The best end of the first stretch, the best start of the second one, and the total fit of both.
 
-    `first` has the fit of each possible end, `second` of each possible start, both in order of the text, shape
-    (places,). The total is reduced by `gap` if the stretches do not touch.
+    `first` has the fit of the first stretch for each possible end, and `second` the fit of the second stretch for each
+    possible start. Both have the shape (places,), in the order of the text. The total is reduced by `gap` if the
+    stretches do not touch.
     """
     indices = np.arange(len(first))
     highest = np.maximum.accumulate(first)

@@ -54,7 +54,7 @@ class ProseDocument(NamedTuple):
 
 
 def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDocument]:
-    """The documents that contain any of `passages` (column `passage`), once for each continuous translation."""
+    """The documents that contain any of `passages` (column `passage`): one result for each continuous translation."""
     by_document = ["corpus", "document"]
     keys = warehouse.read("continuous_reference", passages.select("passage"), [*by_document, "translator"]).unique(
         maintain_order=True
@@ -80,7 +80,7 @@ def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDoc
 
 
 def unguided(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """The `passages` whose document has a continuous translation, but no segmented translation (column `passage`)."""
+    """The rows of `passages` (column `passage`) whose document has a continuous, but no segmented translation."""
     by_document = ["corpus", "document"]
     documents = warehouse.read("continuous_reference", passages.select("passage"), by_document).unique()
     places = warehouse.read("source_text", documents, ["passage", *by_document])
@@ -93,8 +93,8 @@ def unguided(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 def with_corrections(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFrame:
     """Append a document's corrections to the `settings` of all its passages; without corrections, nothing changes.
 
-    All passages need them, because a correction can change the text outside all segments, and such text may be stored
-    with an earlier passage.
+    Every passage gets all corrections of its document: a correction can change which text is in no segment, and such
+    text may be stored with an earlier passage.
     """
     by_document = ["corpus", "document"]
     rows = warehouse.read("continuous_reference", settings.select("passage"), ["passage", *by_document]).unique()
@@ -107,7 +107,7 @@ def with_corrections(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFra
 
 
 def surroundings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Columns `passage` and `settings`: a hash of the inputs outside a passage on which its verification depends.
+    """Columns `passage` and `settings`: a hash of the verification's inputs from outside the passage.
 
     The inputs are the alignment of the whole document, and the texts to which the document's continuous translations
     refer. `settings` is '' for a passage without a continuous translation.
@@ -135,7 +135,10 @@ def surroundings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def _referred(warehouse: Warehouse, documents: pl.DataFrame) -> Iterator[tuple[tuple[str, str], list[object]]]:
-    """Each document with a translation that refers to other texts by the same translator, and hashes of these texts."""
+    """Yield each document with a translation that refers to other texts by the same translator.
+
+    The second element has the translator, and the ids and hashes of these texts.
+    """
     translations = ["corpus", "translator", "document"]
     texts = warehouse.read("prose", documents, [*translations, "text"])
     others = warehouse.read("prose", documents.select("corpus").unique(), [*translations, "fingerprint"])
@@ -160,7 +163,8 @@ class Aligner(NamedTuple):
 
 
 def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[tuple[str, str], dict[str, str]]:
-    """All continuous translations by these documents' translators; maps (corpus, translator) to texts by document."""
+    """All continuous translations by the translators of these documents: for each corpus and translator, texts by
+    id."""
     translators = sorted({(document.corpus, document.translator) for document in documents})
     keys = pl.DataFrame(translators, schema={"corpus": pl.String, "translator": pl.String}, orient="row")
     prose: dict[tuple[str, str], dict[str, str]] = {name: {} for name in translators}

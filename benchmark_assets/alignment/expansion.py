@@ -1,4 +1,4 @@
-"""Expansion of ellipses: whether a segment uses words of an earlier passage to spell out what the prose abbreviates.
+"""Expansion of ellipses: finds segments that spell out, in words of an earlier passage, what the prose abbreviates.
 
 Here: marks of abbreviation, the earlier passage (the template), and the term that the segment puts in place of the
 template's term. Not here: which segments are tested for this (verification).
@@ -84,7 +84,7 @@ class _Mark(NamedTuple):
 class _Term(NamedTuple):
     """Words in or next to an abbreviation that may replace a term of the template.
 
-    `beside` has the tokens before and after the words; '' on the side of the abbreviation.
+    `beside` has the token before and the token after these words; the token on the side of the abbreviation is ''.
     """
 
     words: list[str]
@@ -93,15 +93,16 @@ class _Term(NamedTuple):
     def replaces(self, other: str, once: bool) -> bool:
         """Whether the term may replace `other`, words that occur in a template only once (`once`) or repeatedly.
 
-        It may not if `other` contains a negation that the term lacks. Nor may it if `other` occurs only once and is
-        longer than the term, because `other` may then be more than a term.
+        False if `other` contains a negation and the term does not. Also false if `other` occurs only once and is longer
+        than the term, because `other` may then be more than a term.
         """
         words = other.split()
         negated = any(map(is_negation, words)) and not any(map(is_negation, self.words))
         return not negated and (len(words) <= len(self.words) or not once)
 
     def as_at_abbreviation(self, other: str) -> list[str]:
-        """Phrases that put `other` between this term's neighbors; one of them must occur earlier in the prose."""
+        """Phrases with `other` in place of this term, between its neighbors. One of them must occur earlier in the
+        prose."""
         before, after = self.beside
         if _STOPS.isdisjoint(self.beside):
             return [f" {' '.join(filter(None, (before, other, after)))} "]
@@ -140,7 +141,10 @@ class Abbreviations:
         return _Mark(first, last, *match.span(), match["direction"] is not None)
 
     def _is_damaged(self, words: Sequence[str], gap: tuple[int, int], marks: Sequence[_Mark]) -> bool:
-        """Whether the gap, outside its abbreviations, has these words, at most one replaced, or with words inserted."""
+        """Whether the prose before, between or after the abbreviations in the gap has these words almost unchanged.
+
+        One word may be replaced, or words may be inserted.
+        """
         begins = [self._form.from_character(gap[0]), *(mark.last for mark in marks)]
         ends = [*(mark.first for mark in marks), self._form.from_character(gap[1])]
         stretches = [self._form.tokens[begin:end] for begin, end in zip(begins, ends, strict=True)]
@@ -149,7 +153,7 @@ class Abbreviations:
     def _by_template(
         self, words: list[str], mark: _Mark, after: Expansion | None
     ) -> tuple[tuple[int, int], str] | None:
-        """The template as a range of tokens, and the replacing term ('' if the words are unchanged)."""
+        """Find the template; return its range of tokens, and the replacing term ('' if the words are unchanged)."""
         if after and (template := self._continued(words, mark, after)):
             return template, ""
         needles = [*self._mixed(words, mark), *self._adjoining(words, mark)]
@@ -208,7 +212,8 @@ class Abbreviations:
         return sorted(present, key=lambda term: len(term.words))
 
     def _substituted(self, needle: Sequence[str], term: _Term, mark: _Mark) -> tuple[int, int] | None:
-        """Token range of the last earlier passage that equals `needle` except for another term in place of `term`."""
+        """Token range of the last earlier passage that has the words of `needle`, but another term in place of
+        `term`."""
         line, earlier = f" {' '.join(needle)} ", self._form.line[: self._form.offset(mark.first)]
         parts = [part.strip() for part in line.split(f" {' '.join(term.words)} ")]
         if sum(len(part.split()) for part in parts) < TEMPLATE or any(part not in earlier for part in parts):

@@ -17,8 +17,8 @@ from benchmark_assets.alignment.verification import LONGEST_EVIDENCE, NORMALIZED
 BY_HAND = "by hand"
 
 CONSIDERABLE = 0.15
-"""Smallest error of a segment's extent that counts, as a share of its characters. It is less than the 20 % that should
-be found, because a better boundary may still be a word or two away from the true one."""
+"""Smallest error in the extent of a segment that counts, as a share of the segment's characters. Errors of 20 % should
+be found; the limit is lower, because a better boundary may still be a word or two away from the true one."""
 
 # Minimum log-likelihood ratio of a better extent, tuned on every second sutta and on every second translator of the
 # Daodejing; docs/measurements.md has the results on the rest.
@@ -65,9 +65,10 @@ def examine(
     Parameters
     ----------
     texts, prose, others
-        As for `verify`; a text is '' where the segment needs none.
+        As in `verify`. A text is also '' if the segment needs no text.
     guides
-        Other translations or, if there are none, the source: for each, the text of every segment, None if it has none.
+        Other translations; the source if there are none. Each has the text of every segment, None if it lacks the
+        segment.
     by_hand
         Indices of segments whose text was corrected by hand, or taken from the translation's own numbers.
 
@@ -196,10 +197,10 @@ def _others_texts(
     in_order: Sequence[int],
     shared: Collection[int],
 ) -> Iterator[_Doubt]:
-    """Segments with the text of another segment.
+    """Find segments that have the text of another segment.
 
-    A segment that adjoins a fault (unclaimed or shared text, a segment out of order, or another such segment) needs
-    less evidence.
+    Less evidence is needed next to a fault: unclaimed text, shared text, a segment out of order, or another segment
+    that seems to have the wrong text.
     """
     faulty = set(shared) | {at for at, finding in enumerate(findings) if finding.stage and not finding.in_order}
     borders = [0, *(word for at in in_order for word in places[at]), words.count]
@@ -224,7 +225,10 @@ def _others_texts(
 
 
 def _better_owner(words: Words, at: int, place: Stretch) -> tuple[float, int] | None:
-    """How much better the text at a place fits a neighboring segment than segment `at`, and the best such neighbor."""
+    """Compare how well the text at a place fits segment `at`, and how well it fits the neighbors of this segment.
+
+    Returns the fit to the best neighbor minus the fit to `at`, and the best neighbor; None without neighbors or text.
+    """
     last = min(at + NEIGHBORS, len(words.guides[0]) - 1)
     others = [other for other in range(max(at - NEIGHBORS, 0), last + 1) if other != at and words.is_guided(other)]
     if not others or place[0] == place[1]:
@@ -235,10 +239,11 @@ def _better_owner(words: Words, at: int, place: Stretch) -> tuple[float, int] | 
 
 
 def _boundary(fit: Fit, before: int | None, after: int | None, lacking: Sequence[bool]) -> Iterator[_Doubt]:
-    """Doubts about the end of one segment and the beginning of the next one; None beyond the first and last segment.
+    """Doubts about the end of the segment `before` and the beginning of the next segment, `after`.
 
-    The words from the beginning of the first segment to the end of the second segment are divided into three stretches
-    such that the fit is greatest: of the first segment, of neither (possibly empty), and of the second segment.
+    At the beginning of the prose, `before` is None; at its end, `after` is None. The words from the beginning of
+    `before` to the end of `after` are divided into three stretches: for `before`, for neither segment (possibly empty),
+    and for `after`. The division with the greatest fit shows where the segments should end and begin.
     """
     words = fit.words
     region = (0 if before is None else fit.places[before][0], words.count if after is None else fit.places[after][1])

@@ -33,7 +33,7 @@ _SMALL = 1e-9
 
 
 class Space(NamedTuple):
-    """For a text of n units: dot products and norms that give the cosine of any stretch of units with any segment.
+    """Dot products and norms of a text of n units, from which the cosine of any stretch with any segment follows.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class Space(NamedTuple):
         Dot product of the sum of the first i units with each segment's unit vector, averaged over the guides that have
         the segment, shape (n + 1, segments).
     scales
-        Inverse norm of each stretch's vector, by number of units and end of the stretch, shape (longest + 1, n + 1);
-        0 for stretches that do not exist.
+        Inverse norm of each stretch's vector, by the stretch's number of units and end, shape (longest + 1, n + 1); 0
+        for stretches that do not exist.
     """
 
     dots: Matrix
@@ -60,9 +60,10 @@ class Comparison(NamedTuple):
     similarity
         Similarity of each unit to each sentence of all guides, shape (n, sentences).
     owners
-        Each sentence's segment, shape (sentences,).
+        The segment of each sentence, shape (sentences,).
     shares
-        Each sentence's share in the characters of its segment, in all guides together, shape (sentences,).
+        Number of characters of each sentence, divided by the number of characters of its segment in all guides
+        together, shape (sentences,).
     """
 
     meaning: Space
@@ -88,13 +89,13 @@ def compare(
     prose
         The continuous translation.
     guides
-        For each segmented translation the text of every source segment, None if it has none.
+        Segmented translations. Each has the text of every source segment, None if it lacks the segment.
     longest
         Maximum number of units that translate one segment.
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
     foreign
-        Whether the guide is in another language. Then only meaning is compared, because the words differ.
+        Whether the guide is in another language than the prose. If so, only meaning is compared, because words differ.
     """
     pieces = [
         (number, index, text)
@@ -163,7 +164,7 @@ def likeness(compared: Comparison, segments: int | NDArray[np.int_], longest: in
 
 
 def stretch_likeness(compared: Comparison, firsts: NDArray[np.int_], lasts: NDArray[np.int_]) -> Matrix:
-    """Similarity of stretches to all segments, shape (stretches, segments); a stretch is units first to last - 1."""
+    """Similarity of stretches (units first to last - 1) to all segments, shape (stretches, segments)."""
     meaning, wording = (
         (space.dots[lasts] - space.dots[firsts]) * space.scales[lasts - firsts, lasts][:, None]
         for space in (compared.meaning, compared.wording)
@@ -172,10 +173,11 @@ def stretch_likeness(compared: Comparison, firsts: NDArray[np.int_], lasts: NDAr
 
 
 def matched(compared: Comparison, windows: Sequence[tuple[int, int]]) -> Matrix:
-    """For each unit and segment: the share of the segment that the unit matches best, by length of guide sentences.
+    """For each unit and segment: the share of the segment's guide sentences whose best match is this unit.
 
-    `windows` has a half-open range of units for each segment, which may be empty: only these units are compared.
-    Returns shape (n, segments); shares of a segment sum to 1, or to 0 if its window is empty.
+    Sentences are weighted by length. `windows` has a half-open range of units for each segment, possibly empty: the
+    segment is compared only with these units. Returns shape (n, segments); the shares of a segment sum to 1, or to 0 if
+    its window is empty.
     """
     matches = np.zeros_like(compared.near)
     for segment, (first, last) in enumerate(windows):
@@ -187,7 +189,7 @@ def matched(compared: Comparison, windows: Sequence[tuple[int, int]]) -> Matrix:
 
 
 def _space(dots: Matrix, products: Matrix, longest: int) -> Space:
-    """Dot products of units with segments, and of units with one another, summed over stretches."""
+    """Sum dot products over stretches: `dots` of units with segments, `products` of units with one another."""
     count = len(products)
     # The squared length of a stretch's vector is the sum of a square block on the diagonal of `products`.
     gram = np.zeros((count + 1, count + 1))
@@ -201,7 +203,10 @@ def _space(dots: Matrix, products: Matrix, longest: int) -> Space:
 
 
 def _over_stretches(cumulative: NDArray[np.float64], rows: int) -> Matrix:
-    """Sums over all stretches, by number of units and end, shape (rows, n + 1), from cumulative sums over units."""
+    """Sums over all stretches, computed from cumulative sums over units.
+
+    Returns shape (rows, n + 1), by the stretch's number of units and end.
+    """
     ends = np.arange(len(cumulative))
     starts = np.maximum(ends[None, :] - np.arange(rows)[:, None], 0)
     return np.asarray(cumulative[None, :] - cumulative[starts], dtype=np.float64)

@@ -38,18 +38,20 @@ LEAST_WHOLE, LEAST_UNIT = 0.1, 0.09
 with less contrast is better left unassigned."""
 
 ANCHORED = -1.0
-"""Replaces LEAST_UNIT after the first anchor: text between anchors belongs to the segments there."""
+"""Minimum contrast of units after the first anchor, in place of LEAST_UNIT: text between two anchors belongs to the
+segments between them."""
 
 BY_UNIT = 2.8
 """Weight of the contrast of a single unit with its segment, in proportion to the unit's length."""
 
 MATCHED, MOST_MATCHED = 0.2, 3.0
-"""MATCHED: weight of a unit's share in the best matches of a segment's sentences, relative to the unit's similarity.
-MOST_MATCHED: maximum number of guide characters that one character of the translation counts as matching."""
+"""MATCHED: weight of the share of a segment's sentences whose best match is the unit, relative to the unit's similarity
+to the segment. MOST_MATCHED: maximum number of guide characters that one character of the translation counts as
+matching."""
 
 UNRELATED, PRIOR = 0.2, 3.0
-"""UNRELATED: assumed similarity to an unrelated segment. PRIOR: number of such segments that are added to the
-document's own when similarities to other segments are averaged."""
+"""UNRELATED: assumed similarity to an unrelated segment. PRIOR: number of hypothetical unrelated segments that are
+added to the other segments of the document when similarities to them are averaged."""
 
 COMPARED = 250.0
 """Minimum expected number of characters of a passage that is compared with rivals: short passages repeat one another,
@@ -59,8 +61,8 @@ FASTEST, SLOWEST = 0.6, 1.4
 """Bounds of the ratio of the translation's length to the guides' length."""
 
 BOUNDARIES = 40.0
-"""Pseudocount: number of boundaries that are added to the document's own. Their share of additions is the one that the
-penalty `added` implies."""
+"""Pseudocount: number of boundaries that are added to the boundaries of the document. The penalty `added` determines
+the share of additions among the added boundaries."""
 
 
 class Weights(NamedTuple):
@@ -69,7 +71,8 @@ class Weights(NamedTuple):
     Attributes
     ----------
     whole
-        Weight of the similarity of a whole stretch to its segment, minus its similarity to other segments.
+        Weight of the contrast of a whole stretch: its similarity to its segment, minus its similarity to other
+        segments.
     uneven
         Penalty for an unexpected length: factor of the squared logarithm of actual over expected length.
     omitted
@@ -82,11 +85,12 @@ class Weights(NamedTuple):
     passage
         Further bonus where a passage and a paragraph end together, as translators usually arrange it.
     rival, doubted
-        Minimum margins of a passage: similarity of its text to its own guides, minus that to another passage's guides.
-        Below `rival`, the passage is left out of the second path; below `doubted`, its final text is doubted.
+        Minimum margins of a passage. The margin is the similarity of the passage's text to the passage's own guides,
+        minus its similarity to another passage's guides. Below `rival`, the passage is left out of the second path;
+        below `doubted`, its final text is doubted.
     reclaimed
         Minimum contrast of unassigned text that a neighboring segment reclaims, if the text also fits the segment by
-        words and length. Contrast is similarity to this segment, minus that to other segments.
+        words and length. The contrast is the text's similarity to this segment, minus its similarity to other segments.
     """
 
     whole: float
@@ -127,10 +131,11 @@ class Aligned(NamedTuple):
         A stretch's similarity to its own segment, minus its mean similarity to the other segments; averaged over the
         characters of the prose, where characters outside all stretches count as 0. `rows.CONFIDENT` is the threshold.
     rivals
-        For passages whose text is more similar to the guides of another passage: the other passage. Passages are
-        numbered from 0.
+        For each passage whose text is more similar to another passage's guides than to its own: this other passage.
+        Passages are numbered from 0.
     displaced
-        For passages without text: unassigned text that resembles this passage most, as a range of characters.
+        For each passage without text: unassigned text that resembles this passage more than any other passage, as a
+        range of characters.
     anchored
         Passages whose beginning and end are given by anchors.
     """
@@ -175,20 +180,20 @@ def align(
     anchors: Mapping[int, int] = MappingProxyType({}),
     foreign: bool = False,
 ) -> Aligned:
-    """Find the segments of a source in a continuous translation of it.
+    """Find the segments of a source in a continuous translation of the source.
 
-    After a first path, the best path is searched for again without passages whose text resembles another passage's
-    guides more than their own, and with more weight on units that sentences of the guides match best. Segments then
-    reclaim adjacent unassigned text that fits them.
+    After a first path, the best path is computed again, with two changes. Passages whose text resembles another
+    passage's guides more than their own are left out, and units that are the best match of sentences of the guides get
+    more weight. Segments then reclaim adjacent unassigned text that fits them.
 
     Parameters
     ----------
     prose
         The continuous translation of a document.
     guides
-        Segmented translations of the same document into the same language: for each translation the text of every
-        segment, None where it has none. A text without a letter or digit counts as None. A segment that no guide has
-        gets no stretch.
+        Segmented translations of the same document into the same language. Each has the text of every segment, None if
+        it lacks the segment. A text without a letter or digit counts as None. A segment that no guide has gets no
+        stretch.
     passage_ends
         Whether each segment is the last one of its passage.
     embed
@@ -255,7 +260,7 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
     """The best stretch of each segment as a half-open range of units, empty for an omitted segment.
 
     `near` is the similarity of units to segments; only the `kept` segments may have a stretch. `added` is the penalty
-    for units between two stretches that stay unassigned.
+    for leaving units between two stretches unassigned.
     """
     parts, compared, expected, passages, anchors, weights = document
     segments, ends = np.flatnonzero(kept), parts.ends
@@ -311,17 +316,17 @@ def _contrast(near: Matrix) -> Matrix:
 
 
 def _above_others(own: Matrix, total: Matrix, segments: int) -> Matrix:
-    """Similarity to a segment, minus the mean similarity to the others; `total` is the sum over all `segments`."""
+    """Similarity to a segment, minus the mean similarity to the others; `total` is the sum over all segments."""
     return np.asarray(own - (total - own + PRIOR * UNRELATED) / (segments - 1 + PRIOR), dtype=np.float64)
 
 
 def _after_addition(
     score: NDArray[np.float64], gain: NDArray[np.float64], fixed: Sequence[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
-    """The best score at each boundary if units before it may stay unassigned, and the boundary before these units.
+    """The best score at each boundary if units before it may stay unassigned, and the boundary where these units begin.
 
-    `gain` is added to the score at each boundary where unassigned units end. Earlier segments end at or before all
-    `fixed` boundaries, and later segments begin at or after them.
+    `gain` is added to the score at each boundary where unassigned units end. All earlier segments must end at or before
+    every boundary in `fixed`, and all later segments must begin at or after it.
     """
     boundaries = np.arange(len(score))
     if fixed:
@@ -341,7 +346,7 @@ def _additions(document: _Document, stretches: Sequence[Span]) -> list[Span]:
 
 
 def _addition_penalty(document: _Document, stretches: Sequence[Span]) -> float:
-    """The penalty for unassigned units in a document with as many additions as these stretches leave."""
+    """The penalty for unassigned units, from the share of boundaries where these stretches leave units unassigned."""
     weights = document.weights
     boundaries = 1 + sum(end > start for start, end in stretches)
     additions = len(_additions(document, stretches)) + BOUNDARIES * np.exp(-weights.added / weights.rarity)
@@ -367,7 +372,7 @@ def _rematched(document: _Document, stretches: Sequence[Span], kept: NDArray[np.
 
 
 def _to_passages(document: _Document, start: int, end: int) -> NDArray[np.float64]:
-    """Similarity of a stretch's units to the guides of each passage, times their length, summed over the stretch."""
+    """Similarity of units to the guides of each passage, weighted by the units' lengths and summed over a stretch."""
     starts = np.flatnonzero(np.diff(document.passages, prepend=-1))
     near = np.maximum.reduceat(document.compared.near[start:end], starts, axis=1)
     return np.asarray(np.diff(document.parts.ends)[start:end] @ near, dtype=np.float64)
@@ -376,8 +381,9 @@ def _to_passages(document: _Document, start: int, end: int) -> NDArray[np.float6
 def _margins(document: _Document, stretches: Sequence[Span]) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
     """How much more similar the units of each passage are to its own guides than to the guides of its rival.
 
-    The rival is the other passage whose guides they resemble most. Margins are averages over characters, shape
-    (passages,); infinite for a passage without text, shorter than COMPARED, without a rival, or between anchors.
+    The rival is the other passage whose guides the units resemble most. Margins are averages over characters, shape
+    (passages,). A margin is infinite if the passage has no text or no rival, is shorter than COMPARED, or is between
+    anchors.
     """
     parts, passages = document.parts, document.passages
     count, anchored = int(passages[-1]) + 1, document.anchored()
@@ -397,7 +403,7 @@ def _margins(document: _Document, stretches: Sequence[Span]) -> tuple[NDArray[np
 
 
 def _displaced(document: _Document, stretches: Sequence[Span]) -> dict[int, Span]:
-    """Unassigned units by the passage that they resemble most, for passages without a stretch."""
+    """For each passage without a stretch: unassigned units that resemble this passage more than any other."""
     with_text = {passage for passage, (start, end) in zip(document.passages, stretches, strict=True) if end > start}
     nearest = {int(_to_passages(document, *units).argmax()): units for units in _additions(document, stretches)}
     return {passage: units for passage, units in nearest.items() if passage not in with_text}
@@ -420,7 +426,8 @@ def _confidence(document: _Document, stretches: Sequence[Span]) -> tuple[list[fl
 
 
 def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
-    """Expected length of each segment: mean over guides, scaled to the first guide's length; NaN without a guide."""
+    """Expected length of each segment: mean over the guides, all scaled to the first guide's length; NaN without a
+    guide."""
     totals = [sum(len(text) for text in texts if text) for texts in guides]
     table = np.array([
         [len(text) * totals[0] / total if text else np.nan for text in texts]

@@ -12,7 +12,7 @@ SEEDS = 12
 """Number of the segment's rarest words whose occurrences propose places."""
 
 PROPOSALS = 5
-"""Number of proposed places that are compared, those with the most seeds first."""
+"""Maximum number of proposed places that are compared: those where the most seeds match."""
 
 
 class Nearest:

@@ -48,7 +48,7 @@ class NormalForm:
     """A text as tokens, without typography.
 
     White space, quotation marks, footnote and emphasis marks, and list numbers are dropped. Words are in NFKC. A run of
-    dashes is one token, and so is an ellipsis however it is written. Case is kept, because it shows where a sentence
+    dashes is one token. An ellipsis in any notation is one token. Case is kept, because it shows where a sentence
     begins.
 
     Attributes

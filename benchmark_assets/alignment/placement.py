@@ -14,8 +14,8 @@ SHORT_WORDS, SHORT_CHARACTERS = 3, 15
 """A segment with fewer words or characters may occur by chance, and counts only near its neighbors."""
 
 NEAR = 5
-"""Maximum number of words between a short segment and a placed one, in addition to twice the words of segments between
-them."""
+"""Maximum number of words of the prose between a short segment and the nearest segment with a place. Twice the number
+of words of the segments between the two is added."""
 
 _BREAK = re.compile(r"[.?!…;:]|\n\s*\n")
 
@@ -127,8 +127,10 @@ def _is_near(
 def _neighbor(
     segments: Sequence[Attestation | None], settled: Sequence[ProsePlace | None]
 ) -> tuple[ProsePlace | None, int]:
-    """The first settled place in lists that begin next to a short segment, and the maximum number of words in
-    between."""
+    """The first settled place, and the maximum number of words between this place and a short segment.
+
+    Both lists begin next to the short segment.
+    """
     room = NEAR
     for segment, place in zip(segments, settled, strict=True):
         if place:
@@ -184,10 +186,10 @@ def in_order(candidates: Sequence[Sequence[ProsePlace] | None], weights: Sequenc
 
 
 def _extend(ends: list[int], chains: list[_Link], link: _Link) -> None:
-    """Add a chain, unless another chain that ends no later weighs at least as much.
+    """Add a chain, unless another chain with the same or an earlier end weighs at least as much.
 
-    Chains that end no earlier than the new one and weigh no more are dropped, so that ends and weights increase
-    strictly.
+    Chains with the same or a later end are dropped if they weigh at most as much as the new one, so that ends and
+    weights increase strictly.
     """
     at = bisect_right(ends, link.place.last)
     if chains[at - 1].total >= link.total:

@@ -53,8 +53,8 @@ class Reclaimer:
     def extended(self, stretches: Sequence[Span]) -> list[Span]:
         """Stretches of all segments, as half-open ranges of units, extended by the units that they reclaim.
 
-        Unassigned units between two segments are divided into units of the first one, of neither and of the second
-        one, such that words, lengths and boundaries fit best.
+        Unassigned units between two segments are divided into three parts: for the first segment, for neither, and for
+        the second segment. The division is the one in which words, lengths and boundaries fit best.
         """
         extended = list(stretches)
         placed = [at for at, (start, end) in enumerate(stretches) if self._cuts[end] > self._cuts[start]]
@@ -75,14 +75,17 @@ class Reclaimer:
         return int(self._cuts[start]), int(self._cuts[end])
 
     def _resembles(self, segment: int, start: int, end: int) -> bool:
-        """Whether a range of units is nonempty, and its contrast with a segment high enough."""
+        """Whether a range has units, and whether their contrast with a segment is high enough."""
         contrast, lengths = self._contrast[start:end, segment], self._lengths[start:end]
         return end > start and float(np.average(contrast, weights=lengths)) >= self._least
 
     def _divided(
         self, fit: Fit, neighbors: tuple[int | None, int | None], between: Span, stretches: Sequence[Span]
     ) -> Span:
-        """The best end of the first neighbor and beginning of the second. A neighbor beyond the document is None."""
+        """The best end of the first neighbor, and the best beginning of the second one.
+
+        The first neighbor is None at the beginning of the document, the second one at its end.
+        """
         before, after = neighbors
         segments = range(0 if before is None else before + 1, len(stretches) if after is None else after)
         absent = [at for at in segments if self._words.is_guided(at)]

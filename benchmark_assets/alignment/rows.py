@@ -24,8 +24,8 @@ from resources.keys import CORPUS
 
 CONFIDENT = 0.13
 """Minimum confidence of a credible document alignment. None of 60 suttas aligned to another sutta of the same
-collection reached it. Of 250 suttas aligned to their own translations, 7 did not: their files contain another text, or
-lack most of it (docs/measurements.md)."""
+collection reached it. Of 250 suttas aligned to their own translations, 7 did not reach it: their files contain another
+text, or lack most of the sutta (docs/measurements.md)."""
 
 FOUND = 0.2
 """Minimum likeness of a passage that counts as present, averaged over its segments by source length. It excludes 39 %
@@ -102,7 +102,7 @@ def by_embeddings(
 
 
 def by_numbers(prose: str, segments: Sequence[SegmentPlace], numbers: Sequence[tuple[int, str]]) -> dict[int, Piece]:
-    """Pieces of the passages that begin with a number of the translation, by the segment's index.
+    """Pieces of the segments in passages that begin with a number of the translation, by the segment's index.
 
     A segment without a number of its own is merged with the previous segment, because it is unknown where its text
     begins. `numbers` has the offset and text of each number in the prose.
@@ -171,9 +171,9 @@ def aligned_rows(
     corrections
         Manually corrected texts by segment id; null for a segment that the translation lacks.
     doubt
-        Why the document was not aligned; None if it was.
+        Why the document was not aligned; None if it was aligned.
     numbered
-        Pieces that the translation's own numbers give (`by_numbers`).
+        Pieces by segment, divided at the translation's own numbers (`by_numbers`).
 
     Returns
     -------
@@ -299,9 +299,10 @@ def _doubts(segments: Sequence[SegmentPlace], aligned: Aligned | None) -> dict[s
 
 
 def _absence(places: Sequence[SegmentPlace], likeness: Sequence[float | None]) -> str | None:
-    """Why a passage counts as absent from the translation; None if it is present, or no segment was aligned.
+    """Why a passage counts as absent from the translation. None if it is present, or if none of its segments is
+    aligned.
 
-    `likeness` is the likeness of each segment to its text in the translation, None if it was not aligned.
+    `likeness` has the likeness of each segment to its text in the translation, None for a segment that is not aligned.
     """
     if all(value is None for value in likeness):
         return None

@@ -31,12 +31,12 @@ SIGNATURE = (
 
 
 def anchored_estimates(triage: pl.DataFrame, rows: pl.DataFrame, panel: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `anchored_estimate`. `triage` and `rows` are as for `estimates`; `panel` are rows of `verdict`.
+    """Rows of `anchored_estimate`. `triage` and `rows` are those of `estimates`; `panel` has rows of `verdict`.
 
-    The result has the columns of `ANCHORED`: for each corpus with labels, one row for each model ('' for all models),
-    region ('above' or 'below' the threshold, or 'all') and level of errors. Regions without labels have no row. All
-    verdicts of the panel are used: on queued outputs, on sampled outputs, and on the random sample of outputs below the
-    threshold.
+    The result has the columns of `ANCHORED`: for each corpus with labels, one row for each combination of model ('' for
+    all models), region ('above' or 'below' the threshold, or 'all') and error level. Regions without labels have no
+    row. All verdicts of the panel are used: on queued outputs, on sampled outputs, and on the random sample of outputs
+    below the threshold.
     """
     region = pl.when("queued").then(pl.lit("above")).otherwise(pl.lit("below"))
     verdicts = panel.select(*KEY, judged="label")
@@ -51,7 +51,10 @@ def anchored_estimates(triage: pl.DataFrame, rows: pl.DataFrame, panel: pl.DataF
 
 
 def _of_corpus(outputs: pl.DataFrame) -> Iterator[tuple[object, ...]]:
-    """Rows of one corpus, from one row per output: columns `model`, `band`, `region`, `unit`, `judged` and `label`."""
+    """Rows of one corpus.
+
+    `outputs` has one row per output, with the columns `model`, `band`, `region`, `unit`, `judged` and `label`.
+    """
     strata = outputs.group_by("model", "band", "region", maintain_order=True).agg(outputs=pl.len())
     strata = strata.with_row_index("stratum").with_columns(pool=pl.col("band").rank("dense") - 1)
     seen = outputs.join(strata, on=["model", "band", "region"], maintain_order="left")

@@ -48,7 +48,7 @@ def audit_outcome(
 ) -> dg.Output[None]:  # fmt: skip
     """Error rates by severity and category, shared failures of models, correlation of errors with metrics.
 
-    Error rates by a panel are null unless a majority of its judges passed the examination or was not examined.
+    Error rates by a panel are null unless most of its judges passed the examination or were not examined.
     """
     panels = _panels(warehouse, provider)
 
@@ -99,7 +99,7 @@ def error_estimate(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Error rates of all outputs, from people's labels with and without verdicts; and the cost of finding errors."""
+    """Error rates of all outputs, from people's labels alone and from labels with verdicts; cost of finding errors."""
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
@@ -121,7 +121,7 @@ def error_estimate(
 def metric_agreement(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:  # fmt: skip
-    """Agreement of metrics with people (correlation, order of pairs, ranking of models), and tests between metrics."""
+    """Agreement of metrics with people (correlation, order of pairs, ranking of models); tests of pairs of metrics."""
 
     def tables() -> dict[str, pl.DataFrame]:
         labels = rated(_triage(warehouse), warehouse.empty("verdict"), warehouse.read("human_label"))

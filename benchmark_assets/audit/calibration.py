@@ -91,7 +91,7 @@ def reliability(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
 
 
 def agreement(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `rater_agreement`, from rows of `triage` with the column `unit`, `judge_vote` and `human_label`.
+    """Rows of `rater_agreement`, from rows of `triage` (with a column `unit`), of `judge_vote` and of `human_label`.
 
     The result has the columns of `AGREEMENT`, and one row for each pair of judges over the queue, each pair of judges
     over the sample, and each pair of people over the sample, provided that both labeled at least one common output. All
@@ -120,9 +120,9 @@ def agreement(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -
 def panel_without(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     """Rows of `panel_without`, from rows of `rated` and rows of `judge_vote`.
 
-    The result has the columns of `WITHOUT`: for each judge, counts and rates of the other judges' verdicts on the
-    queued outputs. A verdict needs more than half of their votes: if only two judges remain and disagree, it is
-    UNCERTAIN. A panel of one judge has no rows.
+    The result has the columns of `WITHOUT`: for each judge, counts and rates of the verdicts that the other judges
+    alone give on the queued outputs. A verdict requires more than half of their votes: if only two judges remain and
+    disagree, the verdict is UNCERTAIN. A panel of one judge has no rows.
     """
     queue = rows.filter(pl.col("raters") == PANEL).drop_nulls("label").select("corpus", *KEY, "unit", whole="label")
     queued = votes.join(queue, on=KEY, how="semi")
@@ -161,7 +161,7 @@ def cross_tables(units: pl.Series, first: pl.Series, second: pl.Series, labels: 
 
 
 def collapsed(tables: Floats, errors: NDArray[np.bool_]) -> Floats:
-    """Collapse tables from shape (n, labels, labels) to (n, 2, 2). `errors` marks the labels that become the second."""
+    """Collapse tables from shape (n, labels, labels) to (n, 2, 2): labels outside `errors`, then labels in `errors`."""
     to_two = np.stack([~errors, errors]).astype(np.float64)
     smaller: Floats = to_two @ tables @ to_two.T
     return smaller
@@ -181,7 +181,7 @@ def kappa(tables: Floats) -> Floats:
 def _against_people(
     rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame
 ) -> Iterator[tuple[object, object, pl.DataFrame]]:
-    """Yield corpus, name of the judge or panel, and a table with `unit` and labels by people and by the judge."""
+    """Yield the corpus, the name of a judge or panel, and a table with `unit`, people's labels and this rater's."""
     people = _people(rows)
     labeled = votes.join(people, on=KEY, how="semi").with_columns(pl.col("label").fill_null(ABSTAINED))
     if labeled.is_empty():
@@ -216,14 +216,14 @@ def _labels(judged: pl.Series) -> list[str]:
 
 
 def _exact(tables: Floats) -> tuple[float | None, float | None, float | None]:
-    """Share of outputs with the same label by both raters, and its interval, from tables by unit."""
+    """Share of outputs to which both raters give the same label, with its interval; `tables` has one table per unit."""
     agreed, outputs = np.trace(tables, axis1=1, axis2=2), tables.sum(axis=(1, 2))
     (exact,) = shares(agreed[:, None], outputs[:, None])
     return exact
 
 
 def _accuracies(tables: Floats) -> Iterator[float | None]:
-    """Precision, recall and F1 with their intervals, from 2 x 2 tables by unit in which errors are the second label."""
+    """Precision, recall and F1 with their intervals, from one 2 x 2 table per unit. Errors are the second label."""
     hits, judged, actual = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1].sum(axis=1)
     for precision_or_recall in shares(np.stack([hits, hits], axis=1), np.stack([judged, actual], axis=1)):
         yield from precision_or_recall

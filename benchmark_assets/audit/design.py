@@ -1,5 +1,4 @@
-"""The design of an audit: expected widths of intervals for given numbers of verdicts and labels, before any are paid
-for.
+"""The design of an audit: how wide intervals will be, before verdicts and labels are paid for.
 
 Not here: estimates (estimates, anchored), the cost of a verdict (accounts).
 """
@@ -39,10 +38,10 @@ def designs(triage: pl.DataFrame, audit: Audit, rate: float) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `DESIGN`, one row for each share in `BELOW` and each multiple of the sample in `SAMPLES`: the number of
-    outputs that the panel judges, the number of outputs that people label, and widths as differences of rates. Widths
-    are for people's labels alone, and with judges that are right about 70, 80, 90 and 95 % of errors and about the same
-    share of sound outputs.
+    Columns of `DESIGN`, one row for each combination of a share in `BELOW` and a multiple of the sample in `SAMPLES`. A
+    row has the number of outputs that the panel judges, the number of outputs that people label, and widths as
+    differences of rates: the width with people's labels alone, and the widths with panels whose accuracy is 70, 80, 90
+    and 95 %, on errors and on sound outputs.
 
     Notes
     -----

@@ -34,9 +34,9 @@ def examples(outputs: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     outputs
-        One row per output with a drift: columns `corpus`, `model`, `passage`, `drift` and `queued`; `label`,
-        `error_category`, `judges`, `valid` and `split` of the panel's verdict, null for outputs without a verdict; and
-        the label (`people`) and category (`people_category`) of people's verdict, null for outputs without a label.
+        One row per output with a drift. The columns are `corpus`, `model`, `passage`, `drift` and `queued`; for the
+        panel's verdict, `label`, `error_category`, `judges`, `valid` and `split`, null without a verdict; and for
+        people's verdict, `people` (label) and `people_category`, null without a label.
 
     Returns
     -------

@@ -134,7 +134,10 @@ def _statistics(
 
 
 def _pairs(outputs: NDArray[np.bool_]) -> dict[str, int]:
-    """Number of pairs of outputs (for means: of models) that each grouping compares, from shape (models, passages)."""
+    """Number of pairs of outputs (for means: of models) that each grouping compares.
+
+    `outputs`, shape (models, passages), is true for outputs that have both scores.
+    """
     counts = {
         "pooled": outputs.sum(), "passage": outputs.sum(axis=0), "model": outputs.sum(axis=1),
         "means": outputs.any(axis=1).sum(),

@@ -15,7 +15,7 @@ from resources.catalogue import schema
 from resources.keys import CORPUS
 
 LABELS = {"valid": VALID, "minor": MINOR, "major": MAJOR, "uncertain": UNCERTAIN}
-"""Labels by the column that counts outputs with the label."""
+"""For each column that counts labels: the label that it counts."""
 
 OUTCOME = schema("audit_outcome", "judge_standing", "problem")
 CATEGORY = schema("error_category")

@@ -24,7 +24,7 @@ def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
     The result has the columns of `OVERLAP`: for each corpus and each error level that occurs in it (a key of `LEVELS`),
     one row for each number of failing models, from 1 to the number of models in the corpus, even if no passage has this
-    number.
+    number of failing models.
     """
     passages = _passages(triage, rows)
     numbers = triage.select(CORPUS, "model").unique().sort("corpus", "model").select(

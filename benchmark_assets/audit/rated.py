@@ -92,7 +92,7 @@ def with_totals(rows: pl.DataFrame, **totals: str) -> pl.DataFrame:
 def with_rates(
     counts: pl.DataFrame, by: Sequence[str], rates: Mapping[str, tuple[pl.Expr, pl.Expr]]
 ) -> pl.DataFrame:  # fmt: skip
-    """Totals of groups, and rates with intervals.
+    """Add up counts by group, and compute rates with intervals.
 
     Parameters
     ----------
@@ -101,12 +101,13 @@ def with_rates(
     by
         Columns that identify a group.
     rates
-        Hits and trials of each rate, as expressions over the counts.
+        For each rate by name: its hits and its trials, as expressions over the counts.
 
     Returns
     -------
-    One row for each group, sorted: columns `by`, the sums of the counts, and `name`, `name_low` and `name_high` for
-    each rate. A rate is null if its trials are 0 or null; an interval is null if there are too few units.
+    One row for each group, sorted by `by`: the columns `by`, the sums of the counts, and the columns `name`, `name_low`
+    and `name_high` for each rate. A rate is null if its trials are 0 or null; an interval is null if there are too few
+    units.
     """
     by_unit = counts.group_by(*by, "unit").agg(pl.exclude(*by, "unit").sum()).sort(*by, "unit")
     totals = by_unit.group_by(by, maintain_order=True).agg(pl.exclude(*by, "unit").sum())

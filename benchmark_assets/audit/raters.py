@@ -26,7 +26,8 @@ from resources.catalogue import schema
 from resources.keys import CORPUS
 
 STEPS, TOLERANCE, LEAST = 1000, 1e-9, 1e-10
-"""EM: maximum number of steps, increase of the log-likelihood per output below which it stops, least probability."""
+"""EM algorithm: maximum number of steps, increase of the log-likelihood per output that is too small to continue, and
+minimum probability."""
 
 RATERS = schema("rater_model")
 
@@ -71,7 +72,7 @@ def dawid_skene(votes: Floats) -> Fitted:
 def information(prior: Floats, errors: Floats) -> Floats:
     """Mutual information of each rater's label and the class, in bits, shape (raters,); 0 for random labels.
 
-    `prior` and `errors` as in `Fitted`.
+    `prior` and `errors` are those of `Fitted`.
     """
     joint = prior[None, :, None] / prior.sum() * errors / errors.sum(axis=2, keepdims=True)
     chance = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
@@ -82,7 +83,7 @@ def information(prior: Floats, errors: Floats) -> Floats:
 def alpha_by_unit(votes: Floats, units: Units) -> Floats:
     """Terms of Krippendorff's alpha by unit, shape (units, 1 + labels): disagreements, then counts of pairable labels.
 
-    `votes` as in `dawid_skene`. The labels of an output are pairable if it has at least two.
+    `votes` is that of `dawid_skene`. The labels of an output are pairable if the output has at least two labels.
     """
     counts = votes.sum(axis=1)
     raters = counts.sum(axis=1, keepdims=True)
@@ -104,10 +105,11 @@ def alpha(sums: Floats) -> Floats:
 
 
 def rater_model(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `rater_model`, from rows of `triage` with the column `unit`, `judge_vote` and `human_label`.
+    """Rows of `rater_model`, from rows of `triage` (with a column `unit`), of `judge_vote` and of `human_label`.
 
-    The result has the columns of `RATERS`: for judges on triaged outputs, and for people on the sample, one row for
-    each rater and one for all raters ('') in corpora with two or more raters. All five labels are distinguished.
+    The result has the columns of `RATERS`: for judges (on triaged outputs) and for people (on sampled outputs), a
+    corpus with two or more raters has one row for each rater and one row ('') for all raters. All five labels are
+    distinguished.
     """
     result: list[tuple[object, ...]] = []
     for kind, name, ratings, outputs in (

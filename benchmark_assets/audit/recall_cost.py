@@ -30,7 +30,7 @@ from resources.keys import CORPUS
 
 RECALLS = (0.5, 0.8, 0.9, 0.95, 1.0)
 FEWEST = 5
-"""Minimum number of major errors for fitting a combination. With fewer, a fold may have none."""
+"""Minimum number of labeled major errors for combining scores. With fewer errors, a fold may have none."""
 
 FOLDS = 5
 
@@ -44,7 +44,8 @@ FEATURES = {
     "comet_avg": 1 - pl.col("comet_avg"),
     **{name: pl.col(name).fill_null(False).cast(pl.Float64) for name in DIAGNOSES},
 }
-"""Inputs of the combination: scores, transformed so that damage raises them, and diagnoses (null counts as false)."""
+"""Inputs of the combined score: scores, transformed so that damage raises them, and diagnoses (null counts as
+false)."""
 
 
 class LabeledOutputs(NamedTuple):
@@ -69,15 +70,15 @@ class LabeledOutputs(NamedTuple):
 
 
 def recall_costs(triage: pl.DataFrame, rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `recall_cost`, from rows of `triage` with the column `unit`, rows of `rated`, and scores.
+    """Rows of `recall_cost`, from rows of `triage` (with a column `unit`), rows of `rated`, and scores.
 
     Only people's substantive labels in `rows` are used. `scores` has the columns `model` and `passage`, and any of
     `FEATURES` except drift. A score (but not a diagnosis) that is missing for any output of a corpus is not used in
     that corpus.
 
     The result has the columns of `COST`. A corpus without labeled major errors has no rows. A corpus has no rows for
-    the combination if it has fewer than `FEWEST` labeled major errors, or if one fold contains all major errors or all
-    other labels. The signature states the number of major errors.
+    the combined score if it has fewer than `FEWEST` labeled major errors, or if one fold contains all major errors or
+    all other labels. The signature states the number of major errors.
 
     Notes
     -----
@@ -114,7 +115,7 @@ def recall_costs(triage: pl.DataFrame, rows: pl.DataFrame, scores: pl.DataFrame)
 
 
 def combination(outputs: pl.DataFrame, features: list[str]) -> Floats | None:
-    """Probability of a major error, by logistic regressions fitted without labels of the output's own passage.
+    """Probability that an output is a major error, by a logistic regression fitted without labels of its passage.
 
     `outputs` has the outputs of one corpus: columns `passage`, `major` (null without a label), `weight`, and the
     columns from which `features` (keys of `FEATURES`) are computed. The result has shape (outputs,), in [0, 1]; None if
@@ -150,7 +151,7 @@ def costs(labeled: LabeledOutputs, scores: Floats) -> Iterator[tuple[float | Non
     (with interval) and number of the outputs above the threshold, and precision (with interval).
 
     The threshold is the highest score that leaves the required share of the major errors strictly above it. It is
-    determined separately in each resample, but the combination is fitted only once.
+    determined separately in each resample, but the combined score is fitted only once.
     """
     sizes = by_unit(labeled.weight, labeled.unit)
     counts, units = sample_and_resamples(len(sizes))[:, labeled.unit] * labeled.weight, effective_units(sizes)

@@ -23,7 +23,7 @@ long as planning 400 partitions."""
 
 
 class Scope(NamedTuple):
-    """Models, and corpora and tasks, that an update is limited to; None means no limit."""
+    """The models, and the corpora and tasks, to which an update is limited; None means no limit."""
 
     models: Collection[str] | None = None
     corpora: Collection[str] | None = None

@@ -19,7 +19,7 @@ ROUNDING = 1e-4
 """Tolerance for rounding at the bounds of a range: errors reach 1e-6 in a similarity and 1e-4 in a drift."""
 
 Rule = tuple[str, str, pl.Expr]
-"""The name of a column or columns, a problem in words, and an expression that is true for rows with the problem."""
+"""The name of one or more columns, a problem in words, and an expression that is true for rows with the problem."""
 
 TOGETHER = [
     ("sim_centroid", "drift"),
@@ -82,7 +82,10 @@ def _rules(column: catalogue.Column, kind: pl.DataType) -> list[Rule]:
 
 
 def _anywhere(value: pl.Expr, kind: pl.DataType, faulty: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
-    """Apply `faulty` to a value; for a list, whether any element is faulty. `kind` is the polars type of the value."""
+    """Apply `faulty` to a value, or to all elements of a list: a list is faulty if any element is.
+
+    `kind` is the polars type of the value.
+    """
     if isinstance(kind, pl.List):
         inner = kind.inner() if isinstance(kind.inner, type) else kind.inner
         return value.list.eval(_anywhere(pl.element(), inner, faulty).any()).list.first()

@@ -1,4 +1,5 @@
-"""Marks of a home's stores, compared before anything runs and renewed by every update; migration of Dagster's tables.
+"""Identity marks of a home's stores: checking them before anything runs, and renewing them; migration of Dagster's
+tables.
 
 Not here: the meaning of marks (resources.identity), repair of a home whose stores do not belong together (rebuilding).
 """

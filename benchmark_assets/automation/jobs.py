@@ -24,7 +24,7 @@ from resources.tables import markdown
 from resources.warehouse import Warehouse
 
 Location = Callable[[], dg.Definitions]
-"""Function that returns the code location. Jobs call it only when they run, since they are part of the location."""
+"""Function that returns the code location. Jobs call it only when they run, since the location contains the jobs."""
 
 ONE_AT_A_TIME = {"variorum/driver": "yes"}
 """Tag of these jobs' runs. dagster.yaml allows only one run with this tag at a time."""

@@ -111,7 +111,7 @@ def _names(known: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _report_partitions(instance: dg.DagsterInstance, warehouse: Warehouse) -> str:
-    """Add the partitions that have records in the warehouse to Dagster's. The next update reports their rows."""
+    """Add to Dagster all partitions that have records in the warehouse. The next update reports their rows."""
     records = warehouse.read("materialization", columns=KEYS)
     counts = []
     for kind in KEYS:

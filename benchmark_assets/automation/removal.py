@@ -95,7 +95,7 @@ def kept(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name:
     Raises
     ------
     BadInput
-        If nothing is kept for the corpus.
+        If no such work is kept for the corpus.
     """
     rows = human_work.kept(warehouse).filter(corpus=name)
     if rows.is_empty():
@@ -108,7 +108,7 @@ def kept(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name:
 
 
 def _emptied(warehouse: Warehouse, tables: Sequence[str], key: pl.DataFrame) -> tuple[pl.DataFrame, list[Replacement]]:
-    """Numbers of rows with these keys by table (columns of ROWS), and the replacements that remove these rows."""
+    """The number of rows with these keys in each table (columns of ROWS), and replacements that remove the rows."""
     counts = [(table, len(warehouse.read(table, key, key.columns))) for table in tables]
     replacements = [Replacement(table, warehouse.empty(table), key) for table in tables]
     return pl.DataFrame(counts, schema=ROWS, orient="row"), replacements

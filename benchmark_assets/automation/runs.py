@@ -309,7 +309,7 @@ def forget_history(instance: dg.DagsterInstance, before: datetime) -> None:
 def _ranges(
     definitions: dg.Definitions, instance: dg.DagsterInstance, stale: Due
 ) -> list[tuple[str, str]] | list[None]:
-    """First and last partition of each run that materializes the asset; [None] for an unpartitioned asset."""
+    """First and last partition of each run that materializes the asset; [None], one run, for an unpartitioned asset."""
     dims = dimensions(definitions.resolve_asset_graph().get(stale.asset).partitions_def)
     if not dims:
         return [None]

@@ -99,7 +99,7 @@ def failures_sensor(context: dg.RunFailureSensorContext, notifications: dg.Resou
 
 
 def backup_schedule(job: dg.JobDefinition) -> dg.ScheduleDefinition:
-    """The schedule `backups`, which starts the job `backup` every night; it runs where `VARIORUM_BACKUPS` is set."""
+    """The schedule `backups`, which starts the job `backup` every night. On by default if `VARIORUM_BACKUPS` is set."""
     is_set = "VARIORUM_BACKUPS" in os.environ
     return dg.ScheduleDefinition(
         name="backups", job=job, cron_schedule="0 2 * * *", execution_timezone="UTC",

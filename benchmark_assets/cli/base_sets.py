@@ -30,11 +30,13 @@ def base_set() -> None:
     help="System in the pool; may be repeated. By default all systems with an output for every item.",
 )  # fmt: skip
 @click.option("--orders", type=click.Choice(["both", "one"]), default="both", help="Orders in which pairs are judged.")
-@click.option("--within", type=float, help="Stop comparing a system with the set once its LT is known to ± this.")
+@click.option(
+    "--within", type=float, help="Stop comparing a system with the set once its LT is known to within ± this value."
+)
 @click.option(
     "--ranks",
     type=int,
-    help="Stop comparing a system with the set once at most this many ranks are possible; excludes --within.",
+    help="Stop comparing a system with the set once at most this many ranks are possible; not with --within.",
 )
 def build(
     folder: Path, items: Path, name: str, version: str, judge: str, count: int, systems: tuple[str, ...], orders: str,
@@ -46,7 +48,10 @@ def build(
     home = Deployment()
     built = build_base_set(home.warehouse, home.provider, folder, identity, items, count, systems, f"{uuid.uuid4()}")
     click.echo(f"anchors, weakest first: {', '.join(built.anchors)}")
-    click.echo(f"root mean square deviation of their win rates in the pool from even spacing: {built.unevenness:.1%}\n")
+    click.echo(
+        "deviation of the anchors' win rates in the pool from even spacing (root mean square): "
+        f"{built.unevenness:.1%}\n"
+    )
     click.echo(plain(_readable(spread(built.pool, built.anchors))))
     click.echo(f"\n{folder}: {holding(built.restricted)}; import it with `variorum import baseset {folder}`")
 

@@ -42,8 +42,8 @@ def backup(folder: Path) -> None:
 def restore(folder: Path, at: str | None) -> None:
     """Replace the home's warehouse, ledger and Dagster state with those of a backup in FOLDER.
 
-    The replaced files are kept in a folder in the home. The home keeps its ledger if that has all replies of the
-    backup, since it may also have later ones. Stop Dagster's UI and all runs first. The next `variorum update`
+    The replaced files are kept in a folder in the home. If the home's ledger has all replies of the backup, it is not
+    replaced, since it may also have later replies. Stop Dagster's UI and all runs first. The next `variorum update`
     recomputes what the backup lacks, without paying again for replies in the ledger.
     """
     chosen, place = backups.chosen(folder, at), home()
@@ -53,7 +53,7 @@ def restore(folder: Path, at: str | None) -> None:
     prepare()
     with dg.DagsterInstance.get() as instance:
         identity.join(instance, warehouse, place / backups.LEDGER)
-    click.echo(f"{place}: restored from {chosen}{f'; what it replaced is in {aside}' if aside else ''}")
+    click.echo(f"{place}: restored from {chosen}{f'; the replaced files are in {aside}' if aside else ''}")
     for file in missing:
         click.echo(f"not restored: {file}")
 
@@ -100,7 +100,7 @@ def rebuild() -> None:
 
 
 def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
-    """Check that a home's tables, records and Dagster's records agree, and print the result; raise BadInput if not."""
+    """Check that a home's tables, their records and Dagster's records agree; print the result, or raise BadInput."""
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     for database in backups.databases(warehouse.folder):
         if problem := integrity(database):

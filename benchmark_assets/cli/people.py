@@ -65,7 +65,7 @@ def campaign(
 @click.argument("corpus")
 @click.option("--annotator", required=True, help="Name of the annotator.")
 @click.option("--per-model", type=click.IntRange(1), help="Number of pairs per model; by default all.")
-@click.option("--base-set", help="Base set whose anchors outputs are paired with; by default human translations.")
+@click.option("--base-set", help="Pair outputs with the anchors of this base set; by default, with human translations.")
 @click.option("--private", is_flag=True, help="Include restricted texts; do not pass the file on.")
 def write_pairs(
     file: Path, corpus: str, annotator: str, per_model: int | None, base_set: str | None, private: bool

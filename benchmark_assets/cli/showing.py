@@ -51,10 +51,10 @@ def design(corpus: str, rate: float) -> None:
     rows = designs(triage, audits(home.warehouse)[corpus], rate / 100)
     click.echo(plain(rows.with_columns((pl.exclude("verdicts", "labels") * 100).round(1))))
     click.echo(
-        "\nbelow: percentage of the outputs below the threshold that the panel also judges (`audit.below`). verdicts,"
-        "\nlabels: numbers of outputs that the panel judges and that people label. people, judges_70, …: width of the"
-        "\ninterval in percentage points, if outputs are independent: from people's labels alone, and with a panel that"
-        "\nis right in 70 % of outputs."
+        "\nbelow: percentage of the outputs below the threshold that the panel also judges (`audit.below`)."
+        "\nverdicts: number of outputs that the panel judges. labels: number of outputs that people label."
+        "\npeople, judges_70, …: width of the interval in percentage points, if outputs are independent: with people's"
+        "\nlabels alone, with a panel that is right about 70 % of outputs, and so on."
     )
 
 

@@ -92,13 +92,15 @@ def write_latex(folder: Path, corpus: str | None) -> None:
 @click.command(name="shared-task")
 @click.argument("folder", type=PATH)
 @click.argument("corpus")
-@click.option("--system", "systems", multiple=True, help="System to include; by default all that have every passage.")
+@click.option(
+    "--system", "systems", multiple=True, help="System to include; by default all systems that have every passage."
+)
 @click.option("--private", is_flag=True, help="Include restricted texts; do not pass the folder on.")
 def write_shared_task(folder: Path, corpus: str, systems: tuple[str, ...], private: bool) -> None:
     """Write CORPUS to FOLDER as a test set for mt-metrics-eval."""
     written = shared_task.write(Deployment().warehouse, folder, corpus, systems, private)
     click.echo(f"{folder}: {written.passages} passages, {', '.join(written.systems)}")
-    for reason, names in (("lack passages", written.incomplete), ("restricted", written.left_out)):
+    for reason, names in (("lacking passages", written.incomplete), ("restricted", written.left_out)):
         if names:
             click.echo(f"left out, {reason}: {', '.join(names)}")
     if written.withheld:
@@ -119,7 +121,7 @@ def compare_packages(old: Path, new: Path) -> None:
 @click.argument("model")
 @click.argument("file", type=PATH)
 def record(model: str, file: Path) -> None:
-    """Record all questions to MODEL and its replies in FILE, which an endpoint can then use as `recording`.
+    """Write all questions to MODEL, and its replies, to FILE. An endpoint can then use FILE as its `recording`.
 
     FILE contains texts of the corpora: check their licences before you share it.
     """
