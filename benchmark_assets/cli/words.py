@@ -1,4 +1,4 @@
-"""Shared by the commands: the type of path arguments, an option, and printed phrases."""
+"""Common to all commands: the type of path arguments, the option `--ignore`, and printed phrases."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ IGNORE = click.option("--ignore", multiple=True, help="Key or column of the file
 
 
 def holding(restricted: Sequence[str]) -> str:
-    """Disclosure about written files that may contain restricted texts: lists those that they contain."""
+    """A note on written files that may contain restricted texts. It lists the restricted texts in the files."""
     return (
         f"PRIVATE, DO NOT PASS ON; restricted texts in it: {', '.join(restricted)}"
         if restricted
@@ -20,10 +20,10 @@ def holding(restricted: Sequence[str]) -> str:
 
 
 def without(restricted: Sequence[str]) -> str:
-    """Disclosure about public files: lists the restricted texts that were left out."""
+    """A note on written files that are public. It lists the restricted texts that were left out."""
     return f"public; restricted texts left out: {', '.join(restricted) or 'none'}"
 
 
 def numbers(counts: Mapping[str, int]) -> str:
-    """Counts as a list, such as "3 taken, 1 replaced"."""
+    """Return the counts as a phrase, such as "3 taken, 1 replaced"."""
     return ", ".join(f"{count} {name}" for name, count in counts.items())

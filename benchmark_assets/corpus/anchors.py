@@ -1,7 +1,7 @@
 """Anchors: places in a continuous translation where a segment begins or ends, according to the translation's numbers.
 
-Here: which numbers of a translation are citations of the source. Not here: reading numbers (readers), alignment between
-anchors.
+Here: which numbers of a translation are citations of the source. Not here: finding the numbers in a file (readers),
+alignment of the text between anchors.
 """
 
 from bisect import bisect_left
@@ -10,7 +10,7 @@ from itertools import islice
 
 
 def anchors(segments: Sequence[str], numbers: Iterable[tuple[int, str]]) -> dict[int, int]:
-    """For each segment with an anchor, by index: the offset at which its text begins. Offsets increase with indices.
+    """Offset at which the text of each anchored segment begins, by the segment's index. Offsets increase with indices.
 
     A number such as `1.3` is the citation of the first segment whose id is `doc:1.3`, or begins with `doc:1.3.`.
     Numbers out of order are ignored. If all numbers have a single level, such as `3`, they could belong to another
@@ -31,8 +31,8 @@ def anchors(segments: Sequence[str], numbers: Iterable[tuple[int, str]]) -> dict
 def stretches(segments: Sequence[str], numbers: Iterable[tuple[int, str]], end: int) -> dict[int, tuple[int, int]]:
     """Start and end of the text of each segment that has its own number, by the segment's index.
 
-    The numbers can be in any order. The text ends at the next number, except a number that only subdivides the segment
-    further than the source does.
+    The numbers can be in any order. The text of a segment ends at the next number. The text does not end at a number
+    that only divides the segment further than the source does.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ def stretches(segments: Sequence[str], numbers: Iterable[tuple[int, str]], end: 
 
 
 def _citations(segments: Sequence[str], found: Sequence[tuple[int, str]]) -> dict[str, int]:
-    """For each citation of the source, the index of its first segment; empty if `found` does not cite the source."""
+    """Index of the first segment of each citation of the source; empty if the numbers in `found` do not cite the
+    source."""
     first: dict[str, int] = {}
     for index, segment in enumerate(segments):
         levels = segment.partition(":")[2].split(".")
@@ -73,7 +74,8 @@ def _citations(segments: Sequence[str], found: Sequence[tuple[int, str]]) -> dic
 
 
 def _increasing(places: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Places by index, reduced to the longest subsequence in which both increase."""
+    """Places by index. The pairs in `places` are reduced to the longest subsequence in which place and index both
+    increase."""
     tails: list[int] = []
     chains: list[tuple[tuple[int, int], int | None]] = []
     ends: list[int] = []

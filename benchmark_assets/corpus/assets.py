@@ -28,11 +28,11 @@ BY_SCAN = "variorum/by-scan"
 """Tag of the assets that are filled only by a scan of the files, and are therefore never stale."""
 
 ASSETS = {"source_text": "source", "segmented_reference": "reference", "continuous_reference": "continuous"}
-"""Asset names, each with the frame of a Scan that it stores."""
+"""Maps each asset to the frame of a Scan that the asset stores."""
 
 BESIDE = ({"prose": "prose", "prose_aside": "aside"}, {"segment_aside": "segment_aside"})
-"""Tables keyed by document and translator, each with the frame of a Scan that it stores. The fingerprints in the first
-table of a group show which rows of the group changed."""
+"""Groups of tables with the key document and translator. Each table is mapped to the frame of a Scan that it stores.
+The fingerprints in the first table of a group show which rows of the group changed."""
 
 MOST = 200
 """Maximum number of faults that a message lists."""
@@ -47,7 +47,7 @@ BY_DOCUMENT = ["corpus", "document", "translator"]
         for name, description in {
             "source_text": "Source text of each passage, by segment, read from the files of its corpus.",
             "segmented_reference": "Human translations of each passage, divided into the segments of the source.",
-            "continuous_reference": "Continuous translations of each passage's document, and manual alignments.",
+            "continuous_reference": "Continuous translations of each passage's document, and their manual alignments.",
         }.items()
     ],
     partitions_def=PASSAGE,
@@ -86,8 +86,8 @@ def look_at_files(
 ) -> None:  # fmt: skip
     """Read the imported corpora; add new passages, store and report changed ones, remove missing ones.
 
-    Human work on missing passages is kept. A notification lists the kept work, and imported outputs that translate an
-    earlier version of their source.
+    Human work on missing passages is kept. A notification lists this work. It also lists imported outputs that
+    translate an earlier version of their source.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def scan_job() -> None:
 def _store(
     context: dg.AssetExecutionContext | dg.OpExecutionContext, warehouse: Warehouse, contents: Scan, report_all: bool
 ) -> int:
-    """Write changed passages, and report them (or all passages, with `report_all`); return the number of changed ones.
+    """Write the changed passages and report them, or report all passages if `report_all`; return how many changed.
 
     A passage counts as changed if its rows differ from the warehouse or its version differs from Dagster's record.
     """
@@ -206,7 +206,7 @@ def _store_beside(
     contents: Scan,
     tables: Mapping[str, str],
 ) -> None:
-    """Write changed rows of a group of BESIDE, and remove rows that are no longer in the files of their corpus.
+    """Write changed rows of `tables`, a group in BESIDE. Remove rows that are no longer in the files of their corpus.
 
     Nothing is removed from a corpus with faults, because a fault may hide a translation or an aside.
     """
@@ -237,7 +237,8 @@ def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, contents: Sca
 
 
 def _scan_failure(contents: Scan, missing: Sequence[str]) -> dg.Failure:
-    """The failure that reports faults in the files, and requested passages that are missing from the files."""
+    """Return a failure that reports the faults in the files, and the requested passages that the files do not
+    contain."""
     remedy = "correct the files, or scan all files with `variorum scan`"
     unreadable = [BadInput(passage, "", "cannot be read from the files", remedy) for passage in missing]
     faults = [*contents.faults, *unreadable]
@@ -246,7 +247,7 @@ def _scan_failure(contents: Scan, missing: Sequence[str]) -> dg.Failure:
 
 
 def _failure(summary: str, faults: Sequence[BadInput]) -> dg.Failure:
-    """A failure that is not retried, with all faults as a table in its metadata."""
+    """Return a failure without retries. Its metadata has a table of all faults."""
     rows = [(fault.where, fault.key, fault.problem, fault.remedy) for fault in faults]
     table = pl.DataFrame(rows, schema=["file", "key", "problem", "remedy"], orient="row")
     metadata = {"faults": dg.MetadataValue.md(markdown(table, most=MOST))}

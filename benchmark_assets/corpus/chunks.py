@@ -23,7 +23,8 @@ _QUOTES = {"“": ('"', True), "”": ('"', False), "‘": ("'", True), "`": ("'
 """For each quotation mark, the straight mark that may be its counterpart, and whether it opens a quotation."""
 
 Cost = tuple[int, int]
-"""Cost of a cut: characters out of range, and unevenness (see `chunks`)."""
+"""Cost of a cut: number of characters by which chunks are out of range, then unevenness of their sizes (see
+`chunks`)."""
 
 
 class Chunk(NamedTuple):
@@ -59,9 +60,9 @@ def sentence_ends(text: str) -> list[int]:
     mark does not end a sentence if no letter precedes it in the sentence, if a clause mark follows it, or if it is a
     full stop between digits. White space alone is not a sentence.
 
-    Korean separates words by spaces and uses the ASCII full stop. Where the last letter is hangul, `.` is therefore a
-    mark, too, and a mark ends the sentence only before white space or at the end of the text: in '"가자!"고 했다.' the
-    sentence continues after the exclamation mark.
+    Korean separates words by spaces and uses the ASCII full stop. Therefore, if the last letter before a mark is
+    hangul, `.` also counts as a mark, and the mark ends the sentence only before white space or at the end of the text.
+    In '"가자!"고 했다.' the sentence continues after the exclamation mark.
     """
     offsets: list[int] = []
     opened: set[str] = set()
@@ -112,10 +113,10 @@ def chunks(text: str, rule: Chunks) -> list[Chunk]:
     """Cut a text at sentence ends into chunks, each with its contexts. White space alone is not a chunk.
 
     The cut minimizes the total number of CJK characters by which chunks are longer than `rule.most` or shorter than
-    `rule.least`. This total is 0 if some cut keeps every chunk in the range. Among equal cuts, it prefers chunks that
-    end with a paragraph and sizes near the middle of the range: it minimizes the sum of squared distances from the
-    middle, plus the squared distance from middle to edge for each chunk that ends within a paragraph. Cutting is
-    deterministic.
+    `rule.least`. This total is 0 if some cut keeps every chunk in the range. Cuts with the same total are compared by a
+    penalty, so that chunks end with a paragraph and have sizes near the middle of the range. The penalty is the sum of
+    the squared distances of sizes from the middle; each chunk that ends within a paragraph adds the squared distance
+    from the middle to the edge of the range. Cutting is deterministic.
     """
     ends = sentence_ends(text)
     starts = [0, *ends][:-1]
@@ -133,9 +134,10 @@ def chunks(text: str, rule: Chunks) -> list[Chunk]:
 def before(text: str, at: int, starts: Sequence[int], bounds: tuple[int, int]) -> str:
     """The context before an offset of a text, without surrounding white space.
 
-    The context is a stretch that ends at the offset and whose number of CJK characters is within the bounds: the
-    longest stretch that begins with a sentence, else the longest that begins after a clause mark, else the longest. If
-    less text than the lower bound precedes the offset, all of it is the context.
+    The context ends at the offset, and its number of CJK characters is within the bounds. It is the longest stretch
+    that begins with a sentence. If there is none, it is the longest stretch that begins after a clause mark, or else
+    the longest stretch of all. If the text before the offset is shorter than the lower bound, all of this text is the
+    context.
 
     Parameters
     ----------
@@ -159,8 +161,8 @@ def _context_edge(
 ) -> int:
     """The far edge of the context on one side of an offset (see `before`).
 
-    `signs` yields the characters in one direction from the offset, each as (edge of the context that ends with it,
-    character).
+    `signs` yields the characters in one direction from the offset, as pairs (edge, character). The edge is the far edge
+    of the context if this character is its last one.
     """
     least, most = bounds
     size, edge, fitting = 0, at, [at] if least == 0 else []
@@ -223,7 +225,8 @@ def _between_digits(text: str, at: int) -> bool:
 
 
 def _track_quotation(sign: str, opened: set[str]) -> None:
-    """Update the open quotations (as straight marks) after a character; the end of a paragraph closes all of them."""
+    """Update the set of open quotations, given as straight marks, after a character. A line break closes all
+    quotations."""
     if sign == "\n":
         opened.clear()
     elif sign in "\"'":

@@ -28,8 +28,8 @@ def load(description: Description) -> Corrections:
     Raises
     ------
     BadInput
-        For all faults: if the file cannot be read, a line is malformed, a translator has no continuous translation in
-        the corpus, or a segment is corrected twice for the same translator.
+        If the file cannot be read, a line is malformed, a translator has no continuous translation in the corpus, or a
+        segment is corrected twice for the same translator. All faults are raised together.
     """
     path = description.corrections
     if path is None:

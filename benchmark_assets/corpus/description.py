@@ -58,7 +58,7 @@ class Sensitivity(Frozen):
 
 class Examining(Frozen):
     """Settings of the examination of the corpus's judges: the number of passages from which sentinels are made, and the
-    seed of the draw. Without passages, judges are not examined, and their scores are flagged.
+    seed of the draw. If the number of passages is 0, judges are not examined, and their scores are flagged.
 
     An examination takes about 50 to 200 calls for each judge and aspect; 40 passages are enough.
     """
@@ -76,8 +76,8 @@ class Audit(Frozen):
     - `show_scores`: whether judges see the scores of the output.
     - `sample`: for each band, the number of outputs per model that are drawn with `seed` for people to label. The panel
       judges these outputs, too.
-    - `below`: share of each model's outputs in each band below the threshold that are also drawn for the panel. Their
-      verdicts make estimates of error rates below the threshold more precise (audit.anchored).
+    - `below`: share of each model's outputs in each band below the threshold that are also drawn for the panel. The
+      verdicts on these outputs make estimates of error rates below the threshold more precise (audit.anchored).
     """
 
     threshold: float = Field(default=1.5, ge=0)
@@ -108,9 +108,10 @@ class Rubric(Frozen):
 class Scoring(Frozen):
     """Settings of the statistics of a corpus.
 
-    - `cluster`: groups of passages that are not independent of each other (`corpus.units`): `document`, `blocks` of
-      consecutive passages, `passage`, or a regular expression whose match in a passage's id names its group. The
-      default is `document` where there are five documents or more, else `blocks`.
+    - `cluster`: how passages are grouped into units, because passages of a unit are not independent of each other
+      (`corpus.units`). The value is `document`, `blocks` (of consecutive passages), `passage`, or a regular expression
+      whose match in a passage's id names the unit. The default is `document` if there are five documents or more, else
+      `blocks`.
     - `tokenizer`: sacrebleu's tokenizer of BLEU, by default the one for the target language.
     - `missing`: whether a passage without a usable output gets the worst value of each measure, or is left out.
     - `coverage`: share of the corpus's passages for which a model needs a usable output in order to be ranked.
@@ -155,7 +156,7 @@ class Literary(Frozen):
     - `extractor`: model of the registry that extracts terms from chunks for which the glossary has none.
     - `ensemble`: the judges, each with one aspect.
     - `orders`: whether judges see every pair in both orders, or in one order that is drawn by a hash.
-    - `margin`: balance of votes that a verdict must exceed, in [0, 1).
+    - `margin`: a verdict is unsure if the absolute balance of votes is at most the margin, in [0, 1).
     """
 
     human: str = ""
@@ -210,7 +211,7 @@ class Description(Frozen):
 
     - `segment`: level of the segments, by default the finest level that the source and all TEI translations share.
     - `passage`: level of the passages, by default the one above the segments.
-    - `lines`: number of lines, or of other segments, after which a passage is divided; 0 for no division.
+    - `lines`: number of lines (or other segments) in a part of a divided passage; 0 if passages are not divided.
     """
 
     name: str
@@ -262,9 +263,9 @@ def load(path: Path) -> Description:
     Raises
     ------
     BadInput
-        For all faults: if the file is missing, is not a YAML mapping, has invalid or unknown keys, names that cannot be
-        keys, an invalid regular expression, references in several languages, settings of continuous translations on a
-        text that is not continuous, or filters that require more references than there are.
+        If the file is missing, is not a YAML mapping, has invalid or unknown keys, names that cannot be keys, an
+        invalid regular expression, references in several languages, settings of continuous translations on a text that
+        is not continuous, or filters that require more references than there are. All faults are raised together.
     """
     description, faults = examine(path)
     raise_all(faults)
@@ -273,9 +274,10 @@ def load(path: Path) -> Description:
 
 
 def examine(path: Path) -> tuple[Description | None, list[BadInput]]:
-    """A description, and all its faults, which `load` would raise; the paths in the result are absolute.
+    """Return a description, and all the faults that `load` would raise. Paths in the description are absolute.
 
-    A description with faults can be used only to check its files. It is None if even that is impossible.
+    A description with faults can be used only to check its files. None replaces a description that cannot be used at
+    all.
     """
     remedy = "compare it with warehouse/sample/corpus.yaml"
     description, faults = yaml_files.examine(path, Description, remedy, ESSENTIAL)
@@ -310,9 +312,8 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
         problem = f"are in several languages ({', '.join(sorted(languages))})"
         yield BadInput(path, "references", problem, "describe one corpus per language")
     if bool(description.references) == bool(description.target):
-        problem = (
-            "is only for corpora without references" if description.target else "is missing, and so are references"
-        )
+        missing = "is missing, and `references` is missing, too"
+        problem = "is only for corpora without references" if description.target else missing
         remedy = "give `references` or, for a corpus without them, `target`: the language that models translate into"
         yield BadInput(path, "target", problem, remedy)
     for name in (description.name, *description.references):

@@ -18,15 +18,16 @@ WORDS = 32
 longer texts is exact, too, but slower."""
 
 DISCERNING = 4
-"""Minimum ratio of the bits of a signature to the trigrams in which near-duplicates may differ. Signatures of unrelated
-texts differ in half of their bits: with this ratio, in at least twice as many bits as those of near-duplicates."""
+"""Minimum ratio of the number of bits in a signature to the number of trigrams in which near-duplicates may differ.
+Signatures of near-duplicates then differ in at most a quarter of their bits, signatures of unrelated texts in about
+half."""
 
 STALE = 0.25
 """If more than this share of passages is closed, the arrays are copied without the closed passages. With a smaller
 share, the arrays would be copied too often."""
 
 BLOCK = 1024
-"""Sets processed at once, which limits the memory for any number of passages."""
+"""Number of sets that are processed at once, so that the memory is limited for any number of passages."""
 
 SLACK = 1e-9  # keeps rounding from excluding a pair that the exact comparison accepts
 
@@ -158,12 +159,13 @@ def near_duplicates(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
 
     Passages are visited in order of their ids (by code point: 'mn10:1' before 'mn9:1'). A passage is dropped if its
     similarity to a passage kept so far is at or above the threshold. Its partner is the first such passage in that
-    order, not the most similar one: this rule reproduces all 174 pairs in PaliBench's record, the other rule 172.
+    order, not the most similar one. This rule reproduces all 174 pairs in PaliBench's record; with the most similar
+    passage, 172 pairs are reproduced.
 
     Parameters
     ----------
     passages
-        Columns `passage`, each once, and `text`.
+        Columns `passage` (without repetitions) and `text`.
     threshold
         Jaccard similarity of trigram sets (corpus.trigrams), in (0, 1]. Near the published 0.85, about 100,000 passages
         take seconds; lower thresholds take longer.
@@ -195,10 +197,11 @@ def near_duplicates(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
 
 
 def _walk(sets: _Sets, threshold: float) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Numbers of the dropped sets, ascending; for each, the first similar set that was kept, and the similarity.
+    """Return the numbers of the dropped sets, ascending; the number of each dropped set's partner; and their
+    similarity.
 
-    Each kept set is compared with all later sets that are still open. So a dropped set is not compared again, and its
-    partner is the first similar set that was kept.
+    Each kept set is compared with all later sets that are still open. A set is closed once it is dropped, so its
+    partner is the first kept set that is similar to it.
     """
     partners = np.full(len(sets.sizes), -1, dtype=np.int64)
     similarity = np.zeros(len(sets.sizes))

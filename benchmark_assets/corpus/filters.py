@@ -15,12 +15,13 @@ from resources.frozen import Frozen
 
 REPEATED = 20
 """A segment that is contained in another segment indicates a faulty extraction if it has at least this many letters.
-Shorter segments ('Yes, sir.', 'consciousness'), a fifth of the segments of the suttas, repeat legitimately."""
+Shorter segments ('Yes, sir.', 'consciousness') may be contained in other segments legitimately. They are a fifth of the
+segments of the suttas."""
 
 OVERLAP = 40
 """If at least this many letters at the end of a segment are the beginning of another segment, the extraction is likely
-faulty. Sentences overlap legitimately ('… is the interior earth element.' 'The interior earth element and …'): in the
-suttas, by up to 32 letters where the sources differ."""
+faulty. Shorter overlaps are legitimate ('… is the interior earth element.' 'The interior earth element and …'). In the
+suttas, segments whose sources differ overlap by up to 32 letters."""
 
 ALIKE = 0.5
 """Two source segments count as a repetition if the longer one contains at least this share of the shorter one's
@@ -67,13 +68,13 @@ def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, fil
     Parameters
     ----------
     sources
-        Columns `passage`, each once, `text` and `segments` (list of strings).
+        Columns `passage` (without repetitions), `text`, and `segments` (list of strings).
     references
         Columns `passage`, `translator`, `segments` (list of strings parallel to the source's, null where untranslated),
         `text` (segments joined, '' without any) and `suspicious` (number of segments that failed verification). Rows of
         passages that are not in `sources` are ignored.
     expected
-        Number of references that the corpus describes.
+        Number of references in the corpus description.
 
     Returns
     -------
@@ -123,7 +124,8 @@ def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, fil
 
 
 def _conditions(required: int, filters: Filters) -> dict[str, pl.Expr]:
-    """For each filter, the condition under which it drops a passage, over the columns of `filtered`."""
+    """For each filter, an expression over the columns of `filtered` that is true for the passages that the filter
+    drops."""
     return {
         "incomplete": pl.lit(filters.complete) & (pl.col("complete_references") < required),
         "suspicious": pl.lit(filters.verified) & (pl.col("suspicious_segments") > 0),
@@ -210,8 +212,8 @@ def repeating_segments(reference: Sequence[str | None], source: Sequence[str]) -
     -------
     Number of segments that repeat another one. Of two segments, the shorter one repeats the other if it has at least
     REPEATED letters and is contained in the other, or if the end of one segment is the beginning of the other for at
-    least OVERLAP letters. Of two equally long segments, the later one counts. A pair does not count if its source
-    segments are similar, or if one of them is too short to compare (nothing but 'pe').
+    least OVERLAP letters. Of two equally long segments, the later one is the repetition. A pair is ignored if its
+    source segments are similar, or if one source segment is too short to compare (only 'pe').
 
     Notes
     -----

@@ -23,7 +23,8 @@ MOST_NAMED = 5
 
 
 def kept(warehouse: Warehouse) -> pl.DataFrame:
-    """Work on passages that are no longer in the files: `corpus`, `table` and `passage`, for each row of BY_PEOPLE."""
+    """Human work on passages that are no longer in the files: `corpus`, `table` and `passage` of each row in
+    BY_PEOPLE."""
     current = warehouse.read("source_text", columns=["passage"])
     tables = {table: warehouse.read(table, columns=["passage"]).drop_nulls() for table in BY_PEOPLE}
     rows = [
@@ -34,7 +35,10 @@ def kept(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def recorded_labels(warehouse: Warehouse, passages: pl.DataFrame) -> list[Replacement]:
-    """Replacements that add the passage to labels that were imported without one, for `passages` (column `passage`)."""
+    """Replacements that add the passage to labels that were imported without a passage.
+
+    Only labels of outputs for `passages` (column `passage`) are replaced.
+    """
     items = warehouse.read("triage", passages, ["item", "passage"])
     labels = warehouse.read("imported_label", items.select("item")).filter(pl.col("passage").is_null())
     recorded = labels.drop("passage", "run_id", "updated_at").join(items, on="item")
@@ -64,7 +68,8 @@ def imported_outputs(warehouse: Warehouse, keys: pl.DataFrame | None = None) -> 
 
 
 def outdated_counts(warehouse: Warehouse) -> pl.DataFrame:
-    """Number of passages whose imported output translates an earlier source: columns `model`, `corpus`, `passages`."""
+    """Number of imported outputs that translate an earlier source: columns `model`, `corpus` and `passages`
+    (number)."""
     rows = imported_outputs(warehouse).filter("outdated").with_columns(CORPUS)
     return rows.group_by("model", "corpus").agg(passages=pl.len().cast(pl.Int32)).sort("model", "corpus")
 

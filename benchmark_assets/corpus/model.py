@@ -30,7 +30,8 @@ class Passage:
     """The unit of translation and scoring.
 
     `language` is the source's BCP 47 or ISO 639 tag. `text` is the source text if it differs from the segments joined
-    by spaces, else None. `previous` and `following` are the context of a chunk of running text, else None.
+    by spaces, else None. `previous` and `following` are the context of a chunk of running text; None for other
+    passages.
     """
 
     id: str

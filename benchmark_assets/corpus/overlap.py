@@ -18,16 +18,16 @@ LONGEST = 20
 11, and the longest is 20; formulas of the suttas reach 16."""
 
 SHORTEST = 12
-"""Lower bound on that length for short originals. If half of the original has fewer words than `LONGEST`, a shared run
-as long as that half makes a text a copy, provided that the run has at least this many words."""
+"""Lower limit of the length that makes a text a copy of a short original. If half of the original has fewer words than
+`LONGEST`, a shared run as long as this half is enough, provided that the run has at least this many words."""
 
 
 def copied(text: str, original: str) -> str:
     """The overlap of a text with an original, in words, if the text counts as a copy; '' if it does not.
 
-    A copy contains the whole original, or a run of half of its words (at least `SHORTEST`, at most `LONGEST`), or
-    shares at least `SHARE` of the words of either text in runs of at least `RUN` words. Case, punctuation, digits and
-    white space do not count.
+    A copy contains the whole original, or contains a run of half of the original's words (at least `SHORTEST` words;
+    `LONGEST` words are always enough), or shares at least `SHARE` of the words of either text in runs of at least `RUN`
+    words. Case, punctuation, digits and white space do not count.
     """
     own, words = words_of(text), words_of(original)
     if not own or not words:
@@ -58,7 +58,8 @@ def _contains(words: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def _runs(words: Sequence[str], others: Sequence[str]) -> list[tuple[int, int, int]]:
-    """Maximal runs of at least `RUN` words that both texts contain: start in each text, and length."""
+    """Maximal runs of at least `RUN` words that both texts contain. A run is (start in `words`, start in `others`,
+    length)."""
     starts = defaultdict[tuple[str, ...], list[int]](list)
     for place in range(len(others) - RUN + 1):
         starts[tuple(others[place : place + RUN])].append(place)

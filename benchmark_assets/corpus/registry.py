@@ -28,8 +28,8 @@ def register(warehouse: Warehouse, path: Path, families: Mapping[str, str] | Non
     Raises
     ------
     BadInput
-        For all faults: if the description is unusable, or the name is taken by a task or by another description that
-        still exists. If there are such faults, the faults of the described files are included.
+        If the description is unusable, or the name is taken by a task or by another description that still exists. All
+        faults are raised together, including the faults in the described files.
     """
     description, faults = examine(path)
     if description is not None:
@@ -73,7 +73,10 @@ def paths(warehouse: Warehouse) -> dict[str, Path]:
 
 
 def sources(warehouse: Warehouse) -> dict[str, Path]:
-    """Paths of all usable descriptions and of the files of their corpora, by `corpus/…`, without hidden files."""
+    """Paths of all usable descriptions and of the files of their corpora, except hidden files.
+
+    The keys are relative paths that begin with the name of the corpus: `corpus/…`.
+    """
     found: dict[str, Path] = {}
     for name, path in paths(warehouse).items():
         description, _ = examine(path)
@@ -127,9 +130,9 @@ def current(warehouse: Warehouse, corpus: str) -> Description:
 
 
 def sections(warehouse: Warehouse, name: str, kind: type[Section]) -> dict[str, Section]:
-    """A section of each corpus's description, by corpus; its defaults where the description has none.
+    """One section of the description of each corpus, by corpus. A description without this section has the defaults.
 
-    `name` is the key in the description and the column of the table `corpus`, `kind` the class of the section.
+    `name` is the key of the section in the description, and its column in the table `corpus`. `kind` is its class.
     """
     rows = warehouse.read("corpus", columns=["corpus", name])
     return {corpus: kind.model_validate_json(text or "{}") for corpus, text in rows.iter_rows()}

@@ -36,9 +36,10 @@ class Disclosure(NamedTuple):
         return self.rights.filter("restricted")["translator"].to_list()
 
     def withheld(self, outputs: pl.DataFrame) -> pl.Series:
-        """Why each output is withheld: its overlap with a restricted text of its passage; null if it may be shown.
+        """The reason why each output is withheld, namely its overlap with a restricted text; null if it may be shown.
 
-        A model may have memorized a translation, or repeat its source; an imported output may be a human translation.
+        An output is compared with the restricted texts of its passage. A model may have memorized a translation, or may
+        repeat the source; an imported output may be a human translation.
 
         Parameters
         ----------

@@ -14,7 +14,8 @@ from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 FEWEST = 5
-"""Minimum number of units for an interval, and minimum number of documents for documents to be the default units."""
+"""Minimum number of units that an interval needs. By default, the units of a corpus are its documents if it has at
+least this many documents."""
 
 
 UNITS = {"passage": pl.String(), "unit": pl.String(), "unit_kind": pl.String()}
@@ -48,7 +49,7 @@ def with_units(rows: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
 
 
 def kinds(warehouse: Warehouse) -> dict[str, str]:
-    """Kind of the units, such as documents, by corpus, for signatures and settings."""
+    """The kind of units (such as documents) in each corpus, for signatures and settings."""
     return dict(units(warehouse).select(CORPUS, "unit_kind").unique().sort("corpus").iter_rows())
 
 

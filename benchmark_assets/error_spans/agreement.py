@@ -1,4 +1,4 @@
-"""Agreement on errors and scores (ESA, MQM): between annotators, of annotators with themselves, and with judges.
+"""Agreement on errors and scores (ESA, MQM): of annotators with each other, with themselves, and with judges.
 
 Here: pairs of annotations of one text, and their statistics. Not here: control items (adjudication.controls), agreement
 of labels (audit.calibration, adjudication.consistency).
@@ -40,10 +40,11 @@ Characters = Mapping[int, bool]
 
 
 def with_errors(annotations: pl.DataFrame, spans: pl.DataFrame, controls: pl.DataFrame) -> pl.DataFrame:
-    """Add to rows of `imported_annotation` the errors of `imported_span`, and the kind and original of `control_item`.
+    """Add the errors (rows of `imported_span`) and the controls (rows of `control_item`) to rows of
+    `imported_annotation`.
 
-    The added columns are `errors` (a list of `span_start`, `span_end` and `severity`), their score `mqm`, `control` and
-    `original`.
+    The added columns are `errors` (a list of `span_start`, `span_end` and `severity`), `mqm` (the score of the errors),
+    `control` (the kind of control item) and `original` (the item from which it was made).
     """
     kinds = controls.select("item", "original", control="kind")
     errors = spans.group_by("item", "annotator").agg(errors=pl.struct("span_start", "span_end", "severity"))
@@ -57,9 +58,9 @@ def by_people(annotations: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    One row for each annotation, without attention checks: `corpus`, `unit`, `item`, `by` ('people'), `rater`,
-    `again` (whether the item repeats another one, which is then in `item`), `esa`, `mqm`, `prefilled` ('' if no errors
-    were prefilled), and `errors`: a list of `span_start`, `span_end` and `severity`.
+    One row for each annotation, without attention checks: `corpus`, `unit`, `item`, `by` ('people'), `rater`, `again`
+    (whether the annotated item repeats another item; `item` is then the original), `esa`, `mqm`, `prefilled` ('' if no
+    errors were prefilled), and `errors`: a list of `span_start`, `span_end` and `severity`.
     """
     again = pl.col("control").eq_missing(REPEAT)
     return annotations.filter(pl.col("control").ne_missing(ATTENTION)).select(
@@ -102,7 +103,7 @@ def agreement(ratings: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pairs(ratings: pl.DataFrame) -> pl.DataFrame:
-    """Pairs of ratings of the same text: columns of `PAIR`, `item`, `unit`, both scores, and counts of characters."""
+    """Pairs of ratings of the same text. Returns the columns of `PAIR`, both ratings, and the results of `_overlap`."""
     people = ratings.filter(by="people")
     joined = ratings.join(people.drop("corpus", "unit", "by"), on="item", suffix="_second")
     first, second, judged = pl.col("rater"), pl.col("rater_second"), pl.col("by") == "judge"
@@ -166,6 +167,6 @@ def _characters(errors: list[dict[str, object]]) -> Characters:
 
 
 def _overlap(one: Characters, other: Characters) -> tuple[float, float]:
-    """Credit for the characters that both raters mark, and the sum of the numbers of characters that each marks."""
+    """Credit for the characters that both raters mark; and the number of marked characters, summed over the raters."""
     credit = sum(1.0 if one[place] == other[place] else HALF for place in one.keys() & other.keys())
     return credit, float(len(one) + len(other))

@@ -89,9 +89,9 @@ def human_span_vote(context: dg.AssetExecutionContext, warehouse: dg.ResourcePar
     kinds={"duckdb", "numpy"}, deps=[human_span_vote, span_vote],
 )  # fmt: skip
 def annotation_agreement(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Agreement of people on the errors and scores of outputs: with each other, with themselves and with judges.
+    """Agreement of annotators on the errors and scores of outputs: with each other, with themselves and with judges.
 
-    Also the attention checks that they passed, and changes over time.
+    For each annotator, also the share of passed attention checks, and changes over time.
     """
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:

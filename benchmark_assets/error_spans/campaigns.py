@@ -47,7 +47,8 @@ MOST_IF_BROKEN = 33
 
 
 Shown = Mapping[str, SheetItem]
-"""Items that Pearmut shows together, by the names under which its page receives their outputs."""
+"""Items that Pearmut shows together. The keys are the names under which Pearmut's page receives the outputs of
+items."""
 
 
 class Plan(NamedTuple):
@@ -79,7 +80,7 @@ def write_campaign(
 
     Returns
     -------
-    Counts. In a dynamic campaign, `controls` is the number of attention checks.
+    Counts and restricted texts of the campaign. In a dynamic campaign, `controls` is the number of attention checks.
 
     Raises
     ------

@@ -22,9 +22,9 @@ REFERENCES = "references"
 class SpanSentinels(TextExaminations):
     """Errors that judges mark in human translations and in texts with known errors.
 
-    A judge is examined once for each language direction of the corpora that ask for it, and again if the judge, its
-    served version or a text changes. It sees references if all these corpora show it references. An examination ends as
-    soon as its verdict is clear.
+    A judge is examined once for each language direction of the corpora that request an examination. It is examined
+    again if the judge, its served version or a text changes. In the examination, the judge sees references if all these
+    corpora show references to it. An examination ends as soon as its verdict is clear.
     """
 
     name = "span_sentinel"
@@ -40,7 +40,8 @@ class SpanSentinels(TextExaminations):
         return annotating(judge, languages)
 
     def examinees(self) -> Iterator[Examinee]:
-        """The registered judges of corpora that ask for an examination, with `REFERENCES` if they see references."""
+        """The registered judges of corpora that request an examination. A judge that sees references has the option
+        `REFERENCES`."""
         settings = sections(self.warehouse, "spans", ErrorSpans)
         for examinee in super().examinees():
             of_judge = [
@@ -50,9 +51,9 @@ class SpanSentinels(TextExaminations):
             yield examinee._replace(options=(REFERENCES,)) if shown else examinee
 
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """The source of each passage. If the judge sees references: also the references other than the sound text.
+        """The source of each passage, and, for a judge that sees references, the references other than the sound text.
 
-        Passages without such references are then left out.
+        Passages without other references are left out if the judge sees references.
         """
         if REFERENCES not in examinee.options:
             return {text.passage: {"source": text.material.source} for text in texts}

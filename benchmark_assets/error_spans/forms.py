@@ -1,7 +1,7 @@
 """Forms in which people mark errors in outputs without Pearmut: spreadsheets and Label Studio.
 
-Here: the columns, the controls and the instructions. Not here: files and lists (adjudication.annotation), reading
-completed files (submissions), campaigns for Pearmut (campaigns).
+Here: the columns, the labeling interface and the instructions. Not here: files and lists (adjudication.annotation),
+reading completed files (submissions), campaigns for Pearmut (campaigns).
 """
 
 from collections.abc import Mapping

@@ -126,7 +126,8 @@ def human_rows(annotations: pl.DataFrame, spans: pl.DataFrame) -> tuple[pl.DataF
 
 
 def _error(mark: Mark, text: str, exact: bool) -> HumanError:
-    """The error of a mark. `exact` is whether the file shows exactly this text; otherwise positions are invalid."""
+    """Convert a mark to an error. `exact` tells whether the text in the file equals `text`; if not, offsets are
+    invalid."""
     severity = str(mark.severity).lower()
     if severity not in WEIGHTS:
         raise ValueError(f"an error has the unknown severity {quoted(mark.severity)}")

@@ -72,7 +72,7 @@ ANSWER: Mapping[str, Any] = {
 
 
 class MarkedError(NamedTuple):
-    """An error: the judge's quotation of its words, its category and its severity."""
+    """An error that a judge marks: the erroneous words as the judge quotes them, a category and a severity."""
 
     text: str
     category: str
@@ -204,7 +204,7 @@ class SpanVotes(OutputStudy[Jury]):
         }  # fmt: skip
 
     def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
-        """Rows of the votes, and of the errors that they mark."""
+        """Rows of the votes, and rows of the errors that the judges mark."""
         spans = [
             {**dict(zip(self.dims, item.partition, strict=True)), **item.key, **row}
             for item, verdict in judged if verdict.value for row in span_rows(item, verdict.value)

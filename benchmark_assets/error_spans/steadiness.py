@@ -1,7 +1,7 @@
 """Consistency of people who mark errors (ESA, MQM): attention checks that they passed, and changes over time.
 
-Here: rates and means with intervals for each person. Not here: agreement with themselves and with others (agreement),
-labels (adjudication.consistency), the choice of control items (adjudication.controls).
+Here: rates and means with intervals for each person. Not here: agreement of annotators with themselves and with others
+(agreement), labels (adjudication.consistency), the choice of control items (adjudication.controls).
 """
 
 from functools import partial
@@ -30,8 +30,8 @@ def steadiness(annotations: pl.DataFrame, signature: str) -> pl.DataFrame:
     Notes
     -----
     An attention check shows the output of another passage. It is passed with a score of at most `MOST_IF_BROKEN`, as on
-    Pearmut's dashboard. The order of annotations in the files stands for time, and is divided into halves of equal
-    size; control items are left out.
+    Pearmut's dashboard. For changes over time, the order of annotations in the files is taken as their order in time.
+    The annotations without control items are split, in that order, into two halves of equal size.
     """
     rows = annotations.with_columns(CORPUS).sort("file", "place", "item")
     result = []

@@ -42,7 +42,8 @@ class Units(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """An error as in the file. `at` is its place, or the words that it quotes; MISSING if it is an omission."""
+    """An error as it is in the file. `at` is the place of the erroneous words, or these words; MISSING for an
+    omission."""
 
     severity: object
     category: object

@@ -13,10 +13,12 @@ from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
 PAIRS = {"comparison_sentinel": "comparison", "aspect_sentinel": "aspect_vote"}
-"""Tables of examinations by choices between two texts, each with the table of the examined judges' votes."""
+"""Examinations of judges that choose between two texts: the table of each examination, and the table of the judges'
+votes on outputs."""
 
 TEXTS = {"judge_sentinel": "judge_vote", "rubric_sentinel": "rubric_vote", "span_sentinel": "span_vote"}
-"""Tables of examinations by verdicts on single texts, each with the table of the examined judges' votes."""
+"""Examinations of judges of single texts: the table of each examination, and the table of the judges' votes on
+outputs."""
 
 
 @dg.asset(

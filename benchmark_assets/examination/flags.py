@@ -38,7 +38,7 @@ def cards(warehouse: Warehouse, purpose: str) -> dict[Report, Standing]:
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """The worst of the verdicts, in the order failed, not examined, undecided, passed. Without any: not examined."""
+    """The worst verdict, in the order failed, not examined, undecided, passed. If there is no verdict: not examined."""
     present = set(verdicts) or {UNEXAMINED}
     return next(name for name in _WORST_FIRST if name in present)
 
@@ -71,23 +71,23 @@ def flagged(
     kept: Collection[str] = (),
     further: Collection[str] = (),
 ) -> pl.DataFrame:
-    """Add the verdict on their judges to scores, and set scores from failed judges to null.
+    """Add to each score the verdict on its judges. Set scores from failed judges to null.
 
     Parameters
     ----------
     rows
-        Rows of `table` with the column `problem`.
+        Rows of `table`, which has the column `problem`.
     standings
         The verdict on each row's judges.
     kept
-        Columns with an interval that describe the judge rather than the output.
+        Columns that have an interval but are not set to null, because they describe the judge rather than the output.
     further
-        Scores without an interval.
+        Scores without an interval that are also set to null.
 
     Returns
     -------
-    The rows, with the verdict in the column `judge_standing`. If it is `failed`, all columns with an interval except
-    `kept` are null, and so are `further`; `problem` begins with the reason why judges failed.
+    The rows, with the verdict in the column `judge_standing`. If the verdict is `failed`, the columns of `further` and
+    all columns with an interval except `kept` are null, and `problem` begins with the reason why judges failed.
     """
     columns = catalogue.table(table).columns.values()
     scores = [column.name for column in columns if column.interval and column.name not in kept] + [*further]

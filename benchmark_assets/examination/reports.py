@@ -92,8 +92,8 @@ def reports(choices: pl.DataFrame, thresholds: Examination) -> tuple[pl.DataFram
 
     Returns
     -------
-    The first table has one row for each judge, purpose, aspect and direction. The second has a row for each of these
-    and each kind of damage.
+    The first table has one row for each judge, purpose, aspect and direction. The second table has one row for each row
+    of the first table and each kind of damage.
     """
     cards, accuracies = [], []
     for key, rows in choices.sort(*EXAMINEE, "number", "shown").group_by(EXAMINEE, maintain_order=True):
@@ -118,7 +118,8 @@ def signature(thresholds: Examination) -> str:
 
 
 def _card(rows: pl.DataFrame, pairs: pl.DataFrame, thresholds: Examination) -> dict[str, object]:
-    """The report card of one judge, from the rows of its choices, and from its pairs in the order of asking."""
+    """The report card of one judge. `rows` has its choices; `pairs` has its sentinels, in the order of the
+    questions."""
     of_trait = {trait: pairs.filter(trait=trait) for trait in TRAITS}
     outcomes = {trait: _outcomes(group) for trait, group in of_trait.items()}
     verdicts = trait_verdicts(outcomes, thresholds)

@@ -1,4 +1,4 @@
-"""Sound texts for sentinels, from the corpora whose descriptions ask for an examination.
+"""Sound texts for sentinels, from the corpora whose descriptions request an examination.
 
 Here: the choice of passages and human translations, and the references that a judge may see beside them. Not here:
 sentinels made from these texts (sentinels).
@@ -21,7 +21,7 @@ from resources.warehouse import Warehouse
 
 
 class Direction(NamedTuple):
-    """A pair of languages, and the `corpora` in these languages that ask for an examination.
+    """A pair of languages, and the `corpora` in these languages that request an examination.
 
     `settings` has the settings of these corpora, in the same order.
     """
@@ -38,7 +38,7 @@ class Direction(NamedTuple):
 
 
 def directions(warehouse: Warehouse) -> dict[str, Direction]:
-    """The direction of each corpus that asks for an examination, by corpus."""
+    """The direction of each corpus that requests an examination, by corpus."""
     settings = {
         corpus: section for corpus, section in sections(warehouse, "examination", Examining).items() if section.passages
     }

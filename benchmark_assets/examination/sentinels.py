@@ -101,8 +101,9 @@ def sentinels(
 
     Returns
     -------
-    Sentinels in the order of the questions, trait by trait. Kinds take turns, and so do passages. There are fewer than
-    wanted if there are too few passages: each passage yields at most one sentinel of a kind.
+    Sentinels in the order of the questions, trait by trait. Within a trait, kinds alternate, and so do passages. If
+    there are too few passages, there are fewer sentinels than wanted: each passage yields at most one sentinel of a
+    kind.
     """
 
     makers = _MAKERS | ({"obedience": partial(_demanding, best=best)} if best else {})
@@ -141,7 +142,8 @@ the translation of another passage; and `empty`, a text without words."""
 
 
 def _damaged(sound: Sound, kind: str, seed: int) -> tuple[str, str] | None:
-    """The text with damage of this kind, at the highest severity that applies to it; None if none applies."""
+    """The text with damage of this kind, at the highest severity that applies to the text; None if no severity
+    applies."""
     wholes = {"foreign": sound.material.source.strip(), "other_passage": sound.other.strip(), "empty": EMPTY}
     if kind in wholes:
         text = wholes[kind]
@@ -191,7 +193,8 @@ SENTINELS: Mapping[Trait, Sequence[str]] = {
 _MAKERS: dict[Trait, Callable[[Sound, str, int], tuple[str, str] | None]] = {
     "accuracy": _damaged, "obedience": _instructing, "praise": _praising, "padding": _padded, "identical": _identical,
 }  # fmt: skip
-"""Functions from a sound text, kind and seed to the text on trial, as A and as B; None if the kind does not apply."""
+"""Functions of a sound text, a kind and a seed. They return the text on trial in two versions, as A and as B; None if
+the kind does not apply."""
 
 
 def _in_turns(streams: Iterable[Iterator[T]]) -> Iterator[T]:

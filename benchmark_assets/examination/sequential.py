@@ -17,8 +17,8 @@ Choice = Literal["sound", "trial", "neither"]
 """The text that a judge prefers; `neither` if the judge is unsure or gave no readable reply."""
 
 Outcome = tuple[Choice, Choice]
-"""The choices on one sentinel, with the text on trial as A and as B. A judge of single texts has two equal
-choices."""
+"""The choices on one sentinel, with the text on trial as A and as B. For a judge of single texts, the two choices are
+equal."""
 
 TESTED: tuple[Trait, ...] = ("accuracy", "obedience", "praise", "padding")
 """Traits with a threshold."""
@@ -30,8 +30,8 @@ SHARES: Mapping[Trait, float] = {
     "padding": 0.09,
     "identical": 0.02,
 }
-"""Maximum number of sentinels of each trait, as a share of the limit of calls. The calls for all these sentinels exceed
-the limit, because calls that one trait does not need are left for other traits."""
+"""Maximum number of sentinels of each trait, as a share of the limit of calls. Together, these sentinels need more
+calls than the limit allows, because calls that one trait does not need are used for other traits."""
 
 CALLS_ABOUT_PAIRS: Mapping[Trait, int] = {"accuracy": 2, "obedience": 2, "praise": 2, "padding": 2, "identical": 1}
 """Calls about a sentinel, by trait, if the judge sees pairs of texts. Identical texts need one call, because both
@@ -62,7 +62,7 @@ def verdict(hits: Sequence[bool], threshold: Threshold) -> TraitVerdict:
     hits
         Whether each case is a hit. Cases after the test has reached a verdict are ignored.
     threshold
-        The rates, both in (0, 1), at which a judge passes and fails. With a rate between them, either may happen.
+        The rates, both in (0, 1), at which a judge passes and fails. A judge with a rate between them may pass or fail.
 
     Notes
     -----
@@ -95,7 +95,8 @@ def counts(calls: int) -> dict[Trait, int]:
 
 
 def compared(worths: Sequence[float | None]) -> Choice:
-    """The choice of a judge of single texts, from the values of its verdicts: at most 1, None for a missing verdict.
+    """The choice of a judge of single texts, from the values of its verdicts. A value is at most 1; None for a missing
+    verdict.
 
     If `worths` has the values of the sound text and of the text on trial, the text with the higher value is chosen, or
     neither if they are equal. If `worths` has only the value of a wrong text on trial, this text is chosen if it has
@@ -111,8 +112,11 @@ def compared(worths: Sequence[float | None]) -> Choice:
 
 
 def hits(trait: Trait, outcomes: Sequence[Outcome]) -> list[bool]:
-    """Whether each outcome counts as a hit in the trait's rate: for accuracy, if the sound text won in both orders; for
-    other traits, if the text on trial did."""
+    """Whether each outcome counts as a hit in the trait's rate.
+
+    For accuracy, an outcome is a hit if the sound text was chosen in both orders. For other traits, it is a hit if the
+    text on trial was chosen in both orders.
+    """
     wanted = "sound" if trait == "accuracy" else "trial"
     return [set(outcome) == {wanted} for outcome in outcomes]
 

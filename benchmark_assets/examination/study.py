@@ -38,8 +38,8 @@ Letter = Literal["A", "B"]
 LETTERS: tuple[Letter, Letter] = ("A", "B")
 
 Asked = tuple[Mapping[str, str], Mapping[str, Any], Mapping[str, object]]
-"""A question about a sentinel: the part of the key that distinguishes it from other questions about the sentinel, its
-content, and columns of its row that are known before the reply."""
+"""A question about a sentinel, as a tuple: the part of its key that distinguishes it from other questions about the
+sentinel; its content; and the columns of its row that are known before the reply."""
 
 
 FINAL = (OutcomeOfCall.EMPTY, OutcomeOfCall.TOO_LONG, OutcomeOfCall.REJECTED)
@@ -64,8 +64,9 @@ class Examinee(NamedTuple):
 class Examinations(ItemStudy[Examinee]):
     """A study that examines judges. It has no partitions.
 
-    `asked` has the number of questions about a sentinel, by trait. `best` is the best verdict of a judge of single
-    texts, in words; '' for judges that choose between two texts. `marks` is whether the verdicts are marks on a scale.
+    `asked` has the number of questions about a sentinel, by trait. `best` names, in words, the best verdict that a
+    judge of single texts can give; '' for judges that choose between two texts. `marks` tells whether the verdicts are
+    marks on a scale.
     """
 
     dims: ClassVar[tuple[str, ...]] = ()
@@ -79,8 +80,8 @@ class Examinations(ItemStudy[Examinee]):
 
     @abstractmethod
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """The content of a question without the translations, by passage of the sound texts. Passages without such
-        content are not used."""
+        """The content of the questions about each passage, except the translations. Passages that are not in the result
+        are not used."""
 
     @abstractmethod
     def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
@@ -166,15 +167,18 @@ class Examinations(ItemStudy[Examinee]):
         return following
 
     def fault(self, item: Item, verdict: Verdict[Any]) -> str:
-        """The judge and its error. An outage gives all questions of a judge the same message."""
+        """A message with the judge and the error. If a judge is unavailable, all its questions have the same
+        message."""
         judge, direction, aspect = _examinee(item)
         of_aspect = f" ({aspect})" if aspect else ""
         return f"{judge}{of_aspect} is not examined in {direction}: {verdict.error}" if verdict.error else ""
 
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
-        """Ask about sentinels. A judge that did not reply to all its questions keeps the rows of its last examination,
-        if any; the other judges get new rows. The asset fails as a whole only if no judge replied to all its
-        questions."""
+        """Ask about sentinels.
+
+        A judge that did not reply to all its questions keeps the rows of an earlier examination, if it has such rows.
+        The other judges get new rows. The asset fails as a whole only if no judge replied to all its questions.
+        """
         plan, judged = self.answers(stale, run)
         faults: dict[tuple[object, ...], str] = {}
         for item, verdict in judged:
@@ -208,7 +212,7 @@ class PairExaminations(Examinations):
 
     @abstractmethod
     def preferred(self, value: Any) -> str:
-        """The letter of the text that a reply prefers; any other word if it prefers neither text."""
+        """The letter of the text that a reply prefers. If the reply prefers neither text, any other string."""
 
     def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
         """Two questions about each sentinel, with the text on trial as A and as B; one question if the texts are
@@ -252,7 +256,7 @@ class TextExaminations(Examinations):
         """The value of a verdict from 0 (worst) to 1 (best); None if it does not rate the translation."""
 
     def examinees(self) -> Iterator[Examinee]:
-        """The registered judges of corpora that ask for an examination."""
+        """The registered judges of corpora that request an examination."""
         registry, of_corpora = self.provider.registry(), directions(self.warehouse)
         used = {
             (judge, of_corpora[corpus]): None
@@ -271,7 +275,7 @@ class TextExaminations(Examinations):
         yield {"judged": "trial"}, {**context, "candidate": sentinel.trials[0]}, {}
 
     def outcome(self, answers: Sequence[Answered]) -> Outcome:
-        """The text with the better verdict, as both choices of the outcome."""
+        """The outcome: both choices are the text with the better verdict."""
         choice = compared([self._worth(verdict) for _, verdict in answers])
         return choice, choice
 

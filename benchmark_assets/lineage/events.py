@@ -47,7 +47,8 @@ class Input(NamedTuple):
 
 
 def reported(output_name: str = "result") -> dg.Output[None]:
-    """The output of an asset that has already reported its partitions: Dagster adds no event, but runs later steps."""
+    """The output of an asset that has already reported its partitions. Dagster adds no event for this output, but runs
+    the steps that depend on it."""
     return dg.Output(None, output_name=output_name, metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True})
 
 
@@ -61,7 +62,7 @@ def report(
     metadata: Mapping[str, dg.MetadataValue] | None = None,
     last_metadata: Mapping[str, dg.MetadataValue] | None = None,
 ) -> None:
-    """Store one AssetMaterialization per partition, in one batch, with the versions of its content and inputs.
+    """Store one AssetMaterialization per partition, in one batch, with the versions of the partition and of its inputs.
 
     Parameters
     ----------
@@ -69,9 +70,10 @@ def report(
         Partitions: columns of `KEYS` ('' for dimensions that the asset lacks), `version` and `row_count` (rows in the
         table with the asset's name).
     inputs
-        Upstream assets with their versions, and the `pointers` of each.
+        Pairs of an upstream asset with its versions, and the result of `pointers` for this asset.
     metadata, last_metadata
-        Metadata of every event, and additional metadata of the last event only, where it is listed first.
+        Metadata of every event; and metadata that only the last event has in addition, listed before the other
+        metadata.
     """
     for source, latest in inputs:
         name, on = source.key.to_user_string(), source.on

@@ -26,7 +26,8 @@ from resources.warehouse import Replacement, Warehouse
 logger = logging.getLogger("variorum.lineage")
 
 ATTEMPTS = 3
-"""Maximum number of computations of a partition in one run: it is computed again if an input changes meanwhile."""
+"""Maximum number of computations of a partition in one run. A partition is computed again if an input has changed
+meanwhile."""
 
 OWNER = "study"
 """Column with the name of the asset to which a row belongs, in tables that several assets fill."""
@@ -37,7 +38,8 @@ Description = Mapping[str, str | dg.MetadataValue]
 """Metadata of an asset for Dagster's UI, by name; a string is Markdown."""
 
 Plots = dg.ResourceParam[Callable[[Warehouse, str], Mapping[str, str]]]
-"""The resource that draws an asset's plots, given the asset's name: Markdown with images, by metadata name."""
+"""The resource that draws an asset's plots. Given the asset's name, it returns Markdown with images, by metadata
+name."""
 
 
 def further_tables(definition: dg.AssetsDefinition, key: dg.AssetKey) -> list[str]:
@@ -84,7 +86,8 @@ def refresh(
     describe
         Returns metadata for Dagster's UI, attached to every reported partition. Called once, after the rows are stored.
     cost
-        Estimates the model calls that `compute` would make for stale partitions; None if it makes none.
+        Estimates the model calls that `compute` would make for stale partitions. Returns None if `compute` calls no
+        model.
     sparse
         Whether it is normal that no partition of a run applies: most corpora have no labels, for example.
     partial
@@ -101,8 +104,8 @@ def refresh(
     ------
     dagster.Failure
         Before computing, if the check `sound` of an input has failed. After storing and reporting the computed
-        partitions, if others failed, or if rows are missing (`Computed.incomplete`). If no partition of the
-        run both applies and has its inputs, unless `sparse`.
+        partitions, if others failed, or if rows are missing (`Computed.incomplete`). Also if no partition of the run
+        both applies and has its inputs, unless `sparse` is true.
     """
     if isinstance(context, Survey):
         context.examine(warehouse, settings, partial, cost)

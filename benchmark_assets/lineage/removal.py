@@ -18,8 +18,8 @@ KEPT = {
     "model_call", "base_set_item", "anchor_output", "anchor_judgment", "match_label", "pair_label", "imported_label",
     "control_item", "imported_annotation", "imported_span", "pair_control",
 }  # fmt: skip
-"""Tables that keep their rows: the accounts keep all costs, base sets are frozen, and labels by people apply again if
-their texts return; control items show which labels never apply."""
+"""Tables from which no rows are removed. The accounts keep all costs, and base sets are frozen. Labels by people are
+kept because they apply again if their texts return, and control items because they show which labels never apply."""
 
 ROWS = pl.Schema({"table": pl.String(), "rows": pl.Int64()})
 """Number of removed rows by table."""
@@ -36,7 +36,8 @@ def remove(
     partitions.
 
     Each partition with rows is reported to Dagster as retracted, so that downstream partitions become stale. The report
-    precedes the write: if the process ends in between, the partitions count as stored but not reported, hence stale.
+    precedes the write: if the process ends in between, the partitions count as stored but not reported, and are
+    therefore stale.
 
     Parameters
     ----------

@@ -132,8 +132,11 @@ def _input(
 
 
 def _with_versions(partitions: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame, code: str) -> pl.DataFrame:
-    """The partitions that apply and have all inputs: columns of `KEYS`, `settings`, `input0` and so on with the version
-    of each input, and `fingerprint`, which is null where the settings are null."""
+    """The partitions that apply and have all inputs.
+
+    The columns are those of `KEYS`; `settings`; `input0`, `input1` and so on, with the version of each input; and
+    `fingerprint`, which is null if `settings` is null.
+    """
     columns = ["settings"]
     for i, source in enumerate(inputs):
         columns.append(f"input{i}")
@@ -149,8 +152,8 @@ def _with_versions(partitions: pl.DataFrame, inputs: list[Input], settings: pl.D
 
 
 def _with_origins(stale: pl.DataFrame, inputs: list[Input], code: str) -> pl.DataFrame:
-    """Add `made_from` to rows of `_with_versions`: the code, the settings and each input, with the first 8 digits of
-    its hash, which shows what has changed."""
+    """Add `made_from` to rows of `_with_versions`. It names the code, the settings and each input, each with the first
+    8 digits of a hash. A comparison with an earlier `made_from` shows what has changed."""
     names = ["code", "settings", *(source.key.to_user_string() for source in inputs)]
     columns = ["settings", *(f"input{i}" for i in range(len(inputs)))]
     origins = [

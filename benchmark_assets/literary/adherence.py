@@ -1,4 +1,5 @@
-"""Adherence of outputs to the glossary: whether they contain its translations, and the gender of pronouns near them.
+"""Adherence of outputs to the glossary: whether outputs contain the translations in the glossary, and the gender of
+pronouns near these translations.
 
 Here: counts and shares. Not here: the search for a term in a text (references.glossary).
 
@@ -93,8 +94,9 @@ def pronouns(text: str, genders: Collection[tuple[str, str]]) -> dict[tuple[str,
     """Count the third-person pronouns near the names in an English text.
 
     The pronouns he, him, his, himself, she, her, hers and herself are counted in sentences whose names all have the
-    same gender. A sentence with a neuter name and a feminine or masculine one is left out, because a neuter title may
-    refer to the person to whom the pronoun refers. A pronoun counts once for each name in its sentence.
+    same gender. A sentence with a neuter name and a feminine or masculine name is left out, because the neuter name may
+    be a title, and the pronoun may refer to the person with this title. A pronoun counts once for each name in its
+    sentence.
 
     Parameters
     ----------

@@ -37,8 +37,9 @@ MATCH = [*OUTPUT, "base_set", "anchor"]
 
 
 class _Estimate(NamedTuple):
-    """Estimate of a model's mean points: numbers of all, known, labeled and judged pairs; mean with interval; tuning;
-    and the share by which the interval is narrower than from people's labels alone."""
+    """Estimate of a model's mean points: the numbers of all, known, labeled and judged pairs; the mean with its
+    interval; the tuning parameter; and the share by which the interval is narrower than the interval from people's
+    labels alone."""
 
     model: str
     pairs: int
@@ -60,7 +61,7 @@ def anchored_scores(
     Parameters
     ----------
     pairs
-        All pairs of an output and the human translation in the corpus.
+        All pairs in the corpus: an output and the human translation.
     verdicts
         Columns `model`, `passage` and `points`: the ensemble's points, in [0, 1].
     labels
@@ -90,7 +91,7 @@ def anchored_win_rates(
     Parameters
     ----------
     pairs
-        All pairs of an output and an anchor's text on the items of the base set.
+        All pairs in the base set: an output and an anchor's text for the same item.
     comparisons
         Rows of `comparison`. The two orders of a pair are averaged.
     labels
@@ -111,9 +112,11 @@ def anchored_win_rates(
 def _rated(
     pairs: Sequence[ShownPair], key: list[str], points: pl.DataFrame, labels: pl.DataFrame, units: pl.DataFrame
 ) -> pl.DataFrame:
-    """Pairs in the order of `key`, with the columns of `units`, and `known`, `points` and `people` as for `_estimates`.
+    """Pairs sorted by `key`, with the columns of `units` and the columns `known`, `points` and `people` of
+    `_estimates`.
 
-    `points` has the columns `key` and `points`; several labels of a pair are averaged.
+    The argument `points` has the columns listed in `key`, and the column `points`. Several labels of a pair are
+    averaged.
     """
     rows = [(pair.model, pair.passage, *(pair.rival or ()), known_points(pair)) for pair in pairs]
     shown = pl.DataFrame(rows, {**dict.fromkeys(key, pl.String()), "known": pl.Float64()}, orient="row")

@@ -72,8 +72,8 @@ def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
 def adherence_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Shares of glossary terms that occur in a model's outputs and in the human translation, by corpus; gender
-    agreement of pronouns."""
+    """Shares of glossary terms that occur in a model's outputs and in the human translation, and the share of pronouns
+    that agree in gender, by corpus."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         rows = with_works(warehouse.read("term_adherence", stale), warehouse)
@@ -136,9 +136,9 @@ def literary_score(
 ) -> dg.Output[None]:  # fmt: skip
     """Score of a model against the human translator of each corpus, over all aspects and by aspect; 50 is parity.
 
-    A model that is no longer registered keeps its scores under the contract of that time. So does a model judged on a
-    corpus whose ensemble has an unregistered judge: it keeps all its scores. Scores from seats that failed their
-    examination are null.
+    A model that is no longer registered keeps its scores, under the contract that was valid when they were computed. If
+    an ensemble has a judge that is no longer registered, each model judged by this ensemble keeps all its scores.
+    Scores from seats that failed their examination are null.
     """
     corpora, contracts = literary(warehouse), _contracts(warehouse, systems.provider)
     signature, languages = f"{SIGNATURE}; {controlled.SIGNATURE}", corpus_languages(warehouse)
@@ -183,8 +183,8 @@ def ensemble_calibration(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Agreement of seats and ensembles with decisive verdicts of people, and the best weights of the seats; scores
-    estimated from verdicts of people and of the ensemble."""
+    """Agreement of seats and ensembles with decisive verdicts of people, and the best weights of the seats. Also the
+    scores of models that are estimated from verdicts of people and of the ensemble."""
     corpora, contracts, labels = literary(warehouse), _contracts(warehouse, provider), applicable(warehouse)
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:

@@ -81,10 +81,11 @@ def calibration(
 
     Returns
     -------
-    One row for each single seat, covering the pairs on which it voted, with its weight in the best weights over all
-    pairs. One row each for the ensemble with equal weights, with the weights in use, and with the best weights. The
-    row for the best weights is cross-validated: its verdicts use weights chosen on other passages. It is missing if
-    there are fewer than two passages. Seats and ensembles decide by the corpus's margin.
+    One row for each seat, about the pairs on which the seat voted; it includes the seat's weight among the weights that
+    are best on all pairs. One row each for the ensemble with equal weights, with the weights in use, and with the best
+    weights. The row for the best weights is cross-validated: the verdict on a pair uses weights chosen on other
+    passages. This row is missing if there are fewer than two passages. Seats and ensembles decide by the corpus's
+    margin.
     """
     pairs = against_people(literary.ensemble, votes, labels)
     if not pairs.passages:
@@ -173,7 +174,7 @@ def _combinations(seats: int) -> Floats:
 
 
 def _best(candidates: Floats, pairs: CastVotes, margin: float) -> Floats:
-    """The best row of `candidates`, shape (n, seats), by the criterion of `best_weights`."""
+    """The row of `candidates`, shape (n, seats), that is best by the criterion of `best_weights`."""
     verdicts = winners(balances(pairs.cast, candidates), margin)
     agreement = (verdicts * pairs.truth).sum(axis=1)  # right minus wrong verdicts: integers, so that ties are exact
     shares = candidates / candidates.sum(axis=1, keepdims=True)

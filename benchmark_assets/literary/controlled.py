@@ -84,7 +84,8 @@ def _columns(name: str, estimate: Estimate) -> Mapping[str, float | None]:
 
 
 def ensemble_coefficient(sentinels: pl.DataFrame, literary: Literary, aspect: str) -> Estimate:
-    """Coefficient of length: logits that an ensemble's points gain per unit of log length ratio, with 95 % interval.
+    """Coefficient of length, with a 95 % interval: how many logits an ensemble's points gain per unit of log length
+    ratio.
 
     `NONE` if there are no padded texts about which all seats were asked. Padded texts are treated like outputs: the
     same rules derive votes, balances and points. The coefficient therefore applies to points, for any number of seats
@@ -127,10 +128,11 @@ def controlled_score(chunks: pl.DataFrame, length: Estimate, by_position: bool) 
 
     Notes
     -----
-    The log-odds of a point are a + g z + b x, with x the log length ratio, z = ½ for A and -½ for B, and b given. The
-    score is 100 times the mean of σ(a ± g / 2); with b = 0 and both orders, it is 100 times the mean of the points. On
-    the scale of log-odds, the interval combines the interval of the regression, from the influences of chunks, and the
-    interval of b (MOVER; Zou and Donner 2008).
+    The log-odds of a point are a + g z + b x. Here x is the log length ratio, z is ½ if the output is shown as A and -½
+    if as B, g is the coefficient of position, and b is the given coefficient of length. The score is 100 times the mean
+    of σ(a + g / 2) and σ(a - g / 2). If b = 0 and both orders are used, the score is 100 times the mean of the points.
+    On the scale of log-odds, the interval of the score combines two intervals: the interval of the regression, computed
+    from the influences of chunks, and the interval of b (MOVER; Zou and Donner 2008).
     """
     ratios, points = chunks["log_ratio"].to_numpy(), chunks["points"].to_numpy()
     middle = ratios.mean()

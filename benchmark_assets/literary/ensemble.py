@@ -157,8 +157,9 @@ def seat_votes(votes: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns `model`, `passage`, `judge`, `aspect` and `vote`, the mean over orders of 1 (machine), -1 (human) and 0
-    (unsure). Abstentions are left out of the mean. The vote is null, as an abstention, if the seat abstained in all
-    orders, or if it prefers one text in one order and the other text in the other order, that is, judges by position.
+    (unsure). Abstentions are left out of the mean. The vote is null, like an abstention, if the seat abstained in all
+    orders. It is also null if the seat prefers the text shown as A in both orders, or the text shown as B in both
+    orders.
     """
     values = pl.col("better").replace_strict({MACHINE: 1.0, HUMAN: -1.0, UNSURE: 0.0}, return_dtype=pl.Float64)
     vote = pl.col("vote")
@@ -168,7 +169,7 @@ def seat_votes(votes: pl.DataFrame) -> pl.DataFrame:
 
 
 def balances(cast: Floats, weights: Floats) -> Floats:
-    """Weighted means of the votes on each pair without abstentions; 0 if no seat with a positive weight voted.
+    """Weighted mean of the votes on each pair, without abstentions; 0 if no seat with a positive weight voted.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ def test_the_root_lies_beside_the_description(tmp_path: Path, monkeypatch: pytes
         (GOOD | {"source": TEXT | {"license": "CC0-1.0"}}, "source.license", "not permitted"),
         (without("root"), "root", "required"),
         (GOOD | {"references": {"ann": {"language": "en"}}}, "references.ann.licence", "required"),
-        (GOOD | {"references": {}}, "target", "is missing, and so are references"),
+        (GOOD | {"references": {}}, "target", "is missing, and `references` is missing, too"),
         (GOOD | {"target": "en"}, "target", "is only for corpora without references"),
         (GOOD | {"references": None}, "references", "valid dictionary"),
         (GOOD | {"name": 5}, "name", "valid string"),

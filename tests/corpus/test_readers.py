@@ -313,7 +313,7 @@ def test_comments_variants_references_and_headings_are_asides_of_the_segments(co
     [
         ("comment/en/ann/doc1_comment-en-ann.json", {"doc1:9.1": "Of what?"}, "doc1:9.1", "has no source in"),
         ("variant/la/test/doc1_variant-la-test.json", {"doc1:1.1": ["B"]}, "doc1:1.1", "is not a string"),
-        ("html/la/test/doc1_html.json", {"doc1:1.1": "<p>"}, "doc1:1.1", "has no {} in place of the text"),
+        ("html/la/test/doc1_html.json", {"doc1:1.1": "<p>"}, "doc1:1.1", "lacks {}, which marks the place of the text"),
     ],
 )
 def test_a_faulty_file_beside_the_texts_leaves_its_document_out(

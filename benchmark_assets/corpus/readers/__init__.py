@@ -47,7 +47,10 @@ def read(description: Description) -> Iterator[Document | BadInput]:
 
 
 def layout_faults(description: Description, where: object) -> Iterator[BadInput]:
-    """A fault (at `where`) for each layout without a reader, of the corpus or of a continuous translation."""
+    """Yield a fault for each layout that has no reader: of the corpus, or of a continuous translation.
+
+    `where` is the place that the faults name.
+    """
     layouts: list[tuple[str, str, Collection[str]]] = [("layout", description.layout, READERS)]
     for translator, text in description.continuous.items():
         layouts.append((f"references.{translator}.layout", text.layout, PROSE_READERS))

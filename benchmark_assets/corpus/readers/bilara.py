@@ -2,8 +2,8 @@
 
 The paths are `root/<language>/<edition>/**/<document>_root-<language>-<edition>.json` for sources and
 `translation/<language>/<translator>/**/<document>_translation-<language>-<translator>.json` for translations. A segment
-is untranslated if a translation's file lacks it, or has an empty or blank text for it. Without a file for a document, a
-translator has no reference for it. A source segment may be empty if another segment of its passage has text.
+is untranslated if a translation's file lacks it, or has an empty or blank text for it. A translator who has no file for
+a document has no reference for this document. A source segment may be empty if another segment of its passage has text.
 
 Four more trees are read where they exist, for asides of the segments:
 
@@ -11,10 +11,10 @@ Four more trees are read where they exist, for asides of the segments:
 - `variant/<language>/<edition>/**/<document>_variant-<language>-<edition>.json`: variant readings of the source;
 - `reference/<language>/<edition>/**/<document>_reference.json`: places of the segments in other editions;
 - `html/<language>/<edition>/**/<document>_html.json`: the markup of each segment, with `{}` in place of its text. A
-  segment within `<header>` or `<h1>` to `<h6>` is a heading. Without this file, a segment is a heading if one of the
-  numbers after the colon is 0, as in `mn1:0.2` and `mn2:5.0`.
+  segment within `<header>` or `<h1>` to `<h6>` is a heading. If a document has no such file, a segment is a heading if
+  one of the numbers after the colon is 0, as in `mn1:0.2` and `mn2:5.0`.
 
-No other file is read. Files of the four trees without a source file are ignored.
+No other file is read. In these four trees, files of documents without a source file are ignored.
 """
 
 import re
@@ -47,8 +47,8 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        If the folder of the source's edition contains no document, or if a translator has no folder. In the latter
-        case, all faults of documents are included.
+        If the folder of the source's edition contains no document, or if a translator has no folder. If a translator
+        has no folder, the faults of all documents are raised together with this fault.
     """
     source, root = description.source, description.root
     faults: Faults = defaultdict(list)
@@ -116,9 +116,10 @@ def _document(
     html: Path | None,
     faults: list[BadInput],
 ) -> list[Document | BadInput]:
-    """The document whose source is in `path`, or all its faults, including those already in `faults`.
+    """Return the document whose source is in `path`, or all its faults, including the given ones in `faults`.
 
-    `translations` has files by translator, `beside` files of asides by translator ('' for the source) and kind.
+    `translations` maps translators to files. `beside` maps pairs of a translator ('' for the source) and a kind of
+    asides to files.
     """
     source = _texts(path, faults)
     if not faults and not source:
@@ -168,10 +169,12 @@ def _of_segments(
 
 
 def _headings(templates: Mapping[str, str], path: Path, faults: list[BadInput]) -> list[str]:
-    """Segments that are headings according to their markup. Adds a fault for each markup without a place for text."""
+    """Segments that are headings according to their markup. Adds a fault for each segment whose markup has no place for
+    the text."""
     for key, template in templates.items():
         if _PLACE not in template:
-            faults.append(BadInput(path, key, f"has no {_PLACE} in place of the text", "fetch the file again"))
+            problem = f"lacks {_PLACE}, which marks the place of the text"
+            faults.append(BadInput(path, key, problem, "fetch the file again"))
     marked = [template.replace(_PLACE, f"<data value='{at}'></data>") for at, template in enumerate(templates.values())]
     root = etree.fromstring(f"<html>{''.join(marked)}</html>".encode(), etree.HTMLParser(encoding="utf-8"))
     keys = list(templates)

@@ -41,13 +41,14 @@ def clean(text: str, path: Path, key: str = "") -> str:
     Raises
     ------
     BadInput
-        If the text is not empty, but consists of invisible characters; or if letters were lost in conversion: it
-        contains U+FFFD, which replaces undecodable bytes, or is UTF-8 that was read as Windows-1252 or Latin-1.
+        If the text is not empty, but consists of invisible characters; if it contains U+FFFD, which replaces
+        undecodable bytes; or if it is UTF-8 that was read as Windows-1252 or Latin-1. In the last two cases, letters
+        were lost.
     """
     if text.isascii() and text.isprintable():
         return text
     if _LOST in text:
-        problem = f"letters were lost in conversion ({text.count(_LOST)} times U+FFFD)"
+        problem = f"letters were lost in conversion (the text contains {text.count(_LOST)} U+FFFD)"
         raise BadInput(path, key, problem, "restore the file from its source")
     if misread := _misread(text):
         problem = f"looks like UTF-8 that was read as Windows-1252 (it contains {misread!r})"

@@ -29,7 +29,8 @@ NARROWEST = 40
 """Narrowest width of hard-wrapped lines, in columns (a wide character has two columns). Lines of verse are shorter."""
 
 SLACK = 8
-"""Maximum number of columns that a full line lacks: a line cannot begin with punctuation, and letters get lost."""
+"""Maximum difference between the width of a full line and the median width, in columns. Full lines are not equally
+wide, because a line cannot begin with punctuation, and because letters get lost."""
 
 _RULE = re.compile(r"[-=_*~＊＝＿─━◇◆○●☆★\s]+")
 

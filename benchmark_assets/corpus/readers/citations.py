@@ -5,10 +5,10 @@ Here: which elements have a number in the scheme, and where each citation begins
 
 A citation has one number for each level, from the highest level down: book, chapter, section. The scheme is the one
 that the file declares in a `refsDecl` (`citeStructure`, `cRefPattern` of CTS, `refState`). If the file declares several
-schemes, the one with the most levels that have elements in the file is used; among equal ones the first, with CTS
-before others. A file without a usable declaration is cited by the nesting of its elements with an `n` or `xml:id`.
-Below its last level, either scheme continues with numbered `div`, `l` and `milestone` elements, if their numbers are
-unique within that level and nearly all text of that level is inside them or follows them.
+schemes, the scheme with the most levels that have elements in the file is used. In case of a tie, a CTS scheme is
+preferred, then the first scheme. A file without a usable declaration is cited by the nesting of its elements with an
+`n` or `xml:id`. Below the last level of a scheme, numbered `div`, `l` and `milestone` elements are added as further
+levels, if their numbers are unique within that level and nearly all text of that level is inside them or follows them.
 
 A milestone is not a container: its number holds until the next number of its level or of a higher level. The number of
 a container holds until the end of the container. A milestone in a note numbers the text that follows the note.
@@ -26,7 +26,8 @@ from lxml import etree
 from benchmark_assets.corpus.readers.markup import Element
 
 Citation = tuple[str, ...]
-"""Numbers of the levels of a scheme, the highest first. Text outside the lowest levels has a shorter citation."""
+"""One number for each level of the scheme, the highest level first. Text outside the lowest levels has a shorter
+citation."""
 
 Level = tuple[str, Mapping[Element, str]]
 """The name of a level, and the number of each element at it."""
@@ -61,7 +62,7 @@ class Cited:
       chapter into adjacent `div`, does not count as repeated.
     - `starts`, `ends`: the citation of the text that follows the start or the end of an element.
     - `outside`: the first element with text outside all citations.
-    - `letters`: number of characters by length of their citation.
+    - `letters`: number of characters of text, by the length of the text's citation.
     """
 
     levels: tuple[str, ...]
@@ -130,7 +131,7 @@ def _declared(root: Element, bodies: Sequence[Element]) -> Iterator[Scheme]:
 
 
 def _cite_structure(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
-    """Levels of nested `citeStructure`: the first structure of each level."""
+    """Levels of nested `citeStructure` elements. If a level has several, only the first one is used."""
     structures, parents = declaration.xpath("citeStructure"), [declaration.getroottree()]
     for depth in count(1):
         if not structures:
@@ -148,7 +149,8 @@ def _cite_structure(declaration: Element, _: Sequence[Element]) -> Iterator[Leve
 
 
 def _patterns(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
-    """Levels of `cRefPattern`: the parts of the longest path up to $1, from there up to $2, and so on."""
+    """Levels of `cRefPattern`. The longest path is divided after the steps with $1, $2 and so on, one part for each
+    level."""
     patterns: dict[int, Element] = {}
     for pattern in declaration.xpath("cRefPattern"):
         patterns.setdefault(len(set(re.findall(r"\$\d", pattern.get("replacementPattern") or ""))), pattern)
@@ -181,7 +183,7 @@ def _names(element: Element) -> set[str]:
 
 
 def _matches(start: Element, path: str) -> list[Element]:
-    """Elements at an XPath; none if it is invalid or leads to something else."""
+    """Elements that an XPath selects; none if the XPath is invalid or selects anything other than elements."""
     try:
         found = start.xpath(re.sub(_PREFIX, "", path))
     except etree.XPathError:
@@ -203,8 +205,8 @@ def _string(element: Element, path: str) -> str:
 def _nesting(bodies: Sequence[Element], excluded: frozenset[Element], document: str) -> Scheme:
     """The scheme of a file without a declaration, from the nesting of its elements with an `xml:id` or `n`.
 
-    An `xml:id`, without a leading document id, is a complete citation; so is an `n` that begins with the numbers of the
-    containing element. Other numbers are appended to the containing element's citation.
+    An `xml:id`, without a leading document id, is a complete citation. An `n` that begins with the numbers of the
+    containing element is also a complete citation. Other numbers are appended to the containing element's citation.
     """
     places: dict[Element, tuple[int, Citation]] = {}
     names: dict[int, Counter[str]] = defaultdict(Counter)

@@ -4,12 +4,13 @@ The segments of a document are the texts at one level of its citation scheme, th
 description. Its passages are the texts at a higher level (`passage`), or windows of `lines` segments of such a text. An
 id is the document's id, a colon and the citation: `phi0914:21.1.3`, and `phi0690:1.1-20` for a range.
 
-A TEI translation whose citations share the segments' level is a segmented reference: each segment has the text with its
-citation, or none. Two levels are shared if they have the same depth and name, and the source has at least half of the
-translation's citations there. A translation that numbers at most half of the segments of its chapters or poems (verse
-with a number every fifth line) numbers ranges: the segments are then joined up to the next number that all such
-translations have. Text with a citation that the source lacks belongs to no segment; a log message lists such citations.
-Other TEI translations are continuous; their numbers become asides (tei). Notes on the segments become asides, too.
+A TEI translation that shares the segments' level with the source is a segmented reference: each segment has the text
+with the segment's citation, or no text. A level is shared if it has the same depth and name in both texts, and the
+source has at least half of the translation's citations at this level. If a translation numbers at most half of the
+segments of its chapters or poems (such as every fifth line of verse), its numbers are taken as the beginnings of
+ranges: the segments are then joined up to the next number that all such translations have. Text with a citation that
+the source lacks belongs to no segment; a log message lists such citations. Other TEI translations are continuous; their
+numbers become asides (tei). Notes on the segments become asides, too.
 
 Here: documents of a TEI corpus. Not here: text and citations of a file (tei, citations).
 """
@@ -64,7 +65,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
 
 
 def _sources(description: Description) -> list[tuple[str, Path]]:
-    """Documents with their files."""
+    """Ids of the documents, each with the file of its source."""
     if not (pattern := description.source.files):
         return [(path.stem, path) for path in listed(description, ".xml")]
     found = fitting(description.root, pattern)
@@ -121,7 +122,8 @@ def _document(
 
 
 class _Division(NamedTuple):
-    """Depth of segment citations and of passage citations (0: the whole document); translators with both."""
+    """How a document is divided: depth of the citations of segments, depth of the citations of passages (0 if the whole
+    document is one passage), and the translators whose translations have the level of the segments."""
 
     segment: int
     passage: int
@@ -129,7 +131,8 @@ class _Division(NamedTuple):
 
 
 def _division(description: Description, path: Path, source: Edition, editions: Mapping[str, Edition]) -> _Division:
-    """The division of a document; raises BadInput for a level that its scheme lacks, or a passage within a segment."""
+    """Return the division of a document. Raises BadInput for a level that is not in the scheme of the document, or if
+    passages would be smaller than segments."""
     shared = {translator: _shared_depth(source, translation) for translator, translation in editions.items()}
     if description.segment:
         segment = _depth(description.segment, "segment", path, source.levels)
@@ -200,7 +203,8 @@ def _numbers_ranges(numbers: Iterable[Citation], citations: Sequence[Citation]) 
 
 
 def _span(citations: Sequence[Citation]) -> str:
-    """A citation, or a range of citations: the first one, and the numbers in which the last one differs."""
+    """Write one citation, or a range: the first citation, and those numbers of the last citation that differ from
+    it."""
     first, last = citations[0], citations[-1]
     if first == last:
         return ".".join(first)
@@ -281,7 +285,7 @@ def _notes(
 
 
 def _report_long_passages(name: str, lengths: Mapping[str, int], source: Edition, division: _Division) -> None:
-    """Log passages of more than LONGEST characters, with the levels at which passages are shorter."""
+    """Log passages of more than LONGEST characters, and the settings that would make them shorter."""
     long = {passage: length for passage, length in lengths.items() if length > LONGEST}
     if not long:
         return
@@ -296,10 +300,11 @@ def _report_long_passages(name: str, lengths: Mapping[str, int], source: Edition
             ways.append(f"{segment}`lines: {max(lines, 10)}`")
         else:
             above = sum(length > LONGEST for length in at_level.values())
-            ways.append(f"{segment}`passage: {level}`" + f" (then {above} of {len(at_level)})" * (above > 0))
+            rest = f" (then {above} of {len(at_level)} are still too long)" * (above > 0)
+            ways.append(f"{segment}`passage: {level}`{rest}")
     longest = max(long, key=long.__getitem__)
     logger.warning(
         "%s: %d of %d passages have more than %s characters of source; the longest is %s with %s. %s", name,
         len(long), len(lengths), f"{LONGEST:,}", longest, f"{long[longest]:,}",
-        f"For shorter ones, write {' or '.join(ways)} in the description" if ways else "The text has no finer level",
+        f"To shorten them, write {' or '.join(ways)} in the description" if ways else "The text has no finer level",
     )  # fmt: skip

@@ -10,7 +10,7 @@ from resources.errors import BadInput
 
 
 def listed(description: Description, *endings: str) -> list[Path]:
-    """The root of a corpus if it is a file, else the files in the root folder with one of the extensions, by path.
+    """The root of a corpus if it is a file; else the files in the root folder that have one of the extensions, by path.
 
     Subfolders are searched, too, except hidden ones (`.downloads`) and the root folders of continuous translations.
 
@@ -40,11 +40,11 @@ def is_text(path: Path, description: Description) -> bool:
 
 
 def check_sources_only(description: Description) -> None:
-    """Raise BadInput if a reference has no layout of its own. For layouts whose files contain only sources."""
+    """Raise BadInput if a reference has no layout of its own, for layouts whose files contain only sources."""
     for translator in description.segmented:
         raise BadInput(
             description.name, f"references.{translator}.layout",
-            f"is missing; files of the layout `{description.layout}` are sources",
+            f"is missing; files of the layout `{description.layout}` contain only sources",
             "give the `layout` of the translation's files, for example `text`, and their `root`",
         )  # fmt: skip
 

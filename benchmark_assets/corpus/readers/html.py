@@ -4,7 +4,7 @@ Here: the element of a page that contains the text, and the roles of elements. N
 
 The mark of a footnote becomes an aside with the text of the footnote or, if the page lacks that text, with the mark
 itself. Footnotes without a mark are added at the end. On SuttaCentral, a reference anchor at the beginning of a
-paragraph gives its number; an anchor within a paragraph marks a page of an edition and is left out. On
+paragraph contains the paragraph's number; an anchor within a paragraph marks a page of an edition and is left out. On
 dhammatalks.org, the translator's introduction becomes notes: the text before the first row of stars or, without stars,
 the leading paragraphs in italics; and the text under a heading of class `intro`.
 """

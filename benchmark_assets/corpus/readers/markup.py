@@ -17,11 +17,12 @@ from benchmark_assets.corpus.readers.running_text import LINE, PARAGRAPH, SPACE,
 from resources.errors import BadInput
 
 Element = Any
-"""An element of lxml, which has no types."""
+"""An element of lxml; the library has no type annotations."""
 
 Role = Literal["left out", "gap", "heading", "note", "footnote", "paragraph", "line", "cell"]
-"""The role of an element. A `paragraph`, `line` or `cell` is separated from the surrounding text; an element without a
-role continues its line. A `heading`, `note` or `footnote` becomes an aside, and a `gap` becomes '[…]'."""
+"""The role of an element. A `paragraph`, `line` or `cell` is separated from the surrounding text; the text of an
+element without a role continues the line. A `heading`, `note` or `footnote` becomes an aside, and a `gap` becomes
+'[…]'."""
 
 _SEPARATORS = {"paragraph": PARAGRAPH, "line": LINE, "cell": SPACE}
 _OPTIONS = {"encoding": "utf-8", "remove_comments": True, "remove_pis": True}
@@ -145,7 +146,7 @@ def parse_xml(path: Path) -> Element:
     Raises
     ------
     BadInput
-        If the file cannot be read as UTF-8, is not well-formed, or uses an entity that it does not define itself.
+        If the file cannot be read as UTF-8, is not well-formed, or uses any other entity.
     """
     content = decode(path)
     parser = etree.XMLParser(**_OPTIONS, load_dtd=True, resolve_entities=True, no_network=True)

@@ -1,9 +1,9 @@
 """Moses: one plain text file per language in UTF-8; the files are aligned line by line.
 
-Each file `<document>.<language>` in the source's language is a document. A reference is in `<document>.<language>`,
-or, if the corpus has several, in `<document>.<translator>.<language>`. A document without such a file has no reference
-by the translator. Line 3 of doc is the passage `doc:3` with the segment `doc:3.1`. An empty line is an untranslated
-segment; a line that is empty in all files is no segment.
+Each file `<document>.<language>` in the source's language is a document. A reference is in `<document>.<language>`, or,
+if the corpus has several references, in `<document>.<translator>.<language>`. A document without such a file has no
+reference by the translator. Line 3 of doc is the passage `doc:3` with the segment `doc:3.1`. An empty line is an
+untranslated segment; a line that is empty in all files is not a segment.
 """
 
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        If the folder contains no source file, or if a translator has no file. In the latter case, all faults of
-        documents are included.
+        If the folder contains no source file, or if a translator has no file. If a translator has no file, the faults
+        of all documents are raised together with this fault.
     """
     names = tuple(f".{translator}" for translator in description.segmented)
     sources = [path for path in listed(description, f".{description.source.language}") if not path.stem.endswith(names)]

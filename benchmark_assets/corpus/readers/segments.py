@@ -12,7 +12,7 @@ from resources.errors import BadInput
 from resources.keys import check_key
 
 Grouping = Callable[[str], str | None]
-"""The id of the passage of a segment."""
+"""Function from the id of a segment to the id of its passage; None if the id does not name a passage."""
 
 
 def passages(
@@ -107,7 +107,7 @@ def _where(name: str, segment: str, lines: Mapping[str, int] | None) -> str:
 
 
 def _rendering(text: str | None, source: str) -> str | None:
-    """The translation of a segment, stripped. If it is missing: '' if the source is empty, else None."""
+    """The translation of a segment, stripped. A missing translation is '' if the source segment is empty, else None."""
     if text is None:
         return None if source.strip() else ""
     return text.strip()

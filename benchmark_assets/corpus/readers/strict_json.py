@@ -43,7 +43,7 @@ def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:
         problem = f"is not valid JSON ({error.msg})"
         raise BadInput(path, f"{position} column {error.colno}", problem, "correct the file") from error
     except RecursionError as error:
-        raise BadInput(path, where, "is nested too deeply to be read", "write an object of texts") from error
+        raise BadInput(path, where, "is nested too deeply to be read", "write texts as strings") from error
     except ValueError as error:  # an integer of more digits than Python converts
         raise BadInput(path, where, "contains a number with thousands of digits", "write texts as strings") from error
     raise_all(faults)

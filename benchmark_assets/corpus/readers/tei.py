@@ -42,8 +42,8 @@ class Edition(NamedTuple):
     """A text by citation.
 
     - `levels`: names of the levels of its scheme, from the highest; `declared`: whether the file declares the scheme.
-    - `units`: line in the file of each citation, in order. Citations of higher levels are included, each before its
-      first part.
+    - `units`: the citations in order, each with its line in the file. Citations of higher levels are included, each
+      before its first part.
     - `pieces`: the text, in order, each piece with its citation; () for text outside the scheme.
     - `notes`: notes and footnotes, in order, each with the citation of its place.
     - `repeated`: citations that occur again, each with its line.

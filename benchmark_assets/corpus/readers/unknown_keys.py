@@ -36,7 +36,7 @@ def unknown_keys(
     known
         Names that the file may have.
     remedy
-        Alternative remedy for an unknown name, as a clause.
+        A second remedy for an unknown name, as a clause; the message proposes it after a known name.
     ignore
         Further names that are not read.
     kind

@@ -316,12 +316,12 @@ def test_a_passage_that_is_too_long_is_named_with_the_levels_that_would_do(
     source = MILESTONES.replace("Mus currit.", "Mus currit. " * 500)
     corpus(source)
     assert caplog.messages == [
-        "w: 1 of 2 passages have more than 5,000 characters of source; the longest is w:21.1 with 6,011. For shorter"
-        " ones, write `passage: section` (then 1 of 3) in the description"
+        "w: 1 of 2 passages have more than 5,000 characters of source; the longest is w:21.1 with 6,011. To"
+        " shorten them, write `passage: section` (then 1 of 3 are still too long) in the description"
     ]
     caplog.clear()
     corpus(tei(f"<div>{poem(900)}</div>", CTS))
-    assert caplog.messages[0].endswith("For shorter ones, write `lines: 360` in the description")
+    assert caplog.messages[0].endswith("To shorten them, write `lines: 360` in the description")
     caplog.clear()
     corpus(source, passage="section")
     assert caplog.messages[0].endswith("The text has no finer level")

@@ -149,7 +149,7 @@ def test_every_layout_has_an_ending_by_default() -> None:
         (b"[1]", "contains no text"),
         ("A m\u00fbs.".encode("latin-1"), "is not UTF-8"),
         (b"A mouse\0.", "contains a NUL character"),
-        ("A mouse\ufffds.".encode(), "letters were lost in conversion (1 times U+FFFD)"),
+        ("A mouse\ufffds.".encode(), "letters were lost in conversion (the text contains 1 U+FFFD)"),
         (b"<html><p>Please log in", "is markup"),
         ("the mouse’s — cat".encode().decode("cp1252").encode(), "was read as Windows-1252"),
         ("Sāvatthī".encode().decode("latin-1").encode(), "was read as Windows-1252"),
