@@ -20,7 +20,7 @@ TASK = dg.DynamicPartitionsDefinition(name="task")
 TASK_GRID = dg.MultiPartitionsDefinition({"model": MODEL, "task": TASK})
 
 SINGLE_RUN = dg.BackfillPolicy.single_run()
-"""Any backfill, such as all passages of a model, is a single run."""
+"""A backfill is always a single run, even if it covers all passages of a model."""
 
 BY_PASSAGE = dg.MultiToSingleDimensionPartitionMapping("passage")
 BY_TASK = dg.MultiToSingleDimensionPartitionMapping("task")

@@ -1,4 +1,4 @@
-"""The examination of the seats of literary ensembles, with the questions of their votes.
+"""The examination of the seats of literary ensembles. A seat gets the same question as for its votes.
 
 Here: the examined seats, the content of a question, the damage that concerns an aspect, and the verdict on an ensemble.
 Not here: sentinels and rounds (examination).
@@ -44,14 +44,14 @@ def of_ensembles(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
 class AspectSentinels(PairExaminations):
     """Choices that the seats of literary ensembles make in pairs whose better text is known.
 
-    A seat is examined once for each language direction of the corpora that ask for it, and again if the judge, its
-    served version, a text or the glossary changes. An examination ends as soon as its verdict is clear.
+    A seat is examined once for each language direction of the corpora that request an examination, and again if the
+    judge, its served version, a text or the glossary changes. An examination ends as soon as its verdict is clear.
     """
 
     name = "aspect_sentinel"
 
     def examinees(self) -> Iterator[Examinee]:
-        """The seats with a registered judge in corpora that ask for an examination."""
+        """The seats whose judge is registered, in the corpora that request an examination."""
         registry = self.provider.registry()
         of_corpora = directions(self.warehouse)
         seats = {
@@ -77,7 +77,7 @@ class AspectSentinels(PairExaminations):
         }  # fmt: skip
 
     def shown(self, examinee: Examinee, context: Mapping[str, Any], a: str, b: str) -> Mapping[str, Any]:
-        """The content of a question of the ensemble."""
+        """The content of a question to the ensemble about a pair of texts."""
         return shown(context, a, b, examinee.aspect)
 
     def damages(self, aspect: str) -> Sequence[str]:

@@ -1,7 +1,7 @@
 """Obtain the terms of a chunk from the corpus's file, or from a model that reads source and human translation.
 
 Here: the choice between file and model, the fingerprint of terms, the question and the form of its reply. Not here: the
-form of the file (glossary_file), rows (references.glossary), retries (resources.provider.asking).
+form of the file (glossary_file), the table's rows (references.glossary), retries (resources.provider.asking).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,8 +25,8 @@ from resources.provider.reading import storable
 PURPOSE = "glossary"
 
 UNKNOWN = "unknown"
-"""The model's value for a gender that the passage does not reveal. It is not '', because some providers refuse a schema
-with an empty value."""
+"""The value with which the model states that the passage does not reveal the gender. The value is not '', because some
+providers refuse a schema with an empty value."""
 
 ANSWER: Mapping[str, Any] = {
     "type": "object",
@@ -79,8 +79,8 @@ def read_terms(values: Mapping[str, Any]) -> list[Term]:
 
 
 Extraction = Mapping[str, list[Term]] | Template[list[Term]] | None
-"""The origin of terms: terms from a file, by passage; or the question template of a model; or None if the corpus names
-neither."""
+"""The origin of a corpus's terms: a mapping from passages to terms if they are in a file, or the question template of a
+model, or None if the corpus names neither a file nor a model."""
 
 
 class Glossary(ItemStudy[tuple[str, Extraction]]):
@@ -143,15 +143,15 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
                 yield Item((passage,), {}, None, content, Verdict(value=terms))
 
     def rows_of(self, item: Item, verdict: Verdict[list[Term]]) -> Iterable[Mapping[str, object]]:
-        """One row for each term. For people who check it, flags tell whether it occurs in source and translation."""
+        """One row for each term, with flags for people who check it: whether source and translation contain it."""
         source, human = item.content.values()
         origin = FILE if item.settled else MODEL
         (passage,) = item.partition
         return rows(passage, verdict.value or [], origin, source, human or None).iter_rows(named=True)
 
     def fault(self, item: Item, verdict: Verdict[list[Term]]) -> str:
-        """The error of a passage without a usable reply. Such a passage fails; otherwise it would count as a passage
-        without terms."""
+        """The error of a passage without a usable reply; '' if there is no error. Without the error, the passage would
+        count as a passage that has no terms."""
         if verdict.value is not None:
             return ""
         advice = "add its terms to the glossary file, or a row with only the passage if it has no terms"

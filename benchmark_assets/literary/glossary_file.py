@@ -107,8 +107,8 @@ def _table(path: Path) -> list[tuple[int, tuple[str, ...]]]:
 def write(warehouse: Warehouse, path: Path, corpus: str) -> tuple[int, int]:
     """Write the current glossary of a corpus to a file that `read` accepts; return the numbers of terms and passages.
 
-    A passage without terms has a row if a model or the corpus's file found no terms in it. It has no row if no model
-    was asked about it, so that it can still get terms.
+    A passage is written without terms if a model found no terms in it, or if the corpus's file states that it has none.
+    A passage about which no model was asked is left out, so that a model can still be asked about it.
 
     Raises
     ------

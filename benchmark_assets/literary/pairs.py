@@ -1,7 +1,7 @@
 """Blind pairs for annotators: export of outputs beside human translations or anchors, and import of the labels.
 
-Here: the choice of pairs, the spreadsheet with its control items, its import, and the labels of pairs whose texts have
-not changed. Not here: the choice of control items (adjudication.controls), the consistency of annotators
+Here: the choice of pairs, the spreadsheet with its control items, the import of labels, and the labels of pairs whose
+texts have not changed. Not here: the choice of control items (adjudication.controls), the consistency of annotators
 (adjudication.consistency), calibration of judges against the labels (calibration), estimates from labels (anchored).
 """
 
@@ -47,7 +47,7 @@ _REMEDY = "restore the column `pair` from the exported file"
 
 
 class ShownPair(NamedTuple):
-    """An output and the human translation, or an anchor's text, with the source and its context.
+    """An output paired with the human translation or with an anchor's text, and their source with its context.
 
     `rival` is the base set and the name of the anchor; None for a pair with the human translation.
     """
@@ -71,7 +71,7 @@ class ShownPair(NamedTuple):
         return digest(kind, annotator, self.model, self.passage, *(self.rival or ()))[:_DIGITS]
 
     def texts(self, kind: str = ORDINARY) -> str:
-        """Hash of the two texts. It differs between kinds, so that it does not link rows of the same pair."""
+        """Hash of the two texts and the row's kind, so that it does not reveal which rows show the same pair."""
         return digest(*([] if kind == ORDINARY else [kind]), self.machine, self.human)[:_DIGITS]
 
     def side(self, annotator: str, kind: str = ORDINARY) -> Side:
@@ -81,7 +81,7 @@ class ShownPair(NamedTuple):
 
 
 class PairRow(NamedTuple):
-    """A row of a file: a pair or its control item, and the text shown in the place of the output."""
+    """A row of a file: a pair or its control item. `machine` is the text that the row shows as the output."""
 
     kind: str
     pair: ShownPair
@@ -122,16 +122,17 @@ def export_pairs(
 ) -> SentPair:
     """Write the pairs of a corpus for one annotator; the same arguments and warehouse give the same bytes.
 
-    Pairs with a blank text or with equal texts are left out, because they need no judgment. Without `private`, pairs
-    with an output or anchor's text that repeats a restricted text are left out, too. If there are ten pairs or more,
-    control items are added; the import recognizes them by their keys.
+    Pairs with a blank text or with equal texts are left out, because they need no judgment. Without `private`, a pair
+    is also left out if its output or its anchor's text repeats a restricted text. If there are ten pairs or more,
+    control items are added. The import recognizes control items by their keys.
 
     Parameters
     ----------
     file
         CSV file. It must not exist yet, because it might contain answers.
     per_model
-        Number of pairs of each model; by default all. They are chosen by a hash, so that all annotators get the same.
+        Number of pairs of each model; by default all. A hash chooses the pairs, so that all annotators get the
+        same pairs.
     private
         Whether the file may contain restricted texts.
     base_set
@@ -188,7 +189,7 @@ def export_pairs(
 
 
 def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ()) -> PairCounts:
-    """Import the labels in a file of pairs, all or none.
+    """Import the labels in a file of pairs. If there is an error, no label is imported.
 
     A label replaces the annotator's earlier label of the pair. Rows with an empty `better` and the columns in `ignore`
     are ignored. Answers to control items are stored in `pair_control`.
@@ -231,10 +232,10 @@ def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ())
 
 
 def known_points(pair: ShownPair) -> float | None:
-    """Points of an output that needs no judgment; None for other outputs.
+    """Points of the output in a pair that needs no judgment; None for all other pairs.
 
-    They are ½ if both texts are blank or have the same words, 0 if only the output is blank, and 1 if only the other
-    text is blank.
+    The points are ½ if both texts are blank or have the same words, 0 if only the output is blank, and 1 if only the
+    other text is blank.
     """
     if alike(pair.machine, pair.human):
         return 0.5
@@ -279,7 +280,7 @@ def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFr
 
 
 def matches(warehouse: Warehouse, base_set: str | None = None) -> list[ShownPair]:
-    """Pairs of an output and the text of an anchor, from one base set or from all (`base_set` is None).
+    """Pairs of an output and the text of an anchor, from one base set, or from all base sets if `base_set` is None.
 
     Passages whose source has changed since the anchors translated it are left out.
     """
@@ -315,7 +316,7 @@ def applicable_matches(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _candidates(warehouse: Warehouse, corpus: str, base_set: str | None) -> tuple[list[ShownPair], list[str]]:
-    """The pairs of a corpus, and the translators whose texts are among them."""
+    """The pairs of a corpus, and the translators whose texts these pairs contain."""
     if base_set is not None:
         if warehouse.read("base_set", pl.DataFrame({"base_set": [base_set]})).is_empty():
             raise BadInput(base_set, "", "is not an imported base set", "see `variorum status` for their names")

@@ -11,7 +11,7 @@ from resources.warehouse import Warehouse
 
 
 def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
-    """Scores of models against the human translators, highest first; and the works from which the chunks come."""
+    """Two tables: scores of models against the human translators, highest first, and the works of the chunks."""
     rows = warehouse.read("literary_score").sort(
         "corpus", "aspect", "score", descending=[False, False, True], nulls_last=True
     )
@@ -24,7 +24,8 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_calibration(warehouse: Warehouse) -> Mapping[str, str]:
-    """Agreement of seats and ensembles with decisive verdicts of people; scores estimated from people's verdicts."""
+    """Two tables: agreement of seats and ensembles with people's decisive verdicts, and scores based on people's
+    verdicts."""
     rows = warehouse.read("ensemble_calibration").sort("corpus", "kind", "judge", "aspect")
     scores = warehouse.read("anchored_score").sort("corpus", "score", descending=[False, True])
     return {"calibration": shown(rows, "ensemble_calibration"), "scores": shown(scores, "anchored_score")}
@@ -43,8 +44,8 @@ def of_adherence(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def parity() -> pl.Expr:
-    """Expression for the position of a score relative to parity: 'above' or 'below' if the whole interval is, otherwise
-    'in the interval'; null without an interval."""
+    """Expression for the position of a score relative to parity: 'above' or 'below' if the whole interval is above or
+    below parity, otherwise 'in the interval'; null without an interval."""
     above, below = pl.col("score_low") > PARITY, pl.col("score_high") < PARITY
     position = pl.when(above).then(pl.lit("above")).when(below).then(pl.lit("below"))
     return position.when(pl.col("score_low").is_not_null()).then(pl.lit("in the interval")).alias("parity")

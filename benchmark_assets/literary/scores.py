@@ -38,12 +38,12 @@ def scores(
     works
         Columns `passage`, `work`, `unit` and `unit_kind`, as `works.with_works` returns them.
     contract
-        The contract of the ensemble, which begins the signature.
+        The contract of the ensemble. The signature of each score begins with it.
 
     Returns
     -------
-    For each model, one row from the verdicts of the whole ensemble (`aspect` ''), and one row for each aspect, from
-    verdicts by the seats with this aspect only. Scores are in [0, 100].
+    For each model, one row for the whole ensemble (`aspect` ''), and one row for each aspect. The row of an aspect is
+    computed from the verdicts of the seats with this aspect. Scores are in [0, 100].
     """
     seats = [(seat.judge, seat.aspect) for seat in literary.ensemble]
     keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
@@ -68,7 +68,7 @@ def scores(
 def groups(
     ensemble_verdicts: pl.DataFrame, votes: pl.DataFrame, works: pl.DataFrame, literary: Literary
 ) -> Iterator[tuple[str, str, str, pl.DataFrame]]:  # fmt: skip
-    """Yield the chunks for each score: model, corpus, aspect, and a table with the columns of `VERDICT` and `works`.
+    """Yield, for each score, its model, its corpus, its aspect and its chunks (columns of `VERDICT` and `works`).
 
     The arguments are as for `scores`.
     """
@@ -81,7 +81,8 @@ def groups(
 
 
 def _consistency(votes: pl.DataFrame, literary: Literary, model: str, aspect: str) -> dict[str, int]:
-    """Number of seats' votes that change with the order, and of votes that prefer neither translation in any order."""
+    """How often a seat's preference on a chunk changes with the order, and how often a seat has no preference in any
+    order."""
     seats = [(seat.judge, seat.aspect) for seat in literary.ensemble if aspect in ("", seat.aspect)]
     keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
     cast = votes.filter(model=model).drop_nulls("better").join(keys, on=SEAT)

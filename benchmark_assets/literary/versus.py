@@ -48,8 +48,8 @@ def shown(context: Mapping[str, Any], a: str, b: str, aspect: str) -> dict[str, 
     Parameters
     ----------
     context
-        `source`; `previous` and `next`, the source text before and after it ('' if there is none); and `glossary`, a
-        list of objects with `term`, `translation` and, if known, `gender`.
+        `source`, the chunk's source text; `previous` and `next`, the source text before and after the chunk, or ''; and
+        `glossary`, a list of objects with `term`, `translation` and, if known, `gender`.
     a, b
         The translations shown as A and as B.
     aspect

@@ -12,7 +12,7 @@ from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 WORKS, CHUNKS = "works", "chunks"
-"""The population to which an interval refers: similar works, or the chunks of these works."""
+"""The populations to which an interval can refer: works like the works of the corpus, or the chunks of its works."""
 
 _NAME = pl.col("document").str.extract(r"^(.*?)[-_.]?[0-9]*$")
 WORK = pl.when(_NAME == "").then("document").otherwise(_NAME).alias("work")
@@ -23,7 +23,7 @@ whole id if it does not end in a number. The ids of a work's documents must ther
 def with_works(rows: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
     """Add the columns `work`, `unit` and `unit_kind` to rows with the column `passage`.
 
-    If the corpus's description names units (`scoring.cluster`), these units are its works.
+    If a corpus's description names units (`scoring.cluster`), the works of this corpus are these units.
     """
     chunks = warehouse.read("source_text", rows.select("passage"), ["passage", "document"])
     described = [corpus for corpus, settings in scoring(warehouse).items() if settings.cluster]
@@ -33,7 +33,7 @@ def with_works(rows: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
 
 
 def numbered(chunks: pl.DataFrame) -> tuple[Units, str]:
-    """Number of each chunk's unit, and the kind of units: works if there are at least `FEWEST`.
+    """Number of each chunk's unit, and the kind of units. The units are works if there are at least `FEWEST` works.
 
     `chunks` has the columns of `with_works` and at least one row, from one corpus.
     """

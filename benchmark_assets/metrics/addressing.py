@@ -1,8 +1,8 @@
 # ruff: noqa: E501 - patterns are lists of wordings
 """Outputs that address their judge: instructions to an evaluator, markup of prompts, and praise of themselves.
 
-Here: the rules, on wording only. Not here: chat, notes and markup around a translation (packaging), whether judges obey
-(examination).
+Here: the rules, which consider wording only. Not here: chat, notes and markup around a translation (packaging),
+whether judges obey (examination).
 """
 
 import re

@@ -1,6 +1,6 @@
 """Estimated means of people's values over all outputs, from a stratified sample of labels, with or without judges.
 
-Here: post-stratification, and prediction-powered estimates, whose intervals are valid however the judges behave. Not
+Here: post-stratification, and prediction-powered estimates, which have valid intervals however the judges behave. Not
 here: tables of estimates (audit.estimates, audit.anchored), intervals of means and rates without strata (intervals).
 """
 
@@ -17,26 +17,29 @@ FOLDS = 5
 """Number of folds of units. The predictions for a fold are learned on the other folds."""
 
 WIDEST = 1.05
-"""Maximum ratio of an interval's width to that from people alone. Above it, the judge's values are not used."""
+"""Maximum ratio of an interval's width to the width of the interval from people alone. If the ratio is larger, the
+judge's values are not used."""
 
 Rows = NDArray[np.bool_]
 
 
 class Rated(NamedTuple):
-    """Outputs with a value from people, from judges, or from both. Values are in [0, 1]: for example, 1 for an error.
+    """Outputs with a value from people, from the judge, or from both. Values are in [0, 1], such as 1 for an error.
 
     Attributes
     ----------
     people, judge
-        Values, NaN without one; shape (rows,). Within a stratum, the rows with a value by people are a random sample of
-        the outputs, and so are those with a value by the judge.
+        People's and the judge's values, shape (rows,); NaN for a row without a value. Within a stratum, the rows with a
+        value from people are a random sample of the outputs. The same holds for the rows with a value
+        from the judge.
     stratum, unit
         Numbers of each row's stratum and unit, shape (rows,).
     pool
-        Number of each stratum's pool, shape (strata,). A pool has strata whose means are expected to be similar.
+        Number of each stratum's pool, shape (strata,). A pool is a group of strata that are expected to have similar
+        means.
     outputs
-        Number of outputs of each stratum over which the mean is taken, shape (strata,). A stratum with 0 outputs only
-        informs the estimates of its pool's rate and of the judge's errors.
+        Number of each stratum's outputs that the mean covers, shape (strata,). A stratum with 0 outputs is used only to
+        estimate the rate of its pool and the errors of the judge.
     """
 
     people: Floats
@@ -48,10 +51,10 @@ class Rated(NamedTuple):
 
 
 class Anchored(NamedTuple):
-    """A mean with its 95 % interval, the mean and interval from people alone, and the tuning.
+    """An estimated mean with its 95 % interval, and the estimate from people alone: each as (mean, low, high).
 
-    `tuning` is the slope of people's values on the predictions from the judge's values: about 1 if the predictions are
-    right; 0 if the judge is not used and the estimate is that from people alone.
+    `tuning` is the slope of people's values on the predictions from the judge's values. It is about 1 if the
+    predictions are right, and 0 if the judge is not used; `mean` then equals `people`.
     """
 
     mean: tuple[float, float, float]
@@ -60,11 +63,11 @@ class Anchored(NamedTuple):
 
 
 class _Weighted(NamedTuple):
-    """Weights of rows, all of shape (rows,).
+    """Masks and weights of the rows, all of shape (rows,).
 
-    `labels` masks the labeled rows, `others` the rows that are judged but not labeled. `weight` is a label's share of
-    the mean, 0 for other rows; `other` is the same for the rows in `others`; `pull` is N / (n + N) with n labels and N
-    others in the stratum.
+    `labels` masks the labeled rows, `others` the rows that are judged but not labeled. `weight` is the share of a
+    labeled row in the mean of the labels, and 0 for other rows. `other` is the share of a row in `others` in their
+    mean. `pull` is N / (n + N) for a stratum with n rows in `labels` and N rows in `others`.
     """
 
     labels: Rows
@@ -75,26 +78,26 @@ class _Weighted(NamedTuple):
 
 
 def anchored(rated: Rated) -> Anchored:
-    """Mean of people's values over all outputs, with the help of a judge's values on more outputs than people label.
+    """Estimate the mean of people's values over all outputs, from labels and from a judge's values on further outputs.
 
-    There is at least one label in a stratum with outputs; strata without labels are left out.
+    At least one stratum with outputs must have a label. Strata without labels are left out.
 
     Notes
     -----
-    PPI++ (Angelopoulos, Duchi and Zrnic 2023), stratified (Fisch et al. 2024): within a stratum, the mean of y - λf
-    over labels plus λ times the mean of f over the N other judged outputs, with λ = slope N / (n + N). Here y is
-    people's value, and f is the probability of an error given the judge's value, by Bayes's rule from the rate of the
-    pool and from the judge's hits and false alarms over all labels. The slope minimizes the variance. For each fold of
-    units, f and the slope are learned on the other folds, so that the estimate is unbiased whatever the judge's values
-    mean.
+    The method is PPI++ (Angelopoulos, Duchi and Zrnic 2023), stratified (Fisch et al. 2024). The estimate of a stratum
+    is the mean of y - λf over its n labels, plus λ times the mean of f over its N other judged outputs. Here y is
+    people's value, λ is the slope times N / (n + N), and f is the probability of an error given the judge's value, by
+    Bayes's rule from the rate of the pool and from the judge's hits and false alarms over all labels. The slope
+    minimizes the variance. For each fold of units, f and the slope are learned on the other folds, so that the estimate
+    is unbiased whatever the judge's values mean.
 
-    The interval is a score interval like Wilson's. Its variance has three parts: labels with low judge's values, labels
-    with high ones, and the part that the judge's values do not correct. The parts come from smoothed rates, because a
-    few labels without a missed error do not show that the judge misses none. If the out-of-fold residuals have a larger
-    variance, that variance is used. If the mean grows by x, the variance of each of the two groups grows like that of a
-    binomial; the groups' parts of x are proportional to their variances. Units and degrees of freedom are treated as in
-    `post_stratified`. The estimate from people alone is returned if the judge's values do not reduce the variance, or
-    if they make the interval more than 5 % wider.
+    The interval is a score interval like Wilson's. Its variance has three parts: one for the labels whose judge's value
+    is low, one for the labels whose judge's value is high, and one that the judge's values do not correct. The parts
+    come from smoothed rates, because a few labels without a missed error do not show that the judge misses none. If the
+    out-of-fold residuals have a larger variance, that variance is used. If the mean grows by x, the variance of each of
+    the two groups of labels grows like that of a binomial; the groups' parts of x are proportional to their variances.
+    Units and degrees of freedom are treated as in `post_stratified`. The estimate from people alone is returned if the
+    judge's values do not reduce the variance, or if they make the interval more than 5 % wider.
     """
     weighted, level = _weighted(rated), _levels(rated.judge)
     labels, others = weighted.labels & (weighted.weight > 0), weighted.others
@@ -163,7 +166,8 @@ def post_stratified(weights: Floats, errors: Floats, rates: Floats, effect: floa
     errors
         1 for an error, else 0; shape (labels,).
     rates
-        Expected error rate of the output's stratum, strictly between 0 and 1, for its variance; shape (labels,).
+        Expected error rate of each output's stratum, which determines the variance; strictly between 0 and 1, shape
+        (labels,).
     effect
         Factor by which the variance exceeds that of independent labels; see `design_effect`.
 
@@ -182,7 +186,7 @@ def post_stratified(weights: Floats, errors: Floats, rates: Floats, effect: floa
 
 
 def design_effect(deviations: Floats, units: Units) -> float:
-    """Factor by which the variance of a sum exceeds that of independent deviations, at least 1, with Student's t.
+    """Factor by which the variance of a sum exceeds that of independent deviations, including Student's t; at least 1.
 
     Parameters
     ----------
@@ -193,21 +197,22 @@ def design_effect(deviations: Floats, units: Units) -> float:
 
     Notes
     -----
-    The sum over units of the squared sum of deviations, divided by the sum of squared deviations; times (t/z)², with
-    one degree of freedom less than there are units (Korn and Graubard 1998). For labels that are all in different
-    units, the ratio is 1; for units of n equal deviations it is n.
+    The factor is a ratio times (t/z)², where t has one degree of freedom less than there are units (Korn and Graubard
+    1998). To get the ratio, the deviations of each unit are summed; the sum of the squares of these sums is divided by
+    the sum of the squared deviations. The ratio is 1 if all labels are in different units, and n if each unit has n
+    equal deviations.
     """
     return clustering(deviations, units) * few_units(units)
 
 
 def clustering(deviations: Floats, units: Units) -> float:
-    """The ratio of `design_effect`, at least 1, without Student's t."""
+    """The ratio in `design_effect`, or 1 if the ratio is smaller."""
     squares = float((deviations**2).sum())
     return max(1.0, float((by_unit(deviations, units) ** 2).sum()) / squares) if squares else 1.0
 
 
 def few_units(units: Units) -> float:
-    """The factor (t/z)² of `design_effect`."""
+    """The factor (t/z)² in `design_effect`."""
     freedom = max(len(np.unique(units)) - 1, 1)
     return float(special.stdtrit(freedom, (1 + LEVEL) / 2) / Z) ** 2
 
@@ -226,17 +231,18 @@ def _weighted(rated: Rated) -> _Weighted:
 
 
 def _levels(judge: Floats) -> Rows:
-    """Rows whose judge's value is above the mean."""
+    """Mask of the rows whose value from the judge is above the mean of the judge's values."""
     judged = np.isfinite(judge)
     high: Rows = judged & (judge > judge[judged].mean()) if judged.any() else judged
     return high
 
 
 def _tuned(rated: Rated, weighted: _Weighted, level: Rows, fitted: Rows) -> tuple[Floats, Floats, Floats, float]:
-    """Expected and predicted values of all rows, deviations of predictions from their stratum's mean, and the slope.
+    """Each row's expected value, its predicted value and its deviation; and the slope.
 
-    Everything is learned from the labels in the mask `fitted`. Deviations are 0 without a judge's value, and in strata
-    where the judge saw only labeled outputs.
+    A deviation is the predicted value minus the mean prediction of the stratum. It is 0 for a row without a value from
+    the judge, and in strata where the judge saw only labeled outputs. Everything is learned from the labels in the mask
+    `fitted`.
     """
     pools, truth = rated.pool[rated.stratum], np.where(fitted, rated.people, 0)
     drawn, sums = (np.bincount(pools, row, minlength=int(rated.pool.max()) + 1) for row in (fitted * 1.0, truth))

@@ -24,8 +24,9 @@ def against_the_others(candidates: pl.DataFrame, references: pl.DataFrame, by: S
 
     Returns
     -------
-    Columns `passage`, `translator`, `by`, and the columns of `drift_score` and `lexical_score`. With only
-    one other reference, there is no envelope, and the columns based on it are null; with none, all scores are null.
+    Columns `passage`, `translator`, `by`, and the columns of `drift_score` and `lexical_score`. A text with only
+    one other reference has no envelope, and the columns based on the envelope are null. A text without another
+    reference has null scores only.
     """
     candidates = candidates.with_columns(item=pl.format("{}|{}", "passage", "translator"))
     items = candidates.select("item", "passage", own="translator").unique(maintain_order=True)

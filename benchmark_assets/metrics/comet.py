@@ -14,7 +14,7 @@ LEGIBLE = r"[^\s\p{C}]"
 
 
 def triples(candidates: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFrame, on: list[str]) -> pl.DataFrame:
-    """Triples of source, candidate and reference, one for each candidate and reference of its passage.
+    """Triples of source, candidate and reference. Each candidate is combined with each reference of its passage.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ def triples(candidates: pl.DataFrame, references: pl.DataFrame, sources: pl.Data
 def summed(candidates: pl.DataFrame, scored: pl.DataFrame, on: list[str]) -> pl.DataFrame:
     """Mean and best score of each candidate over the references.
 
-    `candidates` has columns `on`; `scored` has columns `on`, `score` and `cut`, one row per triple. Returns columns
-    `on` and `SCORE`, one row per candidate, null without a scored triple. `cut` is true if a text exceeded the
-    checkpoint's input length.
+    `candidates` has the columns `on`. `scored` has the columns `on`, `score` and `cut`, one row per triple. The result
+    has the columns `on` and `SCORE`, one row per candidate; the columns of `SCORE` are null for a candidate without a
+    scored triple. `cut` is true if a text exceeded the checkpoint's input length.
     """
     totals = scored.group_by(on).agg(
         comet_avg=pl.col("score").mean(), comet_best=pl.col("score").max(), cut=pl.col("cut").any()

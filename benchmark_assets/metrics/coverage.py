@@ -1,7 +1,7 @@
 """The corpus's own set of passages, over which models are ranked, and worst scores for passages without output.
 
-Here: every model of a corpus gets a row for each passage of that set, no matter which other models are evaluated. Not
-here: scores of outputs (scores), aggregates (summary).
+Here: the set, and the rows of models. Every model with scores in a corpus gets a row for each passage of the set, no
+matter which other models are evaluated. Not here: scores of outputs (scores), aggregates (summary).
 """
 
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ def completed(
     worst: Callable[[pl.DataFrame], pl.DataFrame],
     settings: Mapping[str, Scoring],
 ) -> pl.DataFrame:
-    """Scores with a row for every passage of the corpus's own set and every model that has a score in the corpus.
+    """Complete the scores: a model with a score in a corpus gets a row for every passage of the corpus's own set.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def completed(
     own
         The corpus's own set: `corpus`, `passage`, `unit`, `unit_kind`.
     worst
-        Returns the columns of `worst_scores` for passages (column `passage`), each once. Computing these is slow, so
-        the function is called only for passages without a usable output.
+        Function from a frame with the column `passage`, without duplicates, to the columns of `worst_scores`. It is
+        slow, so it is called only for passages without a usable output.
     settings
         Settings by corpus; a corpus without settings has the defaults.
 
@@ -93,7 +93,7 @@ def own_passages(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def own_sets(warehouse: Warehouse) -> dict[str, str]:
-    """By corpus, a digest of all inputs of aggregates other than scores: own passages, units, settings."""
+    """For each corpus, a digest of the inputs of aggregates, except the scores: own passages, units and settings."""
     settings = scoring(warehouse)
     rows = own_passages(warehouse).sort("passage")
     return {
@@ -103,7 +103,7 @@ def own_sets(warehouse: Warehouse) -> dict[str, str]:
 
 
 def own_sets_of(warehouse: Warehouse, models: pl.DataFrame) -> pl.DataFrame:
-    """The result of `own_sets` for the corpora of each model's scores: columns `model` and `settings`."""
+    """The digests from `own_sets` of all corpora in which a model has scores: columns `model` and `settings`."""
     digests = own_sets(warehouse)
     corpora = warehouse.read("drift_score", models.select("model"), ["model", "passage"])
     corpora = corpora.select("model", CORPUS).unique().sort("model", "corpus")
@@ -113,9 +113,10 @@ def own_sets_of(warehouse: Warehouse, models: pl.DataFrame) -> pl.DataFrame:
 
 
 def worst_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Scores of an empty output for each passage (column `passage`), with the number of `references`.
+    """The scores that an empty output would have, for each passage. `passages` has the column `passage`.
 
-    Returns the columns of `drift_score` and `lexical_score` that measures use, and `comet_avg` and `comet_best`.
+    Returns the columns of `drift_score` and `lexical_score` that measures use, `comet_avg`, `comet_best`, and the
+    number of `references`.
     """
     keys = passages.select("passage")
     references = warehouse.read("reference", keys, ["passage", "text", "complete"]).filter("complete")

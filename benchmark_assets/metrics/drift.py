@@ -42,7 +42,9 @@ def cosine_drift(sim_centroid: NDArray[np.float64], spread: NDArray[np.float64])
 
 
 def adjusted_drift(similarity: NDArray[np.float64], agreement: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Drift that does not depend on the number of references: distance from them divided by distance among them.
+    """Drift that does not depend on the number of references.
+
+    It is the candidate's distance from the references, divided by the distance of the references from each other.
 
     Parameters
     ----------
@@ -66,11 +68,13 @@ def adjusted_drift(similarity: NDArray[np.float64], agreement: NDArray[np.float6
     have the same order as by `cosine_drift`.
 
     A factor (k - 1) / (k + 1) on `cosine_drift` would be right for exchangeable translations only. Here, a candidate
-    that is d times as far from the true center as translations are on average has about (1 + d) / 2 with any k.
+    that is d times as far from the true center as translations are on average has a drift of about (1 + d) / 2 for any
+    k.
 
-    The smoothing is that of `cosine_drift`, since the spread of many references is half of their mean distance. It is
-    in both terms: in the denominator alone it would lower the drift where references agree. What remains is the bias of
-    a ratio, about the squared coefficient of variation of the distance among the references (docs/measurements.md).
+    The smoothing term is twice that of `cosine_drift`, because the mean distance between many references is twice their
+    spread. It is added to numerator and denominator: in the denominator alone, it would lower the drift if references
+    agree. What remains is the bias of a ratio, about the squared coefficient of variation of the distance between the
+    references (docs/measurements.md).
     """
     drift: NDArray[np.float64] = (1 - similarity + 2 * SMOOTHING) / (1 - agreement + 2 * SMOOTHING)
     return drift
@@ -96,7 +100,7 @@ def euclidean_drift(distances: NDArray[np.float64], spread: NDArray[np.float64])
 
 
 def worst_drift(envelopes: pl.DataFrame) -> pl.DataFrame:
-    """Drift, in all forms, of an output without anything in common with the references: similarity 0 to each.
+    """Drift, in all forms, of an output that has nothing in common with the references: its similarity to each is 0.
 
     Parameters
     ----------
@@ -105,8 +109,8 @@ def worst_drift(envelopes: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `drift`, `drift_adjusted` and `drift_euclidean`. The mean of the references has the length 1 - spread, so
-    that its distance from an orthogonal unit vector is √(1 + (1 - spread)²).
+    Columns `drift`, `drift_adjusted` and `drift_euclidean`. The mean of the references has the length 1 - spread. The
+    distance of this mean from an orthogonal unit vector is therefore √(1 + (1 - spread)²).
     """
     columns = ("human_spread", "euclidean_spread", "mean_similarity")
     spread, euclidean_spread, agreement = (envelopes[name].cast(pl.Float64).to_numpy() for name in columns)

@@ -42,10 +42,10 @@ MEANS = f"mean over passages; {INTERVALS}"
 
 
 class Texts(NamedTuple):
-    """Candidates and what they are scored against.
+    """Candidates and the texts against which they are scored.
 
-    `candidates` has the columns `item`, `text` and `tokenizer` (of BLEU), `references` the columns `item`, `translator`
-    and `text`, `sources` the columns `item` and `text`. An item is one candidate.
+    `candidates` has the columns `item`, `text` and `tokenizer` (the tokenizer of BLEU). `references` has the columns
+    `item`, `translator` and `text`. `sources` has the columns `item` and `text`. An item is one candidate.
     """
 
     candidates: pl.DataFrame
@@ -67,12 +67,13 @@ class Metric(NamedTuple):
     least, most
         Range of the scores.
     needs
-        What a candidate is compared with.
+        The texts with which a candidate is compared.
     cost
         The main cost of scoring.
     score
-        Maps texts and the checkpoint to rows with `item`, `score` and `cut`, one for each candidate that has what the
-        metric needs, and `spans` if the metric marks errors. None if the metric has an asset of its own.
+        Function from texts and the checkpoint to rows, one for each candidate that has the texts in `needs`. The
+        columns are `item`, `score` and `cut`, and also `spans` if the metric marks errors. The attribute is None if the
+        metric has an asset of its own.
     """
 
     name: str
@@ -87,12 +88,12 @@ class Metric(NamedTuple):
 
 
 def kind(checkpoint: Comet | None) -> Metric:
-    """The entry of a metric of the registry."""
+    """The entry of a metric that the registry names; `checkpoint` is None for TER."""
     return BY_KIND[checkpoint.kind if checkpoint else "ter"]
 
 
 def score_settings(warehouse: Warehouse, metrics: Checkpoints, partitions: pl.DataFrame) -> pl.DataFrame:
-    """Add `settings` to partitions with a column `passage`; without metrics, the result has no rows."""
+    """Add `settings` to partitions with the column `passage`. If `metrics` is empty, the result has no rows."""
     if not metrics:
         return partitions.clear().with_columns(settings=pl.lit(""))
     signatures = [pl.format("{}: {}", pl.lit(name), _signature(metrics[name])) for name in sorted(metrics)]
@@ -127,8 +128,11 @@ def scores(
 
     Returns
     -------
-    Columns `on` and the content of `segment_metric`, one row per candidate and metric, with a null score for candidates
-    without what the metric needs; columns `on` and the content of `metric_span`.
+    scores
+        Columns `on` and the content of `segment_metric`, one row per candidate and metric. The score is null if the
+        candidate lacks a text that the metric needs.
+    spans
+        Columns `on` and the content of `metric_span`.
     """
     numbered = candidates.with_row_index("item")
     keys = numbered.select("item", *on)
@@ -196,7 +200,7 @@ def _inputs(texts: Texts) -> pl.DataFrame:
 
 
 def _signature(checkpoint: Comet | None) -> pl.Expr:
-    """Everything that determines the scores of a metric of the registry; for TER, an expression over `tokenizer`."""
+    """Describe everything that determines the scores of a metric; for TER, this depends on the column `tokenizer`."""
     if checkpoint is not None:
         return pl.lit(checkpoint.signature)
     metric = TER()
@@ -225,10 +229,11 @@ def _ter(texts: Texts, _: Comet | None) -> pl.DataFrame:
 
 
 def _by_checkpoint(texts: Texts, checkpoint: Comet | None) -> pl.DataFrame:
-    """Mean score over the references, or the score without references: `item`, `score`, `cut`, and `spans` of xCOMET.
+    """Scores by a checkpoint: the mean over the references, or one score if the checkpoint uses no reference.
 
-    `spans` is a list of lists, one for each reference in `translators`. Candidates without a readable character, source
-    or reference are left out.
+    The columns are `item`, `score` and `cut`. xCOMET also yields `spans`, with a list of errors for each reference, and
+    `translators`, with the translator of each reference. A candidate is left out if it, its source or all its
+    references lack readable characters.
     """
     assert checkpoint is not None
     rows = texts.candidates.select("item", candidate="text")
@@ -254,7 +259,7 @@ def _errors(scored: pl.DataFrame) -> pl.DataFrame:
 
 
 def _measured(name: str, tables: tuple[str, str], needs: tuple[Need, ...], cost: Cost) -> Metric:
-    """The entry of a metric with an asset of its own, whose direction and range are those of its measure."""
+    """The entry of a metric with an asset of its own. Its direction and range are those of the measure of this name."""
     measure = BY_NAME[name]
     return Metric(name, *tables, measure.better, measure.least, measure.most, needs, cost)
 

@@ -37,7 +37,8 @@ FEWEST_LETTERS = 4
 """Minimum number of letters in an output, and in foreign scripts, for a diagnosis of a wrong script."""
 
 OWN_SCRIPT = 0.05
-"""A script with at least this share of the references' letters counts as theirs; scripts of quoted words have less."""
+"""A script with at least this share of the references' letters is a script of the references. The scripts of quoted
+words have smaller shares."""
 
 WRONG_SCRIPT = 0.2
 """An output with at least this share of letters in scripts foreign to the references is in a wrong script."""
@@ -47,15 +48,17 @@ FEWEST_WORDS = 10
 With fewer, texts in the same language may have no common words by chance."""
 
 STRANGE = 0.1
-"""An output with less than this share of its words in the references is in another language. With English references,
-Pali and Latin have 0.00 on average and below 0.12 in 95 % of cases; English has 0.27 or more in 99 % of cases."""
+"""If less than this share of an output's words occurs in the references, the output is in another language. With
+English references, the share for Pali and Latin is 0.00 on average and below 0.12 in 95 % of cases; the share for
+English is 0.27 or more in 99 % of cases."""
 
 FAMILIAR = 0.2
-"""An output with at least this share of its words in the references is in their language."""
+"""If at least this share of an output's words occurs in the references, the output is in the references' language."""
 
 FOREIGN = 0.03
-"""An output with less than this share of its words in the references is not even in their language, so it is not a
-translation of another passage. Texts of other passages have less in 2 % of cases, Latin in two thirds."""
+"""If less than this share of an output's words occurs in the references, the output is not even in the references'
+language, so it is not a translation of another passage. The share is lower for 2 % of the texts of other passages, and
+for two thirds of Latin texts."""
 
 LOOP = 4
 """Minimum number of immediate repetitions of a stretch that count as a loop; no real output reached 3."""
@@ -64,18 +67,18 @@ LOOP_CHARACTERS = 40
 """Minimum number of characters in a loop, all repetitions together: 'no, no, no, no' may be a translation."""
 
 TWICE = 1.95
-"""A text that consists of the same words at least this many times counts as repeated."""
+"""A text counts as repeated if it consists of one sequence of words that occurs at least this many times in a row."""
 
 LONG = 1.4
 """A text with at least this share of the shortest reference's length is not truncated."""
 
 UNCOVERED = 0.07
-"""A text that ends with a sentence is truncated only if at least this share of the content words at the end of each
-reference has no counterpart."""
+"""A text that ends with a complete sentence is truncated only if it has no counterpart to the end of any reference, and
+if this end has at least this share of the reference's content words."""
 
 BRIEF, MUCH = 0.6, 0.2
-"""A text shorter than BRIEF times the shortest reference is truncated even if it has as many sentences as the source,
-provided that at least the share MUCH of the content words at the end of each reference has no counterpart."""
+"""A text shorter than BRIEF times the shortest reference can be truncated even if it has as many sentences as the
+source. The end without a counterpart must then have at least the share MUCH of each reference's content words."""
 
 UNFINISHED = "…;；"
 """Final punctuation that does not indicate truncation: it ends an abbreviation, or the verse continues in the next
@@ -140,8 +143,8 @@ class Passage:
         """Share of a text's letters and digits in stretches copied from the source, in [0, 1], and the length of the
         longest copied sequence.
 
-        Copied stretches count from a length of `STRETCH` characters or, if the source is shorter, of the whole source.
-        Case, punctuation and spaces are ignored.
+        A stretch counts as copied if it has at least `STRETCH` characters or, if the source is shorter, as many
+        characters as the source. Case, punctuation and spaces are ignored.
         """
         letters = normalized(text)
         width = len(next(iter(self.stretches), ""))
@@ -194,7 +197,7 @@ def wrong_language(text: Text, passage: Passage) -> Finding:
 
 
 def repeated(text: Text, passage: Passage, twins: list[str]) -> Finding:
-    """Whether the text repeats itself, in part or as a whole, or is the model's output for `twins` too."""
+    """Whether the text repeats itself, in part or as a whole, or is also the output for other passages (`twins`)."""
     loop = longest_loop(text.text)
     looped = loop.times >= LOOP and loop.characters >= LOOP_CHARACTERS
     if looped and all(longest_loop(reference.text).times < loop.times for reference in passage.references):
@@ -208,10 +211,11 @@ def repeated(text: Text, passage: Passage, twins: list[str]) -> Finding:
 
 
 def truncated(text: Text, passage: Passage) -> Finding:
-    """Whether the end is missing: the text ends mid-sentence, or at the end of a sentence within the passage.
+    """Whether the text ends before the end of the passage: mid-sentence, or after a complete sentence.
 
-    In the second case, it has fewer sentences than the source or is short, and the end of every reference has no
-    counterpart in it. Both conditions are needed: translators join sentences, abbreviate, and paraphrase.
+    The second case has two conditions. The text has fewer sentences than the source or is short, and the end of every
+    reference has no counterpart in the text. Both conditions are needed, because translators join sentences, abbreviate
+    and paraphrase.
     """
     if not passage.references:
         return UNKNOWN

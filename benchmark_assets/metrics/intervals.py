@@ -1,8 +1,8 @@
 """Confidence intervals from units: groups of passages, such as documents, whose scores are not independent.
 
-Here: intervals from exchanging signs of units, from Student's t for five units, from the bootstrap of units for other
-statistics, and Wilson intervals of proportions. Not here: which passages form a unit (corpus.units), comparisons of
-systems (significance).
+Here: intervals of means by a sign test of units, or by Student's t if there are five units; intervals of other
+statistics by a bootstrap of units; and Wilson intervals of proportions. Not here: which passages form a unit
+(corpus.units), comparisons of systems (significance).
 """
 
 import math
@@ -49,24 +49,25 @@ def by_unit(values: Floats, units: Units) -> Floats:
 
 
 def unit_sizes(units: Units) -> Floats:
-    """Number of rows of each unit with rows, in the order of `by_unit`, shape (units,)."""
+    """Number of rows of each unit, in the order of `by_unit`, shape (units,). Units without rows are left out."""
     sizes = np.bincount(units)
     return sizes[sizes > 0].astype(np.float64)
 
 
 def effective_units(sizes: Floats) -> float:
-    """Effective number of units: as many units of equal size would determine a mean as precisely.
+    """Effective number of units: the number of equally large units that would determine a mean with the same precision.
 
-    Equal to (Σ size)² / Σ size², from shape (units,).
+    It is (Σ size)² / Σ size². `sizes` has the shape (units,).
     """
     return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
 @lru_cache(maxsize=2)
 def signs(units: int) -> NDArray[np.int8]:
-    """Signs that units exchange, shape (patterns, units), 1 or -1, read-only; the first pattern exchanges none.
+    """Patterns of the units' signs, 1 or -1, shape (patterns, units), read-only. In the first pattern, all signs are 1.
 
-    All patterns, up to a reversal of all signs, if there are at most `TRIALS`; else that many random patterns.
+    If there are at most `TRIALS` patterns, up to a reversal of all signs, the result has all of them; otherwise, it has
+    `TRIALS` random patterns.
     """
     if 2 ** (units - 1) <= TRIALS:
         exchanged = np.arange(2 ** (units - 1))[:, None] >> np.arange(units) & 1
@@ -86,9 +87,9 @@ def random_signs(places: int) -> NDArray[np.int8]:
 
 
 def signed_sums(table: Floats, patterns: NDArray[np.int8] | None = None) -> Floats:
-    """Sums over places with the signs of each pattern: from shape (places, columns) to (patterns, columns).
+    """For each pattern of signs, the signed sums over places: from shape (places, columns) to (patterns, columns).
 
-    `patterns` has the shape (patterns, places); the default is that of `signs`, for a table whose places are units.
+    `patterns` has the shape (patterns, places). The default is the result of `signs`; the places are then units.
     """
     patterns = signs(len(table)) if patterns is None else patterns
     blocks = range(0, len(patterns), 1000)  # floats need eight times the memory of the patterns
@@ -110,14 +111,14 @@ def influence(scores: Floats, without: Floats, shares: Floats) -> Floats:
     Returns
     -------
     Shape (units, ...), with a sum of about 0. For a mean, a unit's influence is its share times the difference between
-    its mean and the mean of all; the jackknife gives the same for other functions of sums (Efron and Tibshirani 1993,
-    chapter 11).
+    its mean and the overall mean; for other functions of sums, it is the jackknife's influence (Efron and Tibshirani
+    1993, chapter 11).
     """
     return (1 - shares) * (scores - without)
 
 
 def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Distances of the lower and upper bound of 95 % intervals from their estimates.
+    """Distances of the lower and upper bounds of 95 % intervals from the estimates.
 
     Parameters
     ----------
@@ -132,12 +133,13 @@ def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
 
     Notes
     -----
-    An interval contains the values that the randomization test of the units' signs does not reject at 5 %: unit i
-    deviates from the value by influence + share x distance, and its sign is arbitrary under the hypothesis. The test is
-    exact for symmetric deviations, whatever the sizes, variances and correlations within units (Canay, Romano and
-    Shaikh 2017). For a pattern s of signs with sums a = Σ s·influence and b = Σ s·share, the pattern is a hit at a
-    distance d > 0 if d <= max(a / (1 - b), -a / (1 + b)), so that the bound is a quantile over the patterns. Five units
-    have only 16 patterns, too few for 5 %: the bound is that of `student`.
+    An interval contains the values that the randomization test of the units' signs does not reject at 5 %. If the
+    distance of a value from the estimate is d, unit i deviates from the value by influence + share x d, and the sign of
+    this deviation is arbitrary under the hypothesis. The test is exact for symmetric deviations, whatever the sizes,
+    variances and correlations within units (Canay, Romano and Shaikh 2017). For a pattern s of signs, let
+    a = Σ s·influence and b = Σ s·share. The pattern is a hit at a distance d > 0 if
+    d <= max(a / (1 - b), -a / (1 + b)), so that the bound is a quantile over the patterns. Five units have only 16
+    patterns, too few for 5 %; their bound comes from `student`.
     """
     counts = (shares > 0).sum(axis=0)
     low, high = np.full((2, len(counts)), np.nan)
@@ -223,15 +225,16 @@ def rate_intervals(hits: Floats, trials: Floats) -> list[Bounds]:
 
 
 def rate_bounds(rate: float, rows: float, units: int, below: float, above: float) -> tuple[float, float]:
-    """95 % interval of a rate, given the distances of the bounds of its interval as a mean (see `bounds`).
+    """95 % interval of a rate. `below` and `above` are the distances that `bounds` returns for the rate as a mean.
 
     Notes
     -----
-    Each bound is the farther one of two: Wilson's bound, with the sample size at which the normal bound is equally
-    distant, but at most the number of rows; and the bound of the mean. Wilson's bounds suit rare hits, the bounds of
-    the mean suit units that differ in size: together they contain the true rate in at least 93 % of simulated corpora.
-    If all rows are hits, or none is, the rows do not show their correlation, and every unit counts as one row. If every
-    unit has one row, rows are independent, and the bounds are Wilson's.
+    Each bound is the more distant one of two bounds: the bound of the mean, and Wilson's bound. Wilson's bound uses the
+    sample size at which the normal bound would be as distant as the bound of the mean, but at most the number of rows.
+    Wilson's bounds suit rare hits, the bounds of the mean suit units that differ in size: together they contain the
+    true rate in at least 93 % of simulated corpora. If all rows are hits, or no row is a hit, the rows do not show
+    their correlation, and every unit counts as one row. If every unit has one row, rows are independent, and the bounds
+    are Wilson's.
     """
     if units >= rows:
         return wilson(rate * rows, rows)
@@ -281,10 +284,10 @@ def sample_and_resamples(units: int) -> Floats:
 
 
 def bounded(values: Floats, units: float) -> tuple[float | None, float | None, float | None]:
-    """Value and interval of a statistic, from its values in the sample (first) and in the resamples.
+    """Value, lower bound and upper bound of a statistic, from its values in the sample (first) and in the resamples.
 
-    `units` is the number of units that were resampled or, if they differ in size, their effective number. All three are
-    None if the value in the sample is NaN; the bounds are None with fewer than `FEWEST` units.
+    `units` is the number of units that were resampled or, if the units differ in size, their effective number. All
+    three results are None if the value in the sample is NaN; the bounds are None with fewer than `FEWEST` units.
     """
     if np.isnan(values[0]):
         return None, None, None

@@ -62,7 +62,7 @@ def signatures(tokenizer: str = DEFAULT) -> dict[str, str]:
 
 
 def lexical_settings(warehouse: Warehouse, partitions: pl.DataFrame, further: str = "") -> pl.DataFrame:
-    """Add `settings` to partitions with a column `passage`: the signatures of their corpus, after `further`."""
+    """Add `settings` to partitions with the column `passage`: `further`, then the signatures of the corpus."""
     rows = tokenized(warehouse, partitions)
     names = rows["tokenizer"].unique()
     texts = [f"{further}{signatures(tokenizer_signature(name))}" for name in names]
@@ -181,7 +181,7 @@ def corpus_chrf(statistics: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[
 def _scored(items: pl.DataFrame, tokenizer: str) -> Iterator[pl.DataFrame]:
     """Scores of the candidates of items with the same tokenizer: columns `row` and `LEXICAL`.
 
-    `items` has the columns `row`, `text` and `references`, each a list.
+    `items` has one row per item. Each value of its columns `row`, `text` and `references` is a list.
     """
     parts = (
         _Item(numbers[start : start + TOGETHER], texts[start : start + TOGETHER], references)

@@ -1,4 +1,4 @@
-"""Logistic regression on one quantity: of many rows, with an interval clustered by unit, and of few pairs.
+"""Logistic regression on one quantity: for many rows, with an interval clustered by unit; and for few pairs.
 
 Not here: the meaning of the quantity (its callers).
 """
@@ -14,10 +14,11 @@ from benchmark_assets.metrics.measures import NONE, Estimate
 
 STEPS = 50
 STEEP = 20.0
-"""Logits per unit of the quantity above which the outcomes count as separated: the likelihood has no maximum."""
+"""Maximum absolute coefficient, in logits per unit of the quantity. If a coefficient is larger, the outcomes count as
+separated, so that the likelihood has no maximum."""
 
 BOUND = 50.0
-"""Maximum absolute slope, and maximum absolute bound of its interval, of few pairs, in logits."""
+"""Limit of `penalized_slope`: the maximum absolute value of the slope and of the bounds of its interval, in logits."""
 
 
 def fitted(design: Floats, outcome: Floats, offset: Floats | float = 0.0) -> Floats | None:
@@ -26,13 +27,15 @@ def fitted(design: Floats, outcome: Floats, offset: Floats | float = 0.0) -> Flo
     Parameters
     ----------
     design, outcome
-        Shape (rows, p), the first column an intercept; outcomes in [0, 1], shape (rows,).
+        `design` has the shape (rows, p); its first column is the intercept. `outcome` has the shape (rows,), with
+        values in [0, 1].
     offset
         Logits that are added to each row.
 
     Returns
     -------
-    Shape (p,). None if the likelihood has no maximum, or a coefficient other than the intercept is above `STEEP`.
+    Shape (p,). None if the likelihood has no maximum, or if the absolute value of a coefficient other than the
+    intercept is above `STEEP`.
     """
     odds = np.zeros(design.shape[1])
     for _ in range(STEPS):
@@ -86,13 +89,13 @@ def slope(quantity: Floats, outcome: NDArray[np.bool_], units: Units) -> Estimat
 
 
 def penalized_slope(quantity: Floats, outcomes: Floats) -> Estimate:
-    """Change of the log-odds of an outcome with a quantity, where the odds are even if the quantity is 0.
+    """Change of the log-odds of an outcome with a quantity. The model has even odds at the quantity 0.
 
     Parameters
     ----------
     quantity
-        Quantity of each pair, such as the log of the ratio of the padded text's length to the sound one's, shape
-        (pairs,), not 0.
+        Quantity of each pair, shape (pairs,), not 0: for example, the log of the length of the padded text divided by
+        the length of the sound text.
     outcomes
         Outcomes in [0, 1], ½ if undecided: one for each order of a pair, shape (pairs, 2), or one for each pair, shape
         (pairs, 1). At least one pair.
@@ -103,10 +106,10 @@ def penalized_slope(quantity: Floats, outcomes: Floats) -> Estimate:
 
     Notes
     -----
-    Logistic regression with the penalty of Firth (1993), which keeps estimates finite if the outcomes are all alike;
-    bounds from the profile of the penalized likelihood (Heinze and Schemper 2002): for fewer pairs than `slope` needs.
-    The two orders of a pair are not independent: the log likelihood ratio is divided by the dispersion of the pairs,
-    from 1 (independent) to 2 (the second order adds nothing).
+    Logistic regression with the penalty of Firth (1993), which keeps estimates finite if the outcomes are all alike.
+    The bounds come from the profile of the penalized likelihood (Heinze and Schemper 2002). This works with fewer
+    pairs than `slope` needs. The two orders of a pair are not independent: the log likelihood ratio is divided by the
+    dispersion of the pairs, from 1 (independent) to 2 (the second order adds nothing).
     """
     from scipy import optimize  # takes 0.2 s to import
 

@@ -212,8 +212,9 @@ MEASURES = [
     Measure("length_offset", -1, _values("length_ratio"), _offset, 0, math.inf),
     Measure("length_error", -1, _values("length_ratio", lambda ratio: np.abs(ratio - 1)), _mean, 0, math.inf),
 ]
-"""All measures. `chrf` and `bleu` are corpus scores; `chrf_mean` and `bleu_mean` are means over passages. Outputs that
-are too long and too short cancel in `length_offset`, |mean - 1|, but not in `length_error`, the mean of |ratio - 1|."""
+"""All measures. `chrf` and `bleu` are corpus scores; `chrf_mean` and `bleu_mean` are means over passages.
+Outputs that are too long and outputs that are too short cancel out in `length_offset`, which is |mean - 1|, but not in
+`length_error`, which is the mean of |ratio - 1|."""
 
 MEAN_RANK = "mean_rank"
 """Name of the mean rank over the measures of `RANKED`, used like the name of a measure."""

@@ -1,8 +1,9 @@
-"""Meta-evaluation: agreement of a metric's scores with scores by people, and tests between two metrics.
+"""Meta-evaluation: agreement of a metric's scores with scores by people.
 
-All functions take scores of shape (systems, items) where more is better and NaN is missing; an output counts if both of
-its scores are present. Statistics are returned for the sample and its resamples, given weights of items of shape
-(1 + resamples, items), the sample first: see `intervals.sample_and_resamples`. Not here: tables, scores.
+Scores have the shape (systems, items). A higher score is better, and NaN marks a missing score. An output counts if it
+has both scores. Functions with the argument `weights` return a statistic of the sample, followed by the statistic of
+each resample. `weights` are the weights of the items in the sample and in each resample, shape (1 + resamples, items):
+see `intervals.sample_and_resamples`. Not here: tests between two metrics (permutation), tables, scores.
 """
 
 from collections.abc import Iterator
@@ -113,8 +114,8 @@ def accuracy_by_item(gold: Floats, metric: Floats, epsilon: float, weights: Floa
 
     Notes
     -----
-    The share of pairs that both order alike or both tie, where a metric ties scores that differ by `epsilon` at most:
-    acc-eq of Deutsch et al. 2023, called acc23 in mt-metrics-eval.
+    The share counts pairs that metric and people order alike, and pairs that both tie. A metric ties two scores that
+    differ by at most `epsilon`. This is acc-eq of Deutsch et al. 2023, called acc23 in mt-metrics-eval.
     """
     compared, difference, order = _item_pairs(gold, metric)
     agree = np.where(np.abs(difference) <= epsilon, order == 0, order * difference > 0) & compared
@@ -167,12 +168,12 @@ def epsilon_pooled(gold: Floats, metric: Floats) -> float:
 
 
 def pooled_pairs(gold: Floats, metric: Floats, epsilon: float) -> Floats:
-    """Sums over pairs of outputs, by the items of the two outputs: shape (5, items, items).
+    """Five counts of pairs of outputs, by the items of the two outputs: shape (5, items, items).
 
-    The five sums are concordant minus discordant pairs, pairs untied by people, pairs untied by the metric (all three
-    without epsilon), pairs that both order alike or tie (with `epsilon` as in `accuracy_by_item`), and all pairs. Each
-    pair is in one of the two cells of its items. With weights w of items, w @ sums @ w counts the pairs of a resample,
-    except pairs of an output and its own copy.
+    The counts are: concordant pairs minus discordant pairs; pairs that people do not tie; pairs that the metric does
+    not tie; pairs that both order alike or both tie; and all pairs. Only the fourth count uses `epsilon`, in the same
+    way as `accuracy_by_item`. A pair of outputs for the items i and j is counted in cell (i, j) or in cell (j, i). With
+    weights w of items, w @ sums @ w counts the pairs of a resample, except pairs of an output and its own copy.
     """
     people, scores = shared(gold, metric)
     items = people.shape[1]
@@ -231,7 +232,7 @@ def pairwise_accuracy(gold: Floats, metric: Floats) -> Floats:
 
 
 def soft_pairwise_accuracy(gold: Floats, metric: Floats, weights: Floats) -> Floats:
-    """Agreement of metric and people on how certainly a system is better than another one, shape (1 + resamples,).
+    """Agreement of metric and people on the certainty that one system is better than another: shape (1 + resamples,).
 
     Notes
     -----
@@ -261,9 +262,9 @@ def _standardized(differences: Floats, weights: Floats) -> Floats:
 
 
 def _item_pairs(gold: Floats, metric: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Pairs of systems by item: whether both have scores, the metric's difference, the sign of people's difference.
+    """Pairs of systems by item: whether all scores exist, the metric's difference, and the sign of people's difference.
 
-    Each of shape (items, pairs).
+    All three results have the shape (items, pairs).
     """
     one, other = np.triu_indices(len(gold), k=1)
     people, scores = shared(gold, metric)
@@ -293,9 +294,9 @@ def _gaining_or_losing(people: Floats, scores: Floats) -> Iterator[tuple[Floats,
 
 
 def _best_epsilon(differences: Floats, gains: NDArray[np.generic], skipped: NDArray[np.int64] | int = 0) -> float:
-    """The smallest difference at which the sum of all gains up to it is largest, or 0 if no sum is positive.
+    """The smallest difference d that maximizes the total gain of the differences up to d; 0 if no total is positive.
 
-    `skipped` is added to the sums, by difference.
+    `skipped` is added to the totals: one number for each difference, or one number for all.
     """
     order = np.argsort(differences, kind="stable")
     ordered = differences[order]

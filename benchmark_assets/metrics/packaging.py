@@ -27,7 +27,7 @@ from benchmark_assets.metrics.wordings import (
 )
 
 UNRELATED = 0.3
-"""A reply whose content words overlap less than this with the references may be a refusal."""
+"""A reply may be a refusal if the overlap of its content words with the references is below this limit."""
 
 REPLY = 600
 """Maximum number of characters of a refusal, if no references show whether the text is a translation."""
@@ -175,7 +175,7 @@ def _misread(text: str, known: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _readings(run: str) -> frozenset[str]:
-    """The texts that a stretch may be a misreading of."""
+    """The texts that become this stretch if they are misread in one of the code pages."""
     found = set()
     for page in _PAGES:
         try:
@@ -187,5 +187,5 @@ def _readings(run: str) -> frozenset[str]:
 
 
 def _common(letter: str) -> bool:
-    """Whether a letter is Latin or a typographic mark, as most letters of garbled texts originally were."""
+    """Whether a letter is Latin or a typographic mark. Most letters that become garbled are one or the other."""
     return letter <= "\u017f" or "\u1e00" <= letter <= "\u1eff" or "\u2010" <= letter <= "\u2044"

@@ -1,4 +1,4 @@
-"""Paired permutation tests: between systems, by differences per item, and between metrics, by agreement with people.
+"""Paired permutation tests: of two systems, by their differences per item; of two metrics, by agreement with people.
 
 Not here: measures of agreement (meta_evaluation), comparisons of systems in tables (significance).
 """
@@ -16,7 +16,7 @@ from benchmark_assets.metrics.measures import ratio
 SIGNATURE = f"paired permutations, {TRIALS} trials (all exchanges where they are fewer), seed {SEED}"
 
 ROUNDING = 1e-9
-"""Sums of shares or of standardized scores that differ by less are equal up to rounding."""
+"""Sums of shares, or of standardized scores, count as equal if they differ by less than this tolerance."""
 
 
 class Comparison(NamedTuple):
@@ -32,10 +32,10 @@ class Comparison(NamedTuple):
 
 @lru_cache(maxsize=2)
 def exchanges(items: int) -> NDArray[np.int8]:
-    """Whether two sides keep (1) or exchange (-1) their scores of each item, shape (trials, items).
+    """For each trial and item, whether two sides keep (1) or exchange (-1) their scores: shape (trials, items).
 
-    The trials are all patterns except the one that exchanges nothing or, if these are more than `TRIALS`, that many
-    random patterns.
+    The trials are all patterns except the one that exchanges nothing. If there are more than `TRIALS` such patterns,
+    the trials are `TRIALS` random patterns instead.
     """
     if 2**items - 1 <= TRIALS:
         kept: NDArray[np.int8] = (np.arange(2**items - 1)[:, None] >> np.arange(items) & 1).astype(np.int8)
@@ -58,17 +58,19 @@ def at_least_observed(differences: Floats) -> Floats:
 
 
 def compare_accuracy(gold: Floats, metrics: Floats) -> list[Comparison]:
-    """Compare metrics by the mean over items of the share of pairs of systems that they order as people do.
+    """Compare metrics by accuracy: the mean over items of the share of pairs of systems that they order like people.
 
     Parameters
     ----------
     gold, metrics
-        Scores of shape (systems, items) and (metrics, systems, items), where more is better and NaN is missing. Two
-        metrics are compared on the outputs with all three scores.
+        People's scores, shape (systems, items), and the metrics' scores, shape (metrics, systems, items). A higher
+        score is better, and NaN marks a missing score. Two metrics are compared on the outputs that have scores by
+        people and by both metrics.
 
     Returns
     -------
-    One comparison for each pair of metrics, in the order of `itertools.combinations`. NaN without a pair of outputs.
+    One comparison for each pair of metrics, in the order of `itertools.combinations`. It is NaN if no item has two
+    outputs with all three scores.
 
     Notes
     -----
@@ -129,7 +131,9 @@ def _accuracy_coefficients(people: Floats, first: Floats, second: Floats) -> Flo
 
 
 def _standardized(gold: Floats, first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
-    """The scores of outputs with all three scores, NaN for others; metrics with mean 0 and standard deviation 1."""
+    """The scores of outputs that have all three scores; NaN for other outputs.
+
+    The scores of each metric are standardized to mean 0 and standard deviation 1."""
     present = np.isfinite(gold) & np.isfinite(first) & np.isfinite(second)
     people, one, two = (np.where(present, scores, np.nan) for scores in (gold, first, second))
     return people, _standard(one), _standard(two)
@@ -150,7 +154,7 @@ def _comparable(people: Floats) -> bool:
 
 
 def _exchanged_sums(terms: Floats) -> Floats:
-    """Sums of terms with exchanged signs in each trial, from shape (columns, places) to (trials, columns)."""
+    """For each trial, sums of terms whose signs are exchanged: from shape (columns, places) to (trials, columns)."""
     return signed_sums(terms.T, exchanges(terms.shape[1]))
 
 
@@ -162,6 +166,7 @@ def _compared(differences: Floats, observed: float) -> Comparison:
 
 
 def _p(trials: Floats, observed: Floats | float, tolerance: Floats | float) -> Floats:
-    """Share of trials that reach the observed value, which counts as one more trial; ties up to rounding are hits."""
+    """P-value: the share of trials that reach the observed value, up to rounding. The observed value counts as a
+    trial."""
     shares: Floats = ((trials >= observed - tolerance).sum(axis=0) + 1) / (len(trials) + 1)
     return shares

@@ -15,11 +15,12 @@ from resources.warehouse import Warehouse
 
 
 def model_scores(warehouse: Warehouse, models: pl.DataFrame | None = None) -> pl.DataFrame:
-    """All scores and diagnoses of the outputs of `models` (column `model`), by default of all models.
+    """All scores and diagnoses of the outputs of `models` (column `model`); by default, of all models.
 
-    One row per scored output: `kind` ('model'), `system`, `corpus`, `passage`, `references` (number of references), the
-    columns of `drift_score` and `lexical_score`, then `comet_avg`, `comet_best`, `comet` (signature of COMET) and
-    `DIAGNOSES`, null for outputs without these scores, and `unit` and `unit_kind` (corpus.units).
+    Returns one row per scored output. The columns are `kind` ('model'), `system`, `corpus`, `passage`, `references`
+    (number of references), the columns of `drift_score` and `lexical_score`, `comet_avg`, `comet_best`, `comet`
+    (signature of COMET), `DIAGNOSES`, `unit` and `unit_kind` (corpus.units). The columns of COMET are null for outputs
+    without COMET scores, and `DIAGNOSES` are null for outputs without diagnoses.
     """
     on = ["model", "passage"]
     drift, lexical = (warehouse.read(table, models) for table in ("drift_score", "lexical_score"))
@@ -51,8 +52,8 @@ def human_scores(warehouse: Warehouse) -> pl.DataFrame:
 def all_scores(warehouse: Warehouse) -> pl.DataFrame:
     """Scores of models and translators, comparable within each corpus; columns as in `model_scores`.
 
-    In a corpus with scores of translators, a model's scores are left out if their embedder differs from that of the
-    translators' scores; the model's COMET columns are null if their checkpoint differs.
+    In a corpus with scores of translators, a model's scores are left out if they come from another embedder than the
+    translators' scores. The model's COMET columns are null if they come from another checkpoint.
     """
     models, humans = model_scores(warehouse), human_scores(warehouse)
     makers = humans.group_by("corpus").agg(human_embedder=pl.col("embedder").max(), human_comet=pl.col("comet").max())
@@ -81,14 +82,14 @@ def made_by(warehouse: Warehouse, passages: pl.DataFrame) -> list[str]:
 def signed(scores: pl.DataFrame, row: str) -> str:
     """Signature of a summary or comparison that is computed from `scores`.
 
-    `scores` has the columns `embedder`, `comet`, `tokenizer` (null for 13a in older warehouses) and `unit_kind` of one
-    corpus and at least one row. Raises BadInput, with `row` as the key, if the scores come from several embedders,
-    COMET checkpoints or tokenizers.
+    `scores` has at least one row, and all its rows are from one corpus. Its columns include `embedder`, `comet`,
+    `tokenizer` (null for 13a in older warehouses) and `unit_kind`. Raises BadInput, with `row` as the key, if the
+    scores come from several embedders, COMET checkpoints or tokenizers.
     """
     makers = [scores[name].drop_nulls().unique().sort().to_list() for name in ("embedder", "comet", "tokenizer")]
     for name, signatures in zip(("embedders", "COMET checkpoints", "tokenizers"), makers, strict=True):
         if len(signatures) > 1:
-            remedy = "run `variorum update` to materialize all scores with the same one"
+            remedy = f"run `variorum update` to materialize all scores with the same {name.removesuffix('s')}"
             raise BadInput("scores", row, f"come from several {name} ({', '.join(signatures)})", remedy)
     (embedder,), comet, tokenizer = makers
     return signature(embedder, next(iter(comet), None), next(iter(tokenizer), DEFAULT), scores["unit_kind"][0])

@@ -133,13 +133,14 @@ def sign_test(differences: Floats, influences: Floats, shares: Floats) -> Floats
 
 
 def holm_by_system(pairs: Iterable[tuple[str, str]], p: Floats) -> Floats:
-    """P-values of pairs of systems, corrected for the other pairs that include one of the two, shape (pairs,).
+    """P-values of pairs of systems, shape (pairs,), corrected for all pairs that include one of the two systems.
 
     Notes
     -----
-    Holm's method over the pairs of each system; a pair has the larger of the values from its two systems. Pairs with a
-    smaller p-value do not raise the factor of a larger one. So a system that is clearly better or worse than two others
-    does not affect their comparison, as it does by Holm's method over all pairs. NaN stays NaN.
+    Holm's method is applied to the pairs of each system. A pair thus gets two corrected values and keeps the larger
+    one. Pairs with a smaller p-value do not raise the factor of a larger p-value. A system that is clearly better or
+    worse than two others therefore does not affect their comparison, whereas it does in Holm's method over all pairs.
+    NaN stays NaN.
     """
     pairs = list(pairs)
     corrected = np.zeros_like(p)
@@ -183,10 +184,11 @@ def clusters(ahead: NDArray[np.bool_]) -> list[int]:
 
 
 def rank_sets(ahead: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The ranks that each system may have: from 1 plus the systems that are significantly better, to the number of
-    systems minus the systems that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm 2024).
+    """The first and the last rank that each system may have (Mogstad, Romano, Shaikh and Wilhelm 2024).
 
-    `ahead` is as in `clusters`, in any order. All ranks of a cluster are better than all ranks of the next one.
+    The first rank is 1 plus the number of significantly better systems. The last rank is the number of systems minus
+    the number of significantly worse systems. `ahead` is as in `clusters`, but with the systems in any order. All ranks
+    of a cluster are better than all ranks of the next cluster.
     """
     better, worse = ahead.sum(axis=0), ahead.sum(axis=1)
     return [(1 + int(above), len(ahead) - int(below)) for above, below in zip(better, worse, strict=True)]

@@ -37,7 +37,7 @@ class Text:
 
     @cached_property
     def plain(self) -> str:
-        """The form that is searched for wordings: NFKC and lower case, with straight apostrophes."""
+        """The form of the text in which wordings are searched: NFKC and lower case, with straight apostrophes."""
         return unicodedata.normalize("NFKC", self.text).lower().replace("’", "'").strip()
 
     @cached_property

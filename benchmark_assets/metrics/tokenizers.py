@@ -1,4 +1,4 @@
-"""The tokenizer of BLEU for a corpus: by the script of its target language, or as its description says.
+"""The tokenizer of BLEU for a corpus: named in its description, or chosen by the script of the target language.
 
 Here: the choice and loading of sacrebleu's tokenizers. Not here: tokens of texts (metrics.tokens).
 """
@@ -100,7 +100,7 @@ def load(name: str) -> BaseTokenizer:
 
 
 def tokenizer_signature(name: str) -> str:
-    """sacrebleu's signature of a tokenizer, with the version of MeCab; the name alone without its libraries."""
+    """sacrebleu's signature of a tokenizer, with the version of MeCab; only its name if its libraries are missing."""
     try:
         return str(load(name).signature())  # type: ignore[no-untyped-call]
     except BadInput:

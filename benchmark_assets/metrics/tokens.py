@@ -91,9 +91,9 @@ def chrf_words(word: str) -> list[str]:
 
 
 def characters(texts: list[list[str]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Code points of all texts, concatenated, and the number of characters of each text, without white space.
+    """Code points of all texts, concatenated, and the number of characters of each text. White space is left out.
 
-    Texts are given as lists of words.
+    Each text is a list of words.
     """
     joined = ["".join(text) for text in texts]
     points = np.frombuffer("".join(joined).encode("utf-32-le"), dtype="<u4")

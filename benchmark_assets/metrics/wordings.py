@@ -71,7 +71,7 @@ TASKS = {
     r"|richtlinie|vorgaben|aufgabe|bereitstell",
     "Japanese": "翻訳|訳す|訳文|お手伝い|手伝|支援|リクエスト|要求|ご依頼|依頼|ご要望|文章|テキスト|内容|言語モデル|ポリシー|方針|ガイドライン|提供",
 }
-"""Stems of what a refusal is about: translation, help, the text, or the rules of the model."""
+"""Stems of the subjects that a refusal mentions: translation, help, the text, or the rules of the model."""
 
 ABOUT_ITSELF = _pattern(
     r"as an? (?:ai|artificial|(?:large )?language model)|i(?:'m| am) (?:just |only )?an? (?:ai|(?:large )?language model)|als ki\b"

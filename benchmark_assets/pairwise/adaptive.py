@@ -16,9 +16,10 @@ from benchmark_assets.pairwise.base_sets import Ranks, Within
 from benchmark_assets.pairwise.bradley_terry import fit_fixed, on_scale
 
 Z = 2.5
-"""Half-width of the interval in standard errors, for 95 % coverage. It is larger than 1.96 because the interval is
-checked after each batch, and may fall below the limit by chance, and because the strengths of the anchors, which are
-treated as known, have errors too. Determined by simulation (docs/decisions/pairwise.md)."""
+"""Half-width of the interval in standard errors, for 95 % coverage. It is larger than 1.96 for two reasons. The
+interval is checked after each batch, and its width may fall below the limit by chance. The strengths of the anchors are
+treated as known, although they have errors, too. The value was determined by simulation
+(docs/decisions/pairwise.md)."""
 
 
 def next_pairs(
@@ -35,7 +36,7 @@ def next_pairs(
     strengths
         Log-strengths of all anchors, fitted without the candidate.
     batch
-        Number of pairs wanted.
+        Maximum number of pairs to choose.
 
     Returns
     -------
@@ -118,13 +119,13 @@ def interval(
     Notes
     -----
     The strengths of the anchors are fixed. The interval is narrower than the interval of the reported LT, which refers
-    to a population of items. With I(S) the sum of σ(d) σ(-d) over pairs S, the difference between the strength from the
-    judged pairs and the strength from all pairs has the variance
-    φ I(open) / (I(judged) I(all)) + τ² Σ_i (I_i(all) / I(all) - I_i(judged) / I(judged))². The sum is over items i and
-    vanishes if each item has given the same share of its information. Both parameters are estimated from the residuals
-    of `matches`: φ is the variance of verdicts relative to that of single coin tosses (about one half if the two orders
-    of a pair are independent tosses); τ² is the variance of the candidate's strength over items, by the method of
-    moments.
+    to a population of items. Let I(S) be the sum of σ(d) σ(-d) over the pairs S. The difference between the strength
+    from the judged pairs and the strength from all pairs then has the variance
+    φ I(open) / (I(judged) I(all)) + τ² Σ_i (I_i(all) / I(all) - I_i(judged) / I(judged))².
+    The sum is over items i. It vanishes if the judged pairs contain the same share of each item's information. Both
+    parameters are estimated from the residuals of `matches`: φ is the variance of verdicts relative to that of single
+    coin tosses (about one half if the two orders of a pair are independent tosses); τ² is the variance of the
+    candidate's strength over items, by the method of moments.
     """
     strength = float(fit_fixed(*_counts(matches, strengths)))
     if math.isnan(strength):
@@ -174,7 +175,7 @@ def _counts(matches: pl.DataFrame, strengths: Mapping[str, float]) -> tuple[Floa
 
 
 def _information(difference: float) -> float:
-    """Fisher information of a match between systems with this difference of log-strengths, in (0, 0.25]."""
+    """Fisher information of a match between two systems, from the difference of their log-strengths; in (0, 0.25]."""
     chance = 1 / (1 + math.exp(-abs(difference)))
     return chance * (1 - chance)
 

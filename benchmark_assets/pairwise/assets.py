@@ -74,11 +74,11 @@ def pairwise_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Scores of a model against the anchors of each base set, fitted separately: win rate and LT by slice, and LT at
-    equal length.
+    """Scores of a model against the anchors of each base set: win rate and LT by slice, and LT at equal length.
 
-    A model that is no longer registered keeps its scores under the contract of that time. So does a model that was
-    compared with a base set whose judge is unknown. Scores from a judge that failed its examination are null.
+    Each model is fitted separately. A model that is no longer registered keeps its scores, with the contract under
+    which they were computed. The same holds for a model that was compared with a base set whose judge is unknown.
+    Scores from a judge that failed its examination are null.
     """
     contracts = _contracts(warehouse, systems.provider)
     conditions = {

@@ -187,9 +187,9 @@ class BaseSet(NamedTuple):
 
 
 class ImportedSet(NamedTuple):
-    """Result of an import: the key of the set, whether it was already in the warehouse (`before`), the numbers of its
-    items, anchors and judgments, and the items whose source text is no longer the text that the anchors translated
-    (`differing`)."""
+    """Result of an import. `base_set` is the key of the set, and `before` tells whether the warehouse already had this
+    set. `items`, `anchors` and `judgments` are the numbers of items, anchors and judgments. `differing` lists the items
+    whose source text is no longer the text that the anchors translated."""
 
     base_set: str
     before: bool

@@ -20,7 +20,7 @@ SPAN = 10
 _STEPS = 500
 _CLOSE = 1e-7
 """Iteration stops after a step that changes no difference of strengths by more than this tolerance. Convergence is
-quadratic, so the remaining error is about its square."""
+quadratic, so the remaining error is about the square of the tolerance."""
 
 Flags = NDArray[np.bool_]
 
@@ -146,7 +146,7 @@ def without_units(wins: Floats, strengths: Floats) -> tuple[Floats, Floats]:
 
 
 def without_units_fixed(anchors: Floats, wins: Floats, losses: Floats, strength: float) -> tuple[Floats, Floats, float]:
-    """Log-strength of one system against fixed anchors with each unit left out in turn; its derivatives and variance.
+    """Log-strength of one system against fixed anchors: values without each unit, derivatives, and variance.
 
     Parameters
     ----------
@@ -249,8 +249,8 @@ def _curvature(information: Floats) -> Floats:
 def _newton(strengths: Floats, step: Callable[[Floats], Floats]) -> Floats:
     """Take damped Newton steps from log-strengths, shape (tables, n), until convergence.
 
-    The steps converge if no difference between strengths, or with a single system no strength, changes by more than
-    `_CLOSE`.
+    The steps have converged if no difference between two strengths changes by more than `_CLOSE`. If there is only one
+    system, its strength must not change by more than `_CLOSE`.
     """
     alone = strengths.shape[1] == 1
     for _ in range(_STEPS if strengths.size else 0):

@@ -267,7 +267,7 @@ def choose(rates: pl.DataFrame, count: int) -> list[str]:
 
 
 def unevenness(rates: pl.DataFrame, anchors: Iterable[str]) -> float:
-    """Deviation of the anchors' win rates from even spacing over the range of the pool, which `choose` minimizes.
+    """Deviation of the anchors' win rates from even spacing over the range of the pool. `choose` minimizes it.
 
     Parameters
     ----------
@@ -291,8 +291,9 @@ def unevenness(rates: pl.DataFrame, anchors: Iterable[str]) -> float:
 def evenness(win_rates: Sequence[float]) -> float:
     """Evenness of the gaps between neighboring win rates, in [0, 1]: Pielou's evenness of the gaps.
 
-    It is the entropy of the gaps as shares of the range, divided by its maximum: 1 if all gaps are equal, and always
-    with two systems; 0 if one gap is the whole range, or if all win rates are equal.
+    It is the entropy of the gaps as shares of the range, divided by the maximum of this entropy. It is 1 if all gaps
+    are equal, for example if there are only two systems. It is 0 if one of several gaps is the whole range, or if all
+    win rates are equal.
     """
     gaps = np.diff(np.sort(win_rates))
     if not gaps.any():
@@ -323,8 +324,8 @@ def spread(rates: pl.DataFrame, anchors: Sequence[str]) -> pl.DataFrame:
 
 
 def _bad_count(count: int, problem: str) -> BadInput:
-    """The error if the pool cannot provide the number of anchors. `problem` states the size of the pool."""
-    remedy = "ask for at least two anchors and at most as many as there are systems, or add systems"
+    """The error for a pool from which `count` anchors cannot be chosen. `problem` states the size of the pool."""
+    remedy = "choose at least two anchors and at most as many as the pool has systems, or add systems to the pool"
     return BadInput("pool", "", f"{problem}, so {count} anchors cannot be chosen", remedy)
 
 
@@ -358,7 +359,7 @@ def manifest(
     items: pl.DataFrame,
     restricted: Sequence[str],
 ) -> base_sets.Manifest:
-    """The manifest of a base set, from its judge's record, names of anchors, and items as `read_items` returns them.
+    """The manifest of a base set. `judged` is the record of its judge; `items` are as `read_items` returns them.
 
     Raises
     ------

@@ -1,8 +1,9 @@
 """LT at equal length: strengths from matches, without the effect of text length on the judge.
 
-The effect of position is removed as well, if it does not cancel. Here: influences on a judge besides quality, estimated
-from the matches of anchors and from padded texts, and the LT that a model or an anchor would have if all texts for an
-item had the same length. Not here: LT without control (scores), padded texts (examination).
+The effect of position is removed as well if each pair was judged in one order only; with both orders, it cancels. Here:
+influences on a judge besides quality, estimated from the matches of anchors and from padded texts, and the LT that a
+model or an anchor would have if all texts for an item had the same length. Not here: LT without control (scores),
+padded texts (examination).
 """
 
 from collections.abc import Mapping, Sequence
@@ -130,13 +131,13 @@ def with_control(
     lengths
         Columns `system` (anchor or model), `passage` and `length`, in characters; 0 for a blank text.
     padding
-        Length coefficients of the judge from padded texts (`judge_report`); empty if it was not examined.
+        Length coefficients of the judge from padded texts (`judge_report`); empty if the judge was not examined.
 
     Returns
     -------
     Columns of `pairwise_score` without `judge_standing`. `lt_controlled` is null if strengths are not finite, or if the
-    length coefficient is unknown; `length_problem` then gives the reason. `lt_fixed_controlled` is LT of the same
-    strength relative to the mean of the anchors, and comparable with LT of the anchors.
+    length coefficient is unknown; `length_problem` then gives the reason. `lt_fixed_controlled` is the LT of
+    the same strength, relative to the anchors' mean strength. It is comparable with the LT of the anchors.
     """
     anchors = sorted({*judgments["first"], *judgments["second"], *comparisons["anchor"]})
     effects, problem = judge_effects(matches_of(judgments, anchors, lengths, items), anchors, padding)
@@ -198,7 +199,7 @@ def _with_ends(estimates: Mapping[str, Estimate]) -> dict[str, float | None]:
 def _joined(
     scores: pl.DataFrame, rows: Sequence[Mapping[str, object]], table: str, system: str, columns: Sequence[str]
 ) -> pl.DataFrame:
-    """Join scores with `rows`, which give further columns of the table by system and slice."""
+    """Join scores with `rows`, which contain the other columns of the table for each system and slice."""
     kinds = schema(table, "judge_standing")
     controlled = pl.DataFrame(rows, schema={name: kinds[name] for name in (system, "slice", *columns)})
     joined = scores.join(controlled, on=[system, "slice"], how="left", maintain_order="left")
@@ -248,7 +249,7 @@ def matches_of(judgments: pl.DataFrame, systems: Sequence[str], lengths: pl.Data
 def judge_effects(
     matches: Matches, anchors: Sequence[str], padding: Sequence[Estimate]
 ) -> tuple[JudgeEffects, str | None]:
-    """Influences on the judge of a base set; and the reason why its length coefficient is unknown, None if it is known.
+    """Estimate the influences on the judge of a base set from matches of the anchors and from padded texts.
 
     Parameters
     ----------
@@ -257,6 +258,10 @@ def judge_effects(
     padding
         As for `with_control`.
 
+    Returns
+    -------
+    The influences, and the reason why the judge's length coefficient is unknown; None if the coefficient is known.
+
     Notes
     -----
     Davidson (1970): a match is won, tied or lost with odds exp(η) : ν : exp(-η). η is linear in the strengths and the
@@ -264,10 +269,11 @@ def judge_effects(
     anchor's mean; an anchor whose texts are always longer contributes nothing. Matches with a length ratio above
     `COMPARABLE` are left out.
 
-    The model also describes two independent verdicts with the log-odds d, one for each order, by a judge who favors the
-    text shown as A by γ logits: then η = d and ν = 2 cosh γ. If ν is below 2, the orders depend on each other, and the
-    log-odds of a verdict between nearly equal texts are d = 4 η / (2 + ν). Coefficients are in units of d, so that they
-    are comparable with the coefficients from padded texts.
+    The model also describes a judge who gives one verdict for each order of the two texts, independently, with log-odds
+    d and a preference of γ logits for the text shown as A: then η = d and ν = 2 cosh γ. If ν is below 2, the verdicts
+    in the two orders depend on each other, and the log-odds of a verdict between nearly equal texts are
+    d = 4 η / (2 + ν). Coefficients are in units of d, so that they are comparable with the coefficients from padded
+    texts.
     """
     one_order, varied = bool((matches.orders == 1).all()), (matches.covariates != 0).any(axis=0).tolist()
     comparable = matches.where(np.abs(matches.covariates[:, 0]) <= np.log(COMPARABLE))
@@ -282,7 +288,7 @@ def judge_effects(
 def _of_anchors(
     matches: Matches, anchors: Sequence[str], columns: Sequence[int]
 ) -> tuple[Mapping[str, Estimate], str]:  # fmt: skip
-    """Estimates from the matches of anchors, by name; and the reason if no interval of the length coefficient exists.
+    """Estimates from the matches of anchors, by name, and the reason to report if the length coefficient is unknown.
 
     `columns` are the indices of the covariates to use.
     """
@@ -311,15 +317,17 @@ def _of_anchors(
 
 
 def at_equal_length(matches: Matches, systems: int, effects: JudgeEffects) -> list[Estimate]:
-    """Log-strengths of the systems at equal length, with mean 0, and their intervals; None if they are not finite.
+    """Log-strengths of the systems at equal length, with their intervals. The strengths have mean 0.
+
+    All estimates are `NONE` if the strengths are not finite.
 
     Notes
     -----
     Strengths are fitted with the judge's coefficients held fixed. They predict wins between equally long texts without
-    an effect of position, and `fit` of these wins gives the result. It is therefore on the scale of LT, where a tie is
-    half a win. It equals LT if the coefficients are 0, because predicted totals of wins then equal the observed totals.
-    The interval combines the interval of the strength with the intervals of the coefficients (MOVER; Zou and Donner
-    2008), which are independent of the strength if lengths do not depend on item effects.
+    an effect of position; `fit` is then applied to these wins. The result is therefore on the scale of LT, where a tie
+    is half a win. It equals LT if the coefficients are 0, because the predicted totals of wins then equal the observed
+    totals. The interval combines the interval of the strength with the intervals of the coefficients (MOVER; Zou and
+    Donner 2008). The coefficients are independent of the strength if lengths do not depend on item effects.
     """
     wins, design = _wins(matches, systems), _contrasts(matches, systems)
     coefficients = [(effect.value, effect[1:]) for effect in effects[:2] if effect.value is not None]
@@ -351,7 +359,7 @@ def at_equal_length(matches: Matches, systems: int, effects: JudgeEffects) -> li
 
 
 def _widened(estimate: Estimate, below: Floats, above: Floats) -> Estimate:
-    """Widen the interval of an estimate by independent changes, shape (changes,), with MOVER."""
+    """Widen the interval of an estimate with MOVER. `below` and `above` are independent changes, shape (changes,)."""
     value, low, high = estimate
     if value is None or low is None or high is None:
         return estimate
@@ -397,7 +405,7 @@ def davidson(design: Floats, matches: Matches, offset: Floats, log_ties: float |
     offset
         Added to the linear predictor, shape (matches,).
     log_ties
-        Logarithm of the tie parameter, -inf without ties. None to estimate it as the last parameter of the fit.
+        Logarithm of the tie parameter; -inf if there are no ties. If None, the fit estimates it as its last parameter.
 
     Returns
     -------
@@ -446,7 +454,8 @@ def _scale(ties: Floats) -> Floats:
 
 
 def _information(design: Floats, blocks: Sequence[Floats], free: bool) -> Floats:
-    """Fisher information of the parameters; `blocks` are the matches' terms for (η, η), (η, log ν), (log ν, log ν)."""
+    """Fisher information of the parameters. `blocks` has the terms of each match for (η, η), (η, log ν) and
+    (log ν, log ν)."""
     information: Floats = design.T @ (blocks[0][:, None] * design)
     if not free:
         return information

@@ -1,4 +1,4 @@
-"""The examination of the judges of base sets and of rubrics, with the questions of their votes.
+"""The examination of the judges of base sets and of rubrics. A judge gets the same questions as for its votes.
 
 Here: the examined judges, the content of a question, the verdict on the judge of a base set, and the judge's length
 coefficient. Not here: sentinels and rounds (examination).
@@ -68,14 +68,14 @@ def of_slices(warehouse: Warehouse, slices: Iterable[tuple[str, str]]) -> list[S
 class ComparisonSentinels(PairExaminations):
     """Choices that the judges of base sets make in pairs whose better text is known.
 
-    A judge is examined once for each language direction of the corpora that ask for it, and again if the judge, its
-    served version or a text changes. An examination ends as soon as its verdict is clear.
+    A judge is examined once for each language direction of the corpora that request an examination, and again if the
+    judge, its served version or a text changes. An examination ends as soon as its verdict is clear.
     """
 
     name = "comparison_sentinel"
 
     def examinees(self) -> Iterator[Examinee]:
-        """The registered judges of base sets with items from corpora that ask for an examination."""
+        """The registered judges of base sets that have items from corpora that request an examination."""
         registry = self.provider.registry()
         of_corpora = directions(self.warehouse)
         items = self.warehouse.read("base_set_item", columns=["base_set", "passage"])
@@ -100,8 +100,8 @@ class ComparisonSentinels(PairExaminations):
 class RubricSentinels(TextExaminations):
     """Marks that the judges of rubrics give to human translations and to texts with known errors.
 
-    A judge is examined once for each language direction of the corpora that ask for it, and again if the judge, its
-    served version or a text changes. An examination ends as soon as its verdict is clear.
+    A judge is examined once for each language direction of the corpora that request an examination, and again if the
+    judge, its served version or a text changes. An examination ends as soon as its verdict is clear.
     """
 
     name = "rubric_sentinel"

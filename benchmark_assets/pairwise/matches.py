@@ -59,12 +59,12 @@ class Comparisons(OutputStudy[Contest]):
     name = "comparison"
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Contest]]:
-        """The contests of outputs with base sets, by model, base set and corpus.
+        """One group of outputs, with its `Contest`, for each model, base set and corpus.
 
-        Two kinds of outputs have no contest with a base set: outputs of its anchors, because the judgments among
+        Two kinds of outputs are not compared with a base set: outputs of its anchors, because the judgments among
         anchors are frozen, and outputs for a passage whose source has changed since the anchors translated it. If the
         judge of a base set may not judge the model, or differs from the judge of the anchors, the group has a BadInput
-        in place of a contest.
+        instead of a contest.
         """
         read = self.warehouse.read
         items = read("base_set_item", partitions.select("passage"), ["passage", "base_set", "source_hash"])
@@ -116,7 +116,7 @@ class Comparisons(OutputStudy[Contest]):
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
         """In adaptive mode, compare a model with a base set round by round until the model's strength is known
-        precisely enough. Outputs that then have no comparison have no rows. Without adaptive mode, there is one round.
+        precisely enough. Outputs that no round compared get no rows. Without adaptive mode, there is one round.
         """
         items_of: dict[tuple[str, str], list[Item]] = {}
         for item in items:

@@ -18,7 +18,7 @@ from resources.warehouse import Warehouse
 
 BATCH = 64
 """Number of pairs in a round: the default number of parallel calls to an endpoint. With smaller rounds, more time would
-pass in waiting for the last call of a round. With larger rounds, more calls would turn out to be unnecessary."""
+be spent waiting for the last call of each round. With larger rounds, more calls would turn out to be unnecessary."""
 
 _PAIR = ["passage", "anchor"]
 _MATCH = pl.Schema({"passage": pl.String(), "anchor": pl.String(), "won": pl.Float64()})

@@ -57,16 +57,16 @@ class Mark(NamedTuple):
 
 
 def rubrics(warehouse: Warehouse) -> dict[str, Rubric]:
-    """The section `rubric` of each corpus's description, by corpus. A description without the section has defaults."""
+    """The section `rubric` of each corpus's description, by corpus. Without the section, the defaults apply."""
     return sections(warehouse, "rubric", Rubric)
 
 
 def reference_of(passage: str, references: Mapping[str, str]) -> str:
     """The reference of a passage that judges see with every output; `references` maps translators to texts.
 
-    It is chosen by a hash of passage and translator. Every translator is therefore chosen about equally often in a
-    corpus, all models and judges get the same reference, and a new translator changes the choice only in passages where
-    the hash selects the new translator.
+    A hash of passage and translator chooses the reference. Within a corpus, every translator is therefore chosen about
+    equally often. All models and judges get the same reference. A new translator changes the reference of a passage
+    only if the hash chooses the new translator.
     """
     return references[min(references, key=lambda translator: digest(passage, translator))]
 

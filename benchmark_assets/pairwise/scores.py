@@ -32,7 +32,7 @@ AGGREGATION = 1
 """Version of the aggregation. Increase it whenever the same judgments give different scores than before."""
 
 UNRECORDED = "not recorded"
-"""Stands for the judge of the anchors in a contract if the base set has no record of the judge."""
+"""What a contract states about the judge of the anchors if the base set has no record of this judge."""
 
 SIGNATURE = f"Bradley-Terry by maximum likelihood (penalty {PENALTY:g} of squares), LT = 10 σ(strength); {INTERVALS}"
 
@@ -270,7 +270,8 @@ def candidate_scores(
     prefers anchors near the model, which would bias the rate towards one half. `strength`, `lt` and `en` come from a
     joint fit of anchors and model, whose strengths have mean 0 (section 4.4). `lt_fixed` comes from a fit with the
     anchors' strengths fixed, and is comparable with the LT of the anchors. `first_rate` is the share of the judge's
-    verdicts that favor the text shown as A. Anchors and model share the resamples of units.
+    verdicts that favor the text shown as A. For intervals, a unit is left out of the matches of the anchors and of the
+    model at the same time.
     """
     matches = candidate_matches(comparisons)
     base_set, signature = items["base_set"].unique().item(), _signature(items)
@@ -351,8 +352,8 @@ def _win_rates(wins: Floats, losses: Floats, verdicts: float) -> list[Estimate]:
 def with_bounds(estimates: Estimates, matches: Floats) -> list[Estimate]:
     """Estimates with their 95 % intervals; `matches` has the number of matches of each unit, shape (units, estimates).
 
-    The sign test of units is inverted (`metrics.intervals.bounds`). An interval is at least as wide as if all verdicts
-    were independent tosses. Without this minimum, the interval would have no width if all units agree.
+    The intervals come from the inverted sign test of units (`metrics.intervals.bounds`). An interval is at least as
+    wide as if all verdicts were independent tosses. Without this minimum, its width would be 0 if all units agree.
     """
     shares = matches / matches.sum(axis=0)
     distances = bounds(influence(estimates.values, estimates.without, shares), shares)
@@ -416,7 +417,7 @@ def _joined(tables: Floats, wins: Floats, losses: Floats) -> Floats:
 
 
 def _verdicts_per_match(judged: pl.DataFrame, matches: pl.DataFrame) -> float:
-    """Verdicts with a winner per decided match, 1 or more; 1 without matches."""
+    """Mean number of verdicts that name a winner, per decided match: 1 or more, and 1 if no match is decided."""
     decided = matches["won"].count()
     return judged["winner"].count() / decided if decided else 1.0
 

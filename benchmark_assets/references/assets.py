@@ -20,7 +20,7 @@ from resources.warehouse import Warehouse
     deps=["segmented_reference", "alignment", "verification", selection],
 )  # fmt: skip
 def reference(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Text of each translator's rendering of a selected passage, and whether it is complete.
+    """Each translator's text for a selected passage, and whether this reference is complete.
 
     A reference is complete if every segment of the source is translated and the text of each segment was found in the
     translation. Outputs are scored against complete references only.
