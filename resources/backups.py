@@ -55,8 +55,8 @@ class Content(NamedTuple):
     """A file of a backup.
 
     `state` contains the size and modification time of the original and, for a database with a write-ahead log, the size
-    and modification time of the log. If `state` is unchanged, so is the original. `linked` is true if the file is a
-    hard link to the copy in the previous backup.
+    and modification time of the log. If `state` is unchanged, the original is unchanged, too. `linked` is true if the
+    file is a hard link to the copy in the previous backup.
     """
 
     sha256: str
@@ -82,7 +82,7 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
     Parameters
     ----------
     warehouse, ledger
-        The home's warehouse, and the path of its ledger, which may not exist.
+        The home's warehouse, and the path of its ledger. The ledger need not exist.
     outside
         Further files that the home depends on, by their path in the backup.
     folder
@@ -131,7 +131,10 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
 
 
 def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mapping[str, Content]) -> Content:
-    """Add a file to the backup `new`: link the `last` backup's copy (`known` has its files) if unchanged, else copy."""
+    """Add a file to the backup `new`. Link an unchanged file to its copy in the backup `last`; copy any other file.
+
+    `known` has the files of `last`.
+    """
     state = _state(original)
     if last and path in known and known[path].state == state:
         (new / path).parent.mkdir(parents=True, exist_ok=True)
@@ -209,8 +212,8 @@ def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
 
     Returns
     -------
-    The subfolder with the replaced files, None if there were none; and the files outside the home that are missing and
-    could not be restored, each as 'COPY, to be put at PLACE'.
+    The subfolder with the replaced files, or None if no file was replaced. And a list of files outside the home that
+    are missing and could not be restored, each in the form 'COPY, to be put at PLACE'.
 
     Raises
     ------
@@ -257,7 +260,7 @@ def databases(home: Path) -> list[Path]:
 
 
 def _has_replies_of(ledger: Path, other: Path) -> bool:
-    """Whether a ledger is sound and has a reply to every question that has one in another ledger."""
+    """Whether a ledger is sound, and has a reply to every question to which the ledger `other` has a reply."""
     if not ledger.exists() or integrity(ledger):
         return False
     answered = (
@@ -283,7 +286,7 @@ def _put_back(backup: Path, expected: Manifest, home: Path) -> Iterator[str]:
 
 
 def _dagster(folder: Path) -> Iterator[Path]:
-    """Dagster's files in copying order: index of events, events, runs. No file refers to a later one."""
+    """Dagster's files in the order of copying: index of events, events, runs. No file refers to a file after it."""
     ranks = {"index.db": 0, "runs.db": 2, "schedules.db": 3}
     files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     for path in sorted(files, key=lambda path: (ranks.get(path.name, 1), path)):

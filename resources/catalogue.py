@@ -25,7 +25,7 @@ from resources.home import PROJECT
 
 FOLDER = PROJECT / "warehouse" / "schema"
 UNITS, SHARED = "units.yaml", "columns.yaml"
-REMEDY = f"see the head of {FOLDER.name}/{UNITS} and the docstring of resources.catalogue"
+REMEDY = f"see the comment at the top of {FOLDER.name}/{UNITS} and the docstring of resources.catalogue"
 
 PROVENANCE = ("fingerprint", "run_id", "updated_at")
 """Last columns of every table: fingerprint of the row's inputs, the run that wrote the row, and the time of writing."""
@@ -43,7 +43,7 @@ Visibility = Literal["public", "restricted", "personal", "internal"]
 """Audience of a column.
 
 `public`: everyone. `restricted`: people who are licensed to read the texts. `personal`: everyone, once names of people
-are replaced by numbers. `internal`: the home only.
+are replaced by numbers. `internal`: nobody outside the home.
 """
 
 POLARS: Mapping[str, pl.DataType] = {
@@ -226,7 +226,7 @@ def shared() -> Mapping[str, Column]:
 
 
 def column(table: str, name: str) -> Column:
-    """Return a column of a declared table, or the shared column of that name if the table has none."""
+    """Return a column of a declared table, or the shared column if the table has no such column."""
     columns = declared()[table].columns
     return columns[name] if name in columns else shared()[name]
 

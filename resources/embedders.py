@@ -26,7 +26,7 @@ _TOKENIZED_AT_ONCE = 256  # texts; bounds memory for models that read long texts
 
 
 class Embeddings(NamedTuple):
-    """Unit vectors, shape (texts, dimensions), and a flag per text: whether it was truncated, None if unknown."""
+    """Unit vectors, shape (texts, dimensions). `cut` has, for each text, whether it was truncated; None if unknown."""
 
     vectors: NDArray[np.float32]
     cut: list[bool | None]
@@ -42,12 +42,12 @@ class Embedder(Frozen, ABC):
 
     @property
     def former(self) -> str:
-        """The signature that earlier versions of the project gave to the same vectors; '' if it has not changed."""
+        """The signature that earlier versions of the project gave to the same vectors; '' if it is unchanged."""
         return ""
 
     @property
     def answered(self) -> str:
-        """Name of the model that computed the vectors so far, as its endpoint reports it; '' if none is reported."""
+        """Name that the endpoint reported for the model that computed the vectors so far; '' if it reported no name."""
         return ""
 
     @abstractmethod
@@ -188,7 +188,7 @@ class EndpointEmbedder(Embedder):
 
     @property
     def former(self) -> str:
-        """The signature in version 0.1.0 before `served` existed, which contains the endpoint's URL."""
+        """The signature in version 0.1.0, before `served` existed. It contains the endpoint's URL."""
         return "" if self.served else f"{self.model}|{self.base_url}|{self.dimensions or 'all'} dimensions|unit"
 
     @property
@@ -291,7 +291,10 @@ def _cut(model: Any, text: str, length: int) -> bool:
 
 
 def _within_budget(lengths: list[int], budget: int) -> Iterator[list[int]]:
-    """Yield batches of positions, shortest text first: at most `budget` tokens with padding, but at least one text."""
+    """Yield batches of positions, shortest text first.
+
+    A batch has at most `budget` tokens, including padding, or a single text that is longer.
+    """
     batch: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda position: lengths[position]):
         if batch and lengths[position] * (len(batch) + 1) > budget:

@@ -53,7 +53,7 @@ def embed_unique(
         if vectors.shape[1] != (dimension or vectors.shape[1]):
             raise BadInput(
                 embedder.signature, "", f"the embedder returned {vectors.shape[1]} dimensions instead of {dimension}",
-                "delete its rows from the table `embedding`, or give this model another name",
+                "delete this embedder's rows from the table `embedding`, or give this model another name",
             )  # fmt: skip
         if served and embedder.answered and embedder.answered != served:
             raise OtherModel(embedder.signature, "", embedder.answered, served)

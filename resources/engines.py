@@ -1,4 +1,4 @@
-"""Engines on SQLite files that several processes use: Dagster's shards and its table of runs.
+"""SQLAlchemy engines for SQLite files that several processes use: Dagster's shards of events and its table of runs.
 
 Here: connections that stay open, and the folder of the files. Not here: tables (event_storage, run_storage).
 """

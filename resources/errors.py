@@ -1,7 +1,7 @@
 """Exceptions for input that a user can correct.
 
 Messages reach logs, Dagster and notifications, but input may contain restricted texts, even where a name is expected.
-So a message quotes fewer consecutive words of the input than the number that counts as copying.
+The number of consecutive words that a message quotes is therefore below the number that counts as copying.
 """
 
 import re
@@ -15,7 +15,7 @@ _LONGEST = 100
 
 
 def beginning(text: str) -> str:
-    """The first words of a text, as many as a message may quote, with '…' if there are more."""
+    """A text, cut to the number of words that a message may quote; a text that was cut ends with '…'."""
     start = _BEGINNING.match(text)
     words = start[0][:_LONGEST] if start else ""
     return text if words == text else f"{words.rstrip()}…"
@@ -57,7 +57,7 @@ class BadInput(Exception):  # noqa: N818 - named for its cause
 
 
 class DamagedError(BadInput):
-    """A file of the home that is damaged, so that not all of it can be read."""
+    """A damaged file in the home folder: not all of the file can be read."""
 
 
 class SeveralFaults(BadInput):
@@ -88,7 +88,7 @@ def collecting(faults: list[BadInput]) -> Iterator[None]:
 
 
 def raise_all(faults: Sequence[BadInput]) -> None:
-    """Raise faults, if there are any: one as it is, several as SeveralFaults."""
+    """Raise a single fault unchanged, and several faults as SeveralFaults. Return if there are no faults."""
     if len(faults) > 1:
         raise SeveralFaults([single for fault in faults for single in fault.faults])
     if faults:

@@ -3,11 +3,11 @@
 Each run has its own file, a shard. The base class creates a shard by migrations, and opens an engine and a connection
 for every event. This class copies an empty shard and keeps one engine and connection open per shard while the run
 lasts, which halves the time of a small run. Completed migrations are looked up once per process, not before every
-query. Events are stored packed, and events that do not affect the present state can be removed.
+query. Events are stored in packed form, and events that do not affect the present state can be removed.
 
 Here: the subclass named in dagster.yaml, independent of the rest of the project. Not here: the content of events
-(benchmark_assets.lineage), their packing (packing). It relies on internals of Dagster 1.13;
-tests/resources/test_event_storage.py checks that it behaves like its base class.
+(benchmark_assets.lineage), their packing (packing). This module relies on internals of Dagster 1.13;
+tests/resources/test_event_storage.py checks that the subclass behaves like its base class.
 """
 
 import logging
@@ -92,9 +92,10 @@ WHERE timestamp < :before
         WHERE kind <> 'ASSET_MATERIALIZATION_PLANNED' OR id > materialized OR id = last_of_asset
     )
 """
-"""Selects the events to forget: those before a time, except the latest of each kind for each partition. The plan of a
-materialization is forgotten once the materialization took place, unless it is the latest plan of its asset, which
-Dagster queries. The newest event is never forgotten: SQLite derives the next id from it, and sensors remember ids."""
+"""Selects the events to forget: all events before a time, except the latest event of each kind for each partition. The
+latest plan to materialize a partition is also forgotten once the partition has been materialized, unless it is the
+latest plan of its asset, because Dagster queries that plan. The newest event is never forgotten: SQLite derives the
+next id from it, and sensors remember ids."""
 
 REFERRED = """
 DELETE FROM forgotten WHERE id IN (
@@ -126,9 +127,10 @@ DELETE FROM forgotten WHERE id IN (
     WHERE changed AND known AND changes <= :changes
 )
 """
-"""Exempts from OLD the events that changed a partition's version, back to the first one that reported its present
-version. A downstream partition refers to the event of the upstream version that it was computed from. Dagster considers
-the downstream partition stale if that version differs from the present one."""
+"""Exempts some events from OLD: the events that changed the version of a partition, back to the first event that
+reported its present version. A downstream partition refers to an event of the upstream partition: the event that
+reported the version from which the downstream partition was computed. Dagster considers the downstream partition stale
+if that version differs from the present version."""
 
 
 class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
@@ -149,8 +151,8 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     Notes
     -----
     If writing to either shard fails, both transactions roll back, and the events are then stored one by one, without
-    duplicates. The index commits first, so events can be in the index alone only if the commit of the run's shard
-    fails. If storing a single event fails, too, Dagster stores the whole batch again.
+    duplicates. The index commits first. Therefore, only a failed commit of the run's shard can leave events that are in
+    the index alone. If storing a single event fails, too, Dagster stores the whole batch again.
     """
 
     def __init__(self, base_dir: str, batch_size: int = 1000, inst_data: ConfigurableClassData | None = None) -> None:
@@ -175,10 +177,10 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     def forget(self, before: float) -> None:
         """Remove events that are older than `before` (Unix time) and do not affect the present state.
 
-        This removes the shards of runs whose last event is older, and events in the index shard, except the latest of
-        each kind for each partition. An attempt to materialize a partition is removed once the partition is
-        materialized. A check keeps its latest evaluation and its latest finished one. In Dagster's UI, the page of an
-        old run then has no messages.
+        The shard of a run is removed if the run's last event is older. In the index shard, older events are removed,
+        except the latest event of each kind for each partition. An attempt to materialize a partition is also removed
+        once the partition is materialized. A check keeps its latest evaluation and its latest finished evaluation. In
+        Dagster's UI, the page of an old run then has no messages.
         """
         folder = Path(self._base_dir)
         templates = set(folder.glob("empty-*")) - {folder / EMPTY}
@@ -291,7 +293,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         return (kind, name) in self._migrated
 
     def _engine(self, shard: str) -> db.Engine:
-        """The engine of a shard. It keeps a connection open: SQLite checkpoints when the last connection closes."""
+        """The engine of a shard. It keeps a connection open, because closing the last one causes a checkpoint."""
         if len(self._engines) > ENGINES:
             self._dispose_engines()
         if shard not in self._engines:
@@ -382,7 +384,7 @@ def _forget_events(index_shard: db.Connection, before: datetime) -> bool:
 
 
 def _old_evaluations(before: datetime) -> db.Delete:
-    """Remove evaluations of checks before a time, except the latest of each check and the latest finished one."""
+    """Remove evaluations of checks before a time, except each check's latest and latest finished evaluation."""
     checks = AssetCheckExecutionsTable.c
     latest = db.select(db.func.max(checks.id)).group_by(checks.asset_key, checks.check_name, checks.partition)
     evaluated = [AssetCheckExecutionRecordStatus.SUCCEEDED.value, AssetCheckExecutionRecordStatus.FAILED.value]

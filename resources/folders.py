@@ -31,7 +31,7 @@ def check_vacant(folder: Path, work: str = "") -> None:
     Parameters
     ----------
     work
-        People's work that the folder may contain, such as 'labels', named in the message; '' for none.
+        Work of people that the folder may contain, such as 'labels'; the message names this work. '' if there is none.
     """
     if _vacant(folder):
         return

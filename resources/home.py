@@ -8,23 +8,27 @@ from resources.errors import BadInput
 PROJECT = Path(__file__).resolve().parents[1]
 
 RESTORING = ".restoring"
-"""Subfolder of a home for a backup that is being restored. It has a file `ready` once the copy is complete."""
+"""Subfolder of a home into which a backup is copied when it is restored. The subfolder has a file `ready` once the copy
+is complete."""
 
 
 def home() -> Path:
-    """Folder of the warehouse and of Dagster's state: `VARIORUM_HOME`, by default `warehouse/` of the project."""
+    """Folder of the warehouse and of Dagster's state: `VARIORUM_HOME`, by default the project's `warehouse/`."""
     return Path(os.environ.get("VARIORUM_HOME", PROJECT / "warehouse")).resolve()
 
 
 def stored(path: Path, folder: Path) -> str:
-    """An absolute path as the home in `folder` stores it: relative to the home if the path is inside, else absolute."""
+    """The form in which the home in `folder` stores an absolute path: relative to the home if it is inside, else
+    unchanged."""
     return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
 
 
 def restored(text: str, written_in: str | None, folder: Path) -> Path:
-    """The absolute path for a result of `stored`, in a home that may have moved to `folder` since. `written_in` is the
-    home's folder when the path was stored, None if unknown. A path outside the home is first looked up at its former
-    place relative to the home: it is there if both were moved or copied together.
+    """The absolute path for `text`, a result of `stored`.
+
+    The home is in `folder`, but may have been elsewhere when the path was stored: in `written_in`, None if unknown. A
+    file outside the home is first looked up at its former place relative to the home: it is there if it was moved or
+    copied together with the home.
     """
     if not os.path.isabs(text):
         return folder / text

@@ -3,8 +3,8 @@
 Each store carries a mark with the home's id and an epoch. An update advances the epoch of all three when it begins and
 when it ends, so a store whose epoch lags by two or more is an older copy.
 
-Here: marks, and the faults that the marks of the three stores reveal. Not here: how a store keeps its mark (warehouse,
-ledger), when marks are compared, and the consequences (automation.identity).
+Here: marks, and the faults that the marks of the three stores reveal. Not here: the storage of a mark (warehouse,
+ledger); the times at which marks are compared, and the consequences (automation.identity).
 """
 
 from collections import Counter
@@ -32,10 +32,11 @@ class Marks(NamedTuple):
 
 
 def faults(marks: Marks) -> Mapping[str, str]:
-    """Faults of the stores that do not belong to the same home and time as the others, by field of Marks.
+    """Faults of stores that differ from the other stores in home or epoch, by field of Marks.
 
-    A home without any marks has no faults: it is new, or older than marks. A store without a mark is lost, unless the
-    other stores have just got their first marks, or the store is a ledger that the home did not have.
+    A home without any marks has no faults: it is new, or was last used before marks were introduced. A store without a
+    mark is lost, unless the other stores have just got their first marks, or the store is the ledger and the home had
+    no ledger.
     """
     known = [mark for mark in marks if mark]
     if not known:

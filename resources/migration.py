@@ -26,9 +26,9 @@ _NO_TASK = "'' AS task, call"
 class Version(NamedTuple):
     """A version of the schema, with the changes that the catalogue cannot express.
 
-    `digest` is the digest of the catalogue's DDL. `renamed` has the new name of each former column, by table and
-    column. `merged` has, for each former table, the table that its rows move to and the SELECT clause that converts
-    them.
+    `digest` is the digest of the catalogue's DDL. `renamed` maps a table and a former name of its column to the new
+    name. `merged` maps a former table to the table that receives its rows, and to the SELECT clause that converts the
+    rows.
     """
 
     digest: str
@@ -62,8 +62,8 @@ VERSIONS = (
     ),
     Version("f19d9113936cf8178d79153dc3a08f57", {}, {}),
 )  # fmt: skip
-"""Every version, version 1 first. Files without a number are older than version 1. A changed
-declaration needs a version with the new digest."""
+"""Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
+requires a new version with the new digest."""
 
 OWN = {"schema_version", "identity"}
 """Tables of the file that the catalogue does not declare."""
@@ -134,7 +134,7 @@ def declared(table: str) -> dict[str, str]:
 
 
 def found(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
-    """Type of each column of a table in the file, formatted as in `declared`; none if there is no such table."""
+    """Type of each column of a table in the file, formatted as in `declared`; empty if there is no such table."""
     query = 'SELECT name, type, "notnull" FROM pragma_table_info(?)'
     try:
         rows = connection.execute(query, [table]).fetchall()
@@ -152,7 +152,7 @@ def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
 
 
 def _keys(connection: duckdb.DuckDBPyConnection) -> Mapping[str, list[str]]:
-    """Columns of each table's primary key; none for a table without one."""
+    """Columns of each table's primary key; no columns for a table without a primary key."""
     rows = connection.execute(
         "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
         "WHERE constraint_type = 'PRIMARY KEY' AND database_name = current_database()"

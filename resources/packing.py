@@ -12,8 +12,8 @@ from typing import Any
 import sqlalchemy as db
 
 VERSION = 1
-"""Version of the dictionary that new texts are packed with. Stored texts name their version, so the file `events_N.txt`
-of a version never changes: add a better dictionary as a further file, with a higher VERSION."""
+"""Version of the dictionary with which new texts are packed. A stored text names the version of its dictionary, so the
+file `events_N.txt` of a version must never change: a better dictionary needs a further file and a higher VERSION."""
 
 
 def pack(text: str) -> bytes:
@@ -28,9 +28,9 @@ def unpack(packed: bytes) -> str:
     Raises
     ------
     ValueError
-        If a later version of the project packed the text, or a part of it is missing.
+        If a later version of the project packed the text, or a part of `packed` is missing.
     zlib.error
-        If a part of it has changed.
+        If a part of `packed` has changed.
     """
     if packed[0] > VERSION:
         raise ValueError(f"an event was stored by a later version of variorum (format {packed[0]}); update variorum")
@@ -42,7 +42,8 @@ def unpack(packed: bytes) -> str:
 
 
 class PackedText(db.Text):
-    """Text in which Dagster's serialized objects are stored packed; all other text, and older rows, are plain."""
+    """Type of a text column that stores Dagster's serialized objects in packed form. Other text is stored unchanged.
+    Old rows may have objects in plain form."""
 
     def bind_processor(self, dialect: db.Dialect) -> Callable[[Any], Any]:
         """Pack serialized objects. A value that is packed already stays as it is."""

@@ -5,7 +5,8 @@ from socket import gethostname
 import psutil
 
 PROCESS = "variorum/process"
-"""Run tag that names the process executing the run, followed by the run's id if Dagster may copy the tag to a retry."""
+"""Run tag whose value names the process that executes the run. If Dagster may copy the tag to a retry, the run's id
+follows in the value."""
 
 
 def process_tag(run_id: str = "") -> str:

@@ -56,7 +56,8 @@ class Prompt(Frozen):
     def digest(self, /, **values: str) -> str:
         """Hash name, version and the templates with these values filled in: 32 hexadecimal digits.
 
-        Variables without a value stay placeholders. To get one hash for all items, omit the variables that differ.
+        Variables without a value stay placeholders. To get the same hash for all items, omit the variables whose values
+        differ between items.
 
         Raises
         ------
@@ -88,7 +89,7 @@ def load(name: str, folder: Path = PROJECT / "prompts") -> Prompt:
     ------
     BadInput
         If there is no such file, it is not a YAML mapping, a key is wrong, missing or unknown, the prompt's name
-        differs from the file's, or placeholders and declared variables differ.
+        differs from the file's name, or placeholders and declared variables differ.
     """
     path = folder / f"{name}.yaml"
     names = sorted(path.stem for path in folder.glob("*.yaml"))

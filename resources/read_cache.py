@@ -1,8 +1,8 @@
 """Results of reads of the warehouse file that a process has open.
 
-An update looks at the same few tables many times: a read of DuckDB takes 1 to 5 ms, a result kept here none. No other
-process can write to the file meanwhile. Here: which results are kept, and which of them a write makes obsolete. Not
-here: reading, and noticing that the file was closed (warehouse).
+An update looks at the same few tables many times: a read from DuckDB takes 1 to 5 ms, and a kept result takes almost no
+time. While this process has the file open, no other process can write to it. Here: which results are kept, and which of
+them a write makes obsolete. Not here: reading, and noticing that the file was closed (warehouse).
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,8 @@ MOST_KEYS = 5_000
 
 
 class Query(NamedTuple):
-    """A read: `keys` are the distinct rows of its keys and `on` their columns, both None for a read of all rows."""
+    """A read. `keys` are the distinct rows of its key frame, and `on` are the columns; both are None if all rows are
+    read."""
 
     table: str
     on: tuple[str, ...] | None
@@ -31,7 +32,7 @@ class Query(NamedTuple):
 
 
 def query(table: str, keys: pl.DataFrame | None, columns: Sequence[str] | None, most: int | None) -> Query | None:
-    """The query of a read; None for a read with so many keys that its result is not kept."""
+    """The query of a read; None if the read has so many keys that its result is not kept."""
     chosen = None if columns is None else tuple(columns)
     if keys is None:
         return Query(table, None, None, chosen, most)
@@ -55,7 +56,7 @@ class ReadCache:
         return rows.clone()  # shares its columns; adding a column to a clone leaves the kept frame alone
 
     def put(self, query: Query | None, rows: pl.DataFrame) -> None:
-        """Keep the result of a query, unless it is too large; drop others, the least recently used first."""
+        """Keep the result of a query, unless it is too large. To free memory, drop the least recently used results."""
         size = int(rows.estimated_size())
         if query is None or size > LARGEST:
             return
@@ -67,7 +68,7 @@ class ReadCache:
     def forget(self, table: str, partitions: pl.DataFrame | None) -> None:
         """Drop the results that a write to a table may change.
 
-        A result stays if the written partitions and its keys have a column in common, but no value in it.
+        A result stays if its keys and the written partitions share a column, but no value of this column.
         """
         written = {} if partitions is None else {name: frozenset(partitions[name]) for name in partitions.columns}
         for other in [kept for kept in self._results if kept.table == table]:
@@ -84,7 +85,7 @@ class ReadCache:
 
 
 def _disjoint(query: Query, column: str, values: frozenset[object]) -> bool:
-    """Whether no key of a query has one of the values in a column that its keys have."""
+    """Whether the keys of a query have the column, but none of the values in it."""
     if query.on is None or query.keys is None or column not in query.on:
         return False
     place = query.on.index(column)

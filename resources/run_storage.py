@@ -2,8 +2,8 @@
 
 The base class creates an engine and a connection for each of some twenty statements of a run.
 
-Here: the subclass named in dagster.yaml, independent of the rest of the project. Not here: events (event_storage),
-which runs may be forgotten (automation.runs). It relies on internals of Dagster 1.13.
+Here: the subclass named in dagster.yaml, independent of the rest of the project. Not here: events (event_storage); the
+choice of runs to forget (automation.runs). This module relies on internals of Dagster 1.13.
 """
 
 import json
@@ -74,7 +74,8 @@ class ForgettingSqliteRunStorage(SqliteRunStorage):
 
 
 def _forget_snapshots(connection: db.Connection) -> None:
-    """Remove snapshots of jobs and plans that no run refers to, neither directly nor as the parent of its job."""
+    """Remove snapshots of jobs and plans to which no run refers. A run also refers to the parent snapshot of its
+    job."""
     bodies = {
         row.snapshot_id: json.loads(zlib.decompress(row.snapshot_body))
         for row in connection.execute(db.select(SnapshotsTable))

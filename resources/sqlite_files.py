@@ -1,4 +1,4 @@
-"""SQLite files that several processes use: whether they are sound, and the return of free pages to the disk.
+"""SQLite files that several processes use: checks of their integrity, and the return of free pages to the disk.
 
 Not here: tables, and connections that stay open (engines, provider.ledger).
 """
@@ -15,7 +15,7 @@ PATIENCE = 60
 
 
 def integrity(database: Path) -> str:
-    """'' for a sound SQLite database, else the first problem that SQLite finds."""
+    """The first problem that SQLite finds in a database; '' if the database is sound."""
     try:
         with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
             (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
@@ -25,7 +25,7 @@ def integrity(database: Path) -> str:
 
 
 def compact(database: Path) -> None:
-    """Return free pages to the disk if they are half of the file; meanwhile, other processes can only read.
+    """Return free pages to the disk if they are at least half of the file. Meanwhile, other processes can only read.
 
     If another process writes for so long that SQLite gives up, the file stays as it is until the next call.
     """

@@ -9,7 +9,7 @@ from resources import catalogue
 from resources.catalogue import Column
 
 ENDS = ("", "_low", "_high")
-"""Suffixes of the columns of a number and of the bounds of its interval."""
+"""Suffixes of the names of three columns: a number, and the lower and the upper bound of its interval."""
 
 NONE = "-"
 """Text for null."""
@@ -71,7 +71,7 @@ def cell(column: Column) -> pl.Expr:
 
 
 def text(value: str | float, column: Column) -> str:
-    """Format a value: a number with the declared digits, names of measures as labels, '' as the declared word."""
+    """Format a value: a number with the declared digits, names of measures as labels, '' as `column.empty`."""
     if isinstance(value, float):
         return f"{value * (100 if column.percent else 1):.{column.digits}f}"
     if isinstance(value, int):

@@ -31,7 +31,7 @@ UNWRITTEN = "nothing was written"
 LOST = "restore a backup with `variorum restore FOLDER`, or begin without it: `variorum rebuild`"
 
 FEW = 50
-"""Maximum number of keys that a query lists instead of joining them."""
+"""Maximum number of keys that a query lists. A query joins larger sets of keys."""
 
 SLACK = 16 << 20
 """Minimum number of free bytes for which `compact` rewrites a file."""
@@ -59,7 +59,7 @@ PATIENCE = 0.02
 _DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
 
 BEFORE_MIGRATION = "before-migration"
-"""Subfolder of the home that has the warehouse as it was before the last migration."""
+"""Subfolder of the home with a copy of the warehouse from before the last migration."""
 
 # A lock held while writing, and the paths of the warehouses that the holding thread may write to.
 WRITER = RLock()
@@ -97,7 +97,7 @@ class Warehouse(Frozen):
 
     @property
     def folder(self) -> Path:
-        """Absolute path of the folder of the file: the home."""
+        """Absolute path of the home: the folder that contains the file."""
         return Path(self.path).resolve().parent
 
     def empty(self, table: str) -> pl.DataFrame:
@@ -135,7 +135,7 @@ class Warehouse(Frozen):
     def _read(
         self, table: str, keys: pl.DataFrame | None, columns: Sequence[str] | None, most: int | None
     ) -> pl.DataFrame:
-        """Read as `read` does, from the file."""
+        """Read like `read`, but from the file in every case, not from the cache."""
         declared = catalogue.table(table)
         chosen = ", ".join(f't."{name}"' for name in columns or declared.columns)
         order = ", ".join(f't."{name}"' for name in declared.key)
@@ -181,8 +181,8 @@ class Warehouse(Frozen):
     def snapshot(self) -> Path:
         """Copy the warehouse to `<name>-snapshot.duckdb`, unless the copy is up to date, and return the copy's path.
 
-        A notebook or another program may keep the copy open for reading while runs write. It sees the content of
-        later snapshots only if it closes the file and opens it again.
+        A notebook or another program may keep the copy open for reading while runs write. The program sees the content
+        of a later snapshot only if it closes the file and opens it again.
         """
         place = Path(self.path)
         copy, new = (place.with_name(f"{place.stem}-snapshot{end}") for end in (".duckdb", ".new"))
@@ -197,7 +197,7 @@ class Warehouse(Frozen):
         return copy
 
     def compact(self, slack: int = SLACK) -> bool:
-        """Rewrite the file if at least half of it, and `slack` bytes, are free; return whether it was rewritten.
+        """Rewrite the file if at least half of it and at least `slack` bytes are free; return whether it was rewritten.
 
         DuckDB reuses free blocks, but returns only blocks at the end of the file to the disk.
         """
@@ -301,13 +301,14 @@ class Warehouse(Frozen):
     def write(self, replacements: Sequence[Replacement], run_id: str) -> None:
         """Carry out all replacements in one transaction. New and changed rows are stamped with `run_id` and the time.
 
-        A row that equals the stored one, except for its fingerprint, is not written: it keeps its stamps.
+        A row whose values equal the stored values, except for the fingerprint, keeps its stamps.
 
         Raises
         ------
         BadInput
-            If columns are missing, unknown, null or of another type than the catalogue declares, a number is NaN or
-            infinite, a row is outside the partitions, or a primary key occurs twice. Nothing is written then.
+            If a column is missing, unknown or of another type than the catalogue declares, a required value is null, a
+            number is NaN or infinite, a row is outside the partitions, or a primary key occurs twice. Nothing is
+            written then.
         """
         for replacement in replacements:
             _check(replacement)
@@ -350,7 +351,7 @@ class Warehouse(Frozen):
                     _detach()
 
     def _explained(self, error: duckdb.Error) -> Exception:
-        """The error to raise: BadInput for a full disk, DamagedError for a damaged file, else the given error."""
+        """The error to raise: BadInput for a full disk, DamagedError for a damaged file, otherwise the given error."""
         if "Could not write" in str(error):
             return BadInput(
                 self.path, "", f"cannot be written ({_first_line(error)})", "free space on its disk, then run again"
@@ -562,7 +563,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, place: Path) -> None:
 
 
 def _remove(file: Path) -> None:
-    """Remove a DuckDB file and its write-ahead log, as far as they exist."""
+    """Remove a DuckDB file and its write-ahead log, if they exist."""
     for part in (file, file.with_name(f"{file.name}.wal")):
         part.unlink(missing_ok=True)
 

@@ -1,7 +1,7 @@
 """Words of texts, as the protection of restricted texts counts them: in lower case, without digits and punctuation.
 
-Here: words, and runs that two texts share. Not here: how much of a text makes an output a copy (corpus.overlap), and
-what messages quote (errors).
+Here: words, and runs of words that two texts share. Not here: how much of a text makes an output a copy
+(corpus.overlap), and what messages quote (errors).
 """
 
 import re

@@ -30,7 +30,8 @@ def read(path: Path, kind: type[Content], remedy: str) -> Content:
     Raises
     ------
     BadInput
-        If the file is missing or is not YAML in UTF-8, or for all keys that are duplicate, wrong, missing or unknown.
+        If the file is missing or is not YAML in UTF-8, or if a key is duplicate, wrong, missing or unknown. All wrong,
+        missing and unknown keys are reported together.
     """
     content, faults = examine(path, kind, remedy)
     raise_all(faults)
@@ -43,9 +44,8 @@ def examine(
 ) -> tuple[Content | None, list[BadInput]]:
     """The content of a YAML file, and all its faults, which `read` would raise.
 
-    If there are faults, the content lacks the faulty keys, so that the rest can be checked further; None if the rest is
-    not valid either. A fault below one of the `essential` keys makes the content None, unless the fault is an unknown
-    key.
+    The content lacks the faulty keys, so that the rest can be checked further. The content is None if the rest is not
+    valid either, or if a fault other than an unknown key is below one of the `essential` keys.
     """
     try:
         content = _parsed(path.read_text(encoding="utf-8"))

@@ -1,4 +1,6 @@
-"""Tables of understanding answers and scores for display. Tables of all systems resemble tables 4 and 5 of DharmaBench.
+"""Tables for display: answers to understanding tasks, and scores of systems.
+
+The tables of all systems resemble tables 4 and 5 of DharmaBench.
 
 Not here: computing the numbers (scores, board).
 """
@@ -18,7 +20,7 @@ KINDS = [BASELINE, MODEL, TRAINED, RULE]
 
 
 def groups(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Split rows of `understanding_board` into one table for each benchmark and language, by title.
+    """Split rows of `understanding_board` into tables, by title: one table for each benchmark and language.
 
     A title is, for instance, 'DharmaBench, sa' or, for tasks without a benchmark, 'sa'.
     """
@@ -30,12 +32,12 @@ def groups(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def boards(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """A table for each group of rows of `understanding_board`, by its title.
+    """Make a table, by title, for each group of rows of `understanding_board` (see `groups`).
 
-    Systems are rows: chance, models, trained baselines, rules; within each kind, the best mean comes first. Tasks are
-    columns; the last column is the mean, if the tasks have a benchmark. A cell has the score, the sd over seeds after
-    ±, and for a trained baseline the share of the test split with a near neighbor in the train split. A mean has its
-    interval. Missing scores are null.
+    Each system has a row. The kinds of systems come in the order of `KINDS`; within a kind, the best mean comes first.
+    Each task has a column. If the tasks have a benchmark, the last column is the mean over tasks. A cell shows the
+    score and, after ±, the standard deviation over seeds. For a trained baseline, the cell also shows the percentage of
+    test samples with a near neighbor in the train split. A mean is shown with its interval. Missing scores are null.
     """
     return {title: _board(group) for title, group in groups(rows).items()}
 
@@ -79,9 +81,9 @@ def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
 
     - number of test samples;
     - percentage of test samples that are copies of a train sample;
-    - percentage with a near neighbor in the train split;
-    - percentage from a work that is also in the train split, null if works are unknown;
-    - percentage with the same label as the nearest train sample, null for spans;
+    - percentage of test samples with a near neighbor in the train split;
+    - percentage of test samples from a work that is also in the train split, null if works are unknown;
+    - percentage of test samples with the same label as their nearest train sample, null for span tasks;
     - mean percentage of a sample's n-grams that occur in the train split;
     - the baseline's score on all test samples, and on test samples without a near neighbor.
     """
@@ -108,10 +110,11 @@ def of_leakage(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def troubles(rows: pl.DataFrame) -> pl.DataFrame:
-    """Counts of the parsing steps that answers needed, and of the problems of unusable answers, from rows of `answer`.
+    """Count the parsing steps that answers needed, and the problems of unusable answers. `rows` are rows of `answer`.
 
-    The table has a row for each model and step, and for each model and problem, most frequent first: the number of
-    `answers` over all tasks and seeds, and the percentage of the model's answers.
+    For each model, the table has one row for each problem, then one row for each step, each group in descending order
+    of frequency. A row has the number of `answers` with this problem or step, over all tasks and seeds, and their
+    percentage of all answers of the model.
     """
     totals = rows.group_by("model").agg(total=pl.len())
     steps = rows.select("model", what=pl.lit("step"), name=pl.col("steps").str.split(" ")).explode("name")
@@ -124,7 +127,7 @@ def troubles(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def agreement(rows: pl.DataFrame) -> pl.DataFrame:
-    """Numbers of answers and of unusable answers by task and model, and the mean agreement of draws.
+    """For each task and model: the numbers of answers and of unusable answers, and the mean agreement of draws.
 
     `rows` are rows of `answer`.
     """
@@ -137,7 +140,7 @@ def agreement(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_answers(warehouse: Warehouse) -> Mapping[str, str]:
-    """Metadata of `answer`: counts and agreement by task and model; steps and problems by model."""
+    """Metadata of `answer`: a table of counts and agreement by task and model; a table of steps and problems."""
     rows = warehouse.read("answer", columns=["model", "task", "seed", "usable", "problem", "steps", "agreement"])
     return {"answers": markdown(agreement(rows)), "steps and problems": markdown(troubles(rows))}
 

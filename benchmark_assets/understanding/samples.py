@@ -1,4 +1,4 @@
-"""Read the samples of a task from its files: texts, the gold class or spans, the source work.
+"""Read the samples of a task from its files. A sample has texts, a gold class or gold spans, and a source work.
 
 Here: JSON lines, checked against the task's description and converted to rows. Not here: locating spans (spans), the
 tasks of a warehouse (tasks).
@@ -23,7 +23,7 @@ SAMPLE = schema("task_sample")
 SPAN = schema("task_span")
 
 MOST_SHOWN = 40
-"""Maximum number of characters of a value that a message quotes."""
+"""Maximum number of characters that a message quotes from a value."""
 
 
 class Samples(NamedTuple):
@@ -42,11 +42,12 @@ class Line(NamedTuple):
     restricted: bool
 
     def fault(self, field: str, problem: str, remedy: str = "correct the file or the description") -> BadInput:
-        """The error about a field of the line, or about the whole line if `field` is ''."""
+        """Make the error for a field of the line, or for the whole line if `field` is ''."""
         return BadInput(self.path, f"{self.where} {field}".strip(), problem, remedy)
 
     def shown(self, value: object) -> str:
-        """A value as messages may quote it: its first characters; for a restricted line, its type and length."""
+        """The text that messages quote for a value: its first characters; for a restricted line, its type and
+        length."""
         text = repr(value)
         if self.restricted:
             return f"a {type(value).__name__} of {len(value) if isinstance(value, str) else len(text)} characters"
@@ -99,12 +100,12 @@ def _lines(description: TaskDescription, path: Path) -> list[Line]:
         if text.strip()
     ]
     if not lines:
-        raise BadInput(path, "", "has no samples", "give a file of JSON lines with a sample in each")
+        raise BadInput(path, "", "has no samples", "give a file of JSON lines, one sample per line")
     return lines
 
 
 def _name(description: TaskDescription, line: Line, names: dict[str, int]) -> str:
-    """Name of a sample. `names` counts the samples of the file so far by name, and is updated."""
+    """Name of a sample, unique in its file. `names` counts samples by name and is updated."""
     name = _word(line, description.sample)
     names[name] = names.get(name, 0) + 1
     if names[name] == 1:
@@ -150,7 +151,7 @@ def _label(description: TaskDescription, line: Line) -> str:
 
 
 def _source(line: Line, description: TaskDescription) -> str | None:
-    """The work that a sample is from; None if the line has null there, or the description has no `source`."""
+    """The work that a sample is from. None if the description has no `source`, or the line has null in this field."""
     path = description.source
     if not path:
         return None

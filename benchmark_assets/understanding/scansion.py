@@ -24,8 +24,8 @@ ERROR = 5.0
 error, due to misprints, unapplied sandhi or poetic license."""
 
 NAMED = 3.4
-"""Bits to name one of ten meters. A text counts as verse if a meter saves more bits than this, relative to one bit per
-syllable."""
+"""Number of bits that name one of ten meters. A text counts as verse if its description by a meter saves more than this
+number of bits, compared with one bit per syllable."""
 
 _GANAS = MappingProxyType({
     "m": "GGG", "n": "LLL", "bh": "GLL", "y": "LGG", "j": "LGL", "r": "GLG", "s": "LLG", "t": "GGL", "g": "G", "l": "L",
@@ -33,7 +33,7 @@ _GANAS = MappingProxyType({
 
 
 def _pada(ganas: str) -> str:
-    """The pattern of a quarter with these gaṇas; its last syllable is free."""
+    """The pattern of a quarter that consists of these gaṇas. The last syllable of the quarter is free."""
     return "".join(_GANAS[gana] for gana in ganas.split())[:-1] + FREE
 
 
@@ -46,22 +46,22 @@ QUARTERS: Mapping[str, str] = MappingProxyType({
     "śārdūlavikrīḍita": _pada("m s j s t t g"),
     "sragdharā": _pada("m r bh n y y y"),
 })  # fmt: skip
-"""Pattern of a quarter, for the meters with four equal quarters. Upajāti mixes indravajrā and upendravajrā, which
+"""For each meter with four equal quarters, the pattern of a quarter. Upajāti mixes indravajrā and upendravajrā, which
 differ only in the first syllable."""
 
 PATHYA = "....LGG."
 VIPULAS = ("....LLL.", "....GLL.", "....GGG.", "....GLG.")
 EVEN = "....LGL."
-"""Quarters of the anuṣṭubh: the odd quarter of the pathyā, the odd quarters of the four vipulās, and the even quarter
-that they all share."""
+"""Patterns of quarters of the anuṣṭubh: the odd quarter in the pathyā, the odd quarter in each of the four vipulās, and
+the even quarter, which is the same in all of them."""
 
 UNITS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "anuṣṭubh_pathyā": (PATHYA + EVEN,),
     "anuṣṭubh_vipulā": tuple(odd + EVEN for odd in (PATHYA, *VIPULAS)),
     **{name: (pattern,) for name, pattern in QUARTERS.items()},
 })  # fmt: skip
-"""Patterns of the unit of each meter. The patterns of a meter have equal length. A text in the meter is a sequence of
-units, each with any of the patterns."""
+"""For each meter, the patterns that a unit (a half of an anuṣṭubh, or a quarter) may have. The patterns of a meter have
+equal length. A text in the meter is a sequence of units, and each unit has one of the patterns."""
 
 METERS = (*UNITS, "āryā")
 
@@ -74,8 +74,8 @@ ARYA = (
     (_ODD, _EVEN, _ODD, _EVEN, _ODD, _SIXTH, _ODD, _LAST),
     (_ODD, _EVEN, _ODD, _EVEN, _ODD, frozenset({"L"}), _ODD, _LAST),
 )
-"""Feet allowed at each place of the two halves of an āryā, which have 30 and 27 mātrās. Odd feet cannot be amphibrachs;
-the sixth foot of the second half is a single light syllable."""
+"""For each half of an āryā, the feet that are allowed at each place. The halves have 30 and 27 mātrās. Odd feet cannot
+be amphibrachs. The sixth foot of the second half is a single light syllable."""
 
 _PHONE = re.compile(
     r"(?P<vowel>ai|au|[aāiīuūṛṝḹeo]|(?<![aāiīuūṛṝeo])ḷ(?![aāiīuūṛṝeo]))|(?P<coda>[ṃṁḥ])|(?P<consonant>[kgcjṭḍtdpb]h?|[ṅñṇnmyrlḷvśṣsh])"
@@ -161,7 +161,7 @@ def _by_quarters(observed: str) -> dict[str, float]:
 
 
 def _arya(observed: str) -> float:
-    """Lowest cost of dividing a text into the feet of alternating first and second halves of āryās.
+    """Lowest cost of a division of a text into feet, where the first and the second half of an āryā alternate.
 
     A foot that is allowed at its place costs log2 of the number of feet allowed there. Any other group of zero to five
     syllables may take the place of a foot; it costs `ERROR` plus one bit for each syllable.
@@ -190,9 +190,9 @@ _SHADS = re.compile(r"[\u0f0d-\u0f12\u0f14|\n]+")
 _TSHEG = re.compile(r"[\u0f0b\u0f0c\s]+")
 _LETTER = re.compile(r"[\u0f40-\u0f6c]")
 LEAST_IN_VERSE = 0.4
-"""Minimum share of syllables in lines of a single odd length for a Tibetan text to count as verse. Chosen on the train
-split of VPCT, where it makes little difference: with values from 0.35 to 0.6, 86 to 88 of 100 texts are classified
-correctly."""
+"""A Tibetan text counts as verse if at least this share of its syllables is in lines of the same odd length. The value
+was chosen on the train split of VPCT, where it makes little difference: with values from 0.35 to 0.6, 86 to 88 of 100
+texts are classified correctly."""
 
 
 def lines(text: str) -> list[int]:
@@ -202,8 +202,8 @@ def lines(text: str) -> list[int]:
 
 
 def tibetan_verse(text: str) -> str:
-    """VERSE if the lines of a single odd length (5 to 15 syllables) contain at least the share `LEAST_IN_VERSE` of all
-    syllables; else PROSE."""
+    """VERSE if the lines of one odd length (from 5 to 15 syllables) together contain at least the share
+    `LEAST_IN_VERSE` of all syllables; else PROSE."""
     lengths = lines(text)
     syllables = Counter[int]()
     for length in lengths:

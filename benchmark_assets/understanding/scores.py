@@ -34,12 +34,12 @@ CONFUSION = schema("confusion")
 BASELINE_SCORE = schema("baseline_score")
 
 NO_CLASS = "(none)"
-"""Stands in `confusion` for the predicted class of an unusable answer to a task without a negative class."""
+"""Predicted class in `confusion` for an unusable answer, if the task has no negative class."""
 
 
 class Gold(NamedTuple):
-    """Gold answers to a task: its test split as rows of `task_sample` in the order of the file, and the gold spans of
-    the evaluated types as rows of `task_span`."""
+    """Gold answers to a task. `samples` are the rows of `task_sample` of the test split, in the order of the file.
+    `spans` are the rows of `task_span` with the gold spans of the evaluated types."""
 
     task: TaskDescription
     samples: pl.DataFrame
@@ -54,7 +54,7 @@ def gold(task: TaskDescription, samples: pl.DataFrame, spans: pl.DataFrame) -> G
 
 
 def marked(truth: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
-    """Points of each answer to each sample.
+    """Points of each system's answers to the test samples.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def marked(truth: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFr
     Columns of `MARKS`: a row for each system, seed and test sample, in the order of the file. `score` is from 0 to 1.
     `unit` is the work that the sample is from or, if the work is unknown, the sample. A missing answer counts as
     unusable. In a classification task, an unusable answer counts as the negative class; without a negative class, it is
-    wrong and `predicted` is null. In a span task, it counts as an answer without spans; `gold` and `predicted` are
-    always null. Answers to samples outside the test split are left out.
+    wrong and `predicted` is null. In a span task, an unusable answer counts as an answer without spans. The rows of a
+    span task have null as `gold` and `predicted`. Answers to samples outside the test split are left out.
     """
     keys = ["system", "seed", "sample"]
     sample = pl.format("{} {}", pl.lit(truth.task.task), "sample")
@@ -107,7 +107,7 @@ def task_scores(
     spans
         Columns as for `marked`, and `first`, `last` and `located`.
     how
-        Settings or origin of each system's answers, on one line.
+        For each system, the settings or the origin of its answers, as one line of text.
 
     Returns
     -------
@@ -172,9 +172,9 @@ def summary(marks: pl.DataFrame) -> dict[str, float | int | None]:
 
     Returns
     -------
-    Numbers of `seeds` and `samples`; `score`, its interval `score_low` to `score_high`, and its standard deviation over
-    seeds `score_sd`, from 0 to 100. `score_sd` is None if there is a single seed. The interval is None if there are too
-    few units.
+    The numbers of `seeds` and `samples`; the `score`, its interval from `score_low` to `score_high`, and its standard
+    deviation over seeds, `score_sd`. Scores are from 0 to 100. `score_sd` is None if there is a single seed. The
+    interval is None if there are too few units.
     """
     table = by_seed(marks)
     values = 100 * table.mean(axis=0)
@@ -211,8 +211,8 @@ def _pooled(truth: Gold, seeds: list[int], spans: pl.DataFrame) -> tuple[dict[st
 
     Returns
     -------
-    The mean over seeds of F1 in each mode of `muc.MODES`, 0 to 100; and a frame with a row for each type: the type as
-    `class`, and the columns of `classes.rates`, from counts summed over seeds.
+    For each mode of `muc.MODES`, F1 averaged over seeds, 0 to 100. And a frame with one row for each type: `class` is
+    the type; the other columns are those of `classes.rates`, computed from counts that are summed over seeds.
     """
     expected = _places(truth.spans)
     order = truth.samples["sample"].to_list()
@@ -230,18 +230,18 @@ def _pooled(truth: Gold, seeds: list[int], spans: pl.DataFrame) -> tuple[dict[st
 
 
 def _macro(marks: pl.DataFrame) -> float:
-    """Mean macro-F1 over the seeds of one system, 0 to 100."""
+    """Macro-F1 of one system, averaged over seeds: 0 to 100."""
     return 100 * float(np.mean([macro_f1(confusion(run)) for _, run in marks.group_by("seed", maintain_order=True)]))
 
 
 def _strings(spans: pl.DataFrame, keys: list[str]) -> dict[tuple[object, ...], list[tuple[str, str]]]:
-    """Type and string of each span, in order, by the values of `keys`."""
+    """Types and strings of the spans, in order, grouped by the values of the columns `keys`."""
     rows = spans.sort(*keys, "number").select(*keys, "type", "text").iter_rows()
     width = len(keys)
     return {key: [(row[-2], row[-1]) for row in group] for key, group in groupby(rows, lambda row: row[:width])}
 
 
 def _places(spans: pl.DataFrame) -> dict[str, list[muc.ScoredSpan]]:
-    """Type and place of each span, in order, by sample."""
+    """Types and places of the spans, in order, grouped by sample."""
     rows = spans.sort("sample", "number").select("sample", "type", "first", "last").iter_rows()
     return {sample: [muc.ScoredSpan(*row[1:]) for row in group] for sample, group in groupby(rows, lambda row: row[0])}

@@ -18,7 +18,7 @@ WITH, WITHOUT = "with", "without"
 
 
 class Example(NamedTuple):
-    """A sample with its gold answer: texts as JSON, and the class or the spans (type, text) of the evaluated types."""
+    """A sample with its gold answer. `texts` is JSON, `label` is the class, `spans` are pairs (type, text)."""
 
     texts: str
     label: str | None
@@ -44,8 +44,8 @@ def examples(
 ) -> list[Example]:
     """Choose examples of a task by seed.
 
-    The choice depends on hashes of names, not on a stream of random numbers. Adding a sample changes the choice only if
-    the sample becomes an example, and removing one only if it was an example.
+    The choice depends on hashes of names, not on a stream of random numbers. If a sample is added, the choice changes
+    only if the sample becomes an example. If a sample is removed, the choice changes only if the sample was an example.
 
     `train` has rows as `showable` returns them, and `spans` are the task's rows of `task_span`. The `number` examples
     alternate between the classes or, in a span task, between samples with and without spans. The order of these groups

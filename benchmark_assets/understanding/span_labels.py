@@ -1,7 +1,7 @@
-"""Annotation of spans in Label Studio: export of samples, and conversion of Label Studio's exports to files of samples.
+"""Annotation of spans in Label Studio: write samples for annotation, and convert annotations to files of samples.
 
-Here: Label Studio's tasks and interface for a span task; conversion of its exports (JSON or JSON-MIN) to JSON lines
-in the format of the task's files. Not here: labels of translations (adjudication), locating spans (spans).
+Here: Label Studio's tasks and interface for a span task; conversion of Label Studio's exports (JSON or JSON-MIN) to
+JSON lines in the format of the task's files. Not here: labels of translations (adjudication), locating spans (spans).
 """
 
 import json
@@ -86,7 +86,7 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
 
 
 def labeling_config(description: TaskDescription) -> bytes:
-    """XML of Label Studio's interface: the texts in order, and a label for each type of spans."""
+    """XML of Label Studio's interface, which shows the texts in order and has a label for each type of span."""
     view = Element("View")
     # Without this style, Label Studio shows runs of white space as one space, but its offsets count all characters.
     SubElement(view, "Style").text = ".htx-text{ white-space: pre-wrap; }"
@@ -156,7 +156,7 @@ def _samples(warehouse: Warehouse, code: str) -> tuple[TaskDescription, pl.DataF
 
 
 def _task(description: TaskDescription, row: Mapping[str, Any], marks: pl.DataFrame | None) -> dict[str, Any]:
-    """A sample in Label Studio's import format. `marks` are rows of `task_span`, which become a prediction."""
+    """A sample in Label Studio's import format. `marks` are rows of `task_span` for a prediction, or None."""
     texts = json.loads(row["texts"])
     names = {name: f"text_{number}" for number, name in enumerate(texts, start=1)}
     fields = {key: row[key] for key in ("task", "split", "sample")}
@@ -178,7 +178,7 @@ def _task(description: TaskDescription, row: Mapping[str, Any], marks: pl.DataFr
 
 
 def _export(file: Path, ignore: Collection[str]) -> Iterable[tuple[dict[str, Any], list[list[Any]]]]:
-    """Yield for each task in an export: its data, and for each finished annotation the list of marked spans."""
+    """For each task in an export, yield its data, and a list that has the marked spans of each finished annotation."""
     try:
         content = json.loads(decode(file))
     except (ValueError, RecursionError) as error:
@@ -210,7 +210,7 @@ def _check_names(file: Path, names: Iterable[str], place: int, ignore: Collectio
 def _spans(
     marks: list[Any], description: TaskDescription, text: str, file: Path, where: str
 ) -> list[tuple[str, int, int]]:
-    """Type, start and end of each marked span, in the order of the text: character offsets, end exclusive."""
+    """Type, start and end of each marked span, in the order of the text. Offsets count characters; end exclusive."""
     spans = set()
     for mark in marks:
         try:

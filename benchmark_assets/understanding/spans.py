@@ -19,7 +19,8 @@ from typing import Literal, NamedTuple
 TSHEG, BOUND_TSHEG = "\u0f0b", "\u0f0c"
 
 Way = Literal["given", "exact", "normalized", "absent"]
-"""How a span was located: at the given place, by exact search, by search in the normalized text, or not at all."""
+"""How a span was located: at the given place, by exact search, or by search in the normalized text; `absent` if the
+text lacks the span."""
 
 
 class SpanPlace(NamedTuple):
@@ -42,8 +43,8 @@ def locate(text: str, spans: Sequence[str], given_places: Sequence[tuple[int, in
 
     A span gets its given place if the text at this place equals the span. Otherwise the text is searched for the span,
     and the span gets an occurrence that no other span has yet: the one nearest to its given place, or the first one if
-    no places are given. Equal spans therefore get successive occurrences, and share them only if there are too few. A
-    place found by search never separates a letter from its combining marks.
+    no places are given. Equal spans therefore get successive occurrences. They share occurrences only if the text has
+    too few of them. A place found by search never separates a letter from its combining marks.
 
     `given_places` is empty, or has one place for each span: character offsets, end exclusive.
     """
@@ -78,7 +79,7 @@ class _Text:
         return self._whole((start, start + len(span)) for start in _occurrences(self.text, span))
 
     def alike(self, span: str) -> list[tuple[int, int]]:
-        """Places in the original text of the occurrences of the normalized span in the normalized text."""
+        """Places in the original text at which the span occurs after normalization of both."""
         words = _normalize(span.strip()).text
         starts, ends = self.normalized.starts, self.normalized.ends
         matches = ((start, start + len(words)) for start in _occurrences(self.normalized.text, words))
@@ -99,7 +100,8 @@ class _Text:
 class _Normalized(NamedTuple):
     """A normalized text, with maps from its offsets to offsets in the original text.
 
-    `starts` has an entry for the start of each letter, `ends` for the end of each letter with its combining marks.
+    `starts` has an entry for the start of each letter. `ends` has an entry for the end of each letter, after its
+    combining marks.
     """
 
     text: str

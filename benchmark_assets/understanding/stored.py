@@ -28,7 +28,7 @@ def keys(truth: scores.Gold) -> pl.DataFrame:
 
 
 def golds(warehouse: Warehouse, partitions: pl.DataFrame) -> Iterator[scores.Gold]:
-    """Yield the gold answers of each task in the column `task` of the partitions, ordered by task code."""
+    """Yield the gold answers to each task that the column `task` of the partitions names, ordered by task code."""
     for code, task in sorted(tasks.tasks(warehouse, partitions["task"].unique().to_list()).items()):
         test = pl.DataFrame({"task": [code], "split": ["test"]})
         yield scores.gold(task, warehouse.read("task_sample", test), warehouse.read("task_span", test))
@@ -40,7 +40,7 @@ def _contract(task: TaskDescription) -> str:
 
 
 def settings(warehouse: Warehouse, partitions: pl.DataFrame, dims: list[str], *more: object) -> pl.DataFrame:
-    """Settings of the partitions of an asset that scores tasks, in the columns `dims` and `settings`.
+    """Settings of partitions of an asset that scores tasks. The result has the columns `dims` and `settings`.
 
     `settings` is a hash of the task's scoring rules and of `more`; null if the task's description cannot be used.
     """
@@ -51,8 +51,8 @@ def settings(warehouse: Warehouse, partitions: pl.DataFrame, dims: list[str], *m
 def of_all(warehouse: Warehouse, partitions: pl.DataFrame, signature: str) -> pl.DataFrame:
     """Settings of an unpartitioned asset that covers all tasks.
 
-    The asset applies if there are any tasks. If the description of a task cannot be read, the settings are null, and
-    stored rows are kept.
+    If there are no tasks, the asset does not apply, and the result has no rows. If the description of a task cannot be
+    read, the settings are null, and the asset keeps its stored rows.
     """
     contracts = {}
     for code, task in tasks.readable(warehouse).items():
@@ -64,7 +64,7 @@ def of_all(warehouse: Warehouse, partitions: pl.DataFrame, signature: str) -> pl
 
 
 def groups(warehouse: Warehouse) -> dict[str, board.TaskGroup]:
-    """Group of each task, by code. Scores are averaged over the tasks of a group."""
+    """The group of each task, by task code. Scores are averaged over the tasks of a group."""
     return {code: board.TaskGroup(task.benchmark, task.language) for code, task in tasks.tasks(warehouse).items()}
 
 
@@ -76,13 +76,13 @@ def baseline_scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def baseline_marks(warehouse: Warehouse, truth: scores.Gold, table: str) -> pl.DataFrame:
-    """Points of the answers in `table` (one of `ANSWERED`) to a task; columns as in `scores.marked`."""
+    """Points of the answers to a task in `table` (one of `ANSWERED`). The columns are those of `scores.marked`."""
     spans = warehouse.read("baseline_span", keys(truth)).rename({"baseline": "system"})
     return scores.marked(truth, warehouse.read(table, keys(truth)).select(*_OF_BASELINES), spans)
 
 
 def scored_baselines(warehouse: Warehouse, partitions: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Scores of the baselines with answers in `table` (one of `ANSWERED`); columns as in `scores.BASELINE_SCORE`.
+    """Scores of the baselines that have answers in `table`, one of `ANSWERED`. The columns are `scores.BASELINE_SCORE`.
 
     `partitions` has the column `task`.
     """
@@ -117,7 +117,7 @@ def all_marks(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _kind(column: str) -> pl.Expr:
-    """Expression for the kind of a baseline (rule or trained), from the column with the baseline's name."""
+    """Expression for the kind of a baseline, rule or trained. `column` has the baseline's name."""
     return pl.when(pl.col(column).is_in(UNTRAINED)).then(pl.lit(board.RULE)).otherwise(pl.lit(board.TRAINED))
 
 

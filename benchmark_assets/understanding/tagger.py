@@ -29,8 +29,9 @@ PENALTY = 0.1
 FOLDS = 4
 LEVELS = (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6)
 CHANGES = (0.0, 0.25, 0.5, 1.0, 2.0)
-"""Candidates for the level, a constant added to the classifier's value of each stretch, and for the change, the cost of
-beginning or ending a span. Training selects the pair with the best cross-validated score on the train split."""
+"""Candidates for the level and for the change. The level is a constant that is added to the classifier's value for each
+stretch. The change is the cost of beginning or ending a span. Training selects the pair with the best cross-validated
+score on the train split."""
 
 _HOW = (
     f"linear support vector machine, C {PENALTY:g}, over stretches between signs of punctuation; level and cost of a "
@@ -76,7 +77,9 @@ def stretches(text: str) -> list[tuple[int, int]]:
 
 
 class Tagger:
-    """For each type of spans, a linear classifier over the n-grams of a stretch and of the stretches around it.
+    """Finds spans with one linear classifier for each type of span.
+
+    The features of a stretch are its n-grams and those of the stretches around it.
 
     Parameters
     ----------
@@ -85,8 +88,8 @@ class Tagger:
     spans
         Gold spans of each text.
     types
-        Types to find. A type can be learned only if the remaining texts have stretches both inside and outside its
-        spans, whichever fold is held out. Types that cannot be learned are never predicted.
+        Types to find. A type can be learned only if, for each held-out fold, the other folds have both stretches inside
+        and stretches outside spans of this type. Types that cannot be learned are never predicted.
 
     Raises
     ------
@@ -105,7 +108,9 @@ class Tagger:
 
 
 class PairTagger:
-    """For each type of spans, a linear classifier over the overlap of a stretch with another text.
+    """Finds spans with one linear classifier for each type of span.
+
+    The features of a stretch describe its overlap with another text.
 
     Parameters and errors are as for `Tagger`. `others` has, for each text, the other text with which its stretches are
     compared.
@@ -134,7 +139,7 @@ def _words(text: str) -> list[str]:
 
 
 def _surrounded(weights: csr_array, texts: Sequence[str]) -> csr_array:
-    """Weights of each stretch and of the stretches around it, shape (stretches, len(AROUND) * vocabulary).
+    """N-gram weights of each stretch and of the stretches around it, shape (stretches, len(AROUND) * vocabulary).
 
     `weights` has shape (stretches, vocabulary). Weights beyond the ends of the stretch's text are 0.
     """
@@ -152,7 +157,7 @@ def _surrounded(weights: csr_array, texts: Sequence[str]) -> csr_array:
 def _train(
     texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]], types: Sequence[str], features: csr_array
 ) -> dict[str, TypeModel]:
-    """The models of the types that can be learned, with the level and change that score best on held-out texts.
+    """Train a model for each type that can be learned, with the level and the change that score best on held-out texts.
 
     `features` has shape (stretches, features), with the stretches of all texts in order.
     """
@@ -197,7 +202,7 @@ def _inside(spans: Sequence[TaggedSpan], cut: Sequence[tuple[int, int]]) -> Iter
 def _marked(
     texts: Sequence[str], models: dict[str, TypeModel], compute: Callable[[], csr_array]
 ) -> list[list[TaggedSpan]]:
-    """Spans of all types in each text, in the order of the text. `compute` returns the features, as for `_train`."""
+    """Spans of all types in each text, in the order of the text. `compute` returns `features` as in `_train`."""
     spans: list[list[TaggedSpan]] = [[] for _ in texts]
     cuts = [stretches(text) for text in texts]
     if not any(cuts):
@@ -214,8 +219,8 @@ def _spans(
     texts: Sequence[str], cuts: Sequence[Sequence[tuple[int, int]]], kind: str, values: NDArray[np.float64],
     change: float,
 ) -> list[list[TaggedSpan]]:  # fmt: skip
-    """Spans of one type in each text, found by `_runs`. `cuts` has the stretches of each text, and `values` one value
-    for each stretch, with the texts in order."""
+    """Spans of one type in each text, found by `_runs`. `cuts` has the stretches of each text. `values` has one value
+    for each stretch of all texts, in order."""
     spans, start = [], 0
     for text, cut in zip(texts, cuts, strict=True):
         runs = _runs(values[start : start + len(cut)].tolist(), change)
@@ -245,7 +250,7 @@ def _runs(values: Sequence[float], change: float) -> list[tuple[int, int]]:
 
 
 def _score(texts: Sequence[str], gold: Sequence[Sequence[TaggedSpan]], spans: Sequence[Sequence[TaggedSpan]]) -> float:
-    """DharmaBench's score of predicted spans, mean over texts: 0 to 1."""
+    """DharmaBench's score of predicted spans, averaged over texts: 0 to 1."""
     scores = [
         muc.type_f1([span[:2] for span in predicted], [span[:2] for span in expected], text)
         for text, expected, predicted in zip(texts, gold, spans, strict=True)

@@ -1,6 +1,7 @@
 """The understanding tasks of this warehouse. Their descriptions are read from the imported files at each access.
 
-Here: the table `task`, settings by task. Not here: partitions (added by the commands), content of the files (samples).
+Here: the table `task`, settings by task. Not here: partitions, which the commands add; the content of the files
+(samples).
 """
 
 from collections import Counter
@@ -64,7 +65,7 @@ def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path)
 
 
 def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[str, TaskDescription]:
-    """Descriptions of tasks by code, by default of all tasks.
+    """Descriptions of tasks, by code; of all tasks if `codes` is None.
 
     Raises BadInput if a task was never imported, or its description can no longer be used.
     """
@@ -76,8 +77,11 @@ def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[st
 
 
 def readable(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[str, TaskDescription | None]:
-    """Descriptions by code, like `tasks`, but never raises BadInput. Tasks that were never imported are left out. A
-    description that can no longer be used is None, and the asset `task_sample` reports its error."""
+    """Descriptions of tasks, by code. Unlike `tasks`, this function never raises BadInput.
+
+    Tasks that were never imported are left out. If a description can no longer be used, its value is None, and the
+    asset `task_sample` reports the error.
+    """
     descriptions: dict[str, TaskDescription | None] = {}
     for code, (path, _) in _places(warehouse).items():
         if codes is None or code in codes:
@@ -103,9 +107,10 @@ def settings(
 
 
 def versions(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
-    """Columns `task` and `settings`: a hash of each imported task's description and files.
+    """Columns `task` and `settings`, one row for each imported task. `settings` is a hash of its description and files.
 
-    A task whose description cannot be read has settings as well, so that a run tries to read it and reports the error.
+    If a description cannot be read, `settings` is not null but a fixed word, so that a run tries to read the
+    description and reports the error.
     """
     places = _places(warehouse)
     rows = [
@@ -116,7 +121,7 @@ def versions(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
 
 
 def read_samples(warehouse: Warehouse, codes: Iterable[str]) -> tuple[samples.Samples, pl.DataFrame]:
-    """Read tasks from their files: the samples of valid tasks, and errors with the columns `task` and `error`."""
+    """Read tasks from files. Return the samples of valid tasks, and errors with the columns `task` and `error`."""
     frames = [samples.Samples(pl.DataFrame(schema=samples.SAMPLE), pl.DataFrame(schema=samples.SPAN))]
     faults = []
     places = _places(warehouse)
@@ -131,7 +136,7 @@ def read_samples(warehouse: Warehouse, codes: Iterable[str]) -> tuple[samples.Sa
 
 
 def _places(warehouse: Warehouse) -> dict[str, tuple[Path, Path]]:
-    """Absolute paths of the description and of the root of each imported task, by code."""
+    """For each imported task, by code, the absolute paths of its description and of its root."""
     rows = warehouse.read("task", columns=["task", "description", "root", "home"])
     return {
         code: (restored(path, home, warehouse.folder), restored(root, home, warehouse.folder))

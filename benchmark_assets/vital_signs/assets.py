@@ -1,4 +1,4 @@
-"""The asset of vital signs: influences on the verdicts of judges other than quality."""
+"""The asset of vital signs: influences other than quality on the verdicts of judges."""
 
 import dagster as dg
 import polars as pl
@@ -21,7 +21,7 @@ def vital_sign(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Effects of position and length on each judge's verdicts, contradictions, refusals and ties, by model."""
+    """Vital signs of each judge, by model: effects of position and length, contradictions, refusals and ties."""
     units = kinds(warehouse)
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Vital signs of judges: influences on their verdicts on pairs of texts other than the quality of the texts.
+"""Vital signs of judges: influences other than quality on verdicts about pairs of texts.
 
 Here: position, contradictions, refusals, ties and length, by judge and model. Not here: examinations of judges before
 they judge (examination), their agreement with people (audit, literary.calibration).
@@ -39,9 +39,10 @@ def verdicts(warehouse: Warehouse, calls: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `PAIR`; `shown`, the letter of the output; `won`, whether the judge preferred the output, null without a
-    preference; `tie`; `lengths`, the log of the ratio of the output's length to the other text's, null if one is empty;
-    `version` and `run` of the call. Verdicts without a call are left out, because no judge saw the pair.
+    The columns of `PAIR`, and: `shown`, the letter of the output; `won`, whether the judge preferred the output, null
+    if the judge had no preference; `tie`; `lengths`, the log of the ratio of the output's length to the other text's
+    length, null if a text is empty; `version` and `run` of the call. Verdicts without a call are left out, because no
+    judge saw the pair.
     """
     parts = [_comparisons(warehouse), _votes(warehouse)]
     studies, key = pl.DataFrame({"study": ["comparison", "aspect_vote"]}), ["asset", "model", "passage", "item"]
@@ -141,7 +142,7 @@ ENDS = ("", "_low", "_high")
 
 
 def _rate(rows: pl.DataFrame, hit: pl.Expr) -> Estimate:
-    """Share of the rows that are hits, with its interval by units; None without rows."""
+    """Share of hits among the rows, with an interval over units; None if there are no rows."""
     if rows.is_empty():
         return NONE
     hits = rows.select(hit).to_series().to_numpy()
@@ -149,5 +150,5 @@ def _rate(rows: pl.DataFrame, hit: pl.Expr) -> Estimate:
 
 
 def of_judges(warehouse: Warehouse, calls: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `vital_sign`; `calls` as for `verdicts`."""
+    """Rows of `vital_sign`. `calls` has the columns that `verdicts` requires."""
     return signs(with_units(verdicts(warehouse, calls), warehouse))

@@ -25,7 +25,7 @@ from resources.home import PROJECT
 logger = logging.getLogger("variorum.comet")
 
 SPANS = pl.List(pl.Struct({"start": pl.Int64, "end": pl.Int64, "severity": pl.String, "confidence": pl.Float64}))
-"""Errors that a checkpoint marks in a candidate, by characters from `start` to `end` (exclusive)."""
+"""Errors that a checkpoint marks in a candidate. `start` and `end` (exclusive) are character offsets."""
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -74,7 +74,7 @@ class Comet(Frozen):
 
     @property
     def signature(self) -> str:
-        """Checkpoint (name, or hashes of its files) and library version; '' without a checkpoint."""
+        """The checkpoint's name, hashes of its local files, and the library's version; '' without a checkpoint."""
         if not self.checkpoint:
             return ""
         name = self.checkpoint
@@ -90,7 +90,8 @@ class Comet(Frozen):
         return f"{name}|unbabel-comet {_library('unbabel-comet')}"
 
     def score(self, triples: pl.DataFrame) -> pl.DataFrame:
-        """Score triples of texts, or pairs that lack the reference or the source; equal ones are scored once.
+        """Score triples of source, candidate and reference, or pairs without one of the two. Equal rows are scored
+        once.
 
         Parameters
         ----------
@@ -99,8 +100,8 @@ class Comet(Frozen):
 
         Returns
         -------
-        The triples, in order, with `score` and `cut` (whether a text was truncated) and, for the kind `xcomet`, `spans`
-        (as in resources.comet.joint); no rows if no checkpoint is configured.
+        The triples in the same order, with the columns `score`, `cut` (whether a text was truncated) and, for the kind
+        `xcomet`, `spans` (as in resources.comet.joint). There are no rows if no checkpoint is configured.
 
         Raises
         ------
@@ -129,7 +130,8 @@ class Comet(Frozen):
         return triples.join(scores, on=self.inputs, maintain_order="left")
 
     def _work(self, texts: IO[bytes], results: IO[bytes], errors: IO[bytes]) -> None:
-        """Run the worker on these files; kill it if this method is interrupted. It also exits with this process."""
+        """Run the worker on these files; kill it if this method is interrupted. The worker also exits if this process
+        ends."""
         descriptors = texts.fileno(), results.fileno()
         version = _library("unbabel-comet")
         settings = self.kind, self.checkpoint, self.tokenizer, self.device, self.token_budget, version, *descriptors

@@ -27,8 +27,8 @@ def score(model: Any, rows: pl.DataFrame, kind: str, token_budget: int, tell: Te
     Returns
     -------
     Columns `score`, `cut` (whether texts exceeded the length that the checkpoint reads) and, for the kind xcomet,
-    `spans`: errors in the candidate, by characters from `start` to `end` (exclusive), in the order of the text. The
-    results are in the order of the rows.
+    `spans`: the errors in the candidate, in the order of the text, with the character offsets `start` and `end`
+    (exclusive). The results are in the order of the rows.
 
     Raises
     ------

@@ -163,7 +163,9 @@ def embed(model: Any, texts: Sequence[str], token_budget: int, tell: Tell) -> "t
 
 
 def batches(lengths: Sequence[int], budget: int, done: str, items: str, tell: Tell) -> Iterator[list[int]]:
-    """Yield batches of positions, longest text first: at most `budget` tokens with padding, but at least one text.
+    """Yield batches of positions, longest text first.
+
+    A batch has at most `budget` tokens, including padding, or a single text that is longer.
 
     Between batches, `tell` reports the progress as '<done> 10 of 20 <items>'.
     """

@@ -67,8 +67,8 @@ class Downloads(Frozen):
     timeout
         Seconds to wait for a connection, and for each further chunk of a response.
     deadline
-        Seconds for a whole file, with all retries and with pauses that the host asks for. A host that misses it gets no
-        further requests in this download.
+        Seconds for a whole file, including all retries and the pauses that the host requests. A host that misses the
+        deadline gets no further requests in this download.
     most_bytes
         Size limit of a file. The default is ten times the size of the largest text of any source.
     """
@@ -93,8 +93,8 @@ class Downloads(Frozen):
         Returns
         -------
         The files, and a fault for each failed file. A file fails if its path or URL is invalid, the source lacks it or
-        sends something else, the local file was edited, the digest is not the expected one, the server does not send it
-        and there is no local file, or the disk is full or not writable.
+        sends something else, the local file was edited, the digest is not the expected one, the server gives no usable
+        response and there is no local file, or the disk is full or not writable.
 
         Raises
         ------
@@ -176,7 +176,7 @@ async def _obtain(
 
 
 def _is_final(file: Wanted, local: Record) -> bool:
-    """Whether the local file is the version that the description names, in which case no request is needed."""
+    """Whether the local file is the version that the description names. If it is, no request is needed."""
     return local.sha256 == file.sha256 if file.sha256 else bool(file.commit) and local.url == file.url
 
 
@@ -200,7 +200,7 @@ def _local_record(place: Path, record: Record | None) -> Record | None:
 
 
 def _accepted(file: Wanted, received: Received, local: Record | None) -> Record:
-    """Make the record of a received file. If the content has not changed, `fetched_at` stays as it was.
+    """Make the record of a received file. If the content is unchanged, `fetched_at` is unchanged.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def _check_digest(file: Wanted, record: Record) -> None:
 
 
 def _check_wanted(file: Wanted) -> None:
-    """Raise BadInput for an invalid URL, or for a path that is hidden, outside the folder, or the manifest's own."""
+    """Raise BadInput for an invalid URL, or for a path that is hidden, is outside the folder or is the manifest's."""
     parts = PurePosixPath(file.path).parts
     if not parts or any(part.startswith((".", "/")) for part in parts) or file.path == manifest.NAME:
         raise file.fault(f"{file.path!r} is not a valid path", "give a path below the folder")

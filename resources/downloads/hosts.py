@@ -1,4 +1,4 @@
-"""Limits on requests to a host: one at a time, a pause between requests, and waits that the host asks for.
+"""Limits on requests to a host: one at a time, a pause between requests, and waits that the host requests.
 
 Here: when a host may receive a request. Not here: requests and responses (transfer).
 """
@@ -14,7 +14,8 @@ class Unreachable(Exception):  # noqa: N818 - a state of the server
 
 
 class Hosts:
-    """Tracks when each host may receive its next request: `pause` seconds after the end of the last one, or later."""
+    """Tracks when each host may receive its next request: at least `pause` seconds after the end of the last
+    request."""
 
     def __init__(self, pause: float) -> None:
         self.pause = pause

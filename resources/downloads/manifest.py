@@ -3,7 +3,8 @@
 The manifest is one JSON array, sorted by path and rewritten as a whole. Not here: locking (downloads).
 
 A downloaded file and its record are two files, and a process may be killed between the two writes. The record is
-therefore written to `_PLACING` first, and added by the next `read` if the file is in its place.
+therefore written to `_PLACING` first. The next `read` adds this record to the manifest if the downloaded file has the
+recorded digest.
 """
 
 from contextlib import suppress
@@ -26,8 +27,9 @@ class Record(Frozen):
     """A downloaded file.
 
     `path` is relative to the folder. `url` is the URL before redirects. `commit` is the commit that the description
-    names, '' for a branch or a site without commits: the version is then identified by `sha256`, `etag` and
-    `last_modified` (the server's headers, unchanged). `fetched_at` is the time of the first download of this content.
+    names, '' for a branch or a site without commits. Without a commit, the version is identified by `sha256`, `etag`
+    and `last_modified` (the server's headers, unchanged). `fetched_at` is the time of the first download of this
+    content.
     """
 
     path: str
@@ -76,7 +78,7 @@ def read(folder: Path) -> dict[str, Record]:
 
 
 def place(folder: Path, record: Record, body: bytes) -> None:
-    """Write a file below the folder. The caller then writes the manifest with its record."""
+    """Write a file below the folder. The caller must then write the manifest with the file's record."""
     whole_files.write(folder / _PLACING, record.model_dump_json())
     whole_files.write(folder / record.path, body)
 

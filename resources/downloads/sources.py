@@ -28,7 +28,7 @@ _CHAPTERS = (
     1, 21, 33, 44, 60, 76, 90, 100, 116, 129, 146, 157, 167, 179, 197, 209, 221, 235, 256, 273, 290, 306, 320, 334, 360,
     383, 424,
 )  # fmt: skip
-"""Number of the first verse of each of the Dhammapada's 26 chapters, then the number of the last verse plus one."""
+"""Numbers of the first verses of the Dhammapada's 26 chapters, and the number of its last verse plus one."""
 
 
 class Download(Frozen):
@@ -84,7 +84,8 @@ class Download(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A file to download: uid or path of its text, URL, path below the download folder, and licence.
+    """A file to download. `text` is the uid of its text, or its path in the repository for the source `github`. `path`
+    is its path below the download folder.
 
     `commit` is the commit in the URL, '' if it has none. `sha256` is the expected digest; '' accepts any.
     """
@@ -104,7 +105,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A publisher of texts. `paths` maps a uid to the paths of its files below `base`: none if no rule applies.
+    """A publisher of texts. `paths` maps a uid to the paths of its files below `base`; no paths if no rule applies.
 
     `repository` and `branch` are the defaults for `{repository}` and `{commit}` in `base`.
     """
@@ -118,11 +119,11 @@ class Source:
 
 
 def wanted(downloads: Sequence[Download], where: object) -> list[Wanted]:
-    """List the files to download for a corpus description, in its order, without duplicates.
+    """List the files to download for a corpus description, in the order of the description and without duplicates.
 
-    A file keeps its folder below the base, and its name if the name begins with the uid (`mn1_root-pli-ms.json`).
-    Otherwise it is named after the uid (`suttas/MN/mn1.html`), because readers look for the uid. A file of a repository
-    keeps its path there.
+    A file keeps its folder below the base. Its name is kept if the name begins with the uid (`mn1_root-pli-ms.json`),
+    and is otherwise replaced by the uid (`suttas/MN/mn1.html`), because readers look for the uid. A file of a
+    repository keeps its path in the repository.
 
     Parameters
     ----------
@@ -205,7 +206,7 @@ def _legacy(uid: str) -> tuple[str, ...]:
 
     His files are directly in the folder of the collection; later translators have subfolders (`mn/horner/mn1.html`). DN
     and Dhp have no rule, because most of their files are by other translators, under other terms. Some files of SN and
-    AN are, too; each page names its translator and terms at the end.
+    AN are by other translators, too; each page names its translator and terms at the end.
     """
     folder = _folder(uid)
     return (f"html_text/en/pli/sutta/{folder}/{uid}.html",) if folder and uid[:2] in ("mn", "sn", "an") else ()

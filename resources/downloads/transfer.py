@@ -18,7 +18,7 @@ from resources.downloads.sources import Wanted
 from resources.provider.reading import retry_after
 
 ATTEMPTS = 4
-"""Maximum number of requests for a file. Each asks for the whole file."""
+"""Maximum number of requests for a file. Each request is for the whole file."""
 
 REDIRECTS = 5
 """Maximum number of consecutive redirects."""
@@ -28,7 +28,7 @@ _BUSY = {429, 503}
 
 
 class Received(NamedTuple):
-    """A whole file, and the headers that identify its version; a header is None if the server sent none."""
+    """A whole file, and the headers that identify its version; a header is None if the server did not send it."""
 
     body: bytes
     etag: str | None
@@ -37,7 +37,9 @@ class Received(NamedTuple):
 
 @dataclass(frozen=True)
 class Transfer:
-    """Downloads files, each within a size limit and a `deadline`: seconds for all attempts and pauses.
+    """Downloads files, each within a size limit and a time limit.
+
+    `deadline` is the time limit in seconds for all attempts and pauses of one file.
 
     Compressed responses are refused, so `most_bytes` limits what is received, held in memory and written.
     """

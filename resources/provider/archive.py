@@ -1,8 +1,8 @@
 """Old requests and replies, moved from the ledger to compressed files, from which they can still be read.
 
-Thousands of requests and replies compressed together take a fraction of the space that they take one by one. Files are
-named by a hash of their content and are never changed or removed, so that a copy of the ledger always finds the files
-that it refers to.
+Thousands of requests and replies that are compressed together take a fraction of the space that they take if each is
+compressed alone. Files are named by a hash of their content and are never changed or removed, so that a copy of the
+ledger always finds the files that it refers to.
 
 Here: the files, and the rows of `archived` that point into them. Not here: when replies are old (automation.runs).
 """
@@ -36,7 +36,9 @@ def folder(ledger: Path) -> Path:
 
 
 def text(ledger: Path, body: bytes, file: str | None, start: int, length: int) -> bytes:
-    """The text of a request or reply, given its body in the ledger and the row of `archived`, if it has one.
+    """The text of a request or reply. `body` is its body in the ledger.
+
+    `file`, `start` and `length` are from its row of `archived`; `file` is None if there is no such row.
 
     Raises
     ------
@@ -49,7 +51,7 @@ def text(ledger: Path, body: bytes, file: str | None, start: int, length: int) -
 
 
 def files(connection: sqlite3.Connection, ledger: Path) -> list[Path]:
-    """Names of the compressed files that a ledger refers to."""
+    """Paths of the compressed files to which a ledger refers."""
     names = connection.execute("SELECT DISTINCT file FROM archived ORDER BY file").fetchall()
     return [folder(ledger) / name for (name,) in names]
 
@@ -73,7 +75,8 @@ def move(connection: sqlite3.Connection, ledger: Path, before: float, fewest: in
     """Move the bodies of replies received before a time (Unix), and of their requests, to one file.
 
     The caller's transaction holds the ledger's write lock. The file is on disk before the caller commits the rows that
-    point into it. Return the number of replies: at most FILE, and 0 if there are fewer than `fewest`.
+    point into it. Return the number of moved replies: at most FILE, and 0 if there are fewer than `fewest` replies to
+    move.
     """
     rows = connection.execute(_OLD, (before, FILE)).fetchall()
     if len(rows) < max(fewest, 1):

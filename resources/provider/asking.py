@@ -28,7 +28,8 @@ TRIES = 6
 """Maximum number of questions about one item: the first, and five retries (audit, section 3.4)."""
 
 TRIES_OF_LENGTH = 2
-"""Maximum number of tries that reach the token limit. Such replies are expensive, and retries rarely help."""
+"""Maximum number of replies about one item that reach the token limit. Such replies are expensive, and retries rarely
+help."""
 
 SECONDS_BETWEEN_WORDS = 5.0
 """Interval between progress messages, in seconds."""
@@ -39,7 +40,8 @@ Value = TypeVar("Value")
 
 
 Read = Callable[[Reading], tuple[Value, str | None]]
-"""Function that returns a reply's value and how it was parsed (`Fields.how`); raises Unusable without a value."""
+"""Function that returns a reply's value and the way in which it was parsed (`Fields.how`). The function raises Unusable
+if the reply has no value."""
 
 
 def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -> Read[Value]:
@@ -48,7 +50,8 @@ def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -
     Parameters
     ----------
     read
-        Function that computes the reply's value from its fields; raises ValueError, with the reason, if there is none.
+        Function that computes the reply's value from its fields. If there is no value, the function raises ValueError
+        with the reason.
     """
 
     def from_reply(reading: Reading) -> tuple[Value, str | None]:
@@ -65,10 +68,10 @@ def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -
 class Template(Generic[Value]):
     """The common part of all questions of one kind to one model.
 
-    `values` fills the variables of `prompt` that are the same for all items; `variable` names the variable for the
-    item, which is inserted as JSON. `answer` is the JSON schema of a reply, and `read` extracts the reply's value.
-    `purpose` is recorded in the accounts. At most `tries` questions are asked about an item. A failed call with an
-    outcome in `final` is read like a reply, because asking again would not change the outcome.
+    `values` fills the variables of `prompt` that are the same for all items; `variable` is the name of the variable for
+    the item; the item is inserted as JSON. `answer` is the JSON schema of a reply, and `read` extracts the reply's
+    value. `purpose` is recorded in the accounts. At most `tries` questions are asked about an item. A failed call with
+    an outcome in `final` is read like a reply, because asking again would not change the outcome.
     """
 
     model: Model
@@ -113,8 +116,9 @@ async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int 
     """Ask about one item until a reply can be read.
 
     The question is asked at most `template.tries` times, and again only after an unusable reply. The model abstains if
-    no reply is usable, if two unusable replies reached the token limit, or if it refuses: asking again would cost as
-    much and end the same way. A truncated reply is usable if its value was complete before the cut.
+    no reply is usable. It abstains at once if two unusable replies reached the token limit, or if it refuses, because
+    asking again would cost as much and end the same way. A truncated reply is usable if its value was complete before
+    the cut.
 
     A failed call is an error, not an abstention: the model may answer later.
 
@@ -147,7 +151,8 @@ async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int 
 
 
 def estimate_all(provider: Provider, questions: Iterable[Question]) -> Estimate | None:
-    """Estimate calls and cost of questions to any models, at one call per question; None if there are no questions."""
+    """Estimate the cost of questions to one or more models, at one call per question; None if there are no
+    questions."""
     by_model: dict[str, list[Question]] = {}
     for question in questions:
         by_model.setdefault(question.model.name, []).append(question)
@@ -164,8 +169,8 @@ def ask_all(
 ) -> list[tuple[Thing, Value]]:
     """Ask models about many things concurrently, as far as their lanes allow, and pair each thing with its result.
 
-    Results are in the order of the things. Things are also started in order: if the budget runs out, the last ones
-    stay without a reply. Progress is logged under `name` every few seconds and at the end of a round.
+    Results are in the order of the things. Things are also started in order: if the budget runs out, the last things
+    get no reply. Progress is logged under `name` every few seconds and at the end of a round.
 
     Parameters
     ----------
@@ -196,7 +201,7 @@ def ask_all(
 
 
 def one_round(things: Sequence[Thing]) -> Callable[[Sequence[tuple[Thing, Value]]], Sequence[Thing]]:
-    """Make a function for the argument `following` of `ask_all` that gives a single round with all things."""
+    """Make the argument `following` of `ask_all` for a single round with all things."""
     return lambda results: () if results else things
 
 

@@ -31,25 +31,25 @@ QUIET = 20.0
 """Seconds that a question waits before the wait is logged."""
 
 LONGEST_WAIT = 600.0
-"""Longest delay that a server may announce, in seconds. If it announces a longer one, the model is not asked again."""
+"""Longest delay that a server may announce, in seconds. After a longer delay, the model is not asked again."""
 
 TRUSTED = 3
-"""Number of announced delays that are trusted. If the server still throttles after them, the next delays are at least
-as long as for a server that announces none."""
+"""Number of announced delays that are trusted. If the server still throttles after these delays, the next delays are at
+least as long as the delays for a server that announces nothing."""
 
 ALIKE = 12
-"""Number of questions rejected in the same words, with no answer in between, after which a model is not asked again. If
-the words differ, the limit is twice as high, because a message may name the call or the time. A single unacceptable
-passage stays below the limit: it is in at most five (nested) batches."""
+"""A model is not asked again after it has rejected this many questions in the same words, with no answer in between. If
+the words differ, the limit is twice as high, because a message may contain the id of the call or the time. A single
+unacceptable passage stays below the limit, because it is in at most five (nested) batches."""
 
 
 @dataclass(frozen=True)
 class Waits:
     """Waiting before a question is asked again, in seconds.
 
-    Pauses begin with `first` and double each time up to `longest`. The actual pause is drawn at random between half and
-    all of it, so that callers do not all retry at the same time. Once a question has waited longer than `patience` for
-    a server that is down or throttles, its model is not asked again.
+    Pauses begin with `first` and double each time up to `longest`. The actual pause is a random duration between half
+    and all of this time, so that callers do not all retry at the same time. Once a question has waited longer than
+    `patience` for a server that is down or throttles, its model is not asked again.
     """
 
     first: float = 0.5

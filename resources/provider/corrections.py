@@ -25,7 +25,7 @@ SCHEMA = {
 def uncertain(path: Path) -> pl.DataFrame:
     """Finished attempts of unknown cost, a subset of `ledger.attempts`.
 
-    Attempts that were in flight when their process died become uncertain first.
+    First, attempts that were in flight when their process died are marked as uncertain.
     """
     with Ledger(path, "corrections", Budget()):
         frame = attempts(path)
@@ -38,9 +38,9 @@ def correct(path: Path, numbers: Iterable[int], cost: float | None, author: str,
     Parameters
     ----------
     numbers
-        Numbers of the attempts. If one of them cannot be corrected, none is.
+        Numbers of the attempts. If one attempt cannot be corrected, no attempt is changed.
     cost
-        US dollars that each of the attempts cost; None for the worst case that was reserved for it.
+        Cost of each attempt in US dollars; None for the worst case that was reserved for the attempt.
 
     Raises
     ------
@@ -57,7 +57,8 @@ def correct(path: Path, numbers: Iterable[int], cost: float | None, author: str,
 def corrections(path: Path) -> pl.DataFrame:
     """All corrections, oldest first: columns SCHEMA, with money in US dollars and times in UTC.
 
-    `before` is null if the cost was unknown, so that the worst case, `at_most`, counted in its place.
+    `before` is null if the cost was unknown. Until the correction, the accounts then contained the worst case,
+    `at_most`.
     """
     query = (
         "SELECT made, author, attempt, model, before, reserved, after, note FROM correction c "
@@ -84,7 +85,7 @@ def _correct(
         raise BadInput(path, str(number), "had no price, so its worst case is unknown", "give the amount: `--cost`")
     after = reserved if cost is None else round(cost * NANO)
     if after == before:
-        raise BadInput(path, str(number), f"already costs {after / NANO:g} dollars", "leave it out")
+        raise BadInput(path, str(number), f"already costs {after / NANO:g} dollars", "leave out this attempt")
     connection.execute("UPDATE attempt SET cost = ? WHERE id = ?", (after, number))
     connection.execute(
         "UPDATE account SET paid = paid + ?, uncertain = uncertain - ? WHERE name IN (?, ?, ?)",

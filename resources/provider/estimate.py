@@ -26,7 +26,7 @@ class Estimate(NamedTuple):
         calls = f"{self.calls} calls, {self.recorded} of them already in the ledger"
         if self.about is None or self.most is None:
             return f"{calls}; cost unknown, because the registry has no price"
-        return f"{calls}; the others cost about {self.about:.4f} dollars, at most {self.most:.4f}"
+        return f"{calls}; the remaining calls cost about {self.about:.4f} dollars, at most {self.most:.4f}"
 
 
 def total(estimates: Iterable[Estimate]) -> Estimate:

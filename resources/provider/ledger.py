@@ -47,8 +47,8 @@ BALLAST = 8 << 20
 """Bytes reserved on disk. They are released when the disk is full, so that replies in flight can still be stored."""
 
 INCREDIBLE = 10
-"""If the reported tokens would cost more than this many times the worst case of the call, the report is not trusted and
-the cost counts as unknown. Otherwise, a single wrong number would exhaust the budget permanently."""
+"""If the reported tokens would cost more than this many times the worst-case cost of the call, the report is not
+trusted and the cost counts as unknown. Otherwise, a single wrong number would exhaust the budget permanently."""
 
 PATIENCE = 600
 """Seconds for which replies are kept in memory while they cannot be stored."""
@@ -222,11 +222,11 @@ class Ledger:
             await asyncio.shield(self._flush)
 
     def abandon(self, attempt: int) -> None:
-        """Close an attempt whose caller no longer waits. It becomes uncertain, unless its reply is stored."""
+        """Close an attempt whose caller no longer waits. The attempt becomes uncertain, unless its reply is stored."""
         self._queue(_Write(lambda connection: _close(connection, "id = ?", attempt), None, paid=True))
 
     async def settle_the_dead(self) -> None:
-        """Close the attempts of dead sessions: settle those with a stored reply; the rest become uncertain."""
+        """Close the attempts of dead sessions: settle attempts with a stored reply, and mark the rest as uncertain."""
         await self._write(self._settle_the_dead, paid=False)
 
     def _settle_the_dead(self, connection: sqlite3.Connection) -> None:
@@ -300,7 +300,7 @@ class Ledger:
             self._flush = asyncio.create_task(self._flush_all())
 
     async def _flush_all(self) -> None:
-        """Carry out queued changes until the queue is empty, all waiting changes in one transaction."""
+        """Carry out queued changes until the queue is empty. All changes that are waiting share one transaction."""
         try:
             while self._writes:
                 await asyncio.sleep(0)  # lets other tasks queue their changes first
@@ -363,7 +363,7 @@ class Ledger:
             await asyncio.sleep(1)
         if not self._give_up:
             self._give_up = time.monotonic() + PATIENCE
-            logger.error("%s; replies in flight use the reserved space, or wait in memory", self._full)
+            logger.error("%s; replies in flight are stored in the reserved space, or kept in memory", self._full)
         if time.monotonic() < self._give_up:
             return paid
         for write in paid:
@@ -462,7 +462,7 @@ _KINDS: Mapping[str, Any] = {
 def replies(path: Path, model: str) -> Iterator[tuple[int, bytes, Raw]]:
     """Yield replicate, request body (JSON) and raw reply of each finished question to a model, oldest first.
 
-    A question is finished by a reply, or by an error that would occur again.
+    A question is finished if it got a reply, or an error that would occur again.
     """
     ends = ", ".join(f"'{outcome}'" for outcome in Outcome if outcome.policy in (Policy.USE, Policy.FAIL))
     with _closing(path) as connection:
@@ -493,7 +493,7 @@ def ended(path: Path, keys: Iterable[str], outcome: Outcome, times: int) -> set[
 
 
 def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:
-    """Total prompt tokens and completion tokens of a model's replies for a purpose; None if none are recorded."""
+    """Sums of prompt tokens and of completion tokens of a model's replies for a purpose; None if none are recorded."""
     with _closing(path) as connection:
         prompt, completion = connection.execute(
             "SELECT sum(prompt_tokens), sum(completion_tokens) FROM attempt WHERE model = ? AND purpose = ?",
@@ -503,7 +503,8 @@ def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:
 
 
 def served(path: Path, place: str, requested: str) -> tuple[str, str]:
-    """Versions that an endpoint reported for the model `requested`: the first one, and the one in the latest probe.
+    """Versions that an endpoint reported for the model `requested`: the first version, and the version in the latest
+    probe.
 
     A version is '' if none was reported.
     """

@@ -15,7 +15,7 @@ from resources.provider.served import probe, question, versioned, worth_probing
 
 
 class Provider(Frozen):
-    """Models, judges and aligners of a registry, asked through a ledger.
+    """Models, judges and aligners of a registry, and the ledger through which they are asked.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ TOKENS_OF_A_MESSAGE = 16
 
 
 def hashed(place: str, replicate: int, body: bytes) -> str:
-    """Hash place, replicate and request body into the key of a question: 32 hexadecimal digits."""
+    """Return the key of a question, 32 hexadecimal digits: a hash of its place, its replicate and its request body."""
     return blake2b(f"{place}\0{replicate}\0".encode() + body, digest_size=16).hexdigest()
 
 

@@ -86,7 +86,7 @@ MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
 
 TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
 OVERSIZED, REDIRECTED = "the reply is too long", "redirected"
-"""Prefixes of further reasons; each continues with the limit or the host."""
+"""Prefixes of further reasons. The limit or the host follows the prefix."""
 
 
 class Raw(NamedTuple):
@@ -106,7 +106,8 @@ class Raw(NamedTuple):
 class Reading:
     """The content of a raw reply.
 
-    Numbers that the endpoint does not report are None, and strings ''. `cost` is in US dollars.
+    A number that the endpoint does not report is None, and a string that it does not report is ''. `cost` is in US
+    dollars.
     """
 
     outcome: Outcome
@@ -193,7 +194,7 @@ def _body(raw: Raw) -> Reading:
 
 
 def _answered_by(reading: Reading, headers: Mapping[str, str]) -> Reading:
-    """Fill in the model, deployment and cost that a gateway's headers state, where the body lacks them.
+    """If the body lacks the model, the deployment or the cost, take it from a gateway's headers.
 
     LiteLLM's body repeats the requested name, and its cost is 0 for models whose price it does not know
     (https://docs.litellm.ai/docs/proxy/response_headers, https://github.com/BerriAI/litellm/issues/13790). ngrok names

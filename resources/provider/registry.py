@@ -152,9 +152,10 @@ class CometEntry(Frozen):
 
 
 class MetricEntry(CometEntry):
-    """A further metric of passages: TER (kind `ter`), or a checkpoint of a kind of resources.comet.
+    """A further metric of passages: TER (kind `ter`), or a checkpoint of one of the kinds in resources.comet.
 
-    `kind` is by default the name of the entry. MetricX needs the `tokenizer` of mT5 in the size of the checkpoint.
+    `kind` is by default the name of the entry. MetricX also needs a `tokenizer`: the one of the mT5 that has the size
+    of the checkpoint.
     """
 
     kind: Literal["", "ter", "kiwi", "xcomet", "metricx-23", "metricx-23-qe", "metricx-24", "metricx-24-qe"] = ""
@@ -164,7 +165,7 @@ class MetricEntry(CometEntry):
 class EmbedderEntry(Frozen):
     """An embedder: a model behind an endpoint's `/embeddings`, or a sentence-transformers model ('' for MiniLM).
 
-    `served` is the name of the model that must answer at the endpoint, as its replies report it; '' for any.
+    `served` is the name of the model that must answer at the endpoint, as its replies report it; '' accepts any model.
     """
 
     endpoint: str | None = None
@@ -352,7 +353,7 @@ class Registry(Frozen):
         return Comet(**self.comet.model_dump())
 
     def chosen_metrics(self) -> dict[str, Comet | None]:
-        """Make the checkpoints of `metrics`, by the name of the metric; None for TER, which has none."""
+        """Make the checkpoints of `metrics`, by the name of the metric; None for TER, which has no checkpoint."""
         return {
             name: None if entry.kind == "ter" else Comet(**entry.model_dump()) for name, entry in self.metrics.items()
         }
@@ -414,7 +415,7 @@ def _check_metric(name: str, metric: MetricEntry, path: Path) -> None:
         known = ", ".join(["ter", *METRICS])
         raise BadInput(path, f"{key}.kind", "is missing, and the metric's name is not a kind", f"give one of {known}")
     if kind != "ter" and not metric.checkpoint:
-        remedy = f"name one, for instance {EXAMPLES[kind]}, and run `make comet`"
+        remedy = f"name a checkpoint, for instance {EXAMPLES[kind]}, and run `make comet`"
         raise BadInput(path, f"{key}.checkpoint", "is missing", remedy)
     if kind.startswith("metricx") and not metric.tokenizer:
         remedy = "name the mT5 of the checkpoint's size, for instance google/mt5-large"

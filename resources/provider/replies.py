@@ -76,7 +76,7 @@ class Tolerance(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The text of a reply without its fence, and the JSON value in the text; `found` is false if there is none.
+    """The text of a reply without its fence, and the JSON value in the text; `found` is false without a value.
 
     `begun` is true if the reply was cut off within the value.
     """
@@ -218,7 +218,10 @@ def _skip_space(text: str, position: int) -> int:
 
 
 def _spoken(text: str, key: str, cut: bool, repairing: bool, steps: list[str]) -> Found:
-    """Find the JSON value with a key, else, in a complete reply, any JSON value. Several such values must be equal."""
+    """Find the JSON value with a key or, in a complete reply without such a value, any JSON value.
+
+    If several values qualify, they must be equal.
+    """
     if thoughts := _THINKING.match(text):
         if not thoughts[0].endswith("</think>"):
             raise Unusable("cut off while thinking")
@@ -254,7 +257,7 @@ def _whole(text: str) -> Found | None:
 
 
 def _note_around(rest: str, steps: list[str]) -> None:
-    """Record a step for a fence and a step for other text, if `rest`, the text around a value, contains them."""
+    """Record a step if `rest`, the text around a value, has a fence, and a step if it has other text."""
     unfenced = _FENCES.sub("", rest)
     if unfenced != rest:
         steps.append("fence")
@@ -297,7 +300,7 @@ def _values(text: str, repairing: bool) -> Iterator[_Value]:
 
 
 def _mended(text: str) -> Any:
-    """Parse JSON with single quotes or trailing commas as Python, which allows both but refuses unfinished values."""
+    """Parse JSON with single quotes or trailing commas as Python, which allows these but refuses unfinished values."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", SyntaxWarning)  # an escape that is invalid in JSON and Python
@@ -345,7 +348,8 @@ def _holds(value: Any, key: str) -> bool:
 
 
 def entry(content: Any, key: str, steps: list[str]) -> Any:
-    """Look up a key in an object, in any letter case, singular or plural; return other content unchanged.
+    """Look up a key, in any letter case, singular or plural, in an object. Return content that is not an object
+    unchanged.
 
     Raises
     ------

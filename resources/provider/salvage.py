@@ -39,7 +39,7 @@ _ACCOUNTS = """
 
 
 class Salvaged(NamedTuple):
-    """Number of attempts and of replies in the new ledger, and of replies that are certainly lost."""
+    """Number of attempts in the new ledger, of replies in the new ledger, and of replies that are certainly lost."""
 
     attempts: int
     replies: int
@@ -85,7 +85,7 @@ def salvage(damaged: Path, new: Path) -> Salvaged:
 
 
 def put_back(path: Path, calls: pl.DataFrame) -> int:
-    """Add attempts that a ledger lacks, from rows of `model_call`; return their number. Their replies stay lost.
+    """From rows of `model_call`, add the attempts that a ledger lacks; return their number. Their replies stay lost.
 
     The attempts keep their costs in the accounts, so that budgets hold.
     """

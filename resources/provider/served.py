@@ -28,10 +28,10 @@ logger = logging.getLogger("variorum.provider")
 
 
 def versioned(model: Model, path: Path) -> Model:
-    """Return the model; `served` is the current version if it differs from the first one seen, else ''.
+    """Return the model with `served` set to the current version, or to '' if that is the first version that was seen.
 
-    Keys of questions to the first version contain no version. Keys of questions to another version do, so these
-    questions are asked again; if the first version returns, its replies are found again.
+    The key of a question to the first version contains no version. The key of a question to another version contains
+    that version, so the question is asked again. If the first version is served again, its replies are found again.
     """
     first, now = ledger.served(path, model.place, model.settings.id)
     return replace(model, served=now if now and first and now != first else "")

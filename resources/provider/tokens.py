@@ -43,7 +43,7 @@ def counter(tokenizer: Path | None) -> Counter:
     Raises
     ------
     BadInput
-        If the file does not exist. The counter raises it at the first text if the file is not a tokenizer.
+        If the file does not exist. If the file is not a tokenizer, the counter raises BadInput at the first text.
     """
     if tokenizer is None:
         return estimate

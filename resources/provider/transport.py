@@ -186,7 +186,8 @@ class _ErrorStatus(Exception):  # noqa: N818 - a reply, which an exception carri
 
 
 async def _end_at_error(response: Any) -> None:
-    """Hook that reads only the beginning of an error's body, and no redirection's body. The SDK would read all."""
+    """Hook that reads only the beginning of an error's body, and skips a redirection's body. The SDK would read
+    both."""
     import httpx2
 
     if response.has_redirect_location:
@@ -208,7 +209,10 @@ class _RedirectedError(Exception):
 
 
 def _same_host(endpoint: Any) -> Callable[[Any], Awaitable[None]]:
-    """A hook that refuses requests, such as redirected ones, to another host or without the endpoint's encryption."""
+    """Make a hook that refuses a request to another host than the endpoint's, or without the endpoint's encryption.
+
+    Such requests can follow from redirections.
+    """
 
     async def check(request: Any) -> None:
         url = request.url
@@ -221,7 +225,7 @@ def _same_host(endpoint: Any) -> Callable[[Any], Awaitable[None]]:
 
 
 def _causes(error: Exception) -> list[BaseException]:
-    """An error, and the errors that it was raised from, the root cause last."""
+    """An error and its causes, with the root cause last."""
     causes: list[BaseException] = [error]
     while cause := causes[-1].__cause__ or causes[-1].__context__:
         causes.append(cause)
@@ -229,7 +233,8 @@ def _causes(error: Exception) -> list[BaseException]:
 
 
 def _reason(error: Exception, causes: Sequence[BaseException]) -> str:
-    """The reason why a connection ended, from the root cause: the SDK also reports dropped connections as timeouts."""
+    """The reason why a connection ended, taken from the root cause: the SDK reports dropped connections as timeouts,
+    too."""
     import aiohttp
     import httpx2
 

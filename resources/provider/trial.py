@@ -1,8 +1,8 @@
 """The trial of a model: one small request with all settings of its entry, and the fields that its endpoint refuses.
 
-If a request is refused, single settings are changed until one is accepted: each refused field is renamed, if another
-dialect has another name for it, or left out. Every change can be made in the registry, so the accepted settings can be
-written there.
+If a request is refused, settings are changed one at a time until a request is accepted. A refused field is renamed if
+another dialect has another name for it, and otherwise gets another value or is left out. Every change can be made in
+the registry, so the accepted settings can be written there.
 
 Here: the choice of changes, and the findings. Not here: calls (client), money (ledger), the printed report (cli).
 """
@@ -32,7 +32,7 @@ MOST = 12
 """Maximum number of requests of a trial. An entry has at most seven fields that can be refused."""
 
 FEW_TOKENS = 1024
-"""Token limit that is tried if the endpoint refuses the entry's."""
+"""Token limit that is tried if the endpoint refuses the limit of the entry."""
 
 PURPOSE = "trial"
 
@@ -94,7 +94,7 @@ class Trial:
 
     @property
     def problem(self) -> str:
-        """The reason why the reply is not the requested JSON; '' if it is."""
+        """The reason why the reply is not the requested JSON; '' if it is the requested JSON."""
         return parse(self.reading, ["word"]).problem
 
     @property
@@ -147,7 +147,7 @@ def _places(registry: Registry, name: str) -> tuple[str, str]:
 
 
 def _changes(model: Model, places: tuple[str, str]) -> Iterator[Change]:
-    """Yield the changes of a model that concern one setting each, the mildest change of a setting first."""
+    """Yield changes of a model, one setting in each. Among the changes of a setting, the mildest comes first."""
     yield from _token_limits(model, places)
     yield from _efforts(model, places)
     for name in ("temperature", "top_p", "seed"):
@@ -212,7 +212,7 @@ def _mend(
     """Change a model until a request is accepted; return it with its last reply and the changes that were needed.
 
     A change is kept if the endpoint then accepts the request, or refuses it in other words. Settings whose field the
-    endpoint names are changed first. If no change helps, all are left out at once.
+    endpoint names are changed first. If no single change helps, all these settings are left out at once.
     """
     raw, reading = _ask(provider, run, model, 0)
     refused: list[Refused] = []
@@ -236,7 +236,7 @@ def _mend(
 
 
 def _bare(model: Model, places: tuple[str, str]) -> Change:
-    """The change that leaves out all fields that can be left out, and renames none."""
+    """The change that leaves out all fields that can be left out, and renames no field."""
     settings: dict[str, Any] = {}
     names = list(dict.fromkeys(each.fields for each in _changes(model, places) if not each.called))
     for fields in names:
@@ -262,7 +262,7 @@ def _ask(provider: Provider, run: str, model: Model, number: int) -> tuple[Raw, 
 
 
 def _refuses(reading: Reading) -> bool:
-    """Whether a reply may be due to a field of the request."""
+    """Whether a field of the request may be the cause of a reply."""
     unroutable = reading.outcome is Outcome.NOT_FOUND and _UNROUTABLE.search(reading.detail)
     return reading.outcome in (Outcome.REJECTED, Outcome.TOO_LONG) or bool(unroutable)
 
@@ -288,7 +288,10 @@ def _mentions(raw: Raw, name: str) -> bool:
 
 
 def _blamed(raw: Raw) -> str:
-    """The field in `error.param` of a reply; '' without it. 'response_format.type' blames `response_format`."""
+    """The field that `error.param` of a reply names; '' if it names none.
+
+    For 'response_format.type', the field is `response_format`.
+    """
     with suppress(ValueError, AttributeError, TypeError, KeyError):
         return str(json.loads(raw.body)["error"]["param"]).partition(".")[0]
     return ""

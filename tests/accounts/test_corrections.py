@@ -87,7 +87,7 @@ def test_a_correction_can_be_corrected_and_never_changed(tmp_path: Path) -> None
     ("numbers", "cost", "note", "message"),
     [
         ([1, 7], 0, "bill", r"ledger: 7: no such attempt; `variorum uncertain` lists"),
-        ([1, 2], 0.25, "bill", r"ledger: 2: already costs 0\.25 dollars; leave it out"),
+        ([1, 2], 0.25, "bill", r"ledger: 2: already costs 0\.25 dollars; leave out this attempt"),
         ([1, 3], None, "bill", "ledger: 3: had no price, so its worst case is unknown; give the amount"),
         ([1, 1], 0, "bill", "ledger: 1: already costs 0 dollars"),
         ([1], 0, " ", "--note: is empty; state the source of the cost"),

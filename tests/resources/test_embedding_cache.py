@@ -86,7 +86,7 @@ def test_an_embedder_of_another_signature_embeds_anew_and_beside(warehouse: Ware
 def test_a_dimension_that_differs_from_the_stored_one_is_refused(warehouse: Warehouse, texts: list[str]) -> None:
     embed_unique(["one"], Recorder(), warehouse, "run")
     before = stored(warehouse)
-    with pytest.raises(BadInput, match="returned 5 dimensions instead of 4; delete its rows"):
+    with pytest.raises(BadInput, match="returned 5 dimensions instead of 4; delete this embedder's rows"):
         embed_unique(texts, Recorder(dimensions=5), warehouse, "run")
     assert stored(warehouse).equals(before)
 

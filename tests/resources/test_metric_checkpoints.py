@@ -181,7 +181,7 @@ def test_the_registry_names_metrics(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "entry", "says"),
     [
-        *((kind, {"tokenizer": "t"}, f"{kind}.checkpoint: is missing; name one, for instance {example}, and run `make")
+        *((kind, {"tokenizer": "t"}, f"{kind}.checkpoint: is missing; name a checkpoint, for instance {example},")
           for kind, example in EXAMPLES.items() if kind != "comet"),
         ("metricx-24", {"checkpoint": "c"}, "tokenizer: is missing; name the mT5 of the checkpoint's size"),
         ("mine", {"checkpoint": "c"}, "kind: is missing, and the metric's name is not a kind; give one of ter"),

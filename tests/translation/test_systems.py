@@ -225,7 +225,7 @@ def test_a_run_that_is_ended_leaves_no_call_and_goes_on_where_it_stopped(
     time.sleep(0.2)
     process.send_signal(ending)
     words = process.communicate(timeout=30)[1]
-    assert "3 calls, 0 of them already in the ledger; the others cost about 0.0" in words
+    assert "3 calls, 0 of them already in the ledger; the remaining calls cost about 0.0" in words
     deadline = time.monotonic() + 5
     while server.in_flight():
         assert time.monotonic() < deadline
