@@ -32,7 +32,7 @@ _LETTER = rf"[^\W{_UNPARTED}]"
 
 
 class Term(NamedTuple):
-    """A glossary term in the source language, its translation, and its gender (one of GENDERS), None if not given."""
+    """A term in the source language, its translation, and its gender (one of `GENDERS`, or None if not given)."""
 
     term: str
     translation: str
@@ -48,8 +48,9 @@ def found(phrase: str, text: str) -> re.Match[str] | None:
     'ceremonial gate' does not occur in 'ceremonial gates'. Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese have
     no such rule.
 
-    In the human translations of tests/realdata, this finds exactly the terms that the data lists: 103 of 112 and 80 of
-    82. A case-sensitive comparison finds 100 of the 112; without word boundaries it finds 104.
+    The data of tests/realdata states for each term whether the human translation contains it. One translation contains
+    103 of 112 terms, the other 80 of 82. This function finds exactly these terms. In the first translation, a
+    case-sensitive comparison finds 100 terms, and a comparison without word boundaries finds 104.
     """
     return _pattern(phrase).search(_folded(text))
 

@@ -74,5 +74,5 @@ def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str,
 
 
 def both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Rows of pairs of references (columns `translator` and `other`), and the same rows with the columns exchanged."""
+    """Rows of pairs of references (columns `translator` and `other`), then the same rows with the columns exchanged."""
     return pl.concat([pairs, pairs.rename({"translator": "other", "other": "translator"}).select(pairs.columns)])

@@ -82,11 +82,11 @@ def leaderboard(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Models and human translators of every corpus, sorted by similarity to the closest reference. Models are ranked.
+    """Models and human translators of every corpus, sorted by similarity to the closest reference.
 
-    Models are ranked over the same passages: a missing output has the worst scores, and a model with too few outputs
-    has no rank. A human translator is scored against the other translators, which shows how much human translations
-    differ. A model that was removed from the registry keeps its row, marked as removed.
+    Only models have ranks. They are ranked over the same passages: a missing output has the worst scores, and a model
+    with too few outputs has no rank. A human translator is scored against the other translators, which shows how much
+    human translations differ. A model that was removed from the registry keeps its row, marked as removed.
     """
     evaluated = set(warehouse.read("model_summary", columns=["model"])["model"])
     removed = sorted(evaluated - systems.known(evaluated))
@@ -175,7 +175,7 @@ def closest_share(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     "human_difference",
 )
 def human_range(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Whether each model is better than, among or worse than the translators, scored against the same references."""
+    """Verdict on each model against the human translators: better, among or worse. Both have the same references."""
     rows = people.differences(left_out_scores(*comparable(warehouse)), units(warehouse))
     return {"human_range": people.verdicts(rows), "human_difference": rows}
 
@@ -230,7 +230,7 @@ def metric_rank(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     lambda warehouse: {"slices": readings.slices(warehouse.read("slice_summary"))},
 )
 def slice_summary(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Aggregates of every system over parts of a corpus: collections, and thirds by length and by human spread."""
+    """Aggregates of every system over slices of a corpus: collections, and thirds by length and by human spread."""
     scores = completed_scores(warehouse, all_scores(warehouse))
     return {"slice_summary": sliced(scores, slices(measured(warehouse)))}
 
@@ -239,8 +239,8 @@ def slice_summary(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 def report(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """All aggregates as one HTML page that needs no network. The asset's version is a hash of the page.
 
-    Assets that were never materialized count as empty. Writing the page takes seconds, so it is materialized only on
-    request.
+    Assets that were never materialized count as empty. Writing the page takes seconds, so the report is
+    materialized only on request.
     """
     from benchmark_assets.reporting.report.page import content_hash
     from benchmark_assets.reporting.report.writing import write

@@ -159,9 +159,10 @@ def _ranks(
 def _standing(
     names: list[tuple[Any, ...]], measure: Measure, good: Floats, compared: pl.DataFrame
 ) -> dict[int, tuple[int, float, float]]:
-    """Number of the cluster, best rank and worst rank of each ranked model in a measure, by its position in `names`.
+    """For each ranked model, the number of its cluster, its best rank and its worst rank in a measure.
 
-    `good` is NaN for systems without a rank. The result is empty if there are too few units for p-values.
+    The keys are the models' positions in `names`. `good` is NaN for systems without a rank. The result is empty if
+    there are too few units for p-values.
     """
     pairs = compared.filter(pl.col("measure") == measure.name, kind="model", other_kind="model")
     if not pairs["p_holm"].count():

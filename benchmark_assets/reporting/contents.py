@@ -53,7 +53,10 @@ def as_csv(rows: pl.DataFrame) -> bytes:
 
 
 def as_parquet(rows: pl.DataFrame) -> bytes:
-    """A table as Parquet. With the same version of polars, equal rows give equal bytes, however they are chunked."""
+    """A table as Parquet.
+
+    With the same version of polars, tables with equal rows give equal bytes, even if their chunks differ.
+    """
     file = io.BytesIO()
     rows.rechunk().write_parquet(file, compression="zstd", compression_level=9, row_group_size=100_000)
     return file.getvalue()

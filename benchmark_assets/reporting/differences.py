@@ -1,8 +1,8 @@
 """Compare two packages of a corpus or of task results: changes in method, texts, passages, models and scores.
 
 Here: reading packages, and the comparison. Not here: the tests (metrics.significance), writing packages (export).
-Packages are compared instead of warehouses, because people keep and share packages: to compare with the numbers of a
-paper, one needs no warehouse, no lock and no restricted text.
+Packages are compared instead of warehouses, because people keep and share packages. A comparison with the numbers of
+a paper therefore needs no warehouse, no lock and no restricted texts.
 """
 
 import json
@@ -32,8 +32,9 @@ PARTS = {
     "BLEU|": {"bleu"}, "chrF2++|": {"chrf"}, "COMET:": {"comet_avg"},
     "95 % intervals:": set[str](), "rates:": set[str](), "other statistics:": set[str](), "units:": set[str](),
 }  # fmt: skip
-"""Measures that change if a part of the signature changes, by the beginning of the part. An unlisted part changes every
-measure. Parts about intervals change none, since the comparison computes its own intervals."""
+"""Measures that change if a part of the signature changes. The keys are the beginnings of the parts. A part that is not
+listed changes every measure. Parts about intervals change no measure, since the comparison computes its own
+intervals."""
 
 SCORES = pl.Schema({
     "measure": pl.String(), "model": pl.String(), "passages": pl.Int32(), "changed": pl.Int32(),
@@ -49,8 +50,9 @@ FURTHER = {
         "understanding", "system", ("kind", "benchmark", "language", "task"), "score", ("signature",),
     ),
 }  # fmt: skip
-"""Scores with intervals, by table of the package: name, column of the system, columns that identify the score, column
-of the score, and columns that state the method. Scores are comparable only if their methods are equal."""
+"""Scores with intervals, by table of the package. An entry has the displayed name of the score, the column with the
+system, the columns that identify the score, the column with the score, and the columns that state the method. Scores
+are comparable only if their methods are equal."""
 
 ANOTHER_METHOD = "method differs"
 """Verdict if the method changed: the difference says nothing about the model."""
@@ -185,8 +187,8 @@ def page(changes: Differences) -> str:
         *cells("system_comparison", "difference", "p_holm"), "verdict",
     )  # fmt: skip
     note = (
-        "difference: new minus old, with 95 % interval and p by a sign test of documents (of blocks of passages, if "
-        "there are few documents); p is corrected by Holm's method over the models"
+        "difference: new score minus old score, with 95 % interval; p: from a sign test of documents, or of blocks of "
+        "passages if there are few documents, corrected over the models by Holm's method"
     )
     return "\n".join([*parts, "Scores on the passages in both packages", plain(table), note])
 

@@ -24,7 +24,10 @@ SIGNIFICANT, INSIGNIFICANT = "p < 0.05, corrected", "not significant"
 
 
 def _of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> Callable[[Warehouse], Drawn]:
-    """Make a function that yields each corpus's charts in `sections` whose first source is `asset`."""
+    """Make a function that yields the charts of an asset for each corpus.
+
+    `sections` return the exhibits of a corpus. An exhibit's chart belongs to the asset that is its first source.
+    """
 
     def draw(warehouse: Warehouse) -> Drawn:
         home = _home(warehouse)
@@ -36,12 +39,12 @@ def _of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> 
 
 
 def _of_all(section: Callable[[Home], list[Exhibit]], asset: str) -> Callable[[Warehouse], Drawn]:
-    """Make a function that yields the charts whose first source is `asset`, in a section that covers all corpora."""
+    """Make a function that yields the charts of an asset in a section that covers all corpora (see `_charts`)."""
     return lambda warehouse: _charts(section(_home(warehouse)), asset, "")
 
 
 def _charts(exhibits: Iterable[Exhibit], asset: str, prefix: str) -> Drawn:
-    """Titles (after `prefix`) and charts of the exhibits whose first source is the asset."""
+    """Title and chart of each exhibit whose first source is the asset. Titles begin with `prefix`."""
     for exhibit in exhibits:
         if exhibit.chart is not None and exhibit.sources and exhibit.sources[0].asset == asset:
             yield prefix + exhibit.title, exhibit.chart
@@ -67,7 +70,7 @@ def _by_corpus(table: str, draw: Callable[[pl.DataFrame], charts.Spec], title: s
 def _ranges(
     rows: pl.DataFrame, table: str, name: str, panel: pl.Expr, row: pl.Expr, kind: pl.Expr
 ) -> pl.DataFrame:  # fmt: skip
-    """Like `plotted`, but with the value as `low` and `high` if it has no interval."""
+    """Rows as returned by `plotted`. If a value has no interval, its `low` and `high` are the value itself."""
     return closed(plotted(rows, table, name, row, kind, panel))
 
 

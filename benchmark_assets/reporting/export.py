@@ -40,7 +40,7 @@ restricted text is reduced to its number of characters and its SHA-256. |
 | `prose.jsonl` | Continuous translations with their notes; `verification.csv` refers to their characters by position. |
 | `outputs/` | Outputs, one file per model, under the model's percent-encoded name. To import one: `variorum import \
 outputs FILE --corpus CORPUS --model MODEL`. |
-| `parquet/` | The same tables, with types and lists. |
+| `parquet/` | The tables of the CSV files as Parquet, with types and lists. |
 | `dictionary.csv`, `dictionary.md` | Type, unit and meaning of each column of each table. |
 | `croissant.json`, `datacite.json` | Metadata for data catalogs. Before you deposit the package, add its \
 URL, and replace `:tba` with the publisher and the DOI. |
@@ -49,8 +49,8 @@ URL, and replace `:tba` with the publisher and the DOI. |
 | `{CHECKSUMS}` | Checksums of all other files: `sha256sum -c {CHECKSUMS}`. |
 """
 NOTES = """\
-In CSV, lists are JSON. An output that copies a restricted text of its passage, or half of it, is withheld. Annotators
-have numbers in place of names. Glossary terms are quotations from a translation, so no package contains them.
+In CSV, lists are JSON. An output that copies a restricted text of its passage, in whole or in large part, is withheld.
+Annotators have numbers in place of names. Glossary terms are quotations from a translation; no package contains them.
 `withheld.csv` lists everything that is left out, with reasons.
 """
 
@@ -74,10 +74,10 @@ class Content(NamedTuple):
     """Rows of the warehouse that a package is written from.
 
     `rights` has the columns `translator` ('' for the source), `licence` and `restricted`. The last two are also columns
-    of `sources`, `references`, `prose` and `verification`. `outputs` has a `status`: 'translated', 'refused' or
-    'withheld', and the reason, `withheld`. `quoting` lists words that may quote any text (`withheld.quoting`).
-    `outdated` counts imported outputs that translate an earlier source (`outdated_counts`). `tables` has the frames
-    that `_tables` returns, `newest` is the day (UTC) of the newest row.
+    of `sources`, `references`, `prose` and `verification`. In `outputs`, the column `status` is 'translated', 'refused'
+    or 'withheld', and the column `withheld` has the reason why an output is withheld. `quoting` lists the free texts
+    that may quote any text (`withheld.quoting`). `outdated` counts imported outputs that translate an earlier source
+    (`outdated_counts`). `tables` has the frames that `_tables` returns. `newest` is the day (UTC) of the newest row.
     """
 
     corpus: str
@@ -187,7 +187,10 @@ def _outputs(warehouse: Warehouse, passages: pl.DataFrame, terms: Disclosure) ->
 
 
 def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Tables of the package by CSV file name. Tables whose rows are written to other files are listed by table name."""
+    """Rows of the tables from which the package is written.
+
+    A table with a CSV file of its own is listed under the file's name. Any other table is listed under its own name.
+    """
     sets = warehouse.read("base_set_item", passages, ["base_set"]).unique()
     languages = warehouse.read("corpus", key, ["source_language", "target_language"])
     direction = languages.select(direction=pl.concat_str("source_language", "target_language", separator="-"))

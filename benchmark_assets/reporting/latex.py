@@ -31,8 +31,8 @@ SPECIAL = {
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "[": "{[}", "]": "{]}", "σ": r"\ensuremath{\sigma}",
 }  # fmt: skip
-"""Brackets are escaped because LaTeX would read one at the beginning of a row as an argument of the preceding row, and
-σ because it is missing from the font encoding T1."""
+"""Brackets are escaped because LaTeX would read a bracket at the start of a row as an argument of the preceding row. σ
+is escaped because the font encoding T1 lacks it."""
 
 KEYS = ["kind", "system"]
 DOCUMENT = r"""\documentclass{{article}}
@@ -160,7 +160,7 @@ def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Lat
     counts = triage.group_by("system").agg((pl.col("drift") > edge).sum().alias(name) for name, edge in edges.items())
     rows = board.join(counts, on="system", how="left", maintain_order="left")
     yield _table(
-        "audit-6", f"{corpus}: models, with number of outputs with high drift.", rows, "leaderboard", ("system",),
+        "audit-6", f"{corpus}: models, and numbers of outputs with high drift.", rows, "leaderboard", ("system",),
         ("sim_best", "drift", "length_ratio", "comet_avg"), edges,
     )  # fmt: skip
     outcomes = warehouse.read("audit_outcome", key).filter(pl.col("judged") > 0).sort("model", "band")
@@ -240,6 +240,9 @@ def _table(
     name: str, caption: str, rows: pl.DataFrame, table: str, texts: Sequence[str], numbers: Sequence[str],
     others: Iterable[str] = (),
 ) -> LatexTable:  # fmt: skip
-    """A LaTeX table of `rows`: `texts` and `numbers`, which are columns of the warehouse's `table`, then `others`."""
+    """A LaTeX table of `rows` with the columns `texts`, `numbers` and `others`, in this order.
+
+    `texts` and `numbers` are columns of the warehouse's `table`, and are formatted as the catalogue declares.
+    """
     shown = rows.select(*cells(table, *texts, *numbers), *others)
     return LatexTable(name, caption, shown, len(texts), rows["signature"].to_list())

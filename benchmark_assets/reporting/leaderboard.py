@@ -26,7 +26,9 @@ FURTHER = (
 
 
 def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Aggregates of scores by corpus and by the columns `by`: columns of `SUMMARY`, `ranked` and `signature`.
+    """Aggregates of scores: one row for each corpus and each combination of values in the columns `by`.
+
+    The columns are `by`, `corpus`, the columns of `SUMMARY`, `ranked` and `signature`.
 
     Parameters
     ----------
@@ -56,9 +58,10 @@ def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
 
 
 def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()) -> pl.DataFrame:
-    """Models and human translators in one table, best `sim_best` of each corpus first, nulls last.
+    """Models and human translators in one table, in the order of `best_first`.
 
-    Models that are `ranked` are numbered among themselves. Human translators are listed between them without a rank.
+    Models whose `ranked` is true have a rank, from 1 in each corpus. The human translators between them have no rank
+    and do not affect the ranks of the models.
 
     Parameters
     ----------
@@ -99,6 +102,6 @@ def further(board: pl.DataFrame) -> pl.DataFrame:
 
 
 def best_first(board: pl.DataFrame) -> pl.DataFrame:
-    """Rows of the leaderboard in its order: by corpus, then by `sim_best`, nulls last."""
+    """Rows of the leaderboard in its order: by corpus, then by `sim_best`, highest first and nulls last."""
     descending = [False, True, False, False]
     return board.sort("corpus", "sim_best", "kind", "system", descending=descending, nulls_last=True)

@@ -127,8 +127,8 @@ def rates(scores: pl.DataFrame, thresholds: pl.DataFrame, units: pl.DataFrame) -
 
     Returns
     -------
-    Columns of `RATE` and `signature`. An output is scored once for each translator who is left out; the mean over
-    these scores counts.
+    Columns of `RATE` and `signature`. An output is scored once for each translator who is left out; it counts with
+    the share of these scores that are above the threshold.
     """
     keys = ["corpus", "embedder", "references"]
     scored = scores.drop_nulls("drift_adjusted").with_columns(pl.col("references").cast(pl.Int32))
@@ -151,7 +151,10 @@ def rates(scores: pl.DataFrame, thresholds: pl.DataFrame, units: pl.DataFrame) -
 
 
 def exceeded_by(values: Floats, weights: Floats, share: float) -> float:
-    """The smallest value above which at most the fraction `share` of the total weight lies. Shapes: (values,)."""
+    """The smallest value above which at most the fraction `share` of the total weight lies.
+
+    `values` and `weights` have the same shape, (values,).
+    """
     order = np.argsort(values)
     reached = np.cumsum(weights[order]) / weights.sum()
     place = min(int(np.searchsorted(reached, 1 - share - 1e-9)), len(values) - 1)

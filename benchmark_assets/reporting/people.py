@@ -94,7 +94,10 @@ def verdicts(differences: pl.DataFrame) -> pl.DataFrame:
 
 
 def _tested(paired: pl.DataFrame) -> pl.DataFrame:
-    """Columns of `DIFFERENCE` (`p_holm` is null), from one corpus's paired scores of models and translators."""
+    """Differences between the models and translators of one corpus, from their paired scores.
+
+    Returns columns of `DIFFERENCE`; `p_holm` is null.
+    """
     keys = ["corpus", "measure", "model", "translator"]
     rows = paired.group_by(keys).agg(
         pl.col("references").mean().alias("mean_references"), pl.col("value", "human_value").mean(), passages=pl.len(),

@@ -104,7 +104,7 @@ def _picture(title: str, chart: Spec) -> str:
 
 
 def svg(chart: Spec) -> str:
-    """A chart as SVG on white, no wider than `WIDTH`, without accessibility markup: Markdown images ignore it."""
+    """A chart as SVG on white, no wider than `WIDTH`, without accessibility markup, which Markdown images ignore."""
     import vl_convert  # starts a JavaScript engine, which only a run that draws should wait for
 
     config = {**chart.get("config", {}), "background": PAPER, "font": FONT, "axisBand": {"ticks": False}}

@@ -31,7 +31,8 @@ METRICS = {
     "negdrift": ("drift", "drift", -1), "chrF2++": ("chrf", "chrf", 1), "BLEU": ("bleu", "bleu", 1),
     "COMETavg": ("comet_avg", "comet_avg", 1), "COMETbest": ("comet_best", "comet_best", 1),
 }  # fmt: skip
-"""By metric: column of passage scores, measure for system scores, and the sign that makes higher scores better."""
+"""For each metric: the column with passage scores, the measure for system scores, and a factor, which is -1 if lower
+scores are better."""
 
 WEIGHTS = {VALID: 0.0, MINOR: -1.0, MAJOR: -5.0}
 """Scores of labels: MQM's error weights, negative as in shared tasks. Other labels have no score."""
@@ -41,8 +42,9 @@ mt-metrics-eval reads this folder as a test set. Text files have one line per pa
 line breaks within a passage are replaced by spaces. An empty line in `references/` means that there is no complete
 translation of the passage.
 
-- metrics: higher is better, so `negdrift` is drift times -1. For BLEU and chrF2++, `.sys.score` has corpus scores; for
-  the other metrics, means over passages. `all` means all references of a passage, including those not included here.
+- `metric-scores/`: higher is better. Drift is therefore multiplied by -1 (`negdrift`). Files `*.sys.score` have corpus
+  scores for BLEU and chrF2++, and means over passages for the other metrics. Scores in files `*-all.*` use all
+  references of a passage, including references that this folder does not contain.
 - `human-scores/*.people.*`, `*.panel.*`: labels by people (mean over annotators) and verdicts of the panel of judges,
   as scores: no error 0, minor -1, major -5, `None` without a label. `*.headtohead.*`: comparison with the human
   translation, 1 if the model is better, 0 if the human translation is better, 0.5 if undecided.
@@ -123,7 +125,7 @@ def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[st
     title = EXPORT.private if private and rights.restricted else EXPORT.public
     left_out = named(sorted(rights.hidden))
     withheld = len(copies) - len(outputs)
-    omissions = f"Restricted texts left out: {', '.join(left_out)}; outputs that copy one: {withheld}.\n\n"
+    omissions = f"Restricted texts left out: {', '.join(left_out)}; outputs that copy them: {withheld}.\n\n"
     omissions = omissions if left_out else ""
     methods = "".join(f"- scores: {signature}\n" for signature in made_by(warehouse, sources.select("passage")))
     files[README] = f"{title}{corpus}, as a test set\n\n{omissions}{ABOUT}{methods}"
@@ -188,7 +190,7 @@ def _texts(lines: Lines, pair: str) -> dict[str, str]:
 
 
 def _metrics(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[str, str]]:
-    """Passage scores and system scores, as files, of each metric that has a score for every output."""
+    """Files with passage scores and system scores. A metric is included only if every output has a score."""
     measures = {measure.name: measure for measure in MEASURES}
     systems = _systems(lines)
     scores = _ordered(lines, model_scores(warehouse, systems).rename({"system": "model"}))
@@ -229,7 +231,7 @@ def _by_people(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[
 
 
 def _ordered(lines: Lines, rows: pl.DataFrame) -> pl.DataFrame:
-    """One row for each system and passage, in the order of the lines. Columns are null if `rows` lacks the row."""
+    """The row of each system and passage, in the order of the lines. If `rows` has none, its columns are null."""
     outputs = _systems(lines).join(lines.passages.select("passage"), how="cross", maintain_order="left_right")
     return outputs.join(rows, on=["model", "passage"], how="left", maintain_order="left")
 

@@ -38,7 +38,7 @@ def export_tasks(warehouse: Warehouse, folder: Path) -> list[str]:
     Raises
     ------
     BadInput
-        If the warehouse has neither tasks nor calls of models, or for the folder, as in `export.export`.
+        If the warehouse has neither tasks nor calls of models, or if the folder is one that `export.export` rejects.
     """
     folder = folder.resolve()
     check_place(folder, private=False)

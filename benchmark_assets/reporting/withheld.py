@@ -1,7 +1,7 @@
 """The list of texts that a package leaves out, with reasons. The list itself quotes none of these texts.
 
-Here: rows of the list. Not here: which texts are restricted and which outputs copy one (rights), columns that no
-package has (the catalogue).
+Here: rows of the list. Not here: which texts are restricted and which outputs copy them (rights), columns that
+no package has (the catalogue).
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,18 +16,21 @@ QUOTING = (
     "comparison", "pair_label", "match_label", "pair_control", "glossary", "term_adherence", "output_diagnostic",
     "refusal",
 )  # fmt: skip
-"""Tables with free text about outputs or passages. It may quote any text, so no package contains it."""
+"""Tables with free text about outputs or passages. Free text may quote any text, so no package contains it."""
 
 WORDS = "words that may quote any text: in no package"
 
 KEY = ["part", "document", "passage", "translator", "model", "judge"]
-"""Columns that identify a text. A column that does not apply is ''."""
+"""Columns that identify a text. If a column does not apply to a text, it is ''."""
 
 LIST = pl.Schema({**dict.fromkeys(KEY, pl.String()), "texts": pl.Int32(), "reason": pl.String()})
 
 
 def quoting(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Rows of the list for free text in `QUOTING` about `passages` (column `passage`), by passage, model and judge."""
+    """Rows of the withheld list for the free texts about `passages` (column `passage`) in the tables of `QUOTING`.
+
+    A row counts, in `texts`, the free texts of one table with the same passage, model and judge.
+    """
     frames = []
     for name in QUOTING:
         columns = catalogue.table(name).columns.values()
@@ -41,12 +44,13 @@ def quoting(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def restricted(texts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Rows of the list for restricted texts.
+    """Rows of the withheld list for restricted texts.
 
     Parameters
     ----------
     texts
-        Texts by the file that would contain them: columns of `KEY`, `licence` and `restricted`.
+        Frames of texts, by the file that would contain the texts. The columns are `licence`, `restricted`, and those
+        columns of `KEY` that apply.
     """
     reason = pl.format("restricted, licence: {}", "licence")
     return listed(
@@ -55,13 +59,16 @@ def restricted(texts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def copies(outputs: pl.DataFrame) -> pl.DataFrame:
-    """Rows of the list for outputs (`model`, `passage`, `withheld`: the reason or null) that copy a restricted text."""
+    """Rows of the withheld list for outputs that copy a restricted text.
+
+    `outputs` has the columns `model`, `passage` and `withheld`: the reason, or null if the output is not withheld.
+    """
     withheld = outputs.drop_nulls("withheld")
     return listed([withheld.with_columns(part=pl.lit("outputs"), reason="withheld")])
 
 
 def listed(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """Join frames with some columns of `LIST` into one sorted list. A row without `texts` stands for one text."""
+    """Join frames with some columns of `LIST` into one sorted list. A row without `texts` counts one text."""
     parts = [rows.select(name for name in LIST if name in rows.columns) for rows in frames]
     rows = pl.concat([pl.DataFrame(schema=LIST), *parts], how="diagonal")
     filled = rows.with_columns(pl.col(KEY).fill_null(""), pl.col("texts").fill_null(1))

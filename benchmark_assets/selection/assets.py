@@ -51,7 +51,10 @@ def near_duplicate(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
     deps=[passage_filter, near_duplicate],
 )  # fmt: skip
 def selection(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Whether a passage is in the benchmark, and if not, why. Only selected passages are translated and scored."""
+    """Whether a passage is in the benchmark, and the reasons if it is not.
+
+    Only selected passages are translated and scored.
+    """
 
     def compute(stale: pl.DataFrame) -> Computed:
         measures, repeats = warehouse.read("passage_filter", stale), warehouse.read("near_duplicate", stale)

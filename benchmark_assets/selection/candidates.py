@@ -38,6 +38,9 @@ def measured(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def selected(warehouse: Warehouse, partitions: pl.DataFrame) -> pl.DataFrame:
-    """Settings for `refresh`, one row for each selected passage of `partitions`: `passage`, and `settings` ('')."""
+    """Settings for `refresh`: one row for each selected passage of `partitions`.
+
+    The columns are `passage` and `settings`, which is always ''.
+    """
     rows = warehouse.read("selection", partitions.select("passage").unique(), ["passage", "selected"])
     return rows.filter("selected").select("passage", settings=pl.lit(""))

@@ -61,8 +61,8 @@ def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
     """For each corpus, count the passages that each filter drops, and the passages that remain: rows of `funnel`.
 
     Several filters may drop a passage, and `affected` counts it for each of them. `alone` counts the passages that only
-    this filter drops: the most that can be gained by loosening it. Duplicates are searched for only among passages that
-    pass all filters.
+    this filter drops: a looser filter regains at most these passages. Duplicates are searched for only among passages
+    that pass all filters.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ KEY = ["passage", "translator", "kind", "severity"]
     deps=["source_text", reference],
 )  # fmt: skip
 def damaged_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Human translations of a sample of each corpus, damaged by rules, for each kind and severity that applies."""
+    """Damaged variants of the human translations in a sample of each corpus, by kind and severity of the damage."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         return Computed({"damaged_text": damaged(warehouse, stale)})

@@ -21,8 +21,8 @@ DOSES = {1: 0.10, 2: 0.25, 3: 0.50}
 """Share of the text's characters that is damaged, by severity; for the kind `term`, share of its terms."""
 
 TOLERANCE = 1 / 3
-"""Largest deviation of a stretch of clauses from the dose, as a share of the dose. The ranges of the doses do not
-overlap."""
+"""Largest deviation of the number of damaged characters from the dose, as a share of the dose. The ranges of the doses
+do not overlap."""
 
 _CLAUSE = re.compile(
     r"""\S.*?(?:(?:[.;:!?,…]|—|--)+["'”’»)\]]*(?=\s|$)|[。，；：！？、།॥।]+[」』”]*|(?=\n)|$)\s*""", re.DOTALL
@@ -37,8 +37,8 @@ _TERM = re.compile(rf"(?<!['’])[^\W\d_]{{{_STEM},}}")
 
 
 Shape = tuple[str, bool]
-"""Ending of a word, and whether the word begins with a vowel. Words of the same shape can replace each other
-grammatically."""
+"""Ending of a word, and whether the word begins with a vowel. Between words of the same shape, a
+replacement is grammatical."""
 
 
 class Damaged(NamedTuple):
@@ -52,7 +52,7 @@ class Damaged(NamedTuple):
 class Material(NamedTuple):
     """The inputs of the rules besides the text to be damaged.
 
-    `rules` are the rules of the text's language; None if it has none, so that kinds that need rules do not apply.
+    `rules` are the rules of the text's language. If `rules` is None, kinds of damage that need rules do not apply.
     `source` is the passage in the source language. `foreign` is a translation of another passage, from which additions
     are taken. `terms` are terms of other passages that occur in no translation of this passage, by shape.
     """
@@ -264,7 +264,10 @@ def _some(case: _Case, edits: list[_Edit]) -> list[_Edit]:
 
 
 def _more(items: list[T], severity: int, counts: Sequence[int]) -> list[T]:
-    """The first items, in the number that `counts` has for this severity; none if a lower one has as many or more."""
+    """The first items. `counts` has the number of items for each severity.
+
+    The result is empty if a lower severity has as many items or more.
+    """
     *below, count = counts[:severity]
     return items[:count] if count > max(below, default=0) else []
 
@@ -285,7 +288,7 @@ def _stretch(case: _Case, text: str, whole: int) -> list[tuple[int, int]]:
 
 
 def _within(touched: int, whole: int, severity: int) -> bool:
-    """Whether damage to `touched` of `whole` characters is the dose of the severity, within TOLERANCE."""
+    """Whether `touched` damaged characters out of `whole` match the dose of the severity, within TOLERANCE."""
     dose = DOSES[severity] * whole
     return abs(touched - dose) < TOLERANCE * dose
 
@@ -309,7 +312,7 @@ def _boundary(text: str, place: int) -> int:
 
 def _actors(text: str, rules: Rules) -> Iterator[list[tuple[str, re.Match[str]]]]:
     """Occurrences of agents, as pairs of name and match, in two groups: singular nouns and names, and plural nouns.
-    Agents of a group may change places."""
+    Agents of the same group may change places with each other."""
     singular, plural = rules.actors
     groups: tuple[list[tuple[str, re.Match[str]]], ...] = [], []
     ordinary = rules.no_terms | set(rules.pronouns)
@@ -350,7 +353,7 @@ def _space(text: str, end: int) -> str:
 
 
 def _like(model: str, word: str) -> str:
-    """`word` with a capital if `model` begins with one."""
+    """`word`, capitalized if `model` begins with a capital letter."""
     return _capital(word) if model[:1].isupper() else word
 
 

@@ -52,8 +52,8 @@ _AT_ONCE = 8_000_000
 class Pairs(NamedTuple):
     """Scores of damaged texts and of the sound texts that they were made from.
 
-    `damaged` and `sound` are finite scores that rise with damage; `unit` is the index of the text's unit among the
-    columns of `weights`. All have shape (texts,).
+    `damaged` and `sound` are finite scores that rise with damage. `unit` has the number of each text's unit, which is a
+    column of the `weights` in the functions below. All three arrays have shape (texts,).
     """
 
     damaged: Floats
@@ -116,8 +116,9 @@ def thresholds(scores: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns `THRESHOLD`, one row for each kind, severity and rule. `rule` names the recall to reach (`recall 0.9`) or
-    the published threshold (`drift > 1.5`). `recall` is the share of the damaged texts above the threshold;
-    `false_alarms` is the same share of the sound texts that the damaged texts were made from.
+    the published threshold (`drift > 1.5`). `recall` is the share of damaged texts above the threshold.
+    `false_alarms` is the share of texts above the threshold among the sound texts that these damaged texts were made
+    from.
     """
     paired, weights = _paired(scores, "drift")
     rows = []
@@ -148,7 +149,7 @@ def auc(pairs: Pairs, weights: Floats) -> Floats:
 
     Notes
     -----
-    The Mann-Whitney statistic: P(damaged > sound) + P(damaged = sound) / 2, each text weighted by its unit.
+    The Mann-Whitney statistic: P(damaged > sound) + P(damaged = sound) / 2, where each text has the weight of its unit.
     """
     order = np.argsort(pairs.sound, kind="stable")
     ascending = pairs.sound[order]
@@ -195,8 +196,11 @@ def flagged(values: Floats, unit: Units, weights: Floats, limits: Floats) -> Flo
 
 
 def _paired(scores: pl.DataFrame, metric: str) -> tuple[pl.DataFrame, Floats]:
-    """Damaged texts with their own score (`score`) and that of their sound text (`sound`); weights of the units in the
-    sample and its resamples, shape (1 + RESAMPLES, units)."""
+    """Damaged texts with scores, and the weights of units.
+
+    Each damaged text has its own score (`score`), the score of the sound text that it was made from (`sound`), and the
+    number of its unit (`place`). The weights are those in the sample and its resamples, shape (1 + RESAMPLES, units).
+    """
     rows = scores.with_columns(WORSE[metric].alias("score")).filter(pl.col("score").is_finite())
     sound = rows.filter(kind=SOUND).select("passage", "translator", sound="score")
     paired = rows.filter(pl.col("kind") != SOUND).join(sound, on=["passage", "translator"], maintain_order="left")
@@ -217,7 +221,7 @@ def _pairs(cell: pl.DataFrame) -> Pairs:
 
 
 def _note(scores: pl.DataFrame, metric: str, kind: str, language: str) -> str:
-    """The reason why no text with this kind of damage has a score in the metric."""
+    """The reason why the metric has no score for any text with this kind of damage."""
     if kind not in (ALL, *STRETCHES) and rules(language) is None:
         return f"no rules for {language!r}"
     if scores.filter(WORSE[metric].is_finite()).is_empty():

@@ -25,7 +25,7 @@ class Rules(NamedTuple):
         Nouns for agents and patients in two groups, singular and plural; words of the same group may replace each
         other. Proper names count as singular.
     common
-        Common words in lower case, which are not terms of a subject.
+        Common words in lower case. They are never terms.
     endings
         Endings of words. Words with the same ending may replace each other; the longest endings come first.
     vowels

@@ -35,8 +35,10 @@ class Sample(NamedTuple):
 
 
 def chosen(passages: Sequence[str], count: int | None, seed: int) -> list[str]:
-    """The first `count` passages in the order of a hash; all passages if `count` is None. Adding or removing a passage
-    replaces at most one other passage."""
+    """The first `count` passages in the order of a hash; all passages if `count` is None.
+
+    If a passage is added to `passages` or removed, at most one other passage enters or leaves the result.
+    """
     return sorted(passages, key=lambda passage: hashed(f"{seed}\n{passage}"))[:count]
 
 
@@ -56,8 +58,11 @@ def samples(warehouse: Warehouse, corpora: Iterable[str]) -> list[Sample]:
 
 
 def settings(warehouse: Warehouse, partitions: pl.DataFrame) -> pl.DataFrame:
-    """The passages of `partitions` that are in a sample, with `settings`, a digest of everything that determines their
-    damage. The digest covers the whole sample, because additions and wrong terms come from its other passages."""
+    """The passages of `partitions` that are in a sample, with `settings`.
+
+    `settings` is a digest of everything that determines the damage to a passage. The digest covers the whole sample,
+    because additions and wrong terms come from other passages of the sample.
+    """
     rows = [
         (passage, digest(sample.language, sample.seed, sample.references.rows()))
         for sample in samples(warehouse, partitions.select(CORPUS).to_series())
@@ -78,7 +83,7 @@ def damaged(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def languages(warehouse: Warehouse) -> dict[str, str]:
-    """Language code of each corpus's references; corpora without one are left out."""
+    """Language code of each corpus's references. Corpora without a language code are left out."""
     return dict(warehouse.read("corpus", columns=["corpus", "target_language"]).drop_nulls().iter_rows())
 
 
@@ -95,7 +100,7 @@ def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, see
         in the order of `chosen`.
     language
         Code of the references' language. Without rules for the language (see languages), only the kinds in `STRETCHES`
-        apply, and `number` (to digits only).
+        and the kind `number` apply, and `number` changes digits only.
     seed
         Part of every hash that determines a choice.
 

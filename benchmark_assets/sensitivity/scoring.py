@@ -19,14 +19,15 @@ def variant_scores(variants: pl.DataFrame, references: pl.DataFrame) -> pl.DataF
     Parameters
     ----------
     variants
-        Columns `passage`, `translator`, those in `BY`, `text`, `vector` (array of float32, unit length) and `cut`.
+        Columns `passage`, `translator`, the columns in `BY`, `text`, `vector` (float32 array, unit length) and `cut`.
     references
         All complete references of the variants' passages: columns `passage`, `translator`, `text`, `vector`, `cut`.
 
     Returns
     -------
-    Columns `passage`, `translator`, those in `BY`, and the columns of `drift_score` and `lexical_score`. With one other
-    reference, the columns that need an envelope are null; with no other reference, all scores are null.
+    Columns `passage`, `translator`, the columns in `BY`, and the columns of `drift_score` and `lexical_score`. If the
+    passage has only one other reference, the columns that need an envelope are null; if it has none, all scores are
+    null.
     """
     passages = variants.select("passage").unique(maintain_order=True)
     parts = [

@@ -14,8 +14,8 @@ from benchmark_assets.studies.study import CALLS, Study
 from resources.warehouse import Warehouse
 
 PAYER = "variorum/payer"
-"""Tag of a run that shares its budget with other runs, such as the runs of an evaluation of several corpora. Its value
-is the id under which all these runs pay."""
+"""Tag of a run that shares its budget with other runs, such as the runs of an evaluation of several corpora. The
+value of the tag is the id whose budget pays for all these runs."""
 
 
 def payer(context: dg.AssetExecutionContext) -> str:

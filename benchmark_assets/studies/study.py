@@ -48,10 +48,10 @@ class Roster(Protocol):
 class Item:
     """An item about which a model is asked.
 
-    `partition` and `key` identify the item's rows: `partition` has the values of the study's dimensions, and `key` the
-    other columns of the table's key by name. `content` is the JSON that the model sees. `settled` is the verdict on an
-    item that needs no question; such an item needs no `template`. `replicate` is the replicate number of the first
-    question. `facts` are used in the rows, and are not shown to the model.
+    `partition` and `key` identify the item's rows: `partition` has the values of the study's dimensions, and `key` has
+    the values of the table's other key columns, by column name. `content` is the JSON that the model sees. If the item
+    needs no question, `settled` is its verdict, and `template` may be None. `replicate` is the replicate number of the
+    first question. `facts` are used in the rows, and are not shown to the model.
     """
 
     partition: Partition
@@ -95,8 +95,8 @@ class Group(NamedTuple, Generic[How]):
 class Plan(NamedTuple):
     """The items of stale partitions.
 
-    `failures` has an error for each partition without items. `barred` lists the distinct errors of groups without items
-    whose partitions have items from other groups.
+    `failures` has the error of each partition that fails before any question. `barred` lists the distinct errors of
+    groups without items, if their partitions have items from other groups.
     """
 
     items: list[Item]
@@ -143,7 +143,8 @@ class Study(ABC):
 class ItemStudy(Study, Generic[How]):
     """A study that asks one question about each item.
 
-    `lost` is the error message of a partition without items. If it is '', such a partition is stored without rows.
+    `lost` is the error message for a partition without items. If `lost` is '', a partition without items does not fail,
+    and is stored without rows.
     """
 
     lost: ClassVar[str] = ""
@@ -177,7 +178,7 @@ class ItemStudy(Study, Generic[How]):
         return "; ".join(dict.fromkeys(faults))
 
     def most(self, items: Sequence[Item]) -> Sequence[Item]:
-        """The largest set of items about which a run may ask, which the estimate of the cost covers; by default all."""
+        """The items that the estimate of the cost covers: all that a run may ask about. By default all `items`."""
         return items
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
@@ -185,7 +186,7 @@ class ItemStudy(Study, Generic[How]):
         return one_round(items)
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """Settings from the fingerprints of each partition's groups; null for models that are no longer registered."""
+        """Settings of each partition, from the fingerprints of its groups; null for a model no longer registered."""
         rows = [pl.DataFrame(schema=dict.fromkeys([*self.dims, "settings"], pl.String))]
         for group in self.groups(partitions):
             fingerprint = group.fingerprint

@@ -46,7 +46,8 @@ class Output(NamedTuple):
 
 
 Passages = Callable[[Iterable[str]], Template[str]]
-"""Function from passage keys to the template of a question about them; replies are read for the first key."""
+"""Function from passage keys to the template of a question about these passages. The template reads the translation
+under the first key from a reply."""
 
 
 def translating(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> Passages:
@@ -159,8 +160,10 @@ class _Rejected:
             above._halves_alike += 1
 
     def hopeless(self) -> str:
-        """The message with which both halves of this part, or of a part above it, were rejected like the part itself;
-        '' if there is none."""
+        """The endpoint's message, if both halves of a part were rejected with the same message as the part; else ''.
+
+        The part is this part of the batch, or a larger part that contains it.
+        """
         if self._halves_alike == 2:
             return self._words
         return self._above.hopeless() if self._above else ""

@@ -42,7 +42,7 @@ def read_results(path: Path, ignore: Collection[str] = ()) -> Outputs:
     content = parse(decode(path), path)
     translations, settings = content.get("translations"), content.get("metadata", {})
     if not isinstance(translations, dict):
-        raise BadInput(path, "translations", "is not an object of texts by passage id", "give a PaliBench result file")
+        raise BadInput(path, "translations", "is not an object that maps ids to texts", "give a PaliBench result file")
     if not isinstance(settings, dict):
         raise BadInput(path, "metadata", "is not an object of settings", "give a PaliBench result file")
     raise_all(unknown_keys(path, dict.fromkeys(content, ""), RESULTS, IMPORTED, ignore))

@@ -15,10 +15,11 @@ WORD = re.compile(r"[^\W\d_]{5,}|\d+")
 """Words that may be names, and numbers."""
 
 STEM = 5
-"""Number of letters of a word that are compared. Endings are not, because they differ between languages."""
+"""Number of letters of a word that are compared. Endings are not compared, because they differ between
+languages."""
 
 SPREAD, FREEDOM = 0.15, 4
-"""Minimum scale, and degrees of freedom, of Student's t, the distribution of log length ratios within a batch."""
+"""Minimum scale and degrees of freedom of Student's t, which models the log length ratios within a batch."""
 
 MARGIN, FURTHER = 6.0, 1.0
 """Minimum gain in log likelihood if two translations exchange keys, and the additional gain required for each further
@@ -97,7 +98,7 @@ def _logs(texts: Sequence[str]) -> Floats:
 
 
 def _cycles(order: Sequence[int]) -> Iterator[dict[int, int]]:
-    """The cycles of a permutation with two or more elements, each as a mapping of places to places."""
+    """Those cycles of a permutation that have two or more elements. Each cycle maps places to places."""
     seen: set[int] = set()
     for start in range(len(order)):
         cycle: dict[int, int] = {}

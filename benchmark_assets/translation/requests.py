@@ -116,7 +116,7 @@ class LinesRequest:
         return [Output(self.passage, "\n".join(lines), batch=self.passage, call=outputs[-1].call, parsing=parsing)]
 
     def _lines(self) -> dict[int, dict[str, str]]:
-        """The object to send for each line that is not empty, {line id: text}, by index of the line from 0."""
+        """For each line that is not empty, the object to send: {line id: text}. The keys are line indexes from 0."""
         lines = enumerate(self.text.split("\n"))
         return {number: {f"{self.id}.{number + 1}": line.strip()} for number, line in lines if line.strip()}
 

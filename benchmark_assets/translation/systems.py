@@ -54,7 +54,7 @@ class System(Protocol):
 
 
 class ImportedSystem:
-    """Outputs that were made elsewhere and imported. Passages whose source has changed since then are not covered."""
+    """A model with imported outputs. Passages whose source changed after the import are not covered."""
 
     def __init__(self, warehouse: Warehouse, model: str) -> None:
         self._warehouse, self._model = warehouse, model

@@ -250,8 +250,9 @@ def settled(description: TaskDescription, texts: str, draws: Sequence[Parsed]) -
     """The answer to a sample, by majority of its usable draws.
 
     In a classification task, the answer is the most frequent class; if several are equally frequent, the class drawn
-    first. If no draw is usable, it is the negative class, or null if the task has none. In a span task, it consists of
-    the spans that `agreed` returns. If no draw is usable, it has no spans. `texts` are the sample's texts as JSON.
+    first. If no draw is usable, the answer is the negative class, or null if the task has no negative class. In a span
+    task, the answer consists of the spans that `agreed` returns; if no draw is usable, the answer has no spans. `texts`
+    are the sample's texts as JSON.
     """
     usable = [draw for draw in draws if not draw.problem]
     if not usable:

@@ -113,7 +113,7 @@ def _seeded(model: Model, number: int) -> Model:
     """The model with the seed of a replicate: `number` plus the seed of its registry entry.
 
     If its entry has no seed, the model is returned unchanged in two cases: its dialect has no seeds, or the model is
-    pinned to an upstream provider, which would refuse the request if it does not support `seed`.
+    pinned to an upstream provider. A provider that does not support `seed` would refuse the request.
     """
     settings = model.settings
     if settings.seed is None and (model.endpoint.dialect not in SEEDED or settings.pin):
@@ -131,7 +131,7 @@ def _examples(description: TaskDescription, shown: Sequence[Example]) -> str:
 
 
 def _answer(description: TaskDescription, example: Example) -> str:
-    """The answer to an example, as the model should give it."""
+    """The correct answer to an example, in the form that the model must use."""
     if description.kind == "classes":
         return json.dumps({LABEL: example.label}, ensure_ascii=False)
     spans = [{TYPE: kind, SPAN: text} for kind, text in example.spans]

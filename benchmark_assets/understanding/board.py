@@ -190,7 +190,7 @@ def _interval(points: Mapping[str, Floats], tasks: Sequence[str], units: UnitNam
 
 
 def _weighted(tasks: Sequence[str], units: UnitNames) -> tuple[Floats, Units]:
-    """Weights of samples in the mean over tasks, which sum to 1, and the numbers of the samples' units."""
+    """Weights of samples in the mean over tasks, which sum to 1, and the unit of each sample as a number."""
     sizes = np.array([len(units[task]) for task in tasks])
     return np.repeat(1 / (sizes * len(sizes)), sizes), numbered_units(pl.concat([units[task] for task in tasks]))
 

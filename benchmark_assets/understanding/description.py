@@ -20,7 +20,7 @@ NEEDED = {"classes": ("label", "labels", "classes"), "spans": ("marked", "spans"
 OF_CLASSES_ONLY = ("negative", "scansion")
 
 COLUMNS = ("kind", "system", "mean")
-"""Columns of displayed tables besides the columns of tasks (readings.boards). They cannot be codes of tasks."""
+"""Columns of displayed tables that are not tasks (readings.boards). No task may have one of these names as its code."""
 
 
 class SpanFields(Frozen):
@@ -42,11 +42,11 @@ class TaskDescription(Frozen):
     language, whether imported or not. `restricted` keeps the texts out of exports and messages. `origin` tells where to
     obtain the files. `files` names the file of each split, relative to the folder given at import, with one JSON object
     per line. `sample` is the field with the sample's name. With `numbered`, the second sample with the same name in a
-    file is named `name#2`. `texts` maps the names under which models see the texts to their fields, in order. `source`
-    is the field with the work that a sample is from; `a.b` is field `b` of the object `a`. If the value contains more
-    than the work, such as a chunk number, `work` is a regular expression that matches the whole value, and its only
-    group is the work. `instructions` are the instructions in the prompt. `pair` names two texts for the baseline by
-    text overlap.
+    file is named `name#2`. `texts` maps the name of each text, as models see it, to its field; the order matters.
+    `source` is the field with the work that a sample is from; `a.b` is field `b` of the object `a`. If the value
+    contains more than the work, such as a chunk number, `work` is a regular expression that matches the whole value,
+    and its only group is the work. `instructions` are the instructions in the prompt. `pair` names two texts for the
+    baseline by text overlap.
 
     Keys of classification tasks: `label` is the field with the gold class, `labels` maps its values to classes,
     `classes` maps each class to its meaning. An unusable answer counts as the class `negative`, or as wrong if the key

@@ -8,8 +8,8 @@ prediction that overlaps a gold span was matched with another gold span, the ord
 span counts as missed. The denominator of recall may therefore differ from the number of gold spans. This module
 reproduces this behavior, so that its scores are comparable with the published scores.
 
-The pooled score (`pooled`) is nervaluate's, computed once over the spans of all samples by their places. Samples
-without gold spans count only if a system predicts spans in them; samples with many spans weigh more.
+The pooled score (`pooled`) is computed by nervaluate, once over the spans of all samples. Spans are compared by their
+places. Samples without gold spans count only if a system predicts spans in them; samples with many spans weigh more.
 
 Here: scores of spans. Not here: locating spans (spans), means and intervals (scores).
 """
@@ -30,7 +30,7 @@ SIGNATURE_POOLED = (
 )
 
 MODES = {"pooled_type": "ent_type", "pooled_partial": "partial", "pooled_strict": "strict", "pooled_exact": "exact"}
-"""Columns of `task_score`, and nervaluate's names for them."""
+"""Columns of `task_score`, with the names of their modes in nervaluate."""
 
 
 def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]], text: str) -> float:
@@ -96,7 +96,7 @@ def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]
 
 
 class ScoredSpan(NamedTuple):
-    """Type and place of a span: character offsets, half-open; None if the text does not contain the span."""
+    """Type of a span, and its half-open character offsets, which are None if the text does not contain the span."""
 
     type: str
     first: int | None
@@ -148,7 +148,7 @@ def pooled(predicted: Sequence[Sequence[ScoredSpan]], gold: Sequence[Sequence[Sc
 
 
 def _first(string: str, text: str) -> tuple[int, int]:
-    """Place of the first occurrence of a string in a text; empty if there is none."""
+    """Place of the first occurrence of a string in a text; an empty place if the text does not contain the string."""
     start = text.find(string)
     return (start, start + len(string)) if start >= 0 else (0, 0)
 

@@ -63,8 +63,8 @@ def along(other: str, parts: Sequence[str], rarity: "Rarity") -> NDArray[np.floa
     share of its own n-grams and as a share of the other text's n-grams; and the rarity of the shared n-grams. The
     features of a part are nine sets of these measures: of the part, of the two parts before and the two parts after it
     (0 beyond the ends of the text), their maximum and their sum over all parts, their sum up to the part, and their sum
-    from the part on, both including the part. Three features of position follow: the number of parts before it, the
-    number of parts from it on, and the share of parts before it.
+    from the part on, both including the part. Three features of position follow: the number of parts before
+    the part, the number of parts from it on, and the share of parts before it.
     """
     other_grams = {length: _grams(_letters(other), length) for length in LENGTHS}
     shares = np.zeros((len(parts), 3 * len(LENGTHS)))

@@ -84,9 +84,9 @@ def parse_spans(reading: Reading, types: Sequence[str]) -> Parsed:
 
 
 def _read(reading: Reading, key: str, read: Callable[[Found, list[str]], Parsed]) -> Parsed:
-    """Find the JSON with a key in a reply, and parse it with `read`, which appends its steps to the list that it gets.
+    """Find the JSON that has the key `key` in a reply, and parse it with `read`.
 
-    Errors are returned as problems.
+    `read` appends its steps to the list that is its second argument. Errors are returned as problems.
     """
     steps: list[str] = []
     try:

@@ -1,4 +1,4 @@
-"""Content of a reader: passages with texts, outputs, scores and judgments, and the overview that filters search.
+"""Content of a reader: passages with texts, outputs, scores and judgments, and an overview of all outputs for filters.
 
 Here: rows, rights and the form of the records. Not here: files (writing), code that runs in the browser (reader.js),
 the sample for annotators (adjudication.annotation).
@@ -109,7 +109,10 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
 
 
 def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
-    """Sources of the benchmark's passages, sorted by document and position. `collection` is '' if there is none."""
+    """Sources of the benchmark's passages, sorted by document and position.
+
+    `collection` is '' for a document that belongs to no collection.
+    """
     columns = ["passage", "passage_id", "document", "position", "language", "text"]
     rows = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), columns)
     selected = warehouse.read("selection", rows.select("passage"), ["passage", "selected"]).filter("selected")
@@ -205,7 +208,11 @@ def _metric_errors(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[s
 
 
 def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:
-    """Judgments by model and passage. A list `words` of pairs (column, text) replaces the columns in `words`."""
+    """Judgments by model and passage.
+
+    In each judgment, a list of pairs (column, text), under the key `words`, replaces the columns that the argument
+    `words` names. Empty texts are left out.
+    """
     judgments: dict[tuple[str, str], list[Record]] = {}
     for row in rows.iter_rows(named=True):
         pairs = [(name, row.pop(name)) for name in words]

@@ -79,7 +79,8 @@ def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool 
     _check_place(folder, private)
     content = shown(warehouse, corpus, private)
     copies = "" if private else f" ({content.withheld})"
-    restricted = f"restricted texts ({', '.join(content.restricted) or 'none'}), outputs that copy one{copies}"
+    named_texts = ", ".join(content.restricted) or "none"
+    restricted = f"restricted texts ({named_texts}), outputs that copy a restricted text{copies}"
     rights = f"{'Includes' if private else 'Leaves out'} {restricted}, and free text by judges and annotators."
     methods = "".join(f"\n- scores: {signature}\n" for signature in content.signatures)
     readme = f"{rights}\n\n{len(content.passages)} passages of the benchmark with all outputs.\n{methods}"
@@ -91,8 +92,9 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
     """Write a page on which an annotator labels the sample of a corpus.
 
     Items, their order and the guide are as in `adjudication.annotation.export_items`. Restricted texts are included,
-    because annotators need them; if there are any, all files with texts are in the subfolder `PRIVATE`. The browser
-    keeps the answers until the annotator saves them as a spreadsheet, which `import_labels` reads.
+    because annotators need them. If the sample has restricted texts, all files with texts are in the subfolder
+    `PRIVATE`. The browser keeps the answers until the annotator saves them as a spreadsheet, which `import_labels`
+    reads.
 
     Raises
     ------

@@ -26,7 +26,7 @@ from resources.tables import ENDS, cell, cells, text
 from resources.warehouse import Warehouse
 
 ANY = "any"
-"""Value of a reader's filter that matches everything except a missing value."""
+"""Value of a reader's filter that matches every value that is not missing."""
 MOST_BARS = 30
 BINS = 45
 BEYOND = 1.5
@@ -115,7 +115,7 @@ def _faults(home: Home, corpus: str, models: pl.DataFrame) -> Exhibit:
     table = columns(models, "leaderboard", "system", "passages", *DIAGNOSES, **behind)
     words = (
         "Number of each model's outputs with faults that are visible without judging the meaning. An output may have "
-        "several faults. A column is empty if its fault can be found only with references, and there are none."
+        "several faults. Some faults can be found only with references; their columns are empty without references."
     )
     return home.exhibit(corpus, "Faults", words, table, models, None, "leaderboard", "output_diagnostic")
 
@@ -330,7 +330,7 @@ def concordance(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def calibration(home: Home, corpus: str) -> list[Exhibit]:
-    """Agreement with people of the panel and of each judge, and of each judge by the confidence that it states."""
+    """Agreement of the panel and the judges with people, and agreement of each judge by its stated confidence."""
     rows = home.read("judge_calibration", corpus).sort("kappa", "judge", descending=[True, False], nulls_last=True)
     if rows.is_empty():
         return []
@@ -455,10 +455,10 @@ def pairwise(home: Home) -> list[Exhibit]:
         plot_rows = plotted(rows, "pairwise_score", "lt_fixed", "system", "kind", pl.col("slice"))
         chart = _intervals(plot_rows, "LT beside the anchors, 95 % interval", domain=[0, 10])
         words = (
-            "Strength of models and anchors on one scale from 0 to 10, overall and by slice. The positions of the "
-            "anchors are estimated without the models. LT and EN are defined as in the paper: each model is scaled "
-            "together with only the anchors. LT at equal length excludes the effect of length on the judge. A judge "
-            "without position bias prefers the first text in 50 % of the comparisons. "
+            "Strength of models and anchors on one scale from 0 to 10, overall and by slice. For LT beside the "
+            "anchors, the positions of the anchors are estimated without the models. LT and EN are defined as in the "
+            "paper: each model is scaled together with only the anchors. LT at equal length excludes the effect of "
+            "length on the judge. A judge without position bias prefers the first text in 50 % of the comparisons. "
         ) + _problems(rows)
         title = f"LT against {base_set}" + (f", contract {number} of {len(groups)}" if base_set in several else "")
         signed = rows.select(signature=pl.format("{}; {}", "contract", "signature"))
@@ -541,8 +541,9 @@ def costs(home: Home) -> list[Exhibit]:
     if len(plot_rows) > MOST_BARS:
         words += f" The chart shows the {MOST_BARS} largest of {len(plot_rows)} costs."
     method = (
-        "cost as corrected by a person, else as reported by the endpoint, else by the registry's price; for calls of "
-        "unknown cost the worst case, or nothing if the model has no price"
+        "cost of a call: the cost that a person entered as a correction, else the cost that the endpoint reported, "
+        "else the cost by the registry's price; a call of unknown cost is counted at its worst case, or as free "
+        "if the model has no price"
     )
     return [home.exhibit("", "Costs", words, table, [method], chart, "model_call")]
 
@@ -561,7 +562,7 @@ OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
 def _where(rows: pl.DataFrame, corpus: str, *same: str, **fixed: str | pl.Expr) -> list[Mapping[str, str]]:
     """The reader's filter for each row: the corpus, the row's values in the columns `same`, and the values in `fixed`.
 
-    A value of '' sets no condition. If any value is null, the row's filter is empty.
+    A value of '' sets no condition. If any value in a row is null, the row has an empty filter.
     """
     literals = {key: pl.lit(value) if isinstance(value, str) else value for key, value in fixed.items()}
     return [

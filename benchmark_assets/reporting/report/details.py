@@ -13,7 +13,7 @@ from resources.catalogue import label
 
 
 def outdated(home: Home, corpus: str) -> list[Exhibit]:
-    """Number of imported outputs of each model that translate an earlier source."""
+    """For each model, the number of imported outputs that translate an earlier source text."""
     rows = outdated_counts(home.warehouse).filter(corpus=corpus)
     table = [*columns(rows, "imported_output", "model"), *columns(rows, "leaderboard", "passages")]
     words = "Number of passages whose imported output translates an earlier source text. These outputs are not scored."
@@ -157,7 +157,7 @@ def vital_signs(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def seats(home: Home, corpus: str) -> list[Exhibit]:
-    """Agreement with people of ensembles and of each of their seats. A seat is a judge of one aspect."""
+    """Agreement of ensembles, and of each seat of an ensemble, with people. A seat is a judge of one aspect."""
     rows = home.read("ensemble_calibration", corpus).sort("kind", "expected", descending=[False, True])
     words = "How often each seat (a judge of one aspect) and each ensemble prefers the translation that people prefer."
     table = columns(rows, "ensemble_calibration")
@@ -189,5 +189,5 @@ def glossaries(home: Home, corpus: str) -> list[Exhibit]:
 def _table(
     home: Home, corpus: str, title: str, words: str, table: list[ExhibitColumn], rows: pl.DataFrame, asset: str
 ) -> list[Exhibit]:  # fmt: skip
-    """An exhibit without a chart; none if there are no rows."""
+    """A list of one exhibit without a chart; the list is empty if there are no rows."""
     return [home.exhibit(corpus, title, words, table, rows, None, asset)] if len(rows) else []

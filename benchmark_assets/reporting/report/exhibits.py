@@ -45,7 +45,8 @@ class ExhibitColumn(NamedTuple):
 class ExhibitSource(NamedTuple):
     """An asset from which an exhibit is computed.
 
-    `version` is the beginning of its content hash, `covers` its extent in words, `changed` the time of its last change.
+    `version` is the beginning of the asset's content hash, `covers` describes its extent in words, and `changed` is the
+    time of its last change.
     """
 
     asset: str
@@ -73,7 +74,7 @@ class Part(NamedTuple):
 
 
 class Home(NamedTuple):
-    """The source of exhibits: the warehouse, and `states`, the rows of its table `materialization`."""
+    """The source of exhibits: the warehouse. `states` are the rows of its table `materialization`."""
 
     warehouse: Warehouse
     states: pl.DataFrame
@@ -88,7 +89,8 @@ class Home(NamedTuple):
     ) -> Exhibit:  # fmt: skip
         """An exhibit computed from `assets`; empty columns are dropped.
 
-        `corpus` is '' for an exhibit that belongs to no corpus. `signatures` may be rows with the column `signature`.
+        `corpus` is '' for an exhibit that belongs to no corpus. Instead of a list, `signatures` may be a frame with the
+        column `signature`.
         """
         if isinstance(signatures, pl.DataFrame):
             signatures = signatures["signature"].unique(maintain_order=True).to_list()
@@ -104,7 +106,7 @@ def named(system: str, kind: str) -> pl.Expr:
 def columns(
     rows: pl.DataFrame, table: str, *names: str, **behind: Sequence[Mapping[str, str]]
 ) -> list[ExhibitColumn]:  # fmt: skip
-    """Columns of a warehouse table (see `column`). By default, its displayed columns without the corpus.
+    """The columns `names` of a warehouse table (see `column`); by default, its displayed columns except `corpus`.
 
     `behind` maps a column's name to the reader's filters for its cells, one per row.
     """
@@ -149,12 +151,12 @@ def points(table: str, name: str) -> dict[str, pl.Expr]:
 def plotted(
     rows: pl.DataFrame, table: str, name: str, row: pl.Expr | str, kind: pl.Expr | str, panel: pl.Expr | None = None
 ) -> pl.DataFrame:  # fmt: skip
-    """A column of a table with its interval, as `charts.ranges` takes it; by default, in one panel."""
+    """A column of a table with its interval, as rows for `charts.ranges`. By default, all rows are in one panel."""
     return rows.select(panel=pl.lit("") if panel is None else panel, row=row, kind=kind, **points(table, name))
 
 
 def closed(plot_rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `plotted`, with the value as `low` and `high` if it has no interval."""
+    """Rows of `plotted`. If a value has no interval, its `low` and `high` are replaced by the value itself."""
     return plot_rows.with_columns(pl.coalesce("low", "value"), pl.coalesce("high", "value"))
 
 

@@ -29,7 +29,7 @@ def human_range(home: Home, corpus: str) -> list[Exhibit]:
         "or worse if it differs significantly from every translator (5 % level, corrected for the number of "
         "translators). Higher similarity and lower drift are better."
     )
-    details = "Mean scores of each model and each translator, both against the references of the other translators."
+    details = "Mean scores of each model and each translator, scored against the references of the other translators."
     return [
         home.exhibit(corpus, "Models among people", words, columns(verdicts, "human_range"), verdicts, chart,
                      "human_range", "drift_score", "reference_envelope"),
@@ -56,8 +56,8 @@ def outliers(home: Home, corpus: str) -> list[Exhibit]:
     plot_rows = closed(plotted(rows, "calibrated_outliers", "share", named("system", "kind"), "kind"))
     chart = charts.ranges(plot_rows, f"% of texts above the threshold, {charts.INTERVAL}")
     words = (
-        "Share of each system's texts above the threshold. Every text is scored against the references without one "
-        "translator's, so that models and translators have the same number of references."
+        "Share of each system's texts above the threshold. Every text is scored against the references of all "
+        "translators except one, so that models and translators have the same number of references."
     )
     table = columns(rows, "calibrated_outliers")
     exhibits.append(home.exhibit(corpus, "Calibrated outliers", words, table, rows, chart, "outlier_threshold"))
