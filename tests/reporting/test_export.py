@@ -441,7 +441,7 @@ def test_a_former_export_is_replaced_and_nothing_else_is(stored: Warehouse, corp
     export(stored, folder, "tiny")
     assert not (folder / PRIVATE).exists()
     before = content(folder)
-    with pytest.raises(BadInput, match="may be shared"):
+    with pytest.raises(BadInput, match="contains a public"):
         export(stored, folder, "tiny", private=True)
     (folder / "notes.txt").write_text("mine")
     with pytest.raises(BadInput, match=r"notes\.txt: was added or modified after the earlier export"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.model import Aside, Document
@@ -161,6 +161,7 @@ def normal(text: str) -> str:
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.lists(TEXTS, min_size=1, max_size=3), min_size=1, max_size=4))
 def test_a_source_reads_back_as_it_was_written(passages: list[list[str]]) -> None:
+    assume(all(readable(" ".join(texts)) for texts in passages))  # together they may look misread
     body = "".join(
         f"<p n='{p}'>" + " ".join(f"<seg n='{s}'>{escape(text)}</seg>" for s, text in enumerate(texts)) + "</p>"
         for p, texts in enumerate(passages)

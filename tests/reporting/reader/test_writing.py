@@ -61,9 +61,9 @@ def test_only_a_former_reader_is_replaced(closed: Warehouse, tmp_path: Path) -> 
     before = everything(folder)
     write_reader(closed, folder, CORPUS)
     assert everything(folder) == before  # the same bytes
-    with pytest.raises(BadInput, match="may be shared"):
+    with pytest.raises(BadInput, match="contains a public"):
         write_reader(closed, folder, CORPUS, private=True)
-    with pytest.raises(BadInput, match="may be shared"):
+    with pytest.raises(BadInput, match="contains a public"):
         write_blind(closed, folder, CORPUS, "mori")
     (folder / "labels.mori.csv").write_text("labels", encoding="utf-8")
     with pytest.raises(BadInput, match="it may contain labels"):
