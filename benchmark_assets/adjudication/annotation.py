@@ -167,7 +167,7 @@ def export_items(
 def restricted_texts(warehouse: Warehouse, corpus: str, items: Iterable[SheetItem]) -> list[str]:
     """The names of the restricted texts that the items show.
 
-    If they show none, but an output copies a restricted text, the result is a phrase that says so.
+    If the items show no restricted text, but an output copies one, the result is a single phrase that says so.
     """
     shown = list(items)
     outputs = pl.DataFrame({"passage": [f"{corpus}/{item.place}" for item in shown]}, {"passage": pl.String})
@@ -222,7 +222,7 @@ def in_order(groups: Iterable[Group], annotator: str, seed: int) -> list[Group]:
 def tasks(items: Iterable[SheetItem], translators: Sequence[str], annotator: str) -> bytes:
     """Items in Label Studio's import format (JSON). `made_for` is the annotator's name.
 
-    No field is named `source`: Label Studio would show the whole task in its place.
+    No field is named `source`: Label Studio would show the whole task in place of that field.
     """
     content = [
         {

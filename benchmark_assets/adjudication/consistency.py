@@ -98,9 +98,9 @@ def preferences(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def rate(name: str, trials: pl.DataFrame) -> dict[str, float | None]:
-    """The share of hits and its interval, as columns `name`, `name_low` and `name_high`; all are None without trials.
+    """The share of hits and its interval, as columns `name`, `name_low` and `name_high`.
 
-    `trials` has the columns `value`, in [0, 1], and `unit`.
+    `trials` has the columns `value`, in [0, 1], and `unit`. If there are no trials, all results are None.
     """
     if trials.is_empty():
         return {name: None, f"{name}_low": None, f"{name}_high": None}

@@ -13,10 +13,10 @@ from benchmark_assets.adjudication.triage import item_key
 REPEAT, ATTENTION = "repeat", "attention"
 
 REPEATED = 10
-"""Number of groups of items for each repeated group. In campaigns of WMT, too, about 10 % of the items are controls."""
+"""One of every `REPEATED` groups of items is repeated. About 10 % of the items are controls, as in campaigns of WMT."""
 
 CHECKED = 20
-"""Number of items for each attention check."""
+"""One attention check is made for every `CHECKED` items."""
 
 MOST_ALIKE = 0.3
 """Maximum share of words that an output may have in common with the text that replaces it in an attention check. A more

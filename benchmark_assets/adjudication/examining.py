@@ -1,4 +1,4 @@
-"""The examination of the audit's judges. Its questions are those that judges answer when they vote on outputs.
+"""The examination of the audit's judges. It asks the questions that judges also answer when they vote on outputs.
 
 Here: the examined judges, the content of a question, and the effect of failed judges on the panel's verdicts. Not here:
 sentinels and rounds (examination), verdicts themselves (verdicts).
@@ -43,7 +43,7 @@ class JudgeSentinels(TextExaminations):
         return judging(judge, languages)
 
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """The source, and all references but the sound text, for each passage with another reference."""
+        """For each passage that has a reference besides the sound text: the source, and all these other references."""
         references = other_references(self.warehouse, texts)
         return {
             text.passage: shown(text.material.source, [other for _, other in sorted(others.items())], "")

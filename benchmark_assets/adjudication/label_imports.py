@@ -168,8 +168,8 @@ def read_label_studio(path: Path, ignore: Collection[str] = ()) -> Answers:
     """Read an export of Label Studio, JSON or JSON-MIN.
 
     In tasks with an item, the names of all fields and controls must be known. In JSON, Label Studio adds keys of its
-    own around them, and every version adds more. Of these keys, only `data`, `annotations`, `result`, `from_name`,
-    `value`, `completed_by`, `was_cancelled` and `skipped` are read.
+    own around these fields and controls, and each of its versions adds further keys. Of the added keys, only `data`,
+    `annotations`, `result`, `from_name`, `value`, `completed_by`, `was_cancelled` and `skipped` are read.
 
     Skipped and cancelled annotations, drafts and predictions are ignored. Annotators are identified by the e-mail
     address or number of their account. If a file has a single account, identified only by a number, the annotator is

@@ -39,7 +39,7 @@ class OutputStudy(ItemStudy[How], ABC):
     lost = "a text is missing: materialize source_text, reference and model_output first"
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """Settings of the outputs to which the study applies; those of a withheld output include the reason."""
+        """Settings of the outputs to which the study applies. The settings of a withheld output include the reason."""
         settings = super().settings(partitions)
         reasons = withheld(self.warehouse, settings.select(OUTPUT))
         rows = [(*output, reason) for output, reason in reasons.items()]

@@ -1,6 +1,6 @@
 """One verdict on an output from the votes of several raters (judges or people).
 
-The rule is that of table E1 of the audit paper, for any number of raters.
+The rule is the one in table E1 of the audit paper, for any number of raters.
 
 Not here: votes (judging, panel), labels (label_imports), statistics over a corpus (audit).
 """

@@ -57,8 +57,8 @@ def align_documents(
     embed_multilingual
         Like `embed`, but used for documents without a segmented translation: these are compared with their source. None
         if there is no such embedder. In that case, the aligner's model is asked about all segments of these documents.
-        If the aligner has no model, passages that begin with a number of the translation get the text at that number,
-        and all other passages get the doubt `UNGUIDED`.
+        If the aligner has no model, passages that begin at a number in the translation's text get the text at this
+        number, and all other passages get the doubt `UNGUIDED`.
     run
         The run that the ledger charges for the calls.
 

@@ -1,4 +1,4 @@
-"""Alignment of a continuous translation with the segments of its source by a model.
+"""Alignment, by a model, of a continuous translation with the segments of its source.
 
 Here: the protocol of PaliBench (section 3.2, appendix B). Each question contains the whole translation and a batch of
 segments; the reply is a JSON object with the same keys as the batch. Not here: checking that an answer occurs in the
@@ -105,7 +105,7 @@ class AlignmentWork(NamedTuple):
 def batches(segments: Sequence[str]) -> list[list[str]]:
     """Divide a document's segment ids, in order, into batches of 15 to 30; fewer than 15 ids form one batch.
 
-    The division has the fewest possible cuts within passages and, given that, the fewest batches.
+    The division has the fewest possible cuts within passages and, among such divisions, the fewest batches.
     """
     if len(segments) <= LARGEST:
         return [list(segments)] if segments else []

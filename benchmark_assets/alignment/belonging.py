@@ -63,7 +63,7 @@ class Words:
         Kind of the boundary before each word and of the boundary at the end of the prose, shape (words + 1,). A
         boundary is between paragraphs or lines, between sentences, between clauses, or within a clause.
     guides
-        Segmented translations, at least one. Each has the text of every segment, None if it lacks the segment.
+        Segmented translations, at least one. Each has one text per segment, or None for a segment that it lacks.
     """
 
     def __init__(self, prose: str, guides: Sequence[Sequence[str | None]]) -> None:

@@ -15,7 +15,8 @@ GAP = 3.0
 text."""
 
 LACKING = 6
-"""Maximum number of segments without a text that are compared with a stretch, counted from each side of the stretch."""
+"""Unassigned prose may be the text of a segment that lacks one. At each place, the prose is compared with at most this
+many of the first and this many of the last segments that lack a text."""
 
 NEVER = -1e9
 """Fit of an impossible end or beginning."""
@@ -24,8 +25,8 @@ NEVER = -1e9
 def of_neither(words: Words, absent: Sequence[int], region: Stretch) -> tuple[Vector, float]:
     """Log-likelihood of each word of a region if it belongs to neither segment, and the loss per stretch of such words.
 
-    `absent` lists the segments without a text whose place is in the region; words of neither neighbor may be their
-    text.
+    `absent` lists the segments that lack a text and whose place is in the region: words of neither neighbor may be the
+    text of one of these segments.
     """
     count = region[1] - region[0]
     if not absent:

@@ -1,7 +1,7 @@
 """Expansion of ellipses: finds segments that spell out, in words of an earlier passage, what the prose abbreviates.
 
 Here: marks of abbreviation, the earlier passage (the template), and the term that the segment puts in place of the
-template's term. Not here: which segments are tested for this (verification).
+template's term. Not here: which segments are tested for an expansion (verification).
 
 A segment spells out an ellipsis if all its words, in order, occur
 
@@ -91,7 +91,7 @@ class _Term(NamedTuple):
     beside: tuple[str, str]
 
     def replaces(self, other: str, once: bool) -> bool:
-        """Whether the term may replace `other`, words that occur in a template only once (`once`) or repeatedly.
+        """Whether the term may replace `other`, words of a template; `once` is true if `other` occurs only once there.
 
         False if `other` contains a negation and the term does not. Also false if `other` occurs only once and is longer
         than the term, because `other` may then be more than a term.
@@ -101,8 +101,10 @@ class _Term(NamedTuple):
         return not negated and (len(words) <= len(self.words) or not once)
 
     def as_at_abbreviation(self, other: str) -> list[str]:
-        """Phrases with `other` in place of this term, between its neighbors. One of them must occur earlier in the
-        prose."""
+        """Phrases in which `other` stands in place of this term, between the term's neighbors.
+
+        At least one of these phrases must occur earlier in the prose.
+        """
         before, after = self.beside
         if _STOPS.isdisjoint(self.beside):
             return [f" {' '.join(filter(None, (before, other, after)))} "]

@@ -59,18 +59,19 @@ def examine(
     - text at one of its ends belongs to no segment;
     - its whole text is another segment's.
 
-    Differences of less than 15 % of the segment's characters do not count. Texts from manual corrections, or from the
-    translation's own numbers, are never suspicious: if they are not in the prose in order, their stage is 'by hand'.
+    Differences of less than 15 % of the segment's characters do not count. A text that was corrected
+    by hand, or located by numbers in the translation's text, is never suspicious: if it does not occur in the prose in
+    order, its stage is 'by hand'.
 
     Parameters
     ----------
     texts, prose, others
         As in `verify`. A text is also '' if the segment needs no text.
     guides
-        Other translations; the source if there are none. Each has the text of every segment, None if it lacks the
-        segment.
+        Other translations; the source if there are none. Each has one text per segment, or None for a segment that
+        it lacks.
     by_hand
-        Indices of segments whose text was corrected by hand, or taken from the translation's own numbers.
+        Indices of segments whose text was corrected by hand, or located by numbers in the translation's text.
 
     Returns
     -------

@@ -41,8 +41,8 @@ class Space(NamedTuple):
         Dot product of the sum of the first i units with each segment's unit vector, averaged over the guides that have
         the segment, shape (n + 1, segments).
     scales
-        Inverse norm of each stretch's vector, by the stretch's number of units and end, shape (longest + 1, n + 1); 0
-        for stretches that do not exist.
+        Inverse norm of each stretch's vector, shape (longest + 1, n + 1). The first index is the stretch's number of
+        units, the second one its end. The value is 0 for stretches that do not exist.
     """
 
     dots: Matrix
@@ -89,7 +89,7 @@ def compare(
     prose
         The continuous translation.
     guides
-        Segmented translations. Each has the text of every source segment, None if it lacks the segment.
+        Segmented translations. Each has one text per source segment, or None for a segment that it lacks.
     longest
         Maximum number of units that translate one segment.
     embed
@@ -152,8 +152,8 @@ def likeness(compared: Comparison, segments: int | NDArray[np.int_], longest: in
 
     Returns
     -------
-    Mean of the similarities in meaning and in wording, over all guides that have the segment, in [-0.5, 1]. Shape
-    (longest + 1, n + 1), by number of units and end of the stretch; 0 for stretches that do not exist.
+    Mean of the similarities in meaning and in wording, over all guides that have the segment, in [-0.5, 1]. The shape
+    is (longest + 1, n + 1), with indices as in `Space.scales`; 0 for stretches that do not exist.
     """
     rows = len(compared.meaning.scales) if longest is None else longest + 1
     meaning, wording = (
@@ -205,7 +205,7 @@ def _space(dots: Matrix, products: Matrix, longest: int) -> Space:
 def _over_stretches(cumulative: NDArray[np.float64], rows: int) -> Matrix:
     """Sums over all stretches, computed from cumulative sums over units.
 
-    Returns shape (rows, n + 1), by the stretch's number of units and end.
+    Returns shape (rows, n + 1), with indices as in `Space.scales`.
     """
     ends = np.arange(len(cumulative))
     starts = np.maximum(ends[None, :] - np.arange(rows)[:, None], 0)

@@ -42,27 +42,28 @@ ANCHORED = -1.0
 segments between them."""
 
 BY_UNIT = 2.8
-"""Weight of the contrast of a single unit with its segment, in proportion to the unit's length."""
+"""Weight of the contrast of a single unit that is as long as an average segment. For other units, the weight changes in
+proportion to their length."""
 
 MATCHED, MOST_MATCHED = 0.2, 3.0
-"""MATCHED: weight of the share of a segment's sentences whose best match is the unit, relative to the unit's similarity
-to the segment. MOST_MATCHED: maximum number of guide characters that one character of the translation counts as
-matching."""
+"""A sentence of a guide is matched with the unit that is most similar to it. MATCHED: amount that each matched
+character of a segment, per character of the unit, adds to the unit's similarity to the segment. MOST_MATCHED: maximum
+number of matched characters per character of the unit."""
 
 UNRELATED, PRIOR = 0.2, 3.0
 """UNRELATED: assumed similarity to an unrelated segment. PRIOR: number of hypothetical unrelated segments that are
-added to the other segments of the document when similarities to them are averaged."""
+included when similarities to the other segments of the document are averaged."""
 
 COMPARED = 250.0
-"""Minimum expected number of characters of a passage that is compared with rivals: short passages repeat one another,
-as verses of the Dhammapada do."""
+"""A passage is compared with rivals only if its expected number of characters is at least this: short passages repeat
+one another, as verses of the Dhammapada do."""
 
 FASTEST, SLOWEST = 0.6, 1.4
 """Bounds of the ratio of the translation's length to the guides' length."""
 
 BOUNDARIES = 40.0
-"""Pseudocount: number of boundaries that are added to the boundaries of the document. The penalty `added` determines
-the share of additions among the added boundaries."""
+"""Pseudocount: number of hypothetical boundaries that are counted with the boundaries of the document. The penalty
+`added` determines at which share of the hypothetical boundaries units are unassigned."""
 
 
 class Weights(NamedTuple):
@@ -83,7 +84,7 @@ class Weights(NamedTuple):
     paragraph, sentence
         Bonus for a boundary at the end of a paragraph or sentence.
     passage
-        Further bonus where a passage and a paragraph end together, as translators usually arrange it.
+        Further bonus for a boundary at which a passage and a paragraph end together, as is usual in translations.
     rival, doubted
         Minimum margins of a passage. The margin is the similarity of the passage's text to the passage's own guides,
         minus its similarity to another passage's guides. Below `rival`, the passage is left out of the second path;
@@ -108,13 +109,14 @@ class Weights(NamedTuple):
 
 OF_LONG = Weights(1.2, 0.4, 0.2, 0.18, 0.048, 0.1, 0.02, 0.2, -0.03, -0.02, 0.08)
 """Weights for segments whose boundaries are between sentences (`units.LONG`), tuned on four translators of the
-Daodejing; docs/measurements.md has the results on the other four. In their sound chapters, 0.5 % of the margins are
-below -0.011 with two guides, and none with seven; for missing chapters, all margins are below -0.038."""
+Daodejing; docs/measurements.md has the results on the other four. In their sound chapters, with two
+guides, 0.5 % of the margins are below -0.011; with seven guides, none is. In missing chapters, all margins are below
+-0.038."""
 
 OF_SHORT = Weights(2.8, 0.56, 0.56, 0.5, 0.13, 0.28, 0.11, 0.56, -0.06, -0.06, -1.0)
-"""Weights for segments of single clauses: the proportions were tuned on the Dhammapada and on every second one of 251
-suttas whose passages have published lengths; `rival` and `doubted` on 16 suttas. Similarities of clauses are weak
-evidence, so that words and lengths alone decide what is reclaimed."""
+"""Weights for segments that are single clauses. The ratios of these weights were tuned on the Dhammapada and on every
+second one of 251 suttas whose passages have published lengths; `rival` and `doubted` were tuned on 16 suttas.
+Similarities of clauses are weak evidence, so only words and lengths decide which text is reclaimed."""
 
 
 class Aligned(NamedTuple):
@@ -191,8 +193,8 @@ def align(
     prose
         The continuous translation of a document.
     guides
-        Segmented translations of the same document into the same language. Each has the text of every segment, None if
-        it lacks the segment. A text without a letter or digit counts as None. A segment that no guide has gets no
+        Segmented translations of the same document into the same language. Each has one text per segment, or None for a
+        segment that it lacks. A text without a letter or digit counts as None. A segment that no guide has gets no
         stretch.
     passage_ends
         Whether each segment is the last one of its passage.
@@ -323,7 +325,7 @@ def _above_others(own: Matrix, total: Matrix, segments: int) -> Matrix:
 def _after_addition(
     score: NDArray[np.float64], gain: NDArray[np.float64], fixed: Sequence[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
-    """The best score at each boundary if units before it may stay unassigned, and the boundary where these units begin.
+    """For each boundary: the best score if units before it may stay unassigned, and where such unassigned units begin.
 
     `gain` is added to the score at each boundary where unassigned units end. All earlier segments must end at or before
     every boundary in `fixed`, and all later segments must begin at or after it.

@@ -12,7 +12,7 @@ SEEDS = 12
 """Number of the segment's rarest words whose occurrences propose places."""
 
 PROPOSALS = 5
-"""Maximum number of proposed places that are compared: those where the most seeds match."""
+"""Maximum number of proposed places that are compared with the segment: those where most of its rarest words match."""
 
 
 class Nearest:

@@ -14,8 +14,8 @@ SHORT_WORDS, SHORT_CHARACTERS = 3, 15
 """A segment with fewer words or characters may occur by chance, and counts only near its neighbors."""
 
 NEAR = 5
-"""Maximum number of words of the prose between a short segment and the nearest segment with a place. Twice the number
-of words of the segments between the two is added."""
+"""Maximum number of words in the prose between a short segment and the nearest segment with a place. For each segment
+between these two, the maximum increases by twice the number of the segment's words."""
 
 _BREAK = re.compile(r"[.?!…;:]|\n\s*\n")
 
@@ -127,9 +127,9 @@ def _is_near(
 def _neighbor(
     segments: Sequence[Attestation | None], settled: Sequence[ProsePlace | None]
 ) -> tuple[ProsePlace | None, int]:
-    """The first settled place, and the maximum number of words between this place and a short segment.
+    """The settled place nearest to a short segment, and the maximum number of words between the two.
 
-    Both lists begin next to the short segment.
+    `segments` and `settled` are on one side of the short segment, and begin next to it.
     """
     room = NEAR
     for segment, place in zip(segments, settled, strict=True):

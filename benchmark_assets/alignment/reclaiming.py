@@ -1,7 +1,7 @@
 """Reclaiming: extending segments into adjacent text that the best path left unassigned.
 
-Here: how far a segment extends into unassigned text. Not here: the best path (monotone), the fit (belonging), doubts
-about a segment's extent (extent), which use the same likelihoods.
+Here: how far a segment extends into unassigned text. Not here: the best path (monotone), the fit (belonging). Doubts
+about a segment's extent are computed elsewhere (extent), from the same likelihoods.
 """
 
 from collections.abc import Mapping, Sequence

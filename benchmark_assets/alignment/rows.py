@@ -102,9 +102,9 @@ def by_embeddings(
 
 
 def by_numbers(prose: str, segments: Sequence[SegmentPlace], numbers: Sequence[tuple[int, str]]) -> dict[int, Piece]:
-    """Pieces of the segments in passages that begin with a number of the translation, by the segment's index.
+    """Pieces by the index of their segment, for passages whose first segment has a number in the translation's text.
 
-    A segment without a number of its own is merged with the previous segment, because it is unknown where its text
+    A segment without such a number is merged with the previous segment, because it is unknown where its text
     begins. `numbers` has the offset and text of each number in the prose.
     """
     numbered = stretches([segment.id for segment in segments], numbers, len(prose))
@@ -160,7 +160,7 @@ def aligned_rows(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Combine the results for a document into rows of `alignment`.
 
-    Order of precedence: manual correction, text by a model, offline alignment, numbers of the translation.
+    Order of precedence: manual correction, text by a model, offline alignment, numbers in the translation's text.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def aligned_rows(
     doubt
         Why the document was not aligned; None if it was aligned.
     numbered
-        Pieces by segment, divided at the translation's own numbers (`by_numbers`).
+        Pieces by segment, divided at the numbers in the translation's text (`by_numbers`).
 
     Returns
     -------
@@ -239,7 +239,7 @@ def unassigned_rows(
 
 
 def unassigned_totals(rows: pl.DataFrame) -> pl.DataFrame:
-    """Number of unassigned stretches and their characters by corpus and translator, from rows of `unassigned`."""
+    """For each corpus and translator, the numbers of unassigned stretches and characters, from rows of `unassigned`."""
     totals = (
         rows.with_columns(CORPUS)
         .group_by("corpus", "translator")

@@ -38,7 +38,8 @@ class Units(NamedTuple):
     texts
         The units, stripped.
     ends
-        Number of characters up to each boundary, counting each stripped unit and one space, shape (n + 1,).
+        Number of characters up to each boundary, shape (n + 1,). Each unit counts without surrounding white space, but
+        with one space after it.
     paragraphs, sentences
         Whether each boundary is between paragraphs or lines, and whether it is between sentences, shape (n + 1,).
     """

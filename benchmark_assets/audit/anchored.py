@@ -31,7 +31,7 @@ SIGNATURE = (
 
 
 def anchored_estimates(triage: pl.DataFrame, rows: pl.DataFrame, panel: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `anchored_estimate`. `triage` and `rows` are those of `estimates`; `panel` has rows of `verdict`.
+    """Rows of `anchored_estimate`. `triage` and `rows` are as in `estimates`; `panel` has rows of `verdict`.
 
     The result has the columns of `ANCHORED`: for each corpus with labels, one row for each combination of model ('' for
     all models), region ('above' or 'below' the threshold, or 'all') and error level. Regions without labels have no

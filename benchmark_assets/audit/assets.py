@@ -48,7 +48,7 @@ def audit_outcome(
 ) -> dg.Output[None]:  # fmt: skip
     """Error rates by severity and category, shared failures of models, correlation of errors with metrics.
 
-    Error rates by a panel are null unless most of its judges passed the examination or were not examined.
+    Error rates from a panel's verdicts are null unless most of its judges passed the examination or were not examined.
     """
     panels = _panels(warehouse, provider)
 
@@ -99,7 +99,7 @@ def error_estimate(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Error rates of all outputs, from people's labels alone and from labels with verdicts; cost of finding errors."""
+    """Error rates of all outputs, from people's labels alone or combined with verdicts; cost of finding errors."""
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
@@ -184,7 +184,7 @@ def _scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _panels(warehouse: Warehouse, provider: Provider) -> Mapping[str, str]:
-    """Description of the panel, its settings and the units of passages, by corpus, for signatures.
+    """For each corpus, a description of its panel, the panel's settings and the units of passages, for signatures.
 
     A judge that is no longer in the registry has None in place of the hash of its settings.
     """

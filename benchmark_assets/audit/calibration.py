@@ -41,8 +41,8 @@ def calibration(rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame |
 
     Notes
     -----
-    Precision is the share of errors by the rater's labels that are also errors by people's labels; recall is the share
-    of people's errors that the rater also labels as errors.
+    Precision: of the outputs that the rater labels as errors, the share that people also label as errors.
+    Recall: of the outputs that people label as errors, the share that the rater also labels as errors.
     Sources: table 8, and section 4.3 for the kappas.
     """
     result: list[tuple[object, ...]] = []
@@ -161,7 +161,7 @@ def cross_tables(units: pl.Series, first: pl.Series, second: pl.Series, labels: 
 
 
 def collapsed(tables: Floats, errors: NDArray[np.bool_]) -> Floats:
-    """Collapse tables from shape (n, labels, labels) to (n, 2, 2): labels outside `errors`, then labels in `errors`."""
+    """Collapse tables from shape (n, labels, labels) to (n, 2, 2): index 0 is for non-errors, index 1 for `errors`."""
     to_two = np.stack([~errors, errors]).astype(np.float64)
     smaller: Floats = to_two @ tables @ to_two.T
     return smaller
@@ -181,7 +181,7 @@ def kappa(tables: Floats) -> Floats:
 def _against_people(
     rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame
 ) -> Iterator[tuple[object, object, pl.DataFrame]]:
-    """Yield the corpus, the name of a judge or panel, and a table with `unit`, people's labels and this rater's."""
+    """Yield the corpus, the name of a judge or panel, and a table: `unit`, people's labels and this rater's labels."""
     people = _people(rows)
     labeled = votes.join(people, on=KEY, how="semi").with_columns(pl.col("label").fill_null(ABSTAINED))
     if labeled.is_empty():

@@ -40,8 +40,8 @@ def designs(triage: pl.DataFrame, audit: Audit, rate: float) -> pl.DataFrame:
     -------
     Columns of `DESIGN`, one row for each combination of a share in `BELOW` and a multiple of the sample in `SAMPLES`. A
     row has the number of outputs that the panel judges, the number of outputs that people label, and widths as
-    differences of rates: the width with people's labels alone, and the widths with panels whose accuracy is 70, 80, 90
-    and 95 %, on errors and on sound outputs.
+    differences of rates: the width with people's labels alone, and the widths with panels whose accuracy, the same
+    on errors as on sound outputs, is 70, 80, 90 and 95 %.
 
     Notes
     -----

@@ -12,7 +12,7 @@ from resources.keys import CORPUS
 EXAMPLE = schema("worked_example")
 
 MOST = 5
-"""Maximum number of examples of each rule."""
+"""Maximum number of examples that a rule selects; a shared failure counts as one example."""
 
 SHARED, FAR, NEAR, SPLIT = "shared failure", "far but valid", "near but wrong", "split panel"
 
@@ -40,15 +40,16 @@ def examples(outputs: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `EXAMPLE`. All outputs that belong to one shared failure have the same place.
+    Columns of `EXAMPLE`. `place` is the rank among the rule's examples; all outputs of one shared failure have the same
+    place.
 
     Notes
     -----
     - Shared failure: a passage where the panel finds major errors by two or more models (audit paper, table E8), ranked
-      by the number of these models, then by errors.
+      by the number of these models, then by the number of errors.
     - Far but valid: an output above the threshold that all judges and, if there are labels, people find valid; largest
       drift first (table 14).
-    - Near but wrong: an output below the threshold with a major error by people's labels; smallest drift first.
+    - Near but wrong: an output below the threshold that people label as a major error; smallest drift first.
     - Split panel: valid, minor and major each have a vote, and none has a majority; largest drift first.
     """
     parts = [pl.DataFrame(schema=EXAMPLE)]

@@ -40,7 +40,7 @@ def agreements(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """Rows of `metric_agreement`: agreement of metrics with people's labels.
 
     `rows` are rows of `rated`. `scores` has the columns `model` and `passage`, and the columns used in `GOODNESS`.
-    Returns columns of `METRIC_AGREEMENT`; metrics without a score of any labeled output have no rows.
+    Returns columns of `METRIC_AGREEMENT`; a metric that scores no labeled output has no rows.
     """
     result: list[tuple[object, ...]] = []
     for corpus, gold, metrics, units in _by_corpus(rows, scores):
@@ -134,7 +134,7 @@ def _statistics(
 
 
 def _pairs(outputs: NDArray[np.bool_]) -> dict[str, int]:
-    """Number of pairs of outputs (for means: of models) that each grouping compares.
+    """Number of pairs that each grouping compares: pairs of models for `means`, else pairs of outputs.
 
     `outputs`, shape (models, passages), is true for outputs that have both scores.
     """

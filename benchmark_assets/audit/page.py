@@ -17,7 +17,7 @@ from resources.warehouse import Warehouse
 RULES = {
     "shared failure": "Passages with a major error by several models",
     "far but valid": "Far from the references, but valid by every vote",
-    "near but wrong": "Near the references, but a major error by people's labels",
+    "near but wrong": "Near the references, but a major error according to people's labels",
     "split panel": "Outputs on which the panel is split",
 }
 
@@ -35,7 +35,7 @@ p.why, li { font-size: .92rem; } ul { margin: .3rem 0 0; padding-left: 1.2rem; }
 
 
 class _Rights(NamedTuple):
-    """Which texts may be shown, and pseudonyms by annotator. Annotators without a pseudonym are shown by name."""
+    """Which texts may be shown, and which annotators have a pseudonym. Other annotators are shown by name."""
 
     texts: Disclosure
     pseudonyms: Mapping[str, str]

@@ -101,7 +101,7 @@ def with_rates(
     by
         Columns that identify a group.
     rates
-        For each rate by name: its hits and its trials, as expressions over the counts.
+        Maps the name of each rate to its hits and its trials, as expressions over the counts.
 
     Returns
     -------

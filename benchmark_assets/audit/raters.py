@@ -26,8 +26,8 @@ from resources.catalogue import schema
 from resources.keys import CORPUS
 
 STEPS, TOLERANCE, LEAST = 1000, 1e-9, 1e-10
-"""EM algorithm: maximum number of steps, increase of the log-likelihood per output that is too small to continue, and
-minimum probability."""
+"""Settings of the EM algorithm: maximum number of steps; increase of the log-likelihood per output below which the
+algorithm stops; lower bound of all probabilities."""
 
 RATERS = schema("rater_model")
 
@@ -72,7 +72,7 @@ def dawid_skene(votes: Floats) -> Fitted:
 def information(prior: Floats, errors: Floats) -> Floats:
     """Mutual information of each rater's label and the class, in bits, shape (raters,); 0 for random labels.
 
-    `prior` and `errors` are those of `Fitted`.
+    `prior` and `errors` are as in `Fitted`.
     """
     joint = prior[None, :, None] / prior.sum() * errors / errors.sum(axis=2, keepdims=True)
     chance = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
@@ -83,7 +83,7 @@ def information(prior: Floats, errors: Floats) -> Floats:
 def alpha_by_unit(votes: Floats, units: Units) -> Floats:
     """Terms of Krippendorff's alpha by unit, shape (units, 1 + labels): disagreements, then counts of pairable labels.
 
-    `votes` is that of `dawid_skene`. The labels of an output are pairable if the output has at least two labels.
+    `votes` is as in `dawid_skene`. The labels of an output are pairable if the output has at least two labels.
     """
     counts = votes.sum(axis=1)
     raters = counts.sum(axis=1, keepdims=True)
@@ -93,11 +93,11 @@ def alpha_by_unit(votes: Floats, units: Units) -> Floats:
 
 
 def alpha(sums: Floats) -> Floats:
-    """Krippendorff's alpha for nominal labels, from sums over units, shape (n, 1 + labels), to (n,); at most 1.
+    """Krippendorff's alpha for nominal labels, at most 1; NaN if all labels are the same.
 
-    NaN if all labels are the same. Krippendorff 2011: 1 - (n - 1) D / (n² - Σ n_c²), where D sums the disagreeing pairs
-    of each output, divided by its number of raters minus 1; n is the number of pairable labels, and n_c the number of
-    pairable labels c.
+    `sums` has sums of `alpha_by_unit` over units, shape (rows, 1 + labels); the result has the shape (rows,).
+    Krippendorff 2011: 1 - (n - 1) D / (n² - Σ n_c²), where n is the number of pairable labels, and n_c the number of
+    pairable labels c. D is a sum over outputs: an output's disagreeing pairs, divided by its number of raters minus 1.
     """
     labels = sums[:, 1:]
     total = labels.sum(axis=1)

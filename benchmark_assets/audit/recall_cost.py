@@ -147,8 +147,8 @@ def combination(outputs: pl.DataFrame, features: list[str]) -> Floats | None:
 def costs(labeled: LabeledOutputs, scores: Floats) -> Iterator[tuple[float | None, ...]]:
     """Cost of reaching each recall in `RECALLS`.
 
-    `labeled` has at least one major error; `scores` covers all outputs, labeled or not. Yields recall, threshold, share
-    (with interval) and number of the outputs above the threshold, and precision (with interval).
+    `labeled` must contain at least one major error; `scores` covers all outputs, labeled or not. Yields recall,
+    threshold, share (with interval) and number of the outputs above the threshold, and precision (with interval).
 
     The threshold is the highest score that leaves the required share of the major errors strictly above it. It is
     determined separately in each resample, but the combined score is fitted only once.

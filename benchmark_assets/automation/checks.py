@@ -220,7 +220,7 @@ def examined(subject: Subject) -> CheckVerdict:
 
 
 def confident(subject: Subject) -> CheckVerdict:
-    """Every document is similar enough to its translation to be aligned, and every passage was found in it."""
+    """Every document is similar enough to its translation to be aligned, and every passage was found there."""
     rows = subject.warehouse.read("alignment", columns=["passage", "translator", "doubt"])
     return CheckVerdict(findings.doubts(rows))
 

@@ -38,7 +38,7 @@ REFUSED = 0.05
 
 
 def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
-    """Find values that their column does not allow, inverted intervals, and groups of columns that are partly null.
+    """Find values that their column does not allow, inverted intervals, and groups in which only some columns are null.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def unaccounted(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl
 
 
 def stray(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Find rows of a secondary table that match none of the asset's records by partition and fingerprint.
+    """Find rows of a secondary table for which the asset has no record with the same partition and fingerprint.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def stray(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataF
         The asset's records: columns `dims` and `fingerprint`.
     """
     unrecorded = rows.join(states, on=[*dims, "fingerprint"], how="anti")
-    return _finding(unrecorded, dims, "rows", "match no record by partition and fingerprint")
+    return _finding(unrecorded, dims, "rows", "have no record with the same partition and fingerprint")
 
 
 def uncovered(expected: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:

@@ -1,7 +1,8 @@
-"""Jobs that materialize stale partitions, back up or remove. Dagster's UI, sensors and schedules start them.
+"""Jobs that materialize stale partitions, back up the home, or remove a model, corpus, task or base set.
 
-Each job has a single op; if assets have to be materialized, the op starts their runs (automation.runs). Not here: the
-jobs that scan and download files (corpus.assets), when jobs run (sensors).
+Dagster's UI, sensors and schedules start these jobs. Each job has a single op; if assets have to be materialized, the
+op starts their runs (automation.runs). Not here: the jobs that scan and download files (corpus.assets), when jobs run
+(sensors).
 """
 
 import os

@@ -1,7 +1,7 @@
 """Repair of a home with a store that is lost, damaged, older than the others, or from another home.
 
 Here: which files are moved aside, what is restored from the other stores, and what is lost. Not here: which stores do
-not belong together (identity), backups, which lose nothing (resources.backups), salvage of a ledger
+not belong together (identity), restoring a backup, by which nothing is lost (resources.backups), salvage of a ledger
 (provider.salvage).
 """
 
@@ -27,7 +27,7 @@ from resources.warehouse import Warehouse
 ASIDE = "before-rebuild"
 """Subfolder of a home for files that a repair moved aside: one folder per repair, named by its time."""
 
-LABELS = "labels, pairs, glossary entries and imported outputs: import them again from their files"
+LABELS = "labels, pairs, glossary entries and imported outputs; import them again from their files"
 
 
 def rebuild(definitions: dg.Definitions) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _names(known: Mapping[str, Sequence[str]]) -> Iterator[str]:
     corpora = pl.Series("key", known["passage"], dtype=pl.String).str.split("/").list.first().unique().sort()
     for kind, names in (("corpora", corpora), ("tasks", known["task"])):
         if len(names):
-            yield f"{kind} lost with the warehouse, import them again: {', '.join(names)}"
+            yield f"these {kind} were lost with the warehouse; import them again: {', '.join(names)}"
     yield f"lost with the warehouse: {LABELS}"
 
 
