@@ -44,7 +44,7 @@ NOT_AGAIN = "dagster/max_retries"
 """Tag that keeps Dagster's daemon from retrying a run. The daemon retries the job that started the run instead."""
 
 HISTORY = timedelta(days=30)
-"""Time for which Dagster keeps records that no longer have any effect: logs, replaced materializations, runs."""
+"""Time for which Dagster keeps records that no longer have any effect (see `forget_history`)."""
 
 REPLIES_DAYS = 90
 """Days after which the texts of requests and replies move from the ledger to compressed files."""
@@ -102,7 +102,9 @@ def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: s
 
 
 def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models: str) -> None:
-    """Materialize the stale partitions of models, from outputs to result tables, in all corpora and tasks they cover.
+    """Materialize the stale partitions of models, from outputs to result tables.
+
+    Includes all corpora that the models translate, and all tasks that they answer.
 
     Raises
     ------
@@ -137,12 +139,14 @@ def update(
 
     An asset's stale partitions are determined after its inputs are materialized, so partitions downstream of an
     unchanged row stay up to date. Neighboring assets with the same stale partitions share a run, because a run has an
-    overhead of half a second. If an asset fails, the next assets still run: good passages still reach the leaderboard.
+    overhead of half a second. If an asset fails for some passages, the next assets still run, so that all other
+    passages reach the leaderboard.
 
     Parameters
     ----------
     probe
-        Whether to begin by asking the endpoints of the scope's models, and of all judges, which version they serve.
+        Whether to begin by asking endpoints which version they serve: the endpoints of the scope's models and of all
+        judges.
     history
         Time for which Dagster keeps records that no longer have any effect (see `forget_history`).
 
@@ -220,8 +224,9 @@ def _update(
 
 
 def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str, name: str) -> None:
-    """Remove a model, corpus, task or base set (`baseset`) from every table, or people's work on passages that are no
-    longer in a corpus's files (`kept`).
+    """Remove a model, corpus, task or base set (`baseset`) from every table.
+
+    The kind `kept` removes people's work on passages that are no longer in the files of the corpus `name`.
 
     Raises
     ------
@@ -309,7 +314,10 @@ def forget_history(instance: dg.DagsterInstance, before: datetime) -> None:
 def _ranges(
     definitions: dg.Definitions, instance: dg.DagsterInstance, stale: Due
 ) -> list[tuple[str, str]] | list[None]:
-    """First and last partition of each run that materializes the asset; [None], one run, for an unpartitioned asset."""
+    """First and last partition of each run that materializes the asset.
+
+    An unpartitioned asset has a single run without partitions: [None].
+    """
     dims = dimensions(definitions.resolve_asset_graph().get(stale.asset).partitions_def)
     if not dims:
         return [None]
@@ -328,7 +336,7 @@ def _run(
 ) -> list[str]:
     """Run a job, or only some of its assets, in this process; return a message for each failed check.
 
-    `ends` are the first and the last partition of the run. `payer` is a tag of all runs that share a budget. Raises
+    `ends` are the first and the last partition of the run. All runs that share a budget have the tag `payer`. Raises
     RunFailedError if a step failed.
     """
     logger.info("%s %s", name, " … ".join(dict.fromkeys(ends or ())))

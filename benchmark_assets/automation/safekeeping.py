@@ -1,6 +1,6 @@
-"""Backups of a home, and the comparison of its tables with their records and with the versions reported to Dagster.
+"""Backups of a home, and a check that its tables agree with their records and with the versions reported to Dagster.
 
-Here: which files of corpora and registry a backup includes, and the comparison of all assets, which changes nothing.
+Here: which files of corpora and registry a backup includes, and the check of all assets, which changes nothing.
 Not here: checks of values (findings), copies and their order (resources.backups).
 """
 
@@ -44,13 +44,16 @@ def back_up(warehouse: Warehouse, provider: Provider, folder: Path) -> str:
 
 
 def agreement(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:
-    """Compare the table of each asset with its records, and the records with Dagster's.
+    """Compare each asset's table with the records of its partitions, and these records with Dagster's.
 
     Returns
     -------
-    One row of AGREEMENT per asset with a table: the numbers of partitions with a record, of rows, and of partitions
-    whose version the next update will report to Dagster; `problem` is '' if all rows agree with their partition's
-    record.
+    One row of AGREEMENT per asset with a table:
+
+    - `partitions`: number of partitions with a record.
+    - `rows`: number of rows of the table.
+    - `unreported`: number of partitions whose version the next update will report to Dagster.
+    - `problem`: '' if all rows agree with their partition's record.
     """
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     graph = definitions.resolve_asset_graph()

@@ -121,7 +121,8 @@ def reevaluation_schedule(job: dg.JobDefinition, cron: str, where: Path) -> dg.S
         return dg.ScheduleDefinition(
             name="reevaluation", job=job, cron_schedule=cron, execution_timezone="UTC",
             description="Asks endpoints which version they serve, reports the estimated cost, and materializes stale "
-            "partitions within the budget: after failures, and after changes of prompts, models, settings and texts.",
+            "partitions within the budget. Partitions are stale if they failed, or if their prompts, models, settings "
+            "or texts changed.",
         )  # fmt: skip
     except dg.DagsterInvalidDefinitionError as error:
         raise BadInput(
@@ -130,7 +131,10 @@ def reevaluation_schedule(job: dg.JobDefinition, cron: str, where: Path) -> dg.S
 
 
 def _state(descriptions: list[Description]) -> str:
-    """Digest of descriptions, and of their files' paths, sizes and times; ignores hidden files and the home folder."""
+    """Digest of descriptions, and of the path, size and time of each file that they describe.
+
+    Hidden files and the home folder are ignored.
+    """
     digest = blake2b(digest_size=16)
     for description in descriptions:
         digest.update(repr(description).encode())

@@ -49,8 +49,7 @@ def build(
     built = build_base_set(home.warehouse, home.provider, folder, identity, items, count, systems, f"{uuid.uuid4()}")
     click.echo(f"anchors, weakest first: {', '.join(built.anchors)}")
     click.echo(
-        "deviation of the anchors' win rates in the pool from even spacing (root mean square): "
-        f"{built.unevenness:.1%}\n"
+        f"root mean square deviation of the anchors' win rates from evenly spaced win rates: {built.unevenness:.1%}\n"
     )
     click.echo(plain(_readable(spread(built.pool, built.anchors))))
     click.echo(f"\n{folder}: {holding(built.restricted)}; import it with `variorum import baseset {folder}`")
@@ -69,7 +68,7 @@ def show_base_set(name: str) -> None:
 
 
 def _readable(rows: pl.DataFrame) -> pl.DataFrame:
-    """Format a table for display: all columns but the slice as percentages, with readable headings."""
+    """Format a table for display, with readable headings. All columns except `slice` are shown as percentages."""
     rates = (computed(pl.col(name), "measure", name.replace("_", " ")) for name in rows.columns[1:])
     return rows.select("slice", *rates)
 

@@ -59,7 +59,7 @@ def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None
 
 @import_.command(name="tasks")
 @click.argument("descriptions", type=PATH, nargs=-1, required=True)
-@click.option("--root", type=PATH, required=True, help="Folder for relative paths in the descriptions.")
+@click.option("--root", type=PATH, required=True, help="Folder to which paths in the descriptions are relative.")
 def import_understanding_tasks(descriptions: tuple[Path, ...], root: Path) -> None:
     """Import the understanding tasks that YAML files describe, with their samples.
 
@@ -113,7 +113,7 @@ def import_people_annotations(file: Path) -> None:
 
 
 def _report(warehouse: Warehouse, path: Path, counts: LabelCounts) -> None:
-    """Print an imported file's counts, names that were respelled, and rows that were quarantined."""
+    """Print the counts of an imported file, the names that were respelled, and the rows that were quarantined."""
     click.echo(f"{path}: {numbers(dict(zip(counts._fields, counts[:-1], strict=False)))}")
     for name, spelling in counts.respelled.items():
         click.echo(f"{name!r} is stored as {spelling!r}, the first spelling of this annotator's name")

@@ -42,9 +42,9 @@ def backup(folder: Path) -> None:
 def restore(folder: Path, at: str | None) -> None:
     """Replace the home's warehouse, ledger and Dagster state with those of a backup in FOLDER.
 
-    The replaced files are kept in a folder in the home. If the home's ledger has all replies of the backup, it is not
-    replaced, since it may also have later replies. Stop Dagster's UI and all runs first. The next `variorum update`
-    recomputes what the backup lacks, without paying again for replies in the ledger.
+    The replaced files are kept in a folder in the home. If the home's ledger has all replies of the backup, the
+    ledger is not replaced, since it may also have later replies. Stop Dagster's UI and all runs first. The next
+    `variorum update` recomputes what the backup lacks, without paying again for replies in the ledger.
     """
     chosen, place = backups.chosen(folder, at), home()
     warehouse = Warehouse(path=str(place / "variorum.duckdb"), wait_seconds=5)

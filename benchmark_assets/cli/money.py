@@ -17,7 +17,7 @@ Command = Callable[..., Any]
 
 
 def _choosing(command: Command) -> Command:
-    """Add the options that choose calls, and the author and note that a correction requires."""
+    """Add a correction's arguments to a command: the calls to correct, the author and the note."""
     options = (
         click.argument("attempts", nargs=-1, type=int, metavar="[ATTEMPT]..."),
         click.option("--model", help="Correct all calls of this model whose cost is unknown."),
@@ -31,7 +31,10 @@ def _choosing(command: Command) -> Command:
 
 @click.command()
 def uncertain() -> None:
-    """List calls of unknown cost: interrupted, or answered without token counts. Budgets count their worst case."""
+    """List calls of unknown cost. They were interrupted, or answered without token counts.
+
+    Budgets count these calls at their highest possible cost.
+    """
     rows = corrections.uncertain(Deployment().provider.ledger)
     if rows.is_empty():
         click.echo("the cost of every call is known")
@@ -52,7 +55,9 @@ def release(attempts: tuple[int, ...], model: str | None, note: str, author: str
 
 @click.command()
 @_choosing
-@click.option("--cost", type=click.FloatRange(0), help="US dollars that each call cost; by default its worst case.")
+@click.option(
+    "--cost", type=click.FloatRange(0), help="US dollars that each call cost; by default, its highest possible cost."
+)
 def confirm(attempts: tuple[int, ...], model: str | None, cost: float | None, note: str, author: str) -> None:
     """Record what calls cost; an earlier recorded cost is replaced. `variorum costs` lists all corrections."""
     _correct(attempts, model, cost, author, note)

@@ -44,7 +44,7 @@ def annotate(folder: Path, corpus: str, annotators: tuple[str, ...], protocol: s
 @click.argument("corpus")
 @click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
 @click.option("--protocol", type=click.Choice(PROTOCOLS), default=ESA, show_default=True)
-@click.option("--judge", help="Judge whose error spans are prefilled, for annotators to correct.")
+@click.option("--judge", help="Judge; the error spans that it marks are prefilled, for annotators to correct.")
 @click.option("--dynamic", is_flag=True, help="Let Pearmut assign more items of the models with the highest scores.")
 @click.option("--private", is_flag=True, help="Include restricted texts; do not pass the file on.")
 def campaign(
@@ -85,7 +85,9 @@ def write_examples(file: Path, corpus: str, private: bool) -> None:
     """Write a page of worked examples from CORPUS to FILE, for a browser."""
     warehouse = Deployment().warehouse
     if not len(warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))):
-        raise BadInput(corpus, "", "has no examples", "name judges under `audit` in its description, or import labels")
+        raise BadInput(
+            corpus, "", "has no examples", "name judges under `audit` in the corpus description, or import labels"
+        )
     whole_files.hand_over(file, page(warehouse, corpus, private))
     click.echo(f"{file}: open it in a browser")
 

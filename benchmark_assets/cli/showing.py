@@ -43,7 +43,10 @@ def status() -> None:
 @click.option("--rate", type=click.FloatRange(0, 100, min_open=True, max_open=True), default=5, show_default=True,
               help="Expected error rate, in percent.")  # fmt: skip
 def design(corpus: str, rate: float) -> None:
-    """Plan an audit: width of the error rate's interval in CORPUS, by numbers of verdicts and labels. Asks no model."""
+    """Plan an audit of CORPUS: list how wide the error rate's interval would be with more or fewer verdicts and labels.
+
+    Asks no model.
+    """
     home = Deployment()
     triage = home.warehouse.read("triage").filter(corpus == CORPUS)
     if triage.is_empty():
@@ -51,10 +54,10 @@ def design(corpus: str, rate: float) -> None:
     rows = designs(triage, audits(home.warehouse)[corpus], rate / 100)
     click.echo(plain(rows.with_columns((pl.exclude("verdicts", "labels") * 100).round(1))))
     click.echo(
-        "\nbelow: percentage of the outputs below the threshold that the panel also judges (`audit.below`)."
+        "\nbelow: of the outputs below the threshold, the percentage that the panel also judges (`audit.below`)."
         "\nverdicts: number of outputs that the panel judges. labels: number of outputs that people label."
-        "\npeople, judges_70, …: width of the interval in percentage points, if outputs are independent: with people's"
-        "\nlabels alone, with a panel that is right about 70 % of outputs, and so on."
+        "\nother columns: width of the interval in percentage points, if outputs are independent. people: with people's"
+        "\nlabels alone. judges_70: with a panel that judges 70 % of outputs correctly; and so on."
     )
 
 
@@ -144,7 +147,7 @@ def show_understanding() -> None:
         click.echo("no tasks yet: `variorum import tasks FILE`")
         return
     tables = boards(warehouse.read("understanding_board")) | {
-        "Test samples also in the train split, and scores of systems trained with and without them": neighbours(
+        "Similarity of test samples to the train split, and scores with and without similar test samples": neighbours(
             warehouse.read("task_leakage"), baseline_scores(warehouse)
         ),
         "Span scores: averaged over samples as in the paper, and pooled": two_ways(warehouse.read("task_score")),

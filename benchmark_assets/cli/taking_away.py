@@ -121,7 +121,7 @@ def compare_packages(old: Path, new: Path) -> None:
 @click.argument("model")
 @click.argument("file", type=PATH)
 def record(model: str, file: Path) -> None:
-    """Write all questions to MODEL, and its replies, to FILE. An endpoint can then use FILE as its `recording`.
+    """Write to FILE all questions that MODEL was asked, and its replies. An endpoint can use FILE as its `recording`.
 
     FILE contains texts of the corpora: check their licences before you share it.
     """

@@ -7,13 +7,13 @@ import click
 
 PATH = click.Path(path_type=Path)
 
-IGNORE = click.option("--ignore", multiple=True, help="Key or column of the file to ignore; may be repeated.")
+IGNORE = click.option("--ignore", multiple=True, help="Key or column to ignore in the file; may be repeated.")
 
 
 def holding(restricted: Sequence[str]) -> str:
     """A note on written files that may contain restricted texts. It lists the restricted texts in the files."""
     return (
-        f"PRIVATE, DO NOT PASS ON; restricted texts in it: {', '.join(restricted)}"
+        f"PRIVATE, DO NOT PASS ON; contains restricted texts: {', '.join(restricted)}"
         if restricted
         else "no restricted texts"
     )

@@ -39,7 +39,7 @@ def demo() -> None:
     click.echo(plain(steps(home.warehouse.read("funnel", pl.DataFrame({"corpus": ["dialogues"]})))))
     click.echo("\nCorpus sample: scores of systems and human translators (each compared with the other two)\n")
     click.echo(plain(readable(board.filter(board["corpus"] == "sample"))))
-    click.echo("\nErrors found in outliers by judges (recorded replies), and in all outputs by invented annotators\n")
+    click.echo("\nErrors found by judges in outliers (recorded replies), and by invented annotators in all outputs\n")
     click.echo(plain(overview(home.warehouse.read("audit_outcome"), home.warehouse.read("error_estimate"))))
     click.echo("\nThe sample was composed for this project; its numbers say nothing about real models. Next steps:")
     click.echo("  make ui                          the assets, their partitions and this table in Dagster")

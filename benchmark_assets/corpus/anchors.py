@@ -1,6 +1,6 @@
-"""Anchors: places in a continuous translation where a segment begins or ends, according to the translation's numbers.
+"""Anchors: places in a continuous translation where a segment begins or ends, as shown by numbers in the translation.
 
-Here: which numbers of a translation are citations of the source. Not here: finding the numbers in a file (readers),
+Here: deciding which of these numbers are citations of the source. Not here: finding the numbers in a file (readers),
 alignment of the text between anchors.
 """
 
@@ -14,7 +14,7 @@ def anchors(segments: Sequence[str], numbers: Iterable[tuple[int, str]]) -> dict
 
     A number such as `1.3` is the citation of the first segment whose id is `doc:1.3`, or begins with `doc:1.3.`.
     Numbers out of order are ignored. If all numbers have a single level, such as `3`, they could belong to another
-    numbering. They are then citations only if they are exactly the chapters of the source, in order.
+    numbering. In this case, they are citations only if they equal the source's chapter numbers, all of them in order.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def anchors(segments: Sequence[str], numbers: Iterable[tuple[int, str]]) -> dict
 def stretches(segments: Sequence[str], numbers: Iterable[tuple[int, str]], end: int) -> dict[int, tuple[int, int]]:
     """Start and end of the text of each segment that has its own number, by the segment's index.
 
-    The numbers can be in any order. The text of a segment ends at the next number. The text does not end at a number
-    that only divides the segment further than the source does.
+    The numbers can be in any order. The text of a segment ends at the next number, unless that number only subdivides
+    the segment and the source has no such subdivision.
 
     Parameters
     ----------
@@ -74,8 +74,7 @@ def _citations(segments: Sequence[str], found: Sequence[tuple[int, str]]) -> dic
 
 
 def _increasing(places: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Places by index. The pairs in `places` are reduced to the longest subsequence in which place and index both
-    increase."""
+    """The place for each index, from the longest subsequence of `places` in which place and index both increase."""
     tails: list[int] = []
     chains: list[tuple[tuple[int, int], int | None]] = []
     ends: list[int] = []

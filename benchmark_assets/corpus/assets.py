@@ -31,8 +31,8 @@ ASSETS = {"source_text": "source", "segmented_reference": "reference", "continuo
 """Maps each asset to the frame of a Scan that the asset stores."""
 
 BESIDE = ({"prose": "prose", "prose_aside": "aside"}, {"segment_aside": "segment_aside"})
-"""Groups of tables with the key document and translator. Each table is mapped to the frame of a Scan that it stores.
-The fingerprints in the first table of a group show which rows of the group changed."""
+"""Groups of tables whose rows are replaced together, by document and translator. Maps each table to the frame of a Scan
+that the table stores. The fingerprints in the first table of a group show which rows of the group changed."""
 
 MOST = 200
 """Maximum number of faults that a message lists."""

@@ -23,7 +23,7 @@ _QUOTES = {"“": ('"', True), "”": ('"', False), "‘": ("'", True), "`": ("'
 """For each quotation mark, the straight mark that may be its counterpart, and whether it opens a quotation."""
 
 Cost = tuple[int, int]
-"""Cost of a cut: number of characters by which chunks are out of range, then unevenness of their sizes (see
+"""Cost of a cut: the number of characters by which chunks are too long or too short, then the penalty (see
 `chunks`)."""
 
 
@@ -55,10 +55,10 @@ def count(text: str) -> int:
 def sentence_ends(text: str) -> list[int]:
     """Offsets at which the sentences of a text end; each sentence includes the white space that follows it.
 
-    A sentence ends with its paragraph, or with one of the marks in `ENDS` and the closing quotation marks and brackets
-    that directly follow the mark. A straight quotation mark is a closing one if a quotation is open in the paragraph. A
-    mark does not end a sentence if no letter precedes it in the sentence, if a clause mark follows it, or if it is a
-    full stop between digits. White space alone is not a sentence.
+    A sentence ends where its paragraph ends, or after one of the marks in `ENDS`. Closing quotation marks and brackets
+    that directly follow the mark belong to the sentence. A straight quotation mark is a closing quotation mark if a
+    quotation is open in the paragraph. A mark does not end a sentence if no letter precedes it in the sentence, if a
+    clause mark follows it, or if it is a full stop between digits. White space alone is not a sentence.
 
     Korean separates words by spaces and uses the ASCII full stop. Therefore, if the last letter before a mark is
     hangul, `.` also counts as a mark, and the mark ends the sentence only before white space or at the end of the text.
@@ -110,7 +110,7 @@ def hangul(sign: str) -> bool:
 
 
 def chunks(text: str, rule: Chunks) -> list[Chunk]:
-    """Cut a text at sentence ends into chunks, each with its contexts. White space alone is not a chunk.
+    """Cut a text into chunks of whole sentences, each with its context on both sides. White space alone is not a chunk.
 
     The cut minimizes the total number of CJK characters by which chunks are longer than `rule.most` or shorter than
     `rule.least`. This total is 0 if some cut keeps every chunk in the range. Cuts with the same total are compared by a
@@ -134,10 +134,10 @@ def chunks(text: str, rule: Chunks) -> list[Chunk]:
 def before(text: str, at: int, starts: Sequence[int], bounds: tuple[int, int]) -> str:
     """The context before an offset of a text, without surrounding white space.
 
-    The context ends at the offset, and its number of CJK characters is within the bounds. It is the longest stretch
-    that begins with a sentence. If there is none, it is the longest stretch that begins after a clause mark, or else
-    the longest stretch of all. If the text before the offset is shorter than the lower bound, all of this text is the
-    context.
+    The context ends at the offset, and its number of CJK characters is within the bounds. It is the longest such
+    stretch that begins at the beginning of a sentence; if there is none, the longest one that begins after a clause
+    mark; else the longest of all. If the text before the offset is shorter than the lower bound, all of this text is
+    the context.
 
     Parameters
     ----------
@@ -161,8 +161,8 @@ def _context_edge(
 ) -> int:
     """The far edge of the context on one side of an offset (see `before`).
 
-    `signs` yields the characters in one direction from the offset, as pairs (edge, character). The edge is the far edge
-    of the context if this character is its last one.
+    `signs` yields the characters in one direction from the offset, as pairs (edge, character). Here, `edge` is the far
+    edge that the context has if the character is its outermost one.
     """
     least, most = bounds
     size, edge, fitting = 0, at, [at] if least == 0 else []
@@ -225,8 +225,10 @@ def _between_digits(text: str, at: int) -> bool:
 
 
 def _track_quotation(sign: str, opened: set[str]) -> None:
-    """Update the set of open quotations, given as straight marks, after a character. A line break closes all
-    quotations."""
+    """Update the straight marks of the open quotations in `opened` after a character.
+
+    A line break closes all quotations.
+    """
     if sign == "\n":
         opened.clear()
     elif sign in "\"'":

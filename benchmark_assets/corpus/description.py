@@ -29,7 +29,8 @@ class Text(Frozen):
     - `files`: pattern for the paths of these files, in which `{document}` matches the document's id, `*` any part of a
       name and `**/` any folders; by default `**/{document}` with the layout's file name extension.
     - `numbering`: regular expression for paragraph numbers. Matches at the beginning of a paragraph become asides.
-    - `aligner`: model of the registry that aligns the translation; without it, sentence embeddings align it offline.
+    - `aligner`: model of the registry that aligns the translation. Without an aligner, the translation is aligned
+      offline by sentence embeddings.
     - `ask`: whether the model is asked about all segments, or only where the offline alignment is unsure.
     """
 
@@ -76,8 +77,8 @@ class Audit(Frozen):
     - `show_scores`: whether judges see the scores of the output.
     - `sample`: for each band, the number of outputs per model that are drawn with `seed` for people to label. The panel
       judges these outputs, too.
-    - `below`: share of each model's outputs in each band below the threshold that are also drawn for the panel. The
-      verdicts on these outputs make estimates of error rates below the threshold more precise (audit.anchored).
+    - `below`: for each band below the threshold, the share of each model's outputs that is also drawn for the panel.
+      The verdicts on these outputs make estimates of error rates below the threshold more precise (audit.anchored).
     """
 
     threshold: float = Field(default=1.5, ge=0)
@@ -326,7 +327,7 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
     if required is not None and required > count:
         yield BadInput(path, "filters.references", f"requires {required} references, but there are {count}", "lower it")
     if (judges := description.audit.judges) and len(judges) % 2 == 0:
-        problem = f"has {len(judges)} judges, so that votes may be tied"
+        problem = f"has {len(judges)} judges, so votes could be tied"
         yield BadInput(path, "audit.judges", problem, "name an odd number of judges")
     if (human := description.literary.human) and human not in description.references:
         remedy = f"use one of {sorted(description.references)}"

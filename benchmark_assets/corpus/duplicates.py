@@ -18,16 +18,15 @@ WORDS = 32
 longer texts is exact, too, but slower."""
 
 DISCERNING = 4
-"""Minimum ratio of the number of bits in a signature to the number of trigrams in which near-duplicates may differ.
-Signatures of near-duplicates then differ in at most a quarter of their bits, signatures of unrelated texts in about
-half."""
+"""Minimum number of bits in a signature for each trigram in which near-duplicates may differ. Signatures of
+near-duplicates then differ in at most a quarter of their bits, signatures of unrelated texts in about half."""
 
 STALE = 0.25
 """If more than this share of passages is closed, the arrays are copied without the closed passages. With a smaller
 share, the arrays would be copied too often."""
 
 BLOCK = 1024
-"""Number of sets that are processed at once, so that the memory is limited for any number of passages."""
+"""Number of sets that are processed at once, to limit memory use."""
 
 SLACK = 1e-9  # keeps rounding from excluding a pair that the exact comparison accepts
 

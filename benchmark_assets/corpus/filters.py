@@ -25,8 +25,8 @@ suttas, segments whose sources differ overlap by up to 32 letters."""
 
 ALIKE = 0.5
 """Two source segments count as a repetition if the longer one contains at least this share of the shorter one's
-trigrams. Formulas with the same rendering have 0.55 or more ('jātipaccayā nu kho …', 'avijjāpaccayā nu kho …'); other
-segments of a sutta share about a quarter."""
+trigrams. Two formulas that are translated alike share 0.55 or more ('jātipaccayā nu kho …', 'avijjāpaccayā nu kho …');
+other segments of a sutta share about a quarter."""
 
 CORRUPT = r"[\x00\x{FFFD}]"
 """U+0000, and the character that replaces undecodable bytes."""
@@ -211,8 +211,8 @@ def repeating_segments(reference: Sequence[str | None], source: Sequence[str]) -
     Returns
     -------
     Number of segments that repeat another one. Of two segments, the shorter one repeats the other if it has at least
-    REPEATED letters and is contained in the other, or if the end of one segment is the beginning of the other for at
-    least OVERLAP letters. Of two equally long segments, the later one is the repetition. A pair is ignored if its
+    REPEATED letters and is contained in the other, or if at least OVERLAP letters at the end of one segment are the
+    beginning of the other. Of two equally long segments, the later one is the repetition. A pair is ignored if its
     source segments are similar, or if one source segment is too short to compare (only 'pe').
 
     Notes

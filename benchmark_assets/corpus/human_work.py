@@ -1,7 +1,7 @@
 """Human work on passages, which cannot be recomputed: imported outputs, labels and preferences.
 
-Here: work that is kept although its passages are no longer in the files, and outputs that translate an earlier source.
-Not here: imports (translation, adjudication, literary), removal (lineage.removal, automation.removal).
+Here: work that is kept although its passages are no longer in the files, and outputs that translate an earlier
+source text. Not here: imports (translation, adjudication, literary), removal (lineage.removal, automation.removal).
 """
 
 from collections.abc import Sequence
@@ -68,8 +68,10 @@ def imported_outputs(warehouse: Warehouse, keys: pl.DataFrame | None = None) -> 
 
 
 def outdated_counts(warehouse: Warehouse) -> pl.DataFrame:
-    """Number of imported outputs that translate an earlier source: columns `model`, `corpus` and `passages`
-    (number)."""
+    """Number of imported outputs that translate an earlier source text.
+
+    Columns `model`, `corpus` and `passages` (the number).
+    """
     rows = imported_outputs(warehouse).filter("outdated").with_columns(CORPUS)
     return rows.group_by("model", "corpus").agg(passages=pl.len().cast(pl.Int32)).sort("model", "corpus")
 

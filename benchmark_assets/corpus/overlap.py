@@ -18,8 +18,8 @@ LONGEST = 20
 11, and the longest is 20; formulas of the suttas reach 16."""
 
 SHORTEST = 12
-"""Lower limit of the length that makes a text a copy of a short original. If half of the original has fewer words than
-`LONGEST`, a shared run as long as this half is enough, provided that the run has at least this many words."""
+"""Minimum length, in words, of a shared run that makes a text a copy of a short original. A shared run with half of the
+original's words is enough if it has at least this many words; a shared run of `LONGEST` words is always enough."""
 
 
 def copied(text: str, original: str) -> str:

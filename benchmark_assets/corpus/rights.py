@@ -36,7 +36,7 @@ class Disclosure(NamedTuple):
         return self.rights.filter("restricted")["translator"].to_list()
 
     def withheld(self, outputs: pl.DataFrame) -> pl.Series:
-        """The reason why each output is withheld, namely its overlap with a restricted text; null if it may be shown.
+        """The reason why each output is withheld: its overlap with a restricted text. Null if the output may be shown.
 
         An output is compared with the restricted texts of its passage. A model may have memorized a translation, or may
         repeat the source; an imported output may be a human translation.

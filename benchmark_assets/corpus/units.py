@@ -54,7 +54,7 @@ def kinds(warehouse: Warehouse) -> dict[str, str]:
 
 
 def kinds_by_model(warehouse: Warehouse, outputs: pl.DataFrame) -> pl.DataFrame:
-    """Kinds of the units in the corpora of each model's outputs: columns `model` and `units`.
+    """For each model, the kinds of units in the corpora that have outputs of the model: columns `model` and `units`.
 
     `outputs` has the columns `model` and `passage`.
     """
@@ -76,8 +76,8 @@ def divided(passages: pl.DataFrame, cluster: str = "") -> pl.DataFrame:
 
     Notes
     -----
-    A block has ⌈n^(1/3)⌉ consecutive passages of a document, for n passages in all: the optimal order of block length
-    for the variance of a mean of dependent observations (Hall, Horowitz and Jing 1995).
+    In a corpus of n passages, a block has ⌈n^(1/3)⌉ consecutive passages of a document. Block lengths of this order are
+    optimal for estimating the variance of a mean of dependent observations (Hall, Horowitz and Jing 1995).
     """
     length = math.ceil(round(len(passages) ** (1 / 3), 9))
     rule = cluster or ("document" if passages["document"].n_unique() >= FEWEST else "blocks")

@@ -157,7 +157,7 @@ def _mqm(errors: pl.Series) -> float:
 
 
 def _characters(errors: list[dict[str, object]]) -> Characters:
-    """The characters of errors in the output. If several errors overlap, the most severe one counts."""
+    """The characters of the output that are marked as errors. Where errors overlap, the most severe one counts."""
     located = [error for error in errors if error["span_start"] is not None]
     return {
         place: error["severity"] != "minor"

@@ -43,7 +43,8 @@ MISSING = "[missing]"
 """Text that follows the output. Annotators mark it if the output lacks something."""
 
 MOST_IF_BROKEN = 33
-"""Highest score that passes an attention check on Pearmut's dashboard, where 0 means broken and 33 flawed."""
+"""Highest score with which an annotator passes an attention check on Pearmut's dashboard. On Pearmut's scale, 0 means
+broken and 33 flawed."""
 
 
 Shown = Mapping[str, SheetItem]
@@ -56,7 +57,7 @@ class Plan(NamedTuple):
 
     - `protocol`: `ESA` has minor and major errors, and a score. `MQM` also has critical errors, and categories. `cESA`
       is like ESA, but shows all sampled outputs of a passage side by side.
-    - `judge`: a judge whose errors are prefilled, for annotators to correct (ESA^AI).
+    - `judge`: a judge; the errors that it marks are prefilled, for annotators to correct (ESA^AI).
     - `dynamic`: whether Pearmut chooses passages and models while people annotate, so that models with a high score are
       annotated more often. The campaign then has all outputs of the sampled passages, and no repeated items.
     """
@@ -179,7 +180,10 @@ def _info(protocol: str, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _of_all_models(warehouse: Warehouse, corpus: str, items: Sequence[SheetItem], seed: int) -> list[Shown]:
-    """The sampled passages, each with the outputs of the models that translated all of them, in the order of a hash."""
+    """The sampled passages, each with the outputs of all models that translated every sampled passage.
+
+    The models are in the order of a hash.
+    """
     passages = {item.place: item for item in items}
     keys = pl.DataFrame({"passage": [f"{corpus}/{place}" for place in passages]})
     outputs = warehouse.read("model_output", keys, ["model", "passage", "text"]).drop_nulls("text")

@@ -51,9 +51,10 @@ class SpanSentinels(TextExaminations):
             yield examinee._replace(options=(REFERENCES,)) if shown else examinee
 
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """The source of each passage, and, for a judge that sees references, the references other than the sound text.
+        """The source of each passage, and its references if the judge sees references.
 
-        Passages without other references are left out if the judge sees references.
+        The sound text is not among the references. If the judge sees references, passages without any other reference
+        are left out.
         """
         if REFERENCES not in examinee.options:
             return {text.passage: {"source": text.material.source} for text in texts}

@@ -1,4 +1,4 @@
-"""Errors that people mark in outputs, and their scores: import, and the rows of current outputs.
+"""Errors that people mark in outputs, and scores that people give: import, and the rows of current outputs.
 
 Here: checks, storage. Not here: files sent to people (campaigns, forms), parsing of returned files (submissions), and
 the errors that judges mark (judging). Annotations that fail a check are quarantined individually, like rows of label
@@ -45,7 +45,7 @@ class HumanError(NamedTuple):
 
 
 class HumanAnnotation(NamedTuple):
-    """A person's errors and score (0 to 100) of an output."""
+    """The errors that a person marks in an output, and the person's score for the output, from 0 to 100."""
 
     errors: Sequence[HumanError]
     score: float

@@ -56,7 +56,7 @@ def test_a_login_page_in_place_of_a_translations_page_is_a_fault_that_is_named(t
     for document in PROSE:
         tales.write("dora", document, page)
     _, faults = read_back(tales.description)
-    assert ["perhaps a login or error page" in each.problem for each in faults] == [True, True]
+    assert ["it may be a login or error page" in each.problem for each in faults] == [True, True]
 
 
 def test_a_login_page_that_was_saved_as_text_is_doubted(tales: Tales) -> None:

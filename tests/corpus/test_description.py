@@ -50,7 +50,7 @@ def test_the_root_lies_beside_the_description(tmp_path: Path, monkeypatch: pytes
         (GOOD | {"name": "two words"}, "'two words'", "cannot be the key"),
         (GOOD | {"name": ""}, "''", "cannot be the key"),
         (GOOD | {"name": "pali/suttas"}, "name", "contains a slash"),
-        (GOOD | {"audit": {"judges": ["fair", "mild"]}}, "audit.judges", "has 2 judges, so that votes may be tied"),
+        (GOOD | {"audit": {"judges": ["fair", "mild"]}}, "audit.judges", "has 2 judges, so votes could be tied"),
         (GOOD | {"references": {"ann|ben": TEXT}}, "'ann|ben'", "cannot be the key"),
     ],
 )

@@ -47,7 +47,7 @@ def read(description: Description) -> Iterator[Document | BadInput]:
 
 
 def layout_faults(description: Description, where: object) -> Iterator[BadInput]:
-    """Yield a fault for each layout that has no reader: of the corpus, or of a continuous translation.
+    """Yield a fault for each layout in the description that has no reader.
 
     `where` is the place that the faults name.
     """
@@ -60,7 +60,7 @@ def layout_faults(description: Description, where: object) -> Iterator[BadInput]
 
 
 def _distinct(documents: Iterator[Document | BadInput]) -> Iterator[Document | BadInput]:
-    """Replace each document that occurs again, or that has a passage of an earlier document, with faults."""
+    """Replace a document with faults if its id or one of its passages occurs in an earlier document."""
     files: dict[str, Path] = {}
     passages: dict[str, Path] = {}
     for document in documents:

@@ -94,7 +94,10 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
 
 
 def _files(folder: Path, suffix: str, faults: Faults) -> dict[str, Path]:
-    """Files in a folder and its subfolders by document, in natural order; a second file of a document is a fault."""
+    """The file of each document in a folder and its subfolders, in natural order.
+
+    A second file for the same document is a fault.
+    """
     files: dict[str, Path] = {}
     for path in sorted(folder.rglob(f"[!.]*{suffix}.json")):
         document = path.name.removesuffix(f"{suffix}.json")
@@ -151,7 +154,7 @@ def _texts(path: Path, faults: list[BadInput]) -> dict[str, str | None]:
             texts[key] = None
             with collecting(faults):
                 if not isinstance(text, str):
-                    raise BadInput(path, key, "is not a string", "write a text in quotation marks, or an empty one")
+                    raise BadInput(path, key, "is not a string", "write a text in quotation marks; it may be empty")
                 texts[key] = clean(text, path, key).strip()
     return texts
 

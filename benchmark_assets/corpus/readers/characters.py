@@ -63,8 +63,9 @@ def clean(text: str, path: Path, key: str = "") -> str:
 def _misread(text: str) -> str:
     """A part of a text that was UTF-8 and was read as Windows-1252 or Latin-1; '' if there is none.
 
-    Such a part is a sequence that matches `_MISREAD`, or the whole text, if its bytes in Windows-1252 are valid UTF-8
-    with at least two characters outside ASCII. The latter test finds all misread Greek, Cyrillic or Chinese.
+    Such a part is a sequence that matches `_MISREAD`. If there is no such sequence, the whole text was misread if its
+    bytes in Windows-1252 are valid UTF-8 with at least two characters outside ASCII; the beginning of the text is then
+    returned. The second test finds all misread Greek, Cyrillic or Chinese.
     """
     if match := _MISREAD.search(text):
         return match.group()

@@ -8,7 +8,7 @@ that the file declares in a `refsDecl` (`citeStructure`, `cRefPattern` of CTS, `
 schemes, the scheme with the most levels that have elements in the file is used. In case of a tie, a CTS scheme is
 preferred, then the first scheme. A file without a usable declaration is cited by the nesting of its elements with an
 `n` or `xml:id`. Below the last level of a scheme, numbered `div`, `l` and `milestone` elements are added as further
-levels, if their numbers are unique within that level and nearly all text of that level is inside them or follows them.
+levels, if hardly any of the new citations occurs twice, and nearly all text of the last level gets such a citation.
 
 A milestone is not a container: its number holds until the next number of its level or of a higher level. The number of
 a container holds until the end of the container. A milestone in a note numbers the text that follows the note.
@@ -170,7 +170,7 @@ def _patterns(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
 
 
 def _states(declaration: Element, bodies: Sequence[Element]) -> Iterator[Level]:
-    """Levels of `refState` (P5) or `state` (P4): elements and milestones with the name of the unit."""
+    """Levels of `refState` (P5) or `state` (P4). A level's elements have the name of the declared unit."""
     for state in declaration.xpath("refState | state"):
         unit = (state.get("unit") or "").casefold()
         elements = [element for body in bodies for element in body.iter() if _n(element)]
@@ -331,7 +331,7 @@ def _walk(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[Element
 
 
 def _milestones(element: Element, scheme: Scheme) -> list[Element]:
-    """Milestones in an element that is not part of the text. In a note, they number the text around it."""
+    """Milestones in an element that is not part of the text. A milestone in a note numbers the text around the note."""
     if element.tag in ("rdg", "rdgGrp", "sic", "orig", "abbr"):
         return []
     return [each for each in element.iter("milestone") if each in scheme.places]

@@ -34,7 +34,7 @@ logger = logging.getLogger("variorum.corpus")
 LONGEST = 5000
 """Maximum number of characters of a passage's source, about 750 words of Latin; longer passages are reported.
 
-Models shorten longer passages, MiniLM embeds only the beginning of them, and an error in one of thirty sentences hardly
+Models shorten longer passages, MiniLM embeds only their beginning, and an error in one of thirty sentences hardly
 changes a score. Livy's and Caesar's longest chapters have 3,200 characters.
 """
 
@@ -196,7 +196,7 @@ def _segments(
 
 
 def _numbers_ranges(numbers: Iterable[Citation], citations: Sequence[Citation]) -> bool:
-    """Whether the numbers of a translation are at most half of the citations in the same chapters or poems."""
+    """Whether a translation numbers at most half of the citations in the chapters or poems in which it has numbers."""
     counts = Counter(citation[:-1] for citation in citations)
     numbered = Counter(number[:-1] for number in numbers)
     return 0 < 2 * numbered.total() <= sum(counts[parent] for parent in numbered)

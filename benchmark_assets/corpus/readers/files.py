@@ -10,9 +10,10 @@ from resources.errors import BadInput
 
 
 def listed(description: Description, *endings: str) -> list[Path]:
-    """The root of a corpus if it is a file; else the files in the root folder that have one of the extensions, by path.
+    """The root of a corpus if it is a file; else all files in the root folder with one of the given extensions.
 
-    Subfolders are searched, too, except hidden ones (`.downloads`) and the root folders of continuous translations.
+    The files are in order of their paths. Subfolders are searched, too, except hidden subfolders (`.downloads`) and the
+    root folders of continuous translations.
 
     Raises
     ------
@@ -31,16 +32,16 @@ def listed(description: Description, *endings: str) -> list[Path]:
 
 
 def is_text(path: Path, description: Description) -> bool:
-    """Whether a file with a layout's extension is a text.
+    """Whether a file with a layout's extension is a text of the corpus.
 
-    Not texts: hidden files, lock files of open workbooks, and the description's files of corrections and of terms.
+    Hidden files, lock files of open workbooks, and the description's `corrections` and `glossary` are not texts.
     """
     apart = (description.corrections, description.literary.glossary)
     return not path.name.startswith((".", "~$")) and path not in apart
 
 
 def check_sources_only(description: Description) -> None:
-    """Raise BadInput if a reference has no layout of its own, for layouts whose files contain only sources."""
+    """Raise BadInput if a reference has no layout of its own. Called for layouts whose files contain only sources."""
     for translator in description.segmented:
         raise BadInput(
             description.name, f"references.{translator}.layout",
@@ -59,7 +60,7 @@ def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None
         folders. An id and an adjacent `*` must be separated by a word boundary: `{document}*.txt` does not match
         `mn10.txt` for the id `mn1`.
     documents
-        Ids of the documents; if several match a path, the longest is used. By default, any name is an id.
+        Ids of the documents; if several ids match a path, the longest id is used. By default, any name is an id.
 
     Returns
     -------
@@ -76,7 +77,7 @@ def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None
 
 
 def _visible(folder: Path) -> list[Path]:
-    """Files and folders below a folder, in order of their paths, without hidden ones and their content."""
+    """Files and folders below a folder, in order of their paths. Hidden files and hidden folders are left out."""
     paths = sorted(folder.rglob("*"))
     return [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
 
@@ -84,7 +85,7 @@ def _visible(folder: Path) -> list[Path]:
 def translations(
     description: Description, translator: str, ending: str, documents: Collection[str], all_read: bool
 ) -> dict[str, list[Path]]:
-    """Files of a continuous translation by document. `ending` is its layout's file name extension.
+    """The files of each document in a continuous translation. `ending` is the file name extension of its layout.
 
     If files match the pattern, but none belongs to a document in `documents`, BadInput is raised only if `all_read`.
     Otherwise the files may belong to documents that could not be read, and the result is empty.

@@ -5,8 +5,9 @@ Here: the element of a page that contains the text, and the roles of elements. N
 The mark of a footnote becomes an aside with the text of the footnote or, if the page lacks that text, with the mark
 itself. Footnotes without a mark are added at the end. On SuttaCentral, a reference anchor at the beginning of a
 paragraph contains the paragraph's number; an anchor within a paragraph marks a page of an edition and is left out. On
-dhammatalks.org, the translator's introduction becomes notes: the text before the first row of stars or, without stars,
-the leading paragraphs in italics; and the text under a heading of class `intro`.
+dhammatalks.org, the translator's introduction becomes notes. The introduction is the text before the first row of stars
+or, without stars, the leading paragraphs in italics. The text under a heading of class `intro` becomes notes,
+too.
 """
 
 from collections import defaultdict
@@ -118,7 +119,7 @@ def _running_text(path: Path, dialect: _Dialect) -> tuple[str, tuple[Aside, ...]
     contents = root.xpath(dialect.content)
     if not contents:
         raise BadInput(
-            path, "", f"contains no text of a translation (no {dialect.container}); perhaps a login or error page",
+            path, "", f"contains no text of a translation (no {dialect.container}); it may be a login or error page",
             "fetch the page again, or correct `layout`",
         )  # fmt: skip
     page_roles = roles(root, _ANY_PAGE) | roles(root, dialect.rules)

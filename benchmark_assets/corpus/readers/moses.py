@@ -83,7 +83,7 @@ def _document(path: Path, files: dict[str, Path], description: Description) -> l
                 references[translator][segment] = rendering
         elif rendered and not faults:
             problem = f"is empty, but {', '.join(rendered)} translates it"
-            faults.append(BadInput(path, f"line {number}", problem, "write the line, or empty it in all files"))
+            faults.append(BadInput(path, f"line {number}", problem, "write the line, or clear it in all files"))
     faults += source_faults(path, segments)
     if faults:
         return [*faults]

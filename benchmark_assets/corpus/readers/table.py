@@ -2,10 +2,10 @@
 
 The first line names the columns: `segment_id`, `source`, and one column per translator whose translation has no layout
 of its own. Other columns are faults, unless the corpus description lists them under `ignore`. The cells of a text file
-are separated by tabs, semicolons or commas: the reader uses the delimiter that yields the most of these columns. A
-quoted cell may contain line breaks, delimiters and doubled quotation marks. Each row is a segment, in the order of the
-text; an empty cell is an untranslated segment. `segments.located` explains the ids. An unreadable row excludes the
-whole file, because the row could belong to any document in it.
+are separated by tabs, semicolons or commas; the reader uses the delimiter with which it finds the largest number of
+these columns. A quoted cell may contain line breaks, delimiters and doubled quotation marks. Each row is a segment, in
+the order of the text; an empty cell is an untranslated segment. `segments.located` explains the ids. An unreadable row
+excludes the whole file, because the row could belong to any document in it.
 """
 
 import csv

@@ -36,7 +36,7 @@ def unknown_keys(
     known
         Names that the file may have.
     remedy
-        A second remedy for an unknown name, as a clause; the message proposes it after a known name.
+        A second remedy for an unknown name, such as 'remove it'. The message adds it with 'or'.
     ignore
         Further names that are not read.
     kind

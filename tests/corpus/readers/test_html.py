@@ -220,7 +220,7 @@ def test_a_page_without_the_element_that_holds_a_text_is_refused(tmp_path: Path,
     path = tmp_path / "f1.html"
     path.write_text(content, encoding="utf-8")
     for read, element in ((suttacentral, "<article>"), (dhammatalks, '<div id="sutta">')):
-        with pytest.raises(BadInput, match="perhaps a login or error page") as caught:
+        with pytest.raises(BadInput, match="it may be a login or error page") as caught:
             read(path)
         assert caught.value.where == str(path)
         assert element in caught.value.problem
