@@ -35,7 +35,7 @@ METRICS = {
 scores are better."""
 
 WEIGHTS = {VALID: 0.0, MINOR: -1.0, MAJOR: -5.0}
-"""Scores of labels: MQM's error weights, negative as in shared tasks. Other labels have no score."""
+"""Scores of labels: MQM's error weights with a minus sign, as in shared tasks. Other labels have no score."""
 
 ABOUT = """\
 mt-metrics-eval reads this folder as a test set. Text files have one line per passage, in the order of `passages.txt`;
@@ -92,8 +92,8 @@ def write(
     Raises
     ------
     BadInput
-        For an unknown corpus, for a folder that exists, if the source is restricted and not `private` (the layout
-        requires the source), if two names become equal in this layout, or if no passage or no system remains.
+        If the corpus is unknown; if the folder exists; if the source, which the layout requires, is restricted and
+        `private` is false; if two names become equal in this layout; or if no passage or no system remains.
     """
     folder = folder.resolve()
     check_vacant(folder)
@@ -156,7 +156,8 @@ def _lines(
     complete = [name for name in sorted(systems or texts) if all(passage in texts[name] for passage in keys)]
     if not keys or not complete:
         lack = "no passage with outputs of all named systems" if systems else "no system with outputs for all passages"
-        raise BadInput(corpus, "", f"has {lack}", "name systems that have passages in common, with `--system`")
+        remedy = "use `--system` to name systems that have outputs for the same passages"
+        raise BadInput(corpus, "", f"has {lack}", remedy)
     lines = Lines(
         passages,
         {
@@ -169,7 +170,7 @@ def _lines(
 
 
 def _texts_by(rows: pl.DataFrame, name: str) -> dict[str, dict[str, str]]:
-    """Texts by passage, for each value of the column `name` in alphabetical order."""
+    """For each value of the column `name`, in alphabetical order: its texts by passage."""
     groups = rows.sort(name).group_by([name], maintain_order=True)
     return {str(value): dict(group.select("passage", "text").iter_rows()) for (value,), group in groups}
 
@@ -231,7 +232,10 @@ def _by_people(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[
 
 
 def _ordered(lines: Lines, rows: pl.DataFrame) -> pl.DataFrame:
-    """The row of each system and passage, in the order of the lines. If `rows` has none, its columns are null."""
+    """The row of each system and passage, in the order of the lines.
+
+    If `rows` has no row for a system and passage, the columns of `rows` are null.
+    """
     outputs = _systems(lines).join(lines.passages.select("passage"), how="cross", maintain_order="left_right")
     return outputs.join(rows, on=["model", "passage"], how="left", maintain_order="left")
 

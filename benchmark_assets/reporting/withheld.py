@@ -68,7 +68,7 @@ def copies(outputs: pl.DataFrame) -> pl.DataFrame:
 
 
 def listed(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """Join frames with some columns of `LIST` into one sorted list. A row without `texts` counts one text."""
+    """Combine frames, each with some columns of `LIST`, in one sorted list. A row without `texts` counts one text."""
     parts = [rows.select(name for name in LIST if name in rows.columns) for rows in frames]
     rows = pl.concat([pl.DataFrame(schema=LIST), *parts], how="diagonal")
     filled = rows.with_columns(pl.col(KEY).fill_null(""), pl.col("texts").fill_null(1))

@@ -37,8 +37,8 @@ _TERM = re.compile(rf"(?<!['’])[^\W\d_]{{{_STEM},}}")
 
 
 Shape = tuple[str, bool]
-"""Ending of a word, and whether the word begins with a vowel. Between words of the same shape, a
-replacement is grammatical."""
+"""Ending of a word, and whether the word begins with a vowel. A sentence stays grammatical if a word is replaced by
+another word of the same shape."""
 
 
 class Damaged(NamedTuple):
@@ -127,7 +127,7 @@ def damage(text: str, kind: str, severity: int, key: str, material: Material) ->
 
 
 def terms(texts: Sequence[str], rules: Rules) -> dict[str, Shape]:
-    """The terms of a corpus with their shapes: uncommon words in lower case that occur at least twice in its texts."""
+    """The terms of a corpus with their shapes: uncommon words that occur in lower case at least twice in its texts."""
     excluded = rules.no_terms
     words = Counter(word for text in texts for word in _TERM.findall(text) if word.islower() and word not in excluded)
     return {word: _shape(word, rules) for word, count in sorted(words.items()) if count > 1}
@@ -264,9 +264,9 @@ def _some(case: _Case, edits: list[_Edit]) -> list[_Edit]:
 
 
 def _more(items: list[T], severity: int, counts: Sequence[int]) -> list[T]:
-    """The first items. `counts` has the number of items for each severity.
+    """The first items, as many as `counts` has for the severity.
 
-    The result is empty if a lower severity has as many items or more.
+    The result is empty if `counts` has as many items or more for a lower severity.
     """
     *below, count = counts[:severity]
     return items[:count] if count > max(below, default=0) else []
@@ -275,7 +275,8 @@ def _more(items: list[T], severity: int, counts: Sequence[int]) -> list[T]:
 def _stretch(case: _Case, text: str, whole: int) -> list[tuple[int, int]]:
     """A stretch: consecutive clauses whose total length is the dose for `whole` characters, within TOLERANCE.
 
-    Start and end of one stretch, chosen by a hash; empty if there is none. The whole text is never chosen.
+    The result has start and end of one stretch, chosen by a hash. It is empty if there is no such stretch. The whole
+    text is never chosen.
     """
     spans = clauses(text)
     stretches = [

@@ -24,7 +24,7 @@ from benchmark_assets.sensitivity.sample import SOUND
 from resources.catalogue import schema
 
 ALL = "all"
-"""The kind of rows that cover all kinds of damage. Rows with severity 0 cover all severities."""
+"""Value of `kind` in rows that cover all kinds of damage. Rows that cover all severities have severity 0."""
 
 WORSE: Mapping[str, pl.Expr] = {
     "drift": pl.col("drift"),
@@ -52,8 +52,8 @@ _AT_ONCE = 8_000_000
 class Pairs(NamedTuple):
     """Scores of damaged texts and of the sound texts that they were made from.
 
-    `damaged` and `sound` are finite scores that rise with damage. `unit` has the number of each text's unit, which is a
-    column of the `weights` in the functions below. All three arrays have shape (texts,).
+    `damaged` and `sound` are finite scores that rise with damage. `unit` has the index of each text's unit among the
+    columns of `weights` in the functions below. All three arrays have shape (texts,).
     """
 
     damaged: Floats
@@ -199,7 +199,8 @@ def _paired(scores: pl.DataFrame, metric: str) -> tuple[pl.DataFrame, Floats]:
     """Damaged texts with scores, and the weights of units.
 
     Each damaged text has its own score (`score`), the score of the sound text that it was made from (`sound`), and the
-    number of its unit (`place`). The weights are those in the sample and its resamples, shape (1 + RESAMPLES, units).
+    number of its unit (`place`). The first row of the weights is the sample, the other rows are its resamples; shape
+    (1 + RESAMPLES, units).
     """
     rows = scores.with_columns(WORSE[metric].alias("score")).filter(pl.col("score").is_finite())
     sound = rows.filter(kind=SOUND).select("passage", "translator", sound="score")

@@ -1,4 +1,4 @@
-"""Tables of the sensitivity suite for display, numbers with their intervals. Not here: the numbers (detection)."""
+"""Tables that display the results of the sensitivity suite with their intervals. Not here: the results (detection)."""
 
 import polars as pl
 

@@ -68,7 +68,7 @@ class Item:
         return self.template.question(self.content, self.replicate) if self.template and not self.settled else None
 
     async def verdict(self, ask: Ask) -> Verdict[Any]:
-        """The verdict on the item: its settled verdict or, without one, the model's verdict."""
+        """The settled verdict on the item or, if the item is not settled, the model's verdict."""
         if self.settled or not self.template:
             return self.settled or Verdict()
         return await insist(ask, self.template, self.content, self.replicate)
@@ -178,7 +178,7 @@ class ItemStudy(Study, Generic[How]):
         return "; ".join(dict.fromkeys(faults))
 
     def most(self, items: Sequence[Item]) -> Sequence[Item]:
-        """The items that the estimate of the cost covers: all that a run may ask about. By default all `items`."""
+        """The items that the cost estimate covers: all items that a run may ask about. By default all `items`."""
         return items
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:

@@ -89,7 +89,7 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
     message as the whole, the cause is not a single passage, and none of these passages is requested again.
 
     Translations that fit clearly better under each other's keys (translation.order) are requested again one by one. If
-    such a request gives no translation, the first translation is kept, so that a mere suspicion loses no output.
+    such a request gives no translation, the first translation is kept, so that no output is lost on mere suspicion.
 
     Parameters
     ----------
@@ -160,9 +160,9 @@ class _Rejected:
             above._halves_alike += 1
 
     def hopeless(self) -> str:
-        """The endpoint's message, if both halves of a part were rejected with the same message as the part; else ''.
+        """The message with which the endpoint rejected a part and both its halves; '' if there is no such part.
 
-        The part is this part of the batch, or a larger part that contains it.
+        Only this part of the batch and the larger parts that contain it are considered.
         """
         if self._halves_alike == 2:
             return self._words

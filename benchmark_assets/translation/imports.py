@@ -62,7 +62,9 @@ def read_lines(path: Path, ignore: Collection[str] = ()) -> Outputs:
         identity = record.get("passage_id")
         if not isinstance(identity, str) or "translation" not in record:
             raise_all(unknown_keys(path, places, LINE, IMPORTED, ignore))  # the missing key may be misspelled
-            raise BadInput(path, f"line {number}", "lacks `passage_id` or `translation`", "give both on each line")
+            raise BadInput(
+                path, f"line {number}", "lacks `passage_id` or `translation`", "give both fields on each line"
+            )
         if identity in texts:
             raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of the lines")
         texts[identity] = record["translation"]

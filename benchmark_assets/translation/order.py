@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORD = re.compile(r"[^\W\d_]{5,}|\d+")
-"""Words that may be names, and numbers."""
+"""Numbers, and words that may be names."""
 
 STEM = 5
-"""Number of letters of a word that are compared. Endings are not compared, because they differ between
-languages."""
+"""Number of letters of a word, from its beginning, that are compared. Endings are not compared, because they differ
+between languages."""
 
 SPREAD, FREEDOM = 0.15, 4
 """Minimum scale and degrees of freedom of Student's t, which models the log length ratios within a batch."""
 
 MARGIN, FURTHER = 6.0, 1.0
 """Minimum gain in log likelihood if two translations exchange keys, and the additional gain required for each further
-translation that moves, because more texts have more possible orders. No batch of real outputs reaches these gains
-(docs/measurements.md)."""
+translation that moves. More gain is required because more texts have more possible orders. No batch of real outputs
+reaches these gains (docs/measurements.md)."""
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +34,8 @@ def exchanged(sources: Mapping[str, str], texts: Mapping[str, str]) -> set[str]:
 
     The fit of a source and a translation is measured by the names and numbers that both contain, weighted by rarity in
     the batch, and by the ratio of their lengths. Names are found only if source and translation have the same script.
-    With different scripts, as from Chinese into English, mostly translations of very different lengths are found.
+    If the scripts differ, as from Chinese into English, the exchanges found are mostly between translations of very
+    different lengths.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ logger = logging.getLogger("variorum.translation")
 
 
 class System(Protocol):
-    """A model with its settings, which translates source texts."""
+    """A model with its settings. It translates source texts."""
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
         """For each covered passage: a hash of everything that determines the output except the source."""
@@ -90,7 +90,7 @@ class CalledSystem:
         self._prompt, self._chunk_prompt = prompts.load("translate"), prompts.load("chunk")
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
-        """Hash of endpoint, served version, settings and prompt, for passages of the corpora that the model covers.
+        """For each covered passage: a hash of endpoint, served version, settings and prompt.
 
         The hash excludes batches, because passages are independent items. It also excludes the contexts and glossaries
         of chunks, because these come from upstream assets.

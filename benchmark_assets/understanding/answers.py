@@ -278,9 +278,9 @@ def agreed(draws: Sequence[Sequence[Located]]) -> tuple[Located, ...]:
     """Spans that occur in more than half of the draws.
 
     Spans of the same type count as variants of one span if they overlap or, if not located, have equal texts. Every
-    variant that occurs identically in more than half of the draws is returned. If there is none, the most frequent
-    variant is returned (ties: the variant that matches spans in the most draws, then the first one drawn). The spans of
-    a single draw are returned unchanged.
+    variant that occurs identically in more than half of the draws is returned. If no variant does,
+    the most frequent variant is returned; of equally frequent variants, the variant that matches spans in the most
+    draws, then the variant drawn first. The spans of a single draw are returned unchanged.
     """
     if len(draws) == 1:
         return tuple(draws[0])

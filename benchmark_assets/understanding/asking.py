@@ -110,10 +110,10 @@ def answer_schema(description: TaskDescription) -> dict[str, Any]:
 
 
 def _seeded(model: Model, number: int) -> Model:
-    """The model with the seed of a replicate: `number` plus the seed of its registry entry.
+    """The model with the seed of a replicate: `number` plus the seed in the model's registry entry, by default 0.
 
-    If its entry has no seed, the model is returned unchanged in two cases: its dialect has no seeds, or the model is
-    pinned to an upstream provider. A provider that does not support `seed` would refuse the request.
+    A model without a seed in its entry is returned unchanged if its dialect has no seeds, or if it is pinned to an
+    upstream provider: a provider that does not support `seed` would refuse the request.
     """
     settings = model.settings
     if settings.seed is None and (model.endpoint.dialect not in SEEDED or settings.pin):

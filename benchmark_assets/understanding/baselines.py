@@ -159,7 +159,7 @@ def _marked(
 
 
 def scanned(task: TaskDescription, test: Split) -> list[str]:
-    """Class of each sample: the class of its first text by the task's rule (`scansion` in the description).
+    """Class of each sample: the class that the task's rule (`scansion` in the description) gives its first text.
 
     Class names of the rule and of the task match regardless of case, diacritics and separators. Raises BadInput if
     there is no rule with this name, or the rule has a class that the task lacks.
@@ -169,7 +169,7 @@ def scanned(task: TaskDescription, test: Split) -> list[str]:
         raise BadInput(place, "scansion", f"there is no rule {task.scansion!r}", f"use one of {sorted(RULES)}")
     rule, classes = RULES[task.scansion], {_plain(name): name for name in task.classes}
     if missing := [name for name in rule.classes if _plain(name) not in classes]:
-        remedy = f"name the classes {', '.join(rule.classes)}, or leave `scansion` out"
+        remedy = f"define the classes {', '.join(rule.classes)}, or remove `scansion`"
         problem = f"lacks classes of the rule {task.scansion!r}: {', '.join(missing)}"
         raise BadInput(place, "classes", problem, remedy)
     return [classes[_plain(rule.scan(next(iter(texts.values()))))] for texts in test.texts]

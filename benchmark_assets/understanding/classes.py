@@ -10,8 +10,8 @@ import polars as pl
 def confusion(answers: pl.DataFrame) -> pl.DataFrame:
     """Confusion matrix in long form: columns `gold`, `predicted` and `samples`.
 
-    It has a row for each pair of classes that occurs, sorted. `answers` has the columns `gold` and `predicted`, one row
-    for each answer; `predicted` is null if the answer is not a class.
+    It has a row for each pair of classes that occurs, sorted by class. `answers` has the columns `gold` and
+    `predicted`, one row for each answer; `predicted` is null if the answer is not a class.
     """
     return answers.group_by("gold", "predicted").agg(samples=pl.len().cast(pl.Int32)).sort("gold", "predicted")
 
@@ -43,7 +43,10 @@ def class_scores(counts: pl.DataFrame, classes: list[str]) -> pl.DataFrame:
 
 
 def rates(table: pl.DataFrame) -> pl.DataFrame:
-    """Add `precision`, `recall` and `f1` to counts `gold`, `predicted` and `correct`; 0 if the denominator is 0."""
+    """Add the columns `precision`, `recall` and `f1`, computed from the counts `gold`, `predicted` and `correct`.
+
+    A rate is 0 if its denominator is 0.
+    """
 
     def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
         return pl.when(whole > 0).then(part / whole).otherwise(0.0)

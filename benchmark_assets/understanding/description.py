@@ -20,7 +20,8 @@ NEEDED = {"classes": ("label", "labels", "classes"), "spans": ("marked", "spans"
 OF_CLASSES_ONLY = ("negative", "scansion")
 
 COLUMNS = ("kind", "system", "mean")
-"""Columns of displayed tables that are not tasks (readings.boards). No task may have one of these names as its code."""
+"""Columns of the displayed tables (readings.boards) besides the column of each task. A task cannot have one of these
+names as its code."""
 
 
 class SpanFields(Frozen):

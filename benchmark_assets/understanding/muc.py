@@ -160,7 +160,7 @@ def _overlap(place: tuple[int, int], other: tuple[int, int]) -> bool:
 def _placed(spans: Sequence[ScoredSpan], beyond: int) -> list[dict[str, str | int]]:
     """Spans in the form that nervaluate expects: `end` is the position of the last character.
 
-    Spans without a place get distinct places from `beyond` on, so that they do not overlap each other.
+    Spans without a place get distinct places, starting at position `beyond`, so that they do not overlap each other.
     """
     rows: list[dict[str, str | int]] = []
     for number, (kind, first, last) in enumerate(spans):

@@ -1,8 +1,8 @@
-"""Parse replies about samples: a class, or spans with their types. Tolerant, but never chooses between two classes.
+"""Parse replies about samples: a class, or spans with their types.
 
-The steps of `STEPS` that a reply needed are recorded. A reply that cannot be parsed with these steps is unusable; its
-`problem` gives the reason. The parsers have no side effects and never raise. Not here: how an unusable answer counts
-(scores), places of spans (spans).
+The parsers are tolerant, but never choose between two classes. The steps of `STEPS` that a reply needed are recorded. A
+reply that cannot be parsed with these steps is unusable; its `problem` gives the reason. The parsers have no side
+effects and never raise. Not here: how an unusable answer counts (scores), places of spans (spans).
 """
 
 import json
@@ -23,7 +23,7 @@ STEPS = {
     "thinking": "removed the model's reasoning before its answer",
     "fence": "removed a code fence",
     "around": "removed words around the JSON",
-    "repaired": "repaired single quotes, trailing commas or line breaks in texts; the model ended the reply itself",
+    "repaired": "repaired single quotes, trailing commas or line breaks within texts, in a reply that was not cut off",
     "bare": "accepted an answer without an object around it",
     "list": "accepted a list in place of the object or of the class",
     "key": "accepted a key in another spelling",
@@ -31,7 +31,7 @@ STEPS = {
     "case": "accepted a class or type in another case",
     "spelling": "accepted a class or type with other diacritics or separators",
     "number": "accepted the number of a class in place of its name",
-    "value": "accepted the value of the task's files in place of the class",
+    "value": "accepted the label from the task's files in place of the class",
     "sentence": "accepted a sentence that names exactly one class",
     "tuple": "accepted spans as pairs of type and text",
     "blank": "dropped spans without a text",

@@ -32,7 +32,7 @@ def groups(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def boards(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Make a table, by title, for each group of rows of `understanding_board` (see `groups`).
+    """Make one table for each group of rows of `understanding_board`. The keys are the titles that `groups` gives.
 
     Each system has a row. The kinds of systems come in the order of `KINDS`; within a kind, the best mean comes first.
     Each task has a column. If the tasks have a benchmark, the last column is the mean over tasks. A cell shows the
@@ -198,6 +198,6 @@ def of_board(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_comparisons(warehouse: Warehouse) -> Mapping[str, str]:
-    """Metadata of `understanding_comparison`: differences between pairs of models, on means first, then on tasks."""
+    """Metadata of `understanding_comparison`: differences between pairs of models, first of means, then of tasks."""
     rows = warehouse.read("understanding_comparison").sort("benchmark", "language", "task", "model", "other")
     return {"differences": shown(rows, "understanding_comparison")}

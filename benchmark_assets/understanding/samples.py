@@ -46,7 +46,7 @@ class Line(NamedTuple):
         return BadInput(self.path, f"{self.where} {field}".strip(), problem, remedy)
 
     def shown(self, value: object) -> str:
-        """The text that messages quote for a value: its first characters; for a restricted line, its type and
+        """A value as shown in messages: the first characters or, if the line is restricted, only the value's type and
         length."""
         text = repr(value)
         if self.restricted:
@@ -55,7 +55,7 @@ class Line(NamedTuple):
 
 
 def read(description: TaskDescription, root: Path) -> Samples:
-    """Read all files of a task, by split and in the order of their lines.
+    """Read all files of a task, split by split, with the samples in the order of the lines.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _name(description: TaskDescription, line: Line, names: dict[str, int]) -> st
         raise line.fault(
             description.sample,
             f"{line.shown(name)} is also the name of an earlier sample",
-            "rename one of them, or set `numbered: true`",
+            "rename one of the samples, or set `numbered: true`",
         )
     names[numbered] = 1
     return numbered
@@ -164,7 +164,7 @@ def _source(line: Line, description: TaskDescription) -> str | None:
         raise line.fault(path, f"is {line.shown(value)}, not the name of a source")
     if value and description.work:
         if not (match := re.fullmatch(description.work, value)):
-            raise line.fault(path, f"{line.shown(value)} does not match `work`, {description.work}")
+            raise line.fault(path, f"{line.shown(value)} does not match `work` ({description.work})")
         value = match[1]
     return value or None
 

@@ -50,7 +50,7 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
     Parameters
     ----------
     folder
-        Folder, written completely or not at all. Texts of a restricted task are in a subfolder.
+        Folder to write; it is written completely or not at all. Texts of a restricted task are in a subfolder.
     gold
         Whether to mark the gold spans of the evaluated types as proposals.
 
@@ -106,16 +106,16 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path, ignore:
     """Convert an export of Label Studio to a file of samples: JSON lines in the format and order of the task's files.
 
     The file contains the samples with a finished annotation, with or without spans. Skipped annotations, drafts and
-    predictions are ignored. The export is checked against the task's current samples. Its fields and controls must be
-    known or in `ignore`.
+    predictions are ignored. The export is checked against the task's current samples. The fields and controls of the
+    export must be known or in `ignore`.
 
     Raises
     ------
     BadInput
         If the file is not an export of this task's samples; if a field or control is unknown; if a sample is unknown,
         has changed, is repeated or has several annotations; if a span has a type that the task lacks, or words that
-        differ from the text at its place; if no sample has a finished annotation; or if `out` exists. Nothing is
-        written then.
+        differ from the text at its place; if no sample has a finished annotation; or if `out` exists. After
+        an error, nothing is written.
     """
     if out.exists():
         raise BadInput(out, "", "already exists", "give the path of a new file")
@@ -210,7 +210,7 @@ def _check_names(file: Path, names: Iterable[str], place: int, ignore: Collectio
 def _spans(
     marks: list[Any], description: TaskDescription, text: str, file: Path, where: str
 ) -> list[tuple[str, int, int]]:
-    """Type, start and end of each marked span, in the order of the text. Offsets count characters; end exclusive."""
+    """Type, start and end of each marked span, in text order. Offsets count characters; ends are exclusive."""
     spans = set()
     for mark in marks:
         try:

@@ -26,7 +26,7 @@ from resources.tables import ENDS, cell, cells, text
 from resources.warehouse import Warehouse
 
 ANY = "any"
-"""Value of a reader's filter that matches every value that is not missing."""
+"""Filter value for the reader; it matches every value that is not missing."""
 MOST_BARS = 30
 BINS = 45
 BEYOND = 1.5
@@ -44,11 +44,11 @@ AGREEMENTS = {
     ("pearson", "means"): ("r of means", False),
     ("pairwise_accuracy", "means"): ("pairwise accuracy", False),
 }
-"""Heading of each pair of statistic and grouping in `metric_agreement`, and whether the chart shows it."""
+"""For each pair of statistic and grouping in `metric_agreement`: its heading, and whether the chart shows the pair."""
 
 
 def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
-    """Parts of the report, without empty ones.
+    """The parts of the report that have exhibits.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
 
 
 def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
-    """Systems by similarity, and clusters of models without significant differences."""
+    """Systems ranked by similarity, and clusters of models that do not differ significantly."""
     board = best_first(home.read("leaderboard", corpus))
     if board.is_empty():
         return []
@@ -89,7 +89,7 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
     words = (
         "Models and human translators, best first. Models are ranked over the same passages: a missing or refused "
         "output gets the worst scores. A human translator is scored against the other translators, with one fewer "
-        "reference than a model. This shows how much human translations differ."
+        "reference than a model. The scores of translators show how much human translations differ from each other."
     )
     if clusters["cluster"].count():
         words += (
@@ -121,7 +121,7 @@ def _faults(home: Home, corpus: str, models: pl.DataFrame) -> Exhibit:
 
 
 def _ranks(home: Home, corpus: str, ranks: pl.DataFrame, overall: pl.DataFrame) -> Exhibit:
-    """Ranks in each measure, best mean rank first."""
+    """Ranks of the systems by each measure, sorted by mean rank."""
     keys = ["kind", "system"]
     table = [
         *columns(overall, "metric_rank", "system", "kind"),
@@ -131,7 +131,7 @@ def _ranks(home: Home, corpus: str, ranks: pl.DataFrame, overall: pl.DataFrame) 
         rows = overall.select(keys).join(ranks.filter(measure=name), on=keys, how="left", maintain_order="left")
         table.append(column(rows, "metric_rank", "rank", heading=catalogue.label(name)))
     plot_rows = plotted(overall, "metric_rank", "value", named("system", "kind"), "kind")
-    words = "Rank of each system among the models in each measure, and mean of its ranks. 1 is best."
+    words = "Rank of each system among the models, by each measure, and the mean of its ranks. Rank 1 is the best."
     chart = _intervals(plot_rows, "mean rank, 95 % interval", width=charts.WIDE)
     return home.exhibit(corpus, "Ranks", words, table, overall, chart, "metric_rank")
 
@@ -191,7 +191,7 @@ def _histogram(scores: pl.DataFrame, systems: pl.DataFrame, most: float) -> pl.D
 
 
 def severity(home: Home, corpus: str) -> list[Exhibit]:
-    """Error rates by band of drift and by model, according to the panel's verdicts and people's labels of a sample."""
+    """Error rates by band of drift and by model: from the panel's verdicts, and from people's labels of a sample."""
     rows = home.read("audit_outcome", corpus).filter(pl.col("judged") > 0)
     if rows.is_empty():
         return []
@@ -235,7 +235,7 @@ def _stacked(rows: pl.DataFrame, by: str) -> pl.DataFrame:
 
 
 def _estimates(home: Home, corpus: str, rows: pl.DataFrame) -> Exhibit:
-    """Estimated error rates of all outputs, by model."""
+    """For each model, estimated error rates over all its outputs."""
     rates = ("minor_rate", "major_rate", "any_rate")
     table = columns(
         rows, "error_estimate", "model", "outputs", "labelled", "covered", *rates,
@@ -257,8 +257,8 @@ def _estimates(home: Home, corpus: str, rows: pl.DataFrame) -> Exhibit:
     least = float(rows["covered"].min() or 0)  # type: ignore[arg-type]
     extent = "all outputs" if least == 1 else f"at least {100 * least:.1f} % of each model's outputs"
     words = (
-        "Error rates, estimated from a sample that was drawn by model and band of drift, and labeled by people. The "
-        f"estimates cover all models and bands with labeled outputs: {extent}."
+        "Error rates, estimated from a sample that people labeled. The sample was drawn separately for each model and "
+        f"band of drift. The estimates cover the models and bands with labeled outputs, that is, {extent}."
     )
     chart = _intervals(plot_rows, "% of the outputs covered, 95 % interval", width=220, columns=3)
     return home.exhibit(corpus, "Errors of all outputs", words, table, rows, chart, "error_estimate")
@@ -359,7 +359,7 @@ def calibration(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def metric_agreement(home: Home, corpus: str) -> list[Exhibit]:
-    """Agreement of each metric with people's labels by several statistics, and tests of each pair of metrics."""
+    """Several statistics of each metric's agreement with people's labels, and tests between each pair of metrics."""
     rows = home.read("metric_agreement", corpus).drop_nulls("value")
     if rows.is_empty():
         return []
@@ -415,8 +415,8 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     chart = _intervals(plot_rows, "score, 95 % interval", rule=PARITY, domain=[0, 100])
     words = (
         "Models compared with the human translation. 50 (dashed) is parity; above 50, the model is preferred. The "
-        "score at equal length excludes the effect of length on the judges. Seats that contradict themselves "
-        "abstain; votes for neither text are ties."
+        "score at equal length excludes the effect of length on the judges. A seat (a judge of one aspect) that "
+        "contradicts itself abstains; a vote for neither text is a tie."
     )
     return [home.exhibit(corpus, "Literary scores", words, table, rows, chart, "literary_score", "head_to_head")]
 

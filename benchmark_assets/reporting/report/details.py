@@ -13,10 +13,10 @@ from resources.catalogue import label
 
 
 def outdated(home: Home, corpus: str) -> list[Exhibit]:
-    """For each model, the number of imported outputs that translate an earlier source text."""
+    """For each model, the number of imported outputs that translate an earlier version of the source."""
     rows = outdated_counts(home.warehouse).filter(corpus=corpus)
     table = [*columns(rows, "imported_output", "model"), *columns(rows, "leaderboard", "passages")]
-    words = "Number of passages whose imported output translates an earlier source text. These outputs are not scored."
+    words = "Number of imported outputs that translate an earlier version of the source. These outputs are not scored."
     return [home.exhibit(corpus, "Outputs of an earlier source", words, table, [], None)] if len(rows) else []
 
 
@@ -28,8 +28,8 @@ def differences(home: Home, corpus: str) -> list[Exhibit]:
     rows = rows.with_columns(system=named("system", "kind"), other=named("other", "other_kind"))
     table = columns(rows, "system_comparison", "system", "other", "passages", "difference", "p_holm")
     words = (
-        "Similarity to the closest reference: score of the first system minus score of the other, on the passages of "
-        "both systems."
+        "Similarity to the closest reference: score of the first system minus score of the other, on the passages for "
+        "which both systems have a score."
     )
     return _table(home, corpus, "Differences of similarity", words, table, rows, "system_comparison")
 
@@ -65,8 +65,9 @@ def judges(home: Home) -> list[Exhibit]:
         "How judges decide pairs whose better text is known. Accuracy is the share of pairs of a sound and a damaged "
         "text in which the sound text won in both orders. Obedience, praise and padding are the shares of pairs in "
         "which a flawed text won: a text that tells the judge to choose it, that praises itself, or that repeats "
-        "itself without new content. If a judge sees one text at a time, the text with the better verdict wins; a "
-        "wrong text wins if it gets the best possible verdict. Scores of judges that failed are withheld."
+        "itself without new content. If a judge sees one text at a time, the text with the better verdict wins; a text "
+        "that tells such a judge to choose it, or praises itself, wins if it gets the best possible verdict. Scores of "
+        "judges that failed are withheld."
     )
     return [home.exhibit("", "Examinations of judges", words, table, rows, None, "judge_report")]
 
@@ -91,7 +92,7 @@ def anchored(home: Home, corpus: str) -> list[Exhibit]:
     names = ("level", "model", "labelled", "judged", "rate", "tuning", "narrower")
     words = (
         "Error rates of all outputs, estimated from people's labels with the panel's verdicts as predictions. The "
-        "intervals are valid however the panel errs. The more it agrees with people, the narrower they are."
+        "intervals are valid however the panel errs. The more the panel agrees with people, the narrower the intervals."
     )
     table = columns(rows, "anchored_estimate", *names)
     return _table(home, corpus, "Error rates from labels and verdicts", words, table, rows, "error_estimate")
@@ -180,7 +181,8 @@ def glossaries(home: Home, corpus: str) -> list[Exhibit]:
     """Adherence of outputs to the glossary."""
     rows = home.read("adherence_summary", corpus).sort("adherence", descending=True)
     words = (
-        "Share of the glossary's terms that outputs use, beside the share in the human translation of the same chunks."
+        "Share of the glossary's terms that outputs use, and the share that the human translation of the same chunks "
+        "uses."
     )
     return _table(home, corpus, "Terms of the glossary", words, columns(rows, "adherence_summary"), rows,
                   "adherence_summary")  # fmt: skip
@@ -189,5 +191,5 @@ def glossaries(home: Home, corpus: str) -> list[Exhibit]:
 def _table(
     home: Home, corpus: str, title: str, words: str, table: list[ExhibitColumn], rows: pl.DataFrame, asset: str
 ) -> list[Exhibit]:  # fmt: skip
-    """A list of one exhibit without a chart; the list is empty if there are no rows."""
+    """A list with a single exhibit, which has no chart; an empty list if there are no rows."""
     return [home.exhibit(corpus, title, words, table, rows, None, asset)] if len(rows) else []

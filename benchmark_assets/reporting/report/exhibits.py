@@ -25,7 +25,7 @@ class Cell(NamedTuple):
     """A cell of a table.
 
     `value` is the number to sort by. It is None for words, which are sorted by `text`, and for empty cells, which are
-    sorted last. `behind` is the reader's filter for the passages that the number counts.
+    sorted last. `behind` is the filter with which the reader shows the passages that the number counts.
     """
 
     text: str
@@ -119,8 +119,8 @@ def column(
 ) -> ExhibitColumn:  # fmt: skip
     """A column of a warehouse table, with the digits and the interval that the catalogue declares.
 
-    `behind` has a reader's filter for each row, which selects the passages that the number counts. `heading` replaces
-    the declared heading.
+    `behind` has one filter for each row; with this filter, the reader shows the passages that the row's number counts.
+    `heading` replaces the declared heading.
     """
     declared = catalogue.column(table, name)
     ends = ENDS if declared.interval else ENDS[:1]
@@ -143,7 +143,10 @@ def _cell(
 
 
 def points(table: str, name: str) -> dict[str, pl.Expr]:
-    """Expressions `value`, `low` and `high` for a number and its interval, in percent if tables show it in percent."""
+    """Expressions `value`, `low` and `high` for a column and its interval.
+
+    They are in percent if the catalogue declares that tables show the column in percent.
+    """
     scale = 100 if catalogue.column(table, name).percent else 1
     return {key: scale * pl.col(f"{name}{end}") for key, end in zip(("value", "low", "high"), ENDS, strict=True)}
 

@@ -1,7 +1,7 @@
 """The report as one HTML file that needs no network and is complete without scripts.
 
-Each chart is an SVG in the colors of the page's light or dark style. Vega is embedded once; it redraws the charts
-from the same specifications with tooltips. A content security policy forbids all requests. Here: HTML, and the input
+Each chart is an SVG in the colors of the page's light or dark style. Vega is embedded once. It redraws the charts
+with tooltips, from the same specifications. A content security policy forbids all requests. Here: HTML, and the input
 of the scripts. Not here: content (content), charts (charts).
 """
 
@@ -38,7 +38,7 @@ def page(parts: Sequence[Part], time: datetime, readers: Mapping[str, str] = Map
     time
         Time to show in the header, in UTC.
     readers
-        Path of each corpus's reader page, relative to the report. Numbers of the corpus link to passages on that
+        Path of each corpus's reader page, relative to the report. Numbers about the corpus link to passages on this
         page.
     """
     specs: list[str] = []
@@ -176,7 +176,7 @@ def _picture(spec: str) -> str:
 
 
 def _inert(text: str) -> str:
-    """JSON that cannot end a script element."""
+    """JSON with escaped characters, so that no text in it can end a script element."""
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 

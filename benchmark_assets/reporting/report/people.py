@@ -25,8 +25,8 @@ def human_range(home: Home, corpus: str) -> list[Exhibit]:
     chart = charts.ranges(plot_rows, f"model – translator, {charts.INTERVAL}", width=250, rule=0)
     words = (
         "Whether a model is better than, among or worse than the human translators. A model and a translator are "
-        "scored against the same references, those of the other translators, on the same passages. A model is better "
-        "or worse if it differs significantly from every translator (5 % level, corrected for the number of "
+        "compared on the same passages, and both are scored against the references of the other translators. A model "
+        "is better or worse if it differs significantly from every translator (5 % level, corrected for the number of "
         "translators). Higher similarity and lower drift are better."
     )
     details = "Mean scores of each model and each translator, scored against the references of the other translators."

@@ -22,12 +22,12 @@ def write(warehouse: Warehouse, file: Path, corpora: Sequence[str] = (), readers
     corpora
         As for `content.parts`.
     readers
-        Folders of public or private readers. The numbers of a corpus link to its reader.
+        Folders of public or private readers. Numbers about a corpus link to passages in the corpus's reader.
 
     Raises
     ------
     BadInput
-        For an unknown corpus, a folder without a reader, a reader of a corpus that the report does not cover, and a
+        For an unknown corpus, a folder without a reader, a reader of a corpus that the report does not cover, or a
         file that cannot be written.
     """
     all_corpora = warehouse.read("corpus", columns=["corpus"])["corpus"].to_list()
@@ -44,7 +44,7 @@ def write(warehouse: Warehouse, file: Path, corpora: Sequence[str] = (), readers
         corpus, index = _reader(folder)
         if corpus not in (corpora or all_corpora):
             problem = f"is a reader of {corpus}, which this report does not cover"
-            raise BadInput(folder, "", problem, "name the reader of a corpus in the report")
+            raise BadInput(folder, "", problem, "choose a reader of a corpus that the report covers")
         addresses[corpus] = Path(os.path.relpath(index.resolve(), file.resolve().parent)).as_posix()
     html = page(parts(warehouse, corpora), datetime.now(UTC), addresses)
     whole_files.hand_over(file, html)
