@@ -206,14 +206,14 @@ def spare(folder: Path) -> None:
 def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
     """Replace the warehouse, ledger and Dagster state of a home with those of a backup.
 
-    The replaced files are moved aside. The home keeps its ledger if the ledger has all replies of the backup, because
-    it may also have later replies, which have been paid for. If the process is killed, `home.prepare` refuses the home
-    until the next call completes the restoration.
+    The replaced files are moved aside. The home keeps its own ledger if that ledger has all replies of the backup,
+    because it may have further, later replies, which have been paid for. If the process is killed, `home.prepare`
+    refuses the home until the next call completes the restoration.
 
     Returns
     -------
-    The subfolder with the replaced files, or None if no file was replaced. And a list of files outside the home that
-    are missing and could not be restored, each in the form 'COPY, to be put at PLACE'.
+    A pair: the subfolder with the replaced files (None if no file was replaced), and a list of the files outside the
+    home that are missing and could not be restored, each in the form 'COPY, to be put at PLACE'.
 
     Raises
     ------
@@ -286,7 +286,8 @@ def _put_back(backup: Path, expected: Manifest, home: Path) -> Iterator[str]:
 
 
 def _dagster(folder: Path) -> Iterator[Path]:
-    """Dagster's files in the order of copying: index of events, events, runs. No file refers to a file after it."""
+    """Dagster's files in the order of copying: index of events, events, runs. No file refers to a file that is copied
+    later."""
     ranks = {"index.db": 0, "runs.db": 2, "schedules.db": 3}
     files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     for path in sorted(files, key=lambda path: (ranks.get(path.name, 1), path)):

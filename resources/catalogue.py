@@ -5,8 +5,9 @@ that several tables share), and one file of tables for each room. DDL, polars sc
 and the contents of public packages are derived from them. Not here: SQL that reads or writes (warehouse), rendering
 tables as text (tables).
 
-A table lists its columns by name. A column declared in `columns.yaml` needs only its name; keys that the table adds
-take precedence. Key columns come first. Every table ends with the provenance columns.
+A table lists its columns by name. A column declared in `columns.yaml` needs only its name; a property that the table
+gives for this column overrides the same property in `columns.yaml`. The columns of the primary key come first. Every
+table ends with the provenance columns.
 """
 
 import sys
@@ -190,7 +191,7 @@ def tables() -> Mapping[str, Table]:
 
 
 def packaged(file: str) -> list[Table]:
-    """Tables whose public columns a package file contains; tables that are not stored come first.
+    """Tables whose public columns are in a given package file; tables that are not stored come first.
 
     `file` is the name of the package file without its extension.
     """

@@ -26,7 +26,8 @@ _TOKENIZED_AT_ONCE = 256  # texts; bounds memory for models that read long texts
 
 
 class Embeddings(NamedTuple):
-    """Unit vectors, shape (texts, dimensions). `cut` has, for each text, whether it was truncated; None if unknown."""
+    """Unit vectors, shape (texts, dimensions). `cut` tells for each text whether it was truncated; None if this is
+    unknown."""
 
     vectors: NDArray[np.float32]
     cut: list[bool | None]
@@ -47,7 +48,7 @@ class Embedder(Frozen, ABC):
 
     @property
     def answered(self) -> str:
-        """Name that the endpoint reported for the model that computed the vectors so far; '' if it reported no name."""
+        """Name of the model in the endpoint's replies so far; '' if the replies name no model."""
         return ""
 
     @abstractmethod
@@ -163,7 +164,8 @@ class EndpointEmbedder(Embedder):
     dimensions
         Requested dimension of the vectors; 0 for the model's default.
     served
-        Name of the model that must answer, as replies report it; '' accepts any model, as long as it never changes.
+        Name of the model that must answer, as replies report it. '' accepts any model, as long as all replies report
+        the same one.
     timeout_seconds
         Timeout of a request.
     """
@@ -284,7 +286,7 @@ def _rows(tokens: Mapping[str, Any], batch: list[int], model: Any) -> dict[str, 
 
 
 def _cut(model: Any, text: str, length: int) -> bool:
-    """Whether a text has more tokens than `length`, the number that the model reads."""
+    """Whether a text was truncated. `length` is the number of its tokens that the model reads."""
     if length < (model.max_seq_length or length):
         return False
     return len(model.tokenizer(text, truncation=False, verbose=False)["input_ids"]) > length

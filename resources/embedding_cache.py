@@ -31,7 +31,8 @@ def embed_unique(
     Raises
     ------
     BadInput
-        If the embedder returns vectors that are unusable, or differ in dimension from those stored under its signature.
+        If the embedder returns unusable vectors, or vectors of another dimension than the vectors stored under its
+        signature.
     """
     texts = list(texts)
     name_of = dict(zip(texts, names, strict=False))

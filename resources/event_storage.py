@@ -50,7 +50,7 @@ BATCHED = {
 }
 
 RUN = "????????-????-????-????-????????????.db"
-"""Pattern of the name of a run's shard."""
+"""Pattern for the file names of runs' shards."""
 
 ENGINES = 100
 """Maximum number of engines kept open. A web server reads the shards of all runs."""
@@ -93,9 +93,9 @@ WHERE timestamp < :before
     )
 """
 """Selects the events to forget: all events before a time, except the latest event of each kind for each partition. The
-latest plan to materialize a partition is also forgotten once the partition has been materialized, unless it is the
-latest plan of its asset, because Dagster queries that plan. The newest event is never forgotten: SQLite derives the
-next id from it, and sensors remember ids."""
+latest plan to materialize a partition is also forgotten once the partition has been materialized. The latest plan of
+each asset is kept, because Dagster queries it. The newest event of all is kept, too: SQLite derives the next id from
+it, and sensors remember ids."""
 
 REFERRED = """
 DELETE FROM forgotten WHERE id IN (
@@ -127,10 +127,10 @@ DELETE FROM forgotten WHERE id IN (
     WHERE changed AND known AND changes <= :changes
 )
 """
-"""Exempts some events from OLD: the events that changed the version of a partition, back to the first event that
-reported its present version. A downstream partition refers to an event of the upstream partition: the event that
-reported the version from which the downstream partition was computed. Dagster considers the downstream partition stale
-if that version differs from the present version."""
+"""Exempts some events from OLD: for each partition, the first event that reported its present version, and all later
+events that changed the version. A downstream partition refers to the upstream event that reported the version from
+which it was computed; Dagster considers the downstream partition stale if this version differs from the present version
+of the upstream partition."""
 
 
 class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
@@ -178,9 +178,9 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         """Remove events that are older than `before` (Unix time) and do not affect the present state.
 
         The shard of a run is removed if the run's last event is older. In the index shard, older events are removed,
-        except the latest event of each kind for each partition. An attempt to materialize a partition is also removed
-        once the partition is materialized. A check keeps its latest evaluation and its latest finished evaluation. In
-        Dagster's UI, the page of an old run then has no messages.
+        except the latest event of each kind for each partition. Among these latest events, an attempt to materialize a
+        partition is removed, too, once the partition is materialized. A check keeps its latest evaluation and its
+        latest finished evaluation. In Dagster's UI, the page of an old run then has no messages.
         """
         folder = Path(self._base_dir)
         templates = set(folder.glob("empty-*")) - {folder / EMPTY}
@@ -238,7 +238,8 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     def get_latest_asset_partition_materialization_attempts_without_materializations(
         self, asset_key: dg.AssetKey, after_storage_id: int | None = None
     ) -> Mapping[str, tuple[str, int]]:
-        """Run id and event id of the last attempt of each partition that no materialization followed.
+        """For each partition whose last attempt was not followed by a materialization: the run id and event id of this
+        attempt.
 
         The base class fetches the latest events of all partitions; this class leaves the comparison to SQLite.
         """
@@ -293,7 +294,8 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         return (kind, name) in self._migrated
 
     def _engine(self, shard: str) -> db.Engine:
-        """The engine of a shard. It keeps a connection open, because closing the last one causes a checkpoint."""
+        """The engine of a shard. The engine keeps a connection open, because closing the last connection causes a
+        checkpoint."""
         if len(self._engines) > ENGINES:
             self._dispose_engines()
         if shard not in self._engines:
@@ -317,7 +319,8 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         self._engines.clear()
 
     def _copy_empty_shard(self, shard: str) -> None:
-        """Create a shard as a copy of an empty one. If several processes try, the first one succeeds."""
+        """Create a shard as a copy of an empty shard. If several processes create the same shard, the first process's
+        copy stays."""
         empty = os.path.join(self._base_dir, EMPTY)
         draft = f"{empty}-{uuid.uuid4()}"
         if not os.path.exists(empty):
@@ -344,7 +347,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
             connection.exec_driver_sql("VACUUM")
 
     def _event_to_row(self, event: EventLogEntry) -> dict[str, Any]:
-        """The row of an event. It is packed here, because two shards store it."""
+        """The row of an event. The event is packed here, once, because two shards store the row."""
         row = super()._event_to_row(event)
         return {**row, "event": pack(row["event"])}
 
@@ -368,7 +371,8 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
 
 
 def _forget_events(index_shard: db.Connection, before: datetime) -> bool:
-    """Remove events, their tags, and evaluations of checks from the index; return whether there were any."""
+    """Remove old events, their tags, and old evaluations of checks from the index; return whether any event was
+    removed."""
     events = SqlEventLogStorageTable.c
     newest = db.select(events.id).where(events.timestamp < before).order_by(events.id.desc()).limit(1)
     last = index_shard.execute(newest).scalar()
@@ -384,7 +388,8 @@ def _forget_events(index_shard: db.Connection, before: datetime) -> bool:
 
 
 def _old_evaluations(before: datetime) -> db.Delete:
-    """Remove evaluations of checks before a time, except each check's latest and latest finished evaluation."""
+    """Remove evaluations of checks before a time, except the latest evaluation and the latest finished evaluation of
+    each check."""
     checks = AssetCheckExecutionsTable.c
     latest = db.select(db.func.max(checks.id)).group_by(checks.asset_key, checks.check_name, checks.partition)
     evaluated = [AssetCheckExecutionRecordStatus.SUCCEEDED.value, AssetCheckExecutionRecordStatus.FAILED.value]

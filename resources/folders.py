@@ -31,7 +31,7 @@ def check_vacant(folder: Path, work: str = "") -> None:
     Parameters
     ----------
     work
-        Work of people that the folder may contain, such as 'labels'; the message names this work. '' if there is none.
+        People's work that the folder may contain, such as 'labels', for the error message; '' if it can contain none.
     """
     if _vacant(folder):
         return

@@ -26,9 +26,9 @@ def stored(path: Path, folder: Path) -> str:
 def restored(text: str, written_in: str | None, folder: Path) -> Path:
     """The absolute path for `text`, a result of `stored`.
 
-    The home is in `folder`, but may have been elsewhere when the path was stored: in `written_in`, None if unknown. A
-    file outside the home is first looked up at its former place relative to the home: it is there if it was moved or
-    copied together with the home.
+    `folder` is the present place of the home. `written_in` is the place where the home was when the path was stored;
+    None if unknown. If the home has moved since, a file outside the home is first looked up at the same relative path
+    from the home, because it may have been moved or copied together with the home.
     """
     if not os.path.isabs(text):
         return folder / text

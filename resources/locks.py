@@ -1,7 +1,8 @@
 """File locks between processes, and flushing files to disk: the only module that uses `fcntl`.
 
-A lock belongs to an open file, and ends when the file is closed or its process ends, even by a kill. Linux and macOS
-have such locks; Windows does not, so importing this module on Windows raises BadInput. Not here: what a lock protects.
+A lock belongs to an open file, and ends when the file is closed or when its process ends, even if the process is
+killed. Linux and macOS have such locks; Windows does not, so importing this module on Windows raises BadInput. Not
+here: what a lock protects.
 """
 
 import os
@@ -39,7 +40,7 @@ def tried(file: int | IO[str]) -> bool:
 
 
 def flush(file: int) -> None:
-    """Wait until a file or folder is on disk."""
+    """Wait until the content of a file or folder is on disk."""
     if sys.platform == "darwin":  # where fsync leaves the content in the cache of the drive
         try:
             fcntl.fcntl(file, fcntl.F_FULLFSYNC)

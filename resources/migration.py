@@ -3,9 +3,9 @@
 Here: the numbered versions of the schema, the changes that follow from the catalogue, and former names, which the
 catalogue does not contain. Not here: when a file is migrated and copied (warehouse), what columns mean (catalogue).
 
-A table that differs from its declaration is rebuilt: its rows are copied by the names of the columns, and converted to
-their types. A new column of a table with rows must be nullable or have a default. Columns and tables that are no longer
-declared are dropped, so that none of their texts remain.
+A table that differs from its declaration is rebuilt: its values are copied to the columns of the same names, and
+converted to the declared types. A new column of a table with rows must be nullable or have a default. Columns and
+tables that are no longer declared are dropped, so that none of their texts remain.
 """
 
 from collections.abc import Mapping
@@ -76,7 +76,7 @@ def digest() -> str:
 
 
 def current(connection: duckdb.DuckDBPyConnection) -> tuple[int, str]:
-    """Number and digest of the version of a file; 0 and '' for a new file and for one without a number."""
+    """Number and digest of the version of a file; 0 and '' for a new file and for a file without a number."""
     try:
         query = "SELECT number, digest FROM schema_version ORDER BY migrated_at DESC LIMIT 1"
         return connection.execute(query).fetchone() or (0, "")

@@ -1,4 +1,4 @@
-"""Packing of Dagster's JSON for its SQLite files: an event of 2,200 bytes takes about 300.
+"""Packing of Dagster's JSON for its SQLite files: an event of 2,200 bytes is reduced to about 300 bytes.
 
 Here: packed text and the type of a column that may hold it. Not here: which texts are packed (event_storage).
 """

@@ -5,8 +5,8 @@ from socket import gethostname
 import psutil
 
 PROCESS = "variorum/process"
-"""Run tag whose value names the process that executes the run. If Dagster may copy the tag to a retry, the run's id
-follows in the value."""
+"""Run tag whose value names the process that executes the run. If Dagster may copy the tag to a retry of the run, the
+value ends with the id of the tagged run."""
 
 
 def process_tag(run_id: str = "") -> str:

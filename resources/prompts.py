@@ -54,7 +54,7 @@ class Prompt(Frozen):
         return [{"role": "system", "content": Template(self.system).substitute(values)}, user]
 
     def digest(self, /, **values: str) -> str:
-        """Hash name, version and the templates with these values filled in: 32 hexadecimal digits.
+        """Hash of the name, the version and the templates with these values filled in: 32 hexadecimal digits.
 
         Variables without a value stay placeholders. To get the same hash for all items, omit the variables whose values
         differ between items.

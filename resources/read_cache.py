@@ -1,4 +1,4 @@
-"""Results of reads of the warehouse file that a process has open.
+"""Cache of results of reads, for the warehouse file that a process has open.
 
 An update looks at the same few tables many times: a read from DuckDB takes 1 to 5 ms, and a kept result takes almost no
 time. While this process has the file open, no other process can write to it. Here: which results are kept, and which of
@@ -17,12 +17,12 @@ CAPACITY = 64 << 20
 """Maximum size of all kept results in bytes."""
 
 MOST_KEYS = 5_000
-"""Maximum number of keys of a read whose result is kept."""
+"""Maximum number of keys of a read. The result of a read with more keys is not kept."""
 
 
 class Query(NamedTuple):
-    """A read. `keys` are the distinct rows of its key frame, and `on` are the columns; both are None if all rows are
-    read."""
+    """A read. `keys` are the distinct rows of its key frame, and `on` are the columns of this frame; both are None if
+    all rows are read."""
 
     table: str
     on: tuple[str, ...] | None
@@ -68,7 +68,8 @@ class ReadCache:
     def forget(self, table: str, partitions: pl.DataFrame | None) -> None:
         """Drop the results that a write to a table may change.
 
-        A result stays if its keys and the written partitions share a column, but no value of this column.
+        A result is kept if its keys and the written partitions have a column in common, but no value in this column in
+        common.
         """
         written = {} if partitions is None else {name: frozenset(partitions[name]) for name in partitions.columns}
         for other in [kept for kept in self._results if kept.table == table]:
@@ -85,7 +86,7 @@ class ReadCache:
 
 
 def _disjoint(query: Query, column: str, values: frozenset[object]) -> bool:
-    """Whether the keys of a query have the column, but none of the values in it."""
+    """Whether the keys of a query have the column, and contain none of `values` in this column."""
     if query.on is None or query.keys is None or column not in query.on:
         return False
     place = query.on.index(column)

@@ -50,7 +50,8 @@ def cells(table: str, *names: str) -> list[pl.Expr]:
 
 
 def computed(number: pl.Expr, unit: str, label: str) -> pl.Expr:
-    """Expression for a number that is not in a table, formatted as `unit` declares, under a heading made of `label`."""
+    """Expression that formats a number that is not in a table. `unit` determines the format, and `label` the
+    heading."""
     column = catalogue.computed(unit, label)
     return number.map_elements(lambda value: text(value, column), return_dtype=pl.String).alias(column.heading)
 

@@ -199,7 +199,7 @@ class Warehouse(Frozen):
     def compact(self, slack: int = SLACK) -> bool:
         """Rewrite the file if at least half of it and at least `slack` bytes are free; return whether it was rewritten.
 
-        DuckDB reuses free blocks, but returns only blocks at the end of the file to the disk.
+        DuckDB reuses free blocks, but gives space back to the disk only for blocks at the end of the file.
         """
         new = Path(f"{self.path}.compact")
         with self.exclusively(), TURN:
@@ -301,7 +301,7 @@ class Warehouse(Frozen):
     def write(self, replacements: Sequence[Replacement], run_id: str) -> None:
         """Carry out all replacements in one transaction. New and changed rows are stamped with `run_id` and the time.
 
-        A row whose values equal the stored values, except for the fingerprint, keeps its stamps.
+        A row keeps its stamps if its values, disregarding the fingerprint, equal the stored values.
 
         Raises
         ------
@@ -332,7 +332,8 @@ class Warehouse(Frozen):
 
     @contextmanager
     def _opened(self) -> Iterator[None]:
-        """Keep the file open until the outermost `_opened` block ends, or longer within a `kept_open` block."""
+        """Keep the file open until the outermost `_opened` block ends. Within a `kept_open` block, it stays open
+        longer."""
         with TURN:
             if self.path in _OPEN:
                 yield
@@ -449,7 +450,8 @@ def _close() -> None:
 
 @cache
 def _engine(process: int) -> duckdb.DuckDBPyConnection:
-    """The DuckDB instance of a process. It is kept: starting DuckDB takes 20 ms, attaching a file to it only 3 ms.
+    """The DuckDB instance of a process. The instance is kept, because starting DuckDB takes 20 ms, but attaching a file
+    only 3 ms.
 
     A forked process lacks its parent's threads, so it starts another instance.
     """
@@ -459,7 +461,8 @@ def _engine(process: int) -> duckdb.DuckDBPyConnection:
 
 
 def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, run_id: str) -> None:
-    """Replace the rows of partitions. An equal row stays, and keeps its stamps; only its fingerprint is updated."""
+    """Replace the rows of partitions. A stored row that equals the new row stays with its stamps; only its fingerprint
+    is updated."""
     table, rows, partitions = replacement
     replaced = "TRUE"
     if partitions is not None:

@@ -15,7 +15,7 @@ def sha256(path: Path) -> str:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file; a text is encoded as UTF-8. An existing file is replaced only once the new one is on disk."""
+    """Write a file; a text is encoded as UTF-8. An existing file is replaced only once the new content is on disk."""
     new = path.with_name(f".{path.name}.new")
     path.parent.mkdir(parents=True, exist_ok=True)
     with new.open("wb") as file:
@@ -40,7 +40,7 @@ def hand_over(path: Path, text: str) -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file is on disk."""
+    """Wait until the content of a file is on disk."""
     with path.open("rb+") as file:
         locks.flush(file.fileno())
 

@@ -44,8 +44,9 @@ def examine(
 ) -> tuple[Content | None, list[BadInput]]:
     """The content of a YAML file, and all its faults, which `read` would raise.
 
-    The content lacks the faulty keys, so that the rest can be checked further. The content is None if the rest is not
-    valid either, or if a fault other than an unknown key is below one of the `essential` keys.
+    The faulty keys are removed from the content, so that the caller can check the remaining keys further. The content
+    is None if it is invalid even without the faulty keys, or if one of the `essential` keys has a fault other than an
+    unknown key.
     """
     try:
         content = _parsed(path.read_text(encoding="utf-8"))

@@ -79,7 +79,7 @@ class _Text:
         return self._whole((start, start + len(span)) for start in _occurrences(self.text, span))
 
     def alike(self, span: str) -> list[tuple[int, int]]:
-        """Places in the original text at which the span occurs after normalization of both."""
+        """Places in the original text of all occurrences of the normalized span in the normalized text."""
         words = _normalize(span.strip()).text
         starts, ends = self.normalized.starts, self.normalized.ends
         matches = ((start, start + len(words)) for start in _occurrences(self.normalized.text, words))

@@ -28,7 +28,8 @@ def keys(truth: scores.Gold) -> pl.DataFrame:
 
 
 def golds(warehouse: Warehouse, partitions: pl.DataFrame) -> Iterator[scores.Gold]:
-    """Yield the gold answers to each task that the column `task` of the partitions names, ordered by task code."""
+    """Yield the gold answers to each task named in the column `task` of the partitions. Tasks are in the order of their
+    codes."""
     for code, task in sorted(tasks.tasks(warehouse, partitions["task"].unique().to_list()).items()):
         test = pl.DataFrame({"task": [code], "split": ["test"]})
         yield scores.gold(task, warehouse.read("task_sample", test), warehouse.read("task_span", test))
@@ -40,7 +41,7 @@ def _contract(task: TaskDescription) -> str:
 
 
 def settings(warehouse: Warehouse, partitions: pl.DataFrame, dims: list[str], *more: object) -> pl.DataFrame:
-    """Settings of partitions of an asset that scores tasks. The result has the columns `dims` and `settings`.
+    """Settings of an asset that scores tasks, one row per partition, in the columns `dims` and `settings`.
 
     `settings` is a hash of the task's scoring rules and of `more`; null if the task's description cannot be used.
     """
@@ -76,13 +77,14 @@ def baseline_scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def baseline_marks(warehouse: Warehouse, truth: scores.Gold, table: str) -> pl.DataFrame:
-    """Points of the answers to a task in `table` (one of `ANSWERED`). The columns are those of `scores.marked`."""
+    """Points of the baselines' answers to a task, in the columns of `scores.marked`. `table`, one of `ANSWERED`, has
+    the answers."""
     spans = warehouse.read("baseline_span", keys(truth)).rename({"baseline": "system"})
     return scores.marked(truth, warehouse.read(table, keys(truth)).select(*_OF_BASELINES), spans)
 
 
 def scored_baselines(warehouse: Warehouse, partitions: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Scores of the baselines that have answers in `table`, one of `ANSWERED`. The columns are `scores.BASELINE_SCORE`.
+    """Scores of the baselines whose answers are in `table`, one of `ANSWERED`. The columns are `scores.BASELINE_SCORE`.
 
     `partitions` has the column `task`.
     """
@@ -117,7 +119,7 @@ def all_marks(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _kind(column: str) -> pl.Expr:
-    """Expression for the kind of a baseline, rule or trained. `column` has the baseline's name."""
+    """Expression for the kind of a baseline, which is either a rule or trained. `column` has the baseline's name."""
     return pl.when(pl.col(column).is_in(UNTRAINED)).then(pl.lit(board.RULE)).otherwise(pl.lit(board.TRAINED))
 
 

@@ -20,11 +20,12 @@ SIGNS = r"|.?!\u0964\u0965\u0f0d-\u0f12\u0f14"
 ends a stretch; a tsheg or a comma does not."""
 
 AROUND = (-2, -1, 0, 1, 2)
-"""Relative positions of the stretches whose n-grams are features of a stretch. They include neighbors, because the
-words before a quotation introduce it."""
+"""Relative positions of the stretches whose n-grams are features of a stretch: the stretch itself and its neighbors,
+because the words before a quotation introduce it."""
 
 PENALTY = 0.1
-"""C of the support vector machine. It gave better results than 1 in cross-validation on the train split of QUDT."""
+"""C of the support vector machine. This value gave better results than 1 in cross-validation on the train split of
+QUDT."""
 
 FOLDS = 4
 LEVELS = (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6)
@@ -202,7 +203,8 @@ def _inside(spans: Sequence[TaggedSpan], cut: Sequence[tuple[int, int]]) -> Iter
 def _marked(
     texts: Sequence[str], models: dict[str, TypeModel], compute: Callable[[], csr_array]
 ) -> list[list[TaggedSpan]]:
-    """Spans of all types in each text, in the order of the text. `compute` returns `features` as in `_train`."""
+    """Spans of all types in each text, in the order of the text. `compute` returns features of the form that `_train`
+    takes."""
     spans: list[list[TaggedSpan]] = [[] for _ in texts]
     cuts = [stretches(text) for text in texts]
     if not any(cuts):

@@ -35,8 +35,8 @@ def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path)
     A task replaces an earlier import with the same code, even one from another path or root.
 
     `root` is the folder to which the `files` of the descriptions are relative. A description is refused if it cannot be
-    used, if one of its files is missing or not valid, or if another description or a corpus has the same code, because
-    commands select tasks and corpora by code.
+    used, if one of its files is missing or not valid, or if another description or a corpus has the same code. Codes
+    must differ because commands select tasks and corpora by code.
     """
     root, faults = root.resolve(), list[BadInput]()
     loaded: dict[Path, TaskDescription] = {}
@@ -98,8 +98,8 @@ def settings(
     """Columns `task` and `settings`, one row for each imported task to which an asset applies.
 
     `determinants` returns a hash of everything that determines the task's rows except inputs and code, or '' if the
-    asset does not apply to the task. If the description can no longer be used, `settings` is null, stored rows are
-    kept, and the asset `task_sample` reports the error.
+    asset does not apply to the task. If a task's description can no longer be used, its `settings` is null, its stored
+    rows are kept, and the asset `task_sample` reports the error.
     """
     descriptions = readable(warehouse, set(codes))
     hashes = {code: determinants(task) if task else None for code, task in descriptions.items()}

@@ -1,4 +1,4 @@
-"""The asset of vital signs: influences other than quality on the verdicts of judges."""
+"""The asset of vital signs: what influences the verdicts of judges, besides quality."""
 
 import dagster as dg
 import polars as pl

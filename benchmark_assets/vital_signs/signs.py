@@ -1,4 +1,4 @@
-"""Vital signs of judges: influences other than quality on verdicts about pairs of texts.
+"""Vital signs of judges: what influences their verdicts about pairs of texts, besides quality.
 
 Here: position, contradictions, refusals, ties and length, by judge and model. Not here: examinations of judges before
 they judge (examination), their agreement with people (audit, literary.calibration).
@@ -30,7 +30,7 @@ ALL, VERSION, RUN = "all", "version", "run"
 
 
 def verdicts(warehouse: Warehouse, calls: pl.DataFrame) -> pl.DataFrame:
-    """Verdicts of judges on outputs compared with other texts, one row for each order of a pair.
+    """Verdicts of judges that compared an output with another text, one row for each order of such a pair.
 
     Parameters
     ----------
@@ -95,8 +95,9 @@ def signs(rows: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    For each judge (with asset, corpus and aspect) and model: one row over all verdicts (`part_of` 'all'), one row for
-    each served version of the judge if there are several, and one row for each run if there are several.
+    For each combination of asset, corpus, judge, aspect and model: one row over all verdicts (`part_of` 'all'). If the
+    verdicts are from several served versions of the judge, there is also one row per version; if they are from several
+    runs, one row per run.
     """
     found = [
         {**dict(zip(JUDGED, key, strict=True)), "part_of": kind, "part": part, **_signs(group)}

@@ -90,8 +90,9 @@ class Comet(Frozen):
         return f"{name}|unbabel-comet {_library('unbabel-comet')}"
 
     def score(self, triples: pl.DataFrame) -> pl.DataFrame:
-        """Score triples of source, candidate and reference, or pairs without one of the two. Equal rows are scored
-        once.
+        """Score triples of source, candidate and reference, or pairs if the checkpoint reads no source or no reference.
+
+        Equal rows are scored once.
 
         Parameters
         ----------

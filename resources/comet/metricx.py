@@ -62,7 +62,7 @@ def load(checkpoint: str, tokenizer: str, device: str) -> Model:
     try:
         return Model(network.eval().to(device), AutoTokenizer.from_pretrained(tokenizer))
     except Exception as error:
-        remedy = "name the mT5 of the checkpoint's size, a folder or a name on the hub such as google/mt5-xl"
+        remedy = "name the mT5 of the checkpoint's size: a folder, or a name on the hub such as google/mt5-xl"
         raise Fault("tokenizer", f"cannot be loaded ({reason(error)})", remedy) from error
 
 

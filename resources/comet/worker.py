@@ -1,8 +1,8 @@
 """COMET worker: scores triples of texts with a checkpoint, in COMET's environment. The resource `Comet` starts it.
 
 Here: loading a COMET checkpoint, encoding, scoring with a regression metric. Not here: other kinds of COMET checkpoints
-(joint), MetricX (metricx), choosing triples, using scores. The workers import no module of the project except each
-other, because the project's dependencies are not installed in this environment.
+(joint), MetricX (metricx), choosing triples, using scores. These three modules import no other module of the project,
+because the project's dependencies are not installed in COMET's environment.
 
     python -I worker.py KIND CHECKPOINT TOKENIZER DEVICE TOKEN_BUDGET VERSION TEXTS RESULTS
 
@@ -204,7 +204,7 @@ def _fetched(name: str) -> Path:
     except Exception as error:  # an unknown name, no connection, a licence that was not accepted
         raise Fault(
             "", f"cannot be downloaded ({reason(error)})",
-            "check name and connection, or give the path of a .ckpt file",
+            "check the name and the connection, or give the path of a .ckpt file",
         ) from error  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The resource that downloads files from public sources into a folder, for the readers of a corpus.
+"""The resource that downloads files from public sources into a folder, from which a corpus can then be read.
 
 Here: checking downloaded files, placing them in the folder, updating the manifest. Not here: which files a text has
 (sources), HTTP (transfer).
@@ -67,7 +67,7 @@ class Downloads(Frozen):
     timeout
         Seconds to wait for a connection, and for each further chunk of a response.
     deadline
-        Seconds for a whole file, including all retries and the pauses that the host requests. A host that misses the
+        Seconds for a whole file, including all retries and the pauses that the host asks for. A host that misses the
         deadline gets no further requests in this download.
     most_bytes
         Size limit of a file. The default is ten times the size of the largest text of any source.

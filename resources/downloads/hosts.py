@@ -1,4 +1,5 @@
-"""Limits on requests to a host: one at a time, a pause between requests, and waits that the host requests.
+"""Limits on requests to a host: one request at a time, a pause after each request, and longer pauses if the host asks
+for them.
 
 Here: when a host may receive a request. Not here: requests and responses (transfer).
 """
@@ -40,7 +41,8 @@ class Hosts:
             self.hold(host, self.pause)
 
     def hold(self, host: str, seconds: float) -> None:
-        """Allow no request to the host for this many seconds. A longer hold already in effect stays."""
+        """Allow no request to the host for this many seconds. An earlier call that holds requests for longer stays in
+        effect."""
         self._open_at[host] = max(self._open_at.get(host, 0.0), time.monotonic() + seconds)
 
     def close(self, host: str, reason: str) -> Unreachable:

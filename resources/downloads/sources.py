@@ -28,7 +28,8 @@ _CHAPTERS = (
     1, 21, 33, 44, 60, 76, 90, 100, 116, 129, 146, 157, 167, 179, 197, 209, 221, 235, 256, 273, 290, 306, 320, 334, 360,
     383, 424,
 )  # fmt: skip
-"""Numbers of the first verses of the Dhammapada's 26 chapters, and the number of its last verse plus one."""
+"""Number of the first verse of each of the Dhammapada's 26 chapters. The final entry is the number of the last verse
+plus one."""
 
 
 class Download(Frozen):
@@ -133,8 +134,8 @@ def wanted(downloads: Sequence[Download], where: object) -> list[Wanted]:
     Raises
     ------
     BadInput
-        For an unknown source, an invalid base URL, a commit although the base has no `{commit}`, a uid without a rule,
-        a digest for a path that is not downloaded, or a path with two URLs or digests.
+        For an unknown source, an invalid base URL, a commit for a base without `{commit}`, a uid without a rule, a
+        digest for a path that is not downloaded, or a path with two URLs or digests.
     """
     files: dict[str, Wanted] = {}
     for number, download in enumerate(downloads):

@@ -59,7 +59,7 @@ class Transfer:
             too large or a web page instead of the file.
         Unreachable
             If no attempt got the whole file. A host gets no further requests if it misses the deadline, asks for a
-            longer pause, or is busy or unreachable in all attempts.
+            pause longer than `deadline`, or was busy or unreachable at the last attempt.
         """
         host = httpx.URL(file.url).host
         reason, unavailable = "", False
@@ -146,6 +146,7 @@ def _check(file: Wanted, response: httpx.Response) -> None:
 
 
 def _word(response: httpx.Response, name: str) -> str | None:
-    """A header's value; None if it is missing, or not ASCII and so cannot be sent back."""
+    """A header's value; None if the header is missing, or if its value is not ASCII and therefore cannot be sent
+    back."""
     value: str | None = response.headers.get(name)
     return value if value and value.isascii() else None

@@ -36,16 +36,17 @@ def folder(ledger: Path) -> Path:
 
 
 def text(ledger: Path, body: bytes, file: str | None, start: int, length: int) -> bytes:
-    """The text of a request or reply. `body` is its body in the ledger.
+    """The text of a request or reply.
 
-    `file`, `start` and `length` are from its row of `archived`; `file` is None if there is no such row.
+    `file`, `start` and `length` are the place of the text according to the table `archived`. `file` is None if the text
+    has no row in this table; `body`, which the ledger stores, then has the compressed text.
 
     Raises
     ------
     DamagedError
-        If its file is missing or damaged.
+        If the file is missing or damaged.
     zlib.error
-        If its body is damaged.
+        If the body is damaged.
     """
     return zlib.decompress(body) if file is None else read(folder(ledger) / file)[start : start + length]
 

@@ -1,4 +1,4 @@
-"""Asking models about items: repeatedly about one item until there is a verdict, and concurrently about many.
+"""Asking models about items: about one item repeatedly, until there is a verdict; about many items concurrently.
 
 Here: the question about an item, and the loop that all studies share. Not here: retries of a call (client), the JSON
 in a reply (replies), the choice of items (benchmark_assets.studies), the interpretation of a reply

@@ -57,8 +57,8 @@ def correct(path: Path, numbers: Iterable[int], cost: float | None, author: str,
 def corrections(path: Path) -> pl.DataFrame:
     """All corrections, oldest first: columns SCHEMA, with money in US dollars and times in UTC.
 
-    `before` is null if the cost was unknown. Until the correction, the accounts then contained the worst case,
-    `at_most`.
+    `before` is null if the cost was unknown. In this case, the accounts contained the worst case, `at_most`, until the
+    correction.
     """
     query = (
         "SELECT made, author, attempt, model, before, reserved, after, note FROM correction c "

@@ -103,7 +103,8 @@ class _Write:
     undo: Callable[[Any], None] | None = None  # called with the result if the caller was cancelled meanwhile
 
     def end(self, result: Any) -> None:
-        """Pass the result or error to the waiting caller. If no caller waits, undo the change or log the error."""
+        """Pass the result or error to the waiting caller. If no caller waits, undo a change that succeeded, and log an
+        error."""
         if self.done is None or self.done.cancelled():
             if isinstance(result, Exception):
                 if not isinstance(result, Refusal):
@@ -355,7 +356,8 @@ class Ledger:
         return [write for write in writes if write.paid]
 
     async def _make_room(self, paid: list[_Write]) -> list[_Write]:
-        """Delete the ballast (reserved space), or wait. Return the changes to retry: none after PATIENCE seconds."""
+        """Delete the ballast (reserved space); if it was deleted before, wait for one second. Return the changes to
+        retry: none after PATIENCE seconds."""
         ballast = self._ballast()
         if ballast.exists():
             ballast.unlink(missing_ok=True)
@@ -460,7 +462,7 @@ _KINDS: Mapping[str, Any] = {
 
 
 def replies(path: Path, model: str) -> Iterator[tuple[int, bytes, Raw]]:
-    """Yield replicate, request body (JSON) and raw reply of each finished question to a model, oldest first.
+    """Yield the replicate, request body (JSON) and raw reply of each finished question to a model, oldest first.
 
     A question is finished if it got a reply, or an error that would occur again.
     """
@@ -493,7 +495,8 @@ def ended(path: Path, keys: Iterable[str], outcome: Outcome, times: int) -> set[
 
 
 def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:
-    """Sums of prompt tokens and of completion tokens of a model's replies for a purpose; None if none are recorded."""
+    """Sums of the prompt tokens and of the completion tokens of a model's replies for a purpose; None if the ledger has
+    no such counts."""
     with _closing(path) as connection:
         prompt, completion = connection.execute(
             "SELECT sum(prompt_tokens), sum(completion_tokens) FROM attempt WHERE model = ? AND purpose = ?",
@@ -575,7 +578,7 @@ def _compressed(content: bytes) -> bytes:
 
 
 def _raw(path: Path, row: Sequence[Any]) -> Raw:
-    """A reply, given its columns _RAW."""
+    """Make a reply from its columns _RAW."""
     status, headers, broken, *place = row
     return Raw(status, json.loads(headers), archive.text(path, *place), broken)
 
@@ -692,7 +695,8 @@ def _closing(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _damage_named(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite about damage, and texts that cannot be decompressed, into BadInput."""
+    """Raise BadInput in place of an error of SQLite about damage, or of zlib about a text that cannot be
+    decompressed."""
     try:
         yield
     except (sqlite3.DatabaseError, zlib.error) as error:

@@ -86,7 +86,7 @@ MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
 
 TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
 OVERSIZED, REDIRECTED = "the reply is too long", "redirected"
-"""Prefixes of further reasons. The limit or the host follows the prefix."""
+"""Prefixes of further values of `Raw.broken`. The limit or the host follows the prefix."""
 
 
 class Raw(NamedTuple):
@@ -194,7 +194,7 @@ def _body(raw: Raw) -> Reading:
 
 
 def _answered_by(reading: Reading, headers: Mapping[str, str]) -> Reading:
-    """If the body lacks the model, the deployment or the cost, take it from a gateway's headers.
+    """Take the model, the deployment and the cost from a gateway's headers if the body lacks them.
 
     LiteLLM's body repeats the requested name, and its cost is 0 for models whose price it does not know
     (https://docs.litellm.ai/docs/proxy/response_headers, https://github.com/BerriAI/litellm/issues/13790). ngrok names

@@ -154,8 +154,8 @@ class CometEntry(Frozen):
 class MetricEntry(CometEntry):
     """A further metric of passages: TER (kind `ter`), or a checkpoint of one of the kinds in resources.comet.
 
-    `kind` is by default the name of the entry. MetricX also needs a `tokenizer`: the one of the mT5 that has the size
-    of the checkpoint.
+    `kind` is by default the name of the entry. MetricX also needs a `tokenizer`: the tokenizer of the mT5 model of the
+    same size as the checkpoint.
     """
 
     kind: Literal["", "ter", "kiwi", "xcomet", "metricx-23", "metricx-23-qe", "metricx-24", "metricx-24-qe"] = ""
@@ -197,8 +197,9 @@ class Threshold(Frozen):
 class Examination(Frozen):
     """Thresholds of the examination of judges, and its maximum number of calls for each judge and direction.
 
-    All rates are shares of pairs of texts that are shown in both orders. A judge of single texts sees each text once:
-    a text wins if its verdict is better, and a wrong text wins if its verdict is the best.
+    Each rate is a share of pairs of texts. A judge of pairs sees each pair in both orders. A judge of single texts sees
+    each text once: of a sound and a damaged or padded text, the text with the better verdict wins; a wrong text is
+    shown alone, and wins if it gets the best possible verdict.
 
     - `accuracy`: the sound text wins against a damaged one in both orders.
     - `marks`: the same, for judges that give single texts marks on a scale. Random marks are right in almost half of

@@ -62,13 +62,13 @@ def schema_of(keys: Iterable[str], value: Mapping[str, Any]) -> dict[str, Any]:
 class Tolerance(NamedTuple):
     """The deviations that a study accepts from a JSON object with exactly the keys `keys`.
 
-    By default, for judgments, translations and alignments, the object may follow other text or be in a fence. Faulty
+    The default is for judgments, translations and alignments. The object may follow other text or be in a fence. Faulty
     JSON is repaired if the model stopped by itself and the keys match exactly. In a truncated reply, complete pairs
     count. A key that occurs twice has no value, because either value may be meant.
 
-    With `spoken`, for answers to understanding tasks, there is one key. Reasoning may precede the object, and other
-    text may surround it. The key may be spelled differently, or the value may be given without an object. In a
-    truncated reply, the incomplete value counts. The parser never chooses between two different values.
+    `spoken` is for answers to understanding tasks. There is one key. Reasoning may precede the object, and other text
+    may surround it. The key may be spelled differently, or the value may be given without an object. In a truncated
+    reply, the incomplete value counts. The parser never chooses between two different values.
     """
 
     keys: Collection[str]
@@ -218,7 +218,7 @@ def _skip_space(text: str, position: int) -> int:
 
 
 def _spoken(text: str, key: str, cut: bool, repairing: bool, steps: list[str]) -> Found:
-    """Find the JSON value with a key or, in a complete reply without such a value, any JSON value.
+    """Find the JSON value that contains a key. If a complete reply has no such value, find any JSON value.
 
     If several values qualify, they must be equal.
     """
@@ -257,7 +257,7 @@ def _whole(text: str) -> Found | None:
 
 
 def _note_around(rest: str, steps: list[str]) -> None:
-    """Record a step if `rest`, the text around a value, has a fence, and a step if it has other text."""
+    """Record in `steps` whether the text around a value, `rest`, has a fence, and whether it has other text."""
     unfenced = _FENCES.sub("", rest)
     if unfenced != rest:
         steps.append("fence")
@@ -348,8 +348,9 @@ def _holds(value: Any, key: str) -> bool:
 
 
 def entry(content: Any, key: str, steps: list[str]) -> Any:
-    """Look up a key, in any letter case, singular or plural, in an object. Return content that is not an object
-    unchanged.
+    """Look up a key in an object. The object may have the key in any letter case, in the singular or plural.
+
+    Return content that is not an object unchanged.
 
     Raises
     ------

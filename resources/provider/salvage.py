@@ -137,7 +137,8 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
 def _readable(source: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
     """Rows in the order of their ids, except rows on damaged pages.
 
-    After an error, the next readable row is searched for at increasing distances, then between the last two distances.
+    After an error, the next readable row is searched for at increasing distances, then by bisection between the last
+    two distances.
     """
     start: int | None = 0
     while start is not None:

@@ -1,8 +1,8 @@
 """The version of a model that its endpoint serves, and the detection of changes.
 
 An endpoint may start to serve another version under the same name. Every reply names its version; a probe, a short
-question that is asked at most once a day, finds the current one. Here: the probe and its consequences. Not here: the
-record of versions (ledger).
+question that is asked at most once a day, finds the current version. Here: the probe and its consequences. Not here:
+the record of versions (ledger).
 """
 
 import asyncio
@@ -28,7 +28,7 @@ logger = logging.getLogger("variorum.provider")
 
 
 def versioned(model: Model, path: Path) -> Model:
-    """Return the model with `served` set to the current version, or to '' if that is the first version that was seen.
+    """Return the model with `served` set to the current version, or to '' if the first version seen is still current.
 
     The key of a question to the first version contains no version. The key of a question to another version contains
     that version, so the question is asked again. If the first version is served again, its replies are found again.
@@ -38,7 +38,7 @@ def versioned(model: Model, path: Path) -> Model:
 
 
 def worth_probing(model: Model, path: Path) -> bool:
-    """Whether to probe the model today: it has reported a version before, and has answered no probe today.
+    """Whether to probe the model today: true if it has reported a version before, and has not answered a probe today.
 
     False for a recording, whose version cannot change, and for a model that was never called, because its first reply
     names the version without a probe.

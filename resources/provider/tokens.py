@@ -36,7 +36,10 @@ def upper_bound(text: str) -> int:
 
 
 def counter(tokenizer: Path | None) -> Counter:
-    """Return an exact counter of a Hugging Face tokenizer.json, without special tokens; `estimate` without a file.
+    """Return a function that counts tokens exactly, with a Hugging Face tokenizer.json; without a file, return
+    `estimate`.
+
+    Special tokens are not counted.
 
     The file is read when the first text is counted.
 

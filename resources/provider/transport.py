@@ -209,9 +209,8 @@ class _RedirectedError(Exception):
 
 
 def _same_host(endpoint: Any) -> Callable[[Any], Awaitable[None]]:
-    """Make a hook that refuses a request to another host than the endpoint's, or without the endpoint's encryption.
-
-    Such requests can follow from redirections.
+    """Make a hook that refuses redirected requests to another host, or without encryption if the endpoint has
+    encryption.
     """
 
     async def check(request: Any) -> None:

@@ -58,7 +58,8 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the registry that removes or renames one field of the request, or all fields of an effort.
+    """A change of the registry by which one field of the request, or all fields of an effort, are left out, renamed or
+    given another value.
 
     `called` is the new name of the field, '' if it is left out or has another value. `settings` are the changed
     settings, by their place in the registry's file.
@@ -82,8 +83,8 @@ class Refused:
 class Trial:
     """The findings of a trial.
 
-    `reading` is the last reply. `refused` lists the required changes; `fault` is the reason why no request was
-    accepted, None if one was. `calls` are the attempts, with the columns of `ledger.attempts`.
+    `reading` is the last reply. `refused` lists the required changes. `fault` is the reason why no request was
+    accepted; None if a request was accepted. `calls` are the attempts, with the columns of `ledger.attempts`.
     """
 
     model: Model
@@ -119,7 +120,8 @@ class Trial:
 def check(provider: Provider, name: str) -> Trial:
     """Send a small request with the settings of a model, judge or aligner, and find the fields that are refused.
 
-    At most MOST requests are sent. They are paid from the budget and recorded in the ledger, each in a new question.
+    At most MOST requests are sent. They are charged to the budget and recorded in the ledger. Each request is a new
+    question, so no reply comes from the ledger.
 
     Raises
     ------
@@ -147,7 +149,8 @@ def _places(registry: Registry, name: str) -> tuple[str, str]:
 
 
 def _changes(model: Model, places: tuple[str, str]) -> Iterator[Change]:
-    """Yield changes of a model, one setting in each. Among the changes of a setting, the mildest comes first."""
+    """Yield changes of a model, each of a single setting. If a setting can be changed in several ways, the mildest
+    change comes first."""
     yield from _token_limits(model, places)
     yield from _efforts(model, places)
     for name in ("temperature", "top_p", "seed"):
@@ -212,7 +215,7 @@ def _mend(
     """Change a model until a request is accepted; return it with its last reply and the changes that were needed.
 
     A change is kept if the endpoint then accepts the request, or refuses it in other words. Settings whose field the
-    endpoint names are changed first. If no single change helps, all these settings are left out at once.
+    endpoint names are changed first. If no single change helps, all fields that can be left out are left out at once.
     """
     raw, reading = _ask(provider, run, model, 0)
     refused: list[Refused] = []
@@ -262,7 +265,7 @@ def _ask(provider: Provider, run: str, model: Model, number: int) -> tuple[Raw, 
 
 
 def _refuses(reading: Reading) -> bool:
-    """Whether a field of the request may be the cause of a reply."""
+    """Whether a reply is a refusal that a field of the request may have caused."""
     unroutable = reading.outcome is Outcome.NOT_FOUND and _UNROUTABLE.search(reading.detail)
     return reading.outcome in (Outcome.REJECTED, Outcome.TOO_LONG) or bool(unroutable)
 
@@ -272,7 +275,8 @@ def _words(reading: Reading) -> str:
 
 
 def _rank(change: Change, raw: Raw) -> int:
-    """Order of changes: first the field that the endpoint blames, then fields that it mentions, then the rest."""
+    """Rank of a change, the lowest first: 0 for the field that the endpoint blames, 1 for a field that its reply
+    mentions, otherwise 2."""
     if _blamed(raw) in change.fields:
         return 0
     return 1 if any(_mentions(raw, name) for name in change.fields) else 2

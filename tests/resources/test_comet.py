@@ -137,7 +137,7 @@ def test_a_missing_file_and_an_unknown_name_are_bad_input(tmp_path: Path) -> Non
     missing = str(tmp_path / "a" / "model.ckpt")
     with pytest.raises(BadInput, match=f"{missing}: there is no file {missing}"):
         Comet(checkpoint=missing).score(TRIPLES)
-    with pytest.raises(BadInput, match=r"nobody/nothing: cannot be downloaded .*; check name and connection"):
+    with pytest.raises(BadInput, match=r"nobody/nothing: cannot be downloaded .*; check the name and the connection"):
         Comet(checkpoint="nobody/nothing").score(TRIPLES)
 
 
