@@ -137,14 +137,14 @@ def annotating(judge: Model, languages: Mapping[str, str]) -> Template[Annotatio
 
 
 Jury = tuple[bool, tuple[Template[Annotation], ...]]
-"""Whether the judges see the references, and the question templates of the judges."""
+"""A flag that tells whether the judges see the references; and the question templates of the judges."""
 
 
 class SpanVotes(OutputStudy[Jury]):
     """Errors that each judge of the corpus marks in an output, with category and severity, and an overall score.
 
     The judge sees the source and, if the corpus description requests it, the references. A judge is asked again only if
-    the output, its source, the references that the judge sees or the judge changes.
+    one of the following changes: the output, its source, the references that the judge sees, or the judge itself.
     """
 
     name = "span_vote"
@@ -213,9 +213,10 @@ class SpanVotes(OutputStudy[Jury]):
 
 
 def span_rows(item: Item, annotation: Annotation) -> list[dict[str, object]]:
-    """Rows of the errors that a judge marks, in the judge's order, without partition and judge.
+    """Rows of the errors that a judge marks, in the judge's order.
 
-    Positions are null if the text does not contain the words.
+    The rows lack the columns that identify the output and the judge. Positions are null if the text does not contain
+    the words.
     """
     texts = {"source": item.content["source"], "output": item.content["candidate"]}
     positions = {

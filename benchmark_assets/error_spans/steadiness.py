@@ -31,7 +31,7 @@ def steadiness(annotations: pl.DataFrame, signature: str) -> pl.DataFrame:
     -----
     An attention check shows the output of another passage. It is passed with a score of at most `MOST_IF_BROKEN`, as on
     Pearmut's dashboard. For changes over time, the order of annotations in the files is taken as their order in time.
-    The annotations without control items are split, in that order, into two halves of equal size.
+    Control items are left out, and the other annotations are split, in that order, into two halves of equal size.
     """
     rows = annotations.with_columns(CORPUS).sort("file", "place", "item")
     result = []

@@ -42,8 +42,8 @@ class Units(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """An error as it is in the file. `at` is the place of the erroneous words, or these words; MISSING for an
-    omission."""
+    """An error as it is in the file. `at` is the position of the erroneous words, or the words themselves, or MISSING
+    if the error is an omission."""
 
     severity: object
     category: object

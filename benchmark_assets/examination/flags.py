@@ -38,7 +38,8 @@ def cards(warehouse: Warehouse, purpose: str) -> dict[Report, Standing]:
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """The worst verdict, in the order failed, not examined, undecided, passed. If there is no verdict: not examined."""
+    """The worst verdict, in the order failed, not examined, undecided, passed; `not examined` if there is no
+    verdict."""
     present = set(verdicts) or {UNEXAMINED}
     return next(name for name in _WORST_FIRST if name in present)
 

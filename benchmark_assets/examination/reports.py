@@ -68,7 +68,7 @@ _FAILURES_ON_TEXTS: Mapping[Trait, str] = {
 
 
 def choices_on_texts(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Choices from verdicts on single texts: rows of `judge_sentinel` or another table of this form.
+    """Choices of judges of single texts. `verdicts` are rows of their examination, such as rows of `judge_sentinel`.
 
     Returns
     -------
@@ -168,7 +168,8 @@ def _length(padded: pl.DataFrame) -> dict[str, float | None]:
 def _problem(
     verdicts: Mapping[Trait, TraitVerdict], outcomes: Mapping[Trait, Sequence[Outcome]], card: Mapping[str, object]
 ) -> str | None:
-    """The reason why a judge failed, including a position bias, or why its verdict is not clear; None if it passed."""
+    """The reason why a judge failed, or why its verdict is not clear; None if it passed. If the judge failed, the
+    reason also names a position bias."""
     result = overall(verdicts)
     if result == "passed":
         return None

@@ -88,9 +88,9 @@ def sounds(warehouse: Warehouse, direction: Direction) -> list[Sound]:
 
 
 def other_references(warehouse: Warehouse, texts: Sequence[Sound]) -> dict[str, dict[str, str]]:
-    """The other complete references of the passages of sound texts, by passage and translator.
+    """The references to show with each sound text: the other complete references of its passage, by translator.
 
-    A judge that sees references must not find the sound text among them.
+    The result maps each passage to its references. A judge must not find the sound text among the references.
     """
     passages = pl.DataFrame({"passage": [text.passage for text in texts]}, schema={"passage": pl.String})
     references = complete_texts(warehouse, passages)

@@ -100,7 +100,7 @@ def compared(worths: Sequence[float | None]) -> Choice:
 
     If `worths` has the values of the sound text and of the text on trial, the text with the higher value is chosen, or
     neither if they are equal. If `worths` has only the value of a wrong text on trial, this text is chosen if it has
-    the best verdict. With a missing verdict, neither is chosen.
+    the best verdict; otherwise, the sound text is chosen. If a verdict is missing, neither text is chosen.
     """
     *of_sound, trial = worths
     if trial is None or None in of_sound:
@@ -140,8 +140,8 @@ def next_round(
     """Maximum number of sentinels of each trait to ask about in the next round; all 0 once the examination is over.
 
     `calls` has the number of calls about a sentinel of each trait. Nothing is asked after a failure. A judge that
-    passes is asked about all padded texts, for a more precise length coefficient. Identical texts are in the first
-    round.
+    passes is asked about all padded texts, for a more precise length coefficient. All sentinels with identical
+    texts are asked about in the first round.
     """
     verdicts, limits = trait_verdicts(outcomes, thresholds), counts(thresholds.calls)
     if overall(verdicts) == "failed":

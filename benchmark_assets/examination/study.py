@@ -212,7 +212,7 @@ class PairExaminations(Examinations):
 
     @abstractmethod
     def preferred(self, value: Any) -> str:
-        """The letter of the text that a reply prefers. If the reply prefers neither text, any other string."""
+        """The letter of the text that a reply prefers, or any other string if the reply prefers neither text."""
 
     def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
         """Two questions about each sentinel, with the text on trial as A and as B; one question if the texts are
@@ -275,7 +275,7 @@ class TextExaminations(Examinations):
         yield {"judged": "trial"}, {**context, "candidate": sentinel.trials[0]}, {}
 
     def outcome(self, answers: Sequence[Answered]) -> Outcome:
-        """The outcome: both choices are the text with the better verdict."""
+        """The outcome. Both of its choices are the same: the text with the better verdict, or neither."""
         choice = compared([self._worth(verdict) for _, verdict in answers])
         return choice, choice
 
@@ -299,7 +299,7 @@ def _examinee(item: Item) -> tuple[object, ...]:
 
 
 def _pairs(items: Sequence[Item]) -> list[list[Item]]:
-    """Items of one judge by sentinel, in order."""
+    """The items of one judge, with one list for each sentinel; the order of the items is kept."""
     pairs: dict[tuple[object, ...], list[Item]] = {}
     for item in items:
         pairs.setdefault(tuple(item.key[name] for name in ("trait", "kind", "passage")), []).append(item)

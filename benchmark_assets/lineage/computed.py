@@ -13,9 +13,9 @@ class Computed(NamedTuple):
     `tables` maps each table of the asset, even an empty one, to its rows, which have the asset's partition columns and
     the table's own columns, but no provenance. `failures` has the partition columns and `error`, one row per failed
     partition; None if no partition failed. `notes` maps tables to rows about the computation itself; they are stored
-    like `tables`, but do not affect the partition's version. `incomplete` is the reason why rows are missing, for an
-    asset without partitions; '' if no rows are missing. If rows are missing, the other rows are stored, the asset stays
-    stale, and its run fails.
+    like `tables`, but do not affect the partition's version. `incomplete`, which only assets
+    without partitions use, is the reason why rows are missing; '' if no rows are missing. If rows are missing, the
+    other rows are stored, the asset stays stale, and its run fails.
     """
 
     tables: Mapping[str, pl.DataFrame]

@@ -1,7 +1,7 @@
 """Reporting partitions to Dagster and querying its records: materializations with versions, failures, checks.
 
 Here: every use of Dagster's internal names (batches of events, version tags, the storage's bulk queries);
-tests/test_lineage.py fails if an upgrade moves them. Not here: which partitions are stale (standing).
+tests/test_lineage.py fails if an upgrade of Dagster moves these names. Not here: which partitions are stale (standing).
 """
 
 import uuid
@@ -70,10 +70,10 @@ def report(
         Partitions: columns of `KEYS` ('' for dimensions that the asset lacks), `version` and `row_count` (rows in the
         table with the asset's name).
     inputs
-        Pairs of an upstream asset with its versions, and the result of `pointers` for this asset.
+        Pairs: an upstream asset with its versions, and the result of `pointers` for the same upstream asset.
     metadata, last_metadata
-        Metadata of every event; and metadata that only the last event has in addition, listed before the other
-        metadata.
+        `metadata` is attached to every event. `last_metadata` is attached only to the last event, where it is listed
+        before `metadata`.
     """
     for source, latest in inputs:
         name, on = source.key.to_user_string(), source.on
@@ -143,7 +143,8 @@ def dagster_records(
 def _failed(instance: dg.DagsterInstance, asset: dg.AssetKey) -> set[str]:
     """Keys of the partitions of an asset whose last attempt ended in a failed run.
 
-    Dagster's own statuses contain them, too, but cost as much for each partition that is materialized.
+    Dagster's own partition statuses show failed partitions, too, but computing the statuses takes time for every
+    materialized partition as well.
     """
     attempts = instance.event_log_storage.get_latest_asset_partition_materialization_attempts_without_materializations(
         asset
@@ -164,8 +165,8 @@ def pointers(
 ) -> pl.DataFrame:
     """Storage ids (`pointer`, Int64) of the latest materialization of an asset for each value of its dimensions `on`.
 
-    With no dimensions there is one row, null before the first materialization. Removed partitions count, too: they have
-    an event.
+    If `on` is empty, the result has one row, null before the first materialization. Removed partitions are included,
+    because their removal is stored as a materialization, too.
     """
     if not on:
         records = instance.fetch_materializations(asset, limit=1).records

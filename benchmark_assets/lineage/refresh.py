@@ -38,8 +38,8 @@ Description = Mapping[str, str | dg.MetadataValue]
 """Metadata of an asset for Dagster's UI, by name; a string is Markdown."""
 
 Plots = dg.ResourceParam[Callable[[Warehouse, str], Mapping[str, str]]]
-"""The resource that draws an asset's plots. Given the asset's name, it returns Markdown with images, by metadata
-name."""
+"""The resource that draws an asset's plots. Given the asset's name, it returns a mapping from names of metadata
+entries to Markdown with images."""
 
 
 def further_tables(definition: dg.AssetsDefinition, key: dg.AssetKey) -> list[str]:
@@ -79,8 +79,8 @@ def refresh(
     Parameters
     ----------
     compute
-        Called with the dimension columns of the stale partitions, unless no partition is stale. A partition with
-        neither rows nor a failure in the result is stored as empty.
+        Called with the dimension columns of the stale partitions; not called if no partition is stale. If the result
+        has neither rows nor a failure for a stale partition, the partition is stored as empty.
     settings
         Everything that determines the result, except the inputs and the code version.
     describe
@@ -266,8 +266,8 @@ def _with_row_counts(rows: pl.DataFrame, partitions: pl.DataFrame, dims: list[st
 def _removals(
     warehouse: Warehouse, tables: Sequence[str], obsolete: pl.DataFrame, dims: list[str]
 ) -> list[Replacement]:
-    """Replacements that remove an asset's obsolete partitions from its `tables`, beginning with its own table, and from
-    `materialization`."""
+    """Replacements that remove an asset's obsolete partitions from all of its tables and from `materialization`.
+    The first of `tables` is the asset's own table."""
     states = obsolete.select(pl.lit(tables[0]).alias("asset"), *KEYS)
     partitions = obsolete.select(dims) if dims else None
     empty = {table: warehouse.empty(table) for table in tables}

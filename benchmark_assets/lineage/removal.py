@@ -1,4 +1,4 @@
-"""Removing partitions from the warehouse, and reporting it to Dagster.
+"""Removing partitions from the warehouse, and reporting the removals to Dagster.
 
 Here: finding and removing the rows of a partition in all tables. Not here: deciding what to remove (a document that
 is no longer in the files, a model that is no longer wanted).
@@ -19,7 +19,8 @@ KEPT = {
     "control_item", "imported_annotation", "imported_span", "pair_control",
 }  # fmt: skip
 """Tables from which no rows are removed. The accounts keep all costs, and base sets are frozen. Labels by people are
-kept because they apply again if their texts return, and control items because they show which labels never apply."""
+kept because they apply again if their texts return. Control items are kept because they show which of the kept labels
+can never apply."""
 
 ROWS = pl.Schema({"table": pl.String(), "rows": pl.Int64()})
 """Number of removed rows by table."""
@@ -72,5 +73,8 @@ def remove(
 
 
 def words(rows: pl.DataFrame) -> str:
-    """Counts of removed rows (columns `table` and `rows`) for display, '' for none: `3 rows of reference, …`."""
+    """Counts of removed rows as text, such as `3 rows of reference, …`; '' if no rows were removed.
+
+    The argument has the columns `table` and `rows`.
+    """
     return ", ".join(f"{count} rows of {table}" for table, count in rows.iter_rows())

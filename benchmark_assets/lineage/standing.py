@@ -39,7 +39,7 @@ class Standing(NamedTuple):
     - `stale`: partitions to compute, with `fingerprint`, `made_from` (their inputs now) and `before` (`made_from` of
       the stored rows, null if there are none).
     - `current`: partitions that are up to date, with `version` and `row_count`.
-    - `obsolete`: partitions with rows that no longer apply or lost an input.
+    - `obsolete`: partitions that have rows, but no longer apply or lost an input.
     - `inputs`: upstream assets with their versions.
     """
 

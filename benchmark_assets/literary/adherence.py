@@ -1,5 +1,5 @@
-"""Adherence of outputs to the glossary: whether outputs contain the translations in the glossary, and the gender of
-pronouns near these translations.
+"""Adherence of outputs to the glossary: whether outputs contain the glossary's translations, and whether the
+pronouns near these translations agree with the glossary in gender.
 
 Here: counts and shares. Not here: the search for a term in a text (references.glossary).
 
@@ -120,7 +120,8 @@ def pronouns(text: str, genders: Collection[tuple[str, str]]) -> dict[tuple[str,
 
 
 def sentences(text: str) -> list[str]:
-    """Sentences of a text in a script with spaces between words, stripped; none for an empty text."""
+    """Sentences of a text, without surrounding white space; none for an empty text. The text's script must put spaces
+    between words."""
     cuts = [0, *(match.end() for match in _END.finditer(text)), len(text)]
     pieces = (text[start:end].strip() for start, end in pairwise(cuts))
     return [piece for piece in pieces if piece]

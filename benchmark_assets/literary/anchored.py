@@ -61,7 +61,7 @@ def anchored_scores(
     Parameters
     ----------
     pairs
-        All pairs in the corpus: an output and the human translation.
+        All pairs of the corpus. Each pair consists of an output and the human translation.
     verdicts
         Columns `model`, `passage` and `points`: the ensemble's points, in [0, 1].
     labels
@@ -91,7 +91,7 @@ def anchored_win_rates(
     Parameters
     ----------
     pairs
-        All pairs in the base set: an output and an anchor's text for the same item.
+        All pairs of the base set. Each pair consists of an output and an anchor's text for the same item.
     comparisons
         Rows of `comparison`. The two orders of a pair are averaged.
     labels
@@ -112,8 +112,8 @@ def anchored_win_rates(
 def _rated(
     pairs: Sequence[ShownPair], key: list[str], points: pl.DataFrame, labels: pl.DataFrame, units: pl.DataFrame
 ) -> pl.DataFrame:
-    """Pairs sorted by `key`, with the columns of `units` and the columns `known`, `points` and `people` of
-    `_estimates`.
+    """Pairs sorted by `key`, with the columns of `units` and the columns that `_estimates` needs: `known`, `points` and
+    `people`.
 
     The argument `points` has the columns listed in `key`, and the column `points`. Several labels of a pair are
     averaged.

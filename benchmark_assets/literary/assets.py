@@ -183,8 +183,8 @@ def ensemble_calibration(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Agreement of seats and ensembles with decisive verdicts of people, and the best weights of the seats. Also the
-    scores of models that are estimated from verdicts of people and of the ensemble."""
+    """Agreement of seats and ensembles with decisive verdicts of people, and the best weights of the seats. Also
+    the scores of models, estimated from verdicts of people and of the ensemble."""
     corpora, contracts, labels = literary(warehouse), _contracts(warehouse, provider), applicable(warehouse)
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:

@@ -81,11 +81,11 @@ def calibration(
 
     Returns
     -------
-    One row for each seat, about the pairs on which the seat voted; it includes the seat's weight among the weights that
-    are best on all pairs. One row each for the ensemble with equal weights, with the weights in use, and with the best
-    weights. The row for the best weights is cross-validated: the verdict on a pair uses weights chosen on other
-    passages. This row is missing if there are fewer than two passages. Seats and ensembles decide by the corpus's
-    margin.
+    One row for each seat, computed from the pairs on which the seat voted. It also has the weight of the seat in the
+    combination of weights that is best on all pairs. One row each for the ensemble with equal weights, with the weights
+    in use, and with the best weights. The row for the best weights is cross-validated: the verdict on a pair uses
+    weights chosen on other passages. This row is missing if there are fewer than two passages. Seats and ensembles
+    decide by the corpus's margin.
     """
     pairs = against_people(literary.ensemble, votes, labels)
     if not pairs.passages:

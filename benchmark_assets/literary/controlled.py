@@ -1,8 +1,9 @@
 """Literary scores at equal length: points without the effect of text length on the judges.
 
-The effect of position is removed as well, if it does not cancel. Here: how much an ensemble prefers longer texts,
-estimated from its verdicts on padded texts, and the score that a model would have if its outputs were as long as the
-human translations. Not here: scores without control (scores), padded texts (examination).
+If each pair was judged in one order only, the effect of position is removed as well; with both orders, it cancels out.
+Here: how much an ensemble prefers longer texts, estimated from its verdicts on padded texts, and the score that a model
+would have if its outputs were as long as the human translations. Not here: scores without control (scores), padded
+texts (examination).
 """
 
 from collections.abc import Mapping

@@ -79,8 +79,8 @@ name of the judge."""
 class AspectVotes(OutputStudy[Bench]):
     """Votes of the corpus's ensemble on whether an output is better than the human translation.
 
-    Each seat of the ensemble (a judge with an aspect) has one vote. A judge is asked again only if the output, its
-    source, context or glossary, the human translation or the judge changes.
+    Each seat of the ensemble (a judge with an aspect) has one vote. A judge is asked again only if one of the
+    following changes: the output, its source, the context or glossary, the human translation, or the judge itself.
     """
 
     name = "aspect_vote"
@@ -196,7 +196,7 @@ def winners(balance: Floats, margin: float) -> Floats:
 
 
 def cast_by(seats: Sequence[Seat], votes: pl.DataFrame) -> tuple[pl.DataFrame, Floats]:
-    """Arrange the votes of these seats in an array.
+    """Arrange the votes of `seats` in an array.
 
     Parameters
     ----------

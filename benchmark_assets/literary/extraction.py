@@ -150,8 +150,8 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
         return rows(passage, verdict.value or [], origin, source, human or None).iter_rows(named=True)
 
     def fault(self, item: Item, verdict: Verdict[list[Term]]) -> str:
-        """The error of a passage without a usable reply; '' if there is no error. Without the error, the passage would
-        count as a passage that has no terms."""
+        """The error of a passage without a usable reply; '' if there is no error. The error is needed because the
+        passage would otherwise count as a passage that has no terms."""
         if verdict.value is not None:
             return ""
         advice = "add its terms to the glossary file, or a row with only the passage if it has no terms"

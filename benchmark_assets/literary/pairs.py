@@ -71,7 +71,8 @@ class ShownPair(NamedTuple):
         return digest(kind, annotator, self.model, self.passage, *(self.rival or ()))[:_DIGITS]
 
     def texts(self, kind: str = ORDINARY) -> str:
-        """Hash of the two texts and the row's kind, so that it does not reveal which rows show the same pair."""
+        """Hash of the two texts and the row's kind. The kind is included because otherwise, equal hashes
+        would reveal that a pair is repeated."""
         return digest(*([] if kind == ORDINARY else [kind]), self.machine, self.human)[:_DIGITS]
 
     def side(self, annotator: str, kind: str = ORDINARY) -> Side:

@@ -12,7 +12,8 @@ from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 WORKS, CHUNKS = "works", "chunks"
-"""The populations to which an interval can refer: works like the works of the corpus, or the chunks of its works."""
+"""The populations to which an interval can refer: works similar to the corpus's works, or the chunks of the corpus's
+works."""
 
 _NAME = pl.col("document").str.extract(r"^(.*?)[-_.]?[0-9]*$")
 WORK = pl.when(_NAME == "").then("document").otherwise(_NAME).alias("work")

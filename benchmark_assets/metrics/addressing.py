@@ -2,7 +2,7 @@
 """Outputs that address their judge: instructions to an evaluator, markup of prompts, and praise of themselves.
 
 Here: the rules, which consider wording only. Not here: chat, notes and markup around a translation (packaging),
-whether judges obey (examination).
+whether judges obey such instructions (examination).
 """
 
 import re

@@ -65,9 +65,10 @@ class Anchored(NamedTuple):
 class _Weighted(NamedTuple):
     """Masks and weights of the rows, all of shape (rows,).
 
-    `labels` masks the labeled rows, `others` the rows that are judged but not labeled. `weight` is the share of a
-    labeled row in the mean of the labels, and 0 for other rows. `other` is the share of a row in `others` in their
-    mean. `pull` is N / (n + N) for a stratum with n rows in `labels` and N rows in `others`.
+    `labels` masks the labeled rows, `others` the rows that are judged but not labeled. `weight` is the weight of a
+    labeled row in the mean over `labels`; it is 0 for all other rows. `other` is the weight of a row in the mean over
+    `others`; it is 0 for all other rows. `pull` is N / (n + N) for a stratum with n rows in `labels` and N rows in
+    `others`.
     """
 
     labels: Rows
@@ -94,10 +95,11 @@ def anchored(rated: Rated) -> Anchored:
     The interval is a score interval like Wilson's. Its variance has three parts: one for the labels whose judge's value
     is low, one for the labels whose judge's value is high, and one that the judge's values do not correct. The parts
     come from smoothed rates, because a few labels without a missed error do not show that the judge misses none. If the
-    out-of-fold residuals have a larger variance, that variance is used. If the mean grows by x, the variance of each of
-    the two groups of labels grows like that of a binomial; the groups' parts of x are proportional to their variances.
-    Units and degrees of freedom are treated as in `post_stratified`. The estimate from people alone is returned if the
-    judge's values do not reduce the variance, or if they make the interval more than 5 % wider.
+    out-of-fold residuals have a larger variance, their variance is used. As in Wilson's interval, the variance depends
+    on the mean: if the mean grows by x, each of the two groups of labels gets a part of x, in proportion to the group's
+    variance, and the variance of the group changes like the variance of a binomial proportion. Units and degrees of
+    freedom are treated as in `post_stratified`. The estimate from people alone is returned if the judge's values do not
+    reduce the variance, or if they make the interval more than 5 % wider.
     """
     weighted, level = _weighted(rated), _levels(rated.judge)
     labels, others = weighted.labels & (weighted.weight > 0), weighted.others
@@ -161,8 +163,8 @@ def post_stratified(weights: Floats, errors: Floats, rates: Floats, effect: floa
     Parameters
     ----------
     weights
-        Weight of each labeled output: the share of its stratum in all outputs, divided by the number of labeled outputs
-        in the stratum, summing to 1; shape (labels,).
+        Weight of each labeled output, shape (labels,): the share of its stratum in all outputs, divided by the number
+        of labeled outputs in the stratum. The weights sum to 1.
     errors
         1 for an error, else 0; shape (labels,).
     rates

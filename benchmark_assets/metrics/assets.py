@@ -91,7 +91,8 @@ def lexical_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam
 def human_baseline(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
 ) -> dg.Output[None]:
-    """Each translator of a passage scored like a system against the other translators: the human level."""
+    """Scores of each translator of a passage against the other translators, computed like the scores of a system.
+    These scores show the human level."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         references, failures = available(tokenized(warehouse, _references(warehouse, stale)), ["passage"])
@@ -112,10 +113,10 @@ def human_baseline(
 def comet_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], comet: dg.ResourceParam[Comet]
 ) -> dg.Output[None]:
-    """COMET scores of an output, given its source and each complete reference: mean and best.
+    """Mean and best COMET score of an output over the complete references of its passage, given its source.
 
-    Null if the registry has no checkpoint (`comet: {checkpoint: …}`), or if the output, the source or every reference
-    lacks readable characters.
+    The scores are null if the registry has no checkpoint (`comet: {checkpoint: …}`), or if the output, the source or
+    every reference lacks readable characters.
     """
 
     def compute(stale: pl.DataFrame) -> Computed:
@@ -135,7 +136,8 @@ def comet_score(
 def comet_baseline(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], comet: dg.ResourceParam[Comet]
 ) -> dg.Output[None]:
-    """COMET scores of each translator of a passage, given its source and the other translators: the human level."""
+    """COMET scores of each translator of a passage, given its source and the other translators. These scores show
+    the human level."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         references = _references(warehouse, stale)
@@ -209,7 +211,8 @@ def segment_metric(
 def human_metric(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[Checkpoints]
 ) -> dg.Output[None]:
-    """Scores of each translator by the further metrics, against the other translators: the human level."""
+    """Scores of each translator by the further metrics, against the other translators. These scores show the
+    human level."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         references, own = _references(warehouse, stale), {"translator": "own"}

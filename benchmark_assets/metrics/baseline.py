@@ -15,8 +15,8 @@ def against_the_others(candidates: pl.DataFrame, references: pl.DataFrame, by: S
     Parameters
     ----------
     candidates
-        Columns `passage`, `translator`, `by` (each combination once), `text`, `vector` (array of float32, unit length),
-        `cut`, and `tokenizer` as in `lexical_scores`.
+        Columns `passage`, `translator` and `by`, which identify a row; `text`, `vector` (array of float32, unit
+        length), `cut`, and `tokenizer` as in `lexical_scores`.
     references
         Columns `passage`, `translator`, `text`, `vector` and `cut`; complete references only.
     by
@@ -25,8 +25,8 @@ def against_the_others(candidates: pl.DataFrame, references: pl.DataFrame, by: S
     Returns
     -------
     Columns `passage`, `translator`, `by`, and the columns of `drift_score` and `lexical_score`. A text with only
-    one other reference has no envelope, and the columns based on the envelope are null. A text without another
-    reference has null scores only.
+    one other reference has no envelope, and the columns based on the envelope are null. If a text has no
+    other reference, all its scores are null.
     """
     candidates = candidates.with_columns(item=pl.format("{}|{}", "passage", "translator"))
     items = candidates.select("item", "passage", own="translator").unique(maintain_order=True)

@@ -66,8 +66,8 @@ def kendall_w(ranked: Floats) -> Floats:
 
     Notes
     -----
-    The sum of squared deviations of the systems' rank sums, divided by the maximum that it has if all metrics agree.
-    Kendall and Babington Smith 1939.
+    W is the sum of the squared deviations of the systems' rank sums, divided by the value of this sum if all metrics
+    agreed. Kendall and Babington Smith 1939.
     """
     sums, metrics = ranked.sum(axis=-2), ranked.shape[-2]
     deviations = ((sums - sums.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)

@@ -4,7 +4,7 @@ Here: the choice among findings, and equal outputs of a model. Not here: rules o
 on text that addresses a judge (metrics.addressing), and on comparison with source and references (metrics.fidelity);
 similarity in meaning (metrics.drift); rates over a corpus (metrics.summary).
 
-No rule uses references of other passages, so that correcting one passage does not change any other diagnosis.
+No rule uses references of other passages. Correcting a reference therefore changes only the diagnoses of its passage.
 """
 
 import polars as pl

@@ -60,12 +60,12 @@ def adjusted_drift(similarity: NDArray[np.float64], agreement: NDArray[np.float6
 
     Notes
     -----
-    References are part of their own centroid and so closer to it than a new translation of the same kind. Let δ be the
-    expected distance 1 - cos of two exchangeable translations. With k references, the spread is about δ (k - 1) / 2k,
-    the distance of a new translation from the centroid about δ (k + 1) / 2k, and `cosine_drift` about
-    (k + 1) / (k - 1). The two means here have the expectation δ for every k, without approximation (U-statistics,
-    Hoeffding 1948). With m = 1 - spread, they are 1 - m sim_centroid and k (1 - m²) / (k - 1): candidates of an item
-    have the same order as by `cosine_drift`.
+    References are part of their own centroid, and therefore closer to it than a new translation of the same kind. Let δ
+    be the expected distance 1 - cos of two exchangeable translations. With k references, the spread is about
+    δ (k - 1) / 2k, the distance of a new translation from the centroid about δ (k + 1) / 2k, and `cosine_drift` about
+    (k + 1) / (k - 1). The two mean distances used here have the expectation δ for every k, without approximation
+    (U-statistics, Hoeffding 1948). With m = 1 - spread, these distances are 1 - m sim_centroid and
+    k (1 - m²) / (k - 1). The candidates of an item are therefore in the same order as with `cosine_drift`.
 
     A factor (k - 1) / (k + 1) on `cosine_drift` would be right for exchangeable translations only. Here, a candidate
     that is d times as far from the true center as translations are on average has a drift of about (1 + d) / 2 for any
@@ -73,8 +73,8 @@ def adjusted_drift(similarity: NDArray[np.float64], agreement: NDArray[np.float6
 
     The smoothing term is twice that of `cosine_drift`, because the mean distance between many references is twice their
     spread. It is added to numerator and denominator: in the denominator alone, it would lower the drift if references
-    agree. What remains is the bias of a ratio, about the squared coefficient of variation of the distance between the
-    references (docs/measurements.md).
+    agree. The remaining bias is the bias of a ratio: it is about the squared coefficient of variation of the distance
+    between the references (docs/measurements.md).
     """
     drift: NDArray[np.float64] = (1 - similarity + 2 * SMOOTHING) / (1 - agreement + 2 * SMOOTHING)
     return drift
@@ -100,7 +100,7 @@ def euclidean_drift(distances: NDArray[np.float64], spread: NDArray[np.float64])
 
 
 def worst_drift(envelopes: pl.DataFrame) -> pl.DataFrame:
-    """Drift, in all forms, of an output that has nothing in common with the references: its similarity to each is 0.
+    """Drift, in all forms, of an output whose similarity to each reference is 0.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def semantic_scores(
     Parameters
     ----------
     candidates
-        Columns `on` (each combination once), `vector` (array of float32, unit length) and `cut`.
+        Columns `on` (no two rows have the same values), `vector` (array of float32, unit length) and `cut`.
     references
         Columns `within`, `translator`, `vector`: complete references.
     envelopes

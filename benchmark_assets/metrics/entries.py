@@ -25,8 +25,8 @@ from resources.warehouse import Warehouse
 
 Need = Literal["source", "references"]
 Cost = Literal["counts", "edits", "embedder", "encoder", "large model"]
-"""Main cost of scoring: counting n-grams, searching edits (seconds for a long text), embeddings, a COMET checkpoint, or
-a checkpoint of billions of parameters."""
+"""Main cost of scoring, in this order: to count n-grams, to search for edits (seconds for a long text), to compute
+embeddings, to run a COMET checkpoint, or to run a checkpoint of billions of parameters."""
 
 SUMMARY = schema("metric_summary")
 SCORE = schema("segment_metric", "model", "passage")
@@ -45,7 +45,7 @@ class Texts(NamedTuple):
     """Candidates and the texts against which they are scored.
 
     `candidates` has the columns `item`, `text` and `tokenizer` (the tokenizer of BLEU). `references` has the columns
-    `item`, `translator` and `text`. `sources` has the columns `item` and `text`. An item is one candidate.
+    `item`, `translator` and `text`. `sources` has the columns `item` and `text`. Each candidate is an item of its own.
     """
 
     candidates: pl.DataFrame
@@ -232,8 +232,8 @@ def _by_checkpoint(texts: Texts, checkpoint: Comet | None) -> pl.DataFrame:
     """Scores by a checkpoint: the mean over the references, or one score if the checkpoint uses no reference.
 
     The columns are `item`, `score` and `cut`. xCOMET also yields `spans`, with a list of errors for each reference, and
-    `translators`, with the translator of each reference. A candidate is left out if it, its source or all its
-    references lack readable characters.
+    `translators`, with the translator of each reference. A candidate is left out
+    if the candidate itself, its source or all of its references have no readable characters.
     """
     assert checkpoint is not None
     rows = texts.candidates.select("item", candidate="text")
@@ -259,7 +259,7 @@ def _errors(scored: pl.DataFrame) -> pl.DataFrame:
 
 
 def _measured(name: str, tables: tuple[str, str], needs: tuple[Need, ...], cost: Cost) -> Metric:
-    """The entry of a metric with an asset of its own. Its direction and range are those of the measure of this name."""
+    """The entry of a metric with an asset of its own. The measure with the same name gives its direction and range."""
     measure = BY_NAME[name]
     return Metric(name, *tables, measure.better, measure.least, measure.most, needs, cost)
 

@@ -34,7 +34,8 @@ COPIED = 0.3
 0.22 at most; outputs whose second half is the source's text have 0.32 or more."""
 
 FEWEST_LETTERS = 4
-"""Minimum number of letters in an output, and in foreign scripts, for a diagnosis of a wrong script."""
+"""Minimum number of letters that an output must have for a diagnosis on its script, and minimum number of letters in
+foreign scripts that count as a wrong script."""
 
 OWN_SCRIPT = 0.05
 """A script with at least this share of the references' letters is a script of the references. The scripts of quoted
@@ -45,7 +46,7 @@ WRONG_SCRIPT = 0.2
 
 FEWEST_WORDS = 10
 """Minimum number of words in the output, and of distinct words in the references, for a diagnosis of another language.
-With fewer, texts in the same language may have no common words by chance."""
+With fewer words, texts in the same language may have no common words by chance."""
 
 STRANGE = 0.1
 """If less than this share of an output's words occurs in the references, the output is in another language. With
@@ -56,9 +57,9 @@ FAMILIAR = 0.2
 """If at least this share of an output's words occurs in the references, the output is in the references' language."""
 
 FOREIGN = 0.03
-"""If less than this share of an output's words occurs in the references, the output is not even in the references'
-language, so it is not a translation of another passage. The share is lower for 2 % of the texts of other passages, and
-for two thirds of Latin texts."""
+"""If less than this share of an output's words occurs in the references, the output is considered to be in another
+language, and not a translation of another passage. The share is smaller for 2 % of the texts of other passages and for
+two thirds of Latin texts."""
 
 LOOP = 4
 """Minimum number of immediate repetitions of a stretch that count as a loop; no real output reached 3."""
@@ -73,8 +74,8 @@ LONG = 1.4
 """A text with at least this share of the shortest reference's length is not truncated."""
 
 UNCOVERED = 0.07
-"""A text that ends with a complete sentence is truncated only if it has no counterpart to the end of any reference, and
-if this end has at least this share of the reference's content words."""
+"""A text that ends with a complete sentence is truncated only if the end of each reference has no counterpart in the
+text. The end must have at least this share of the reference's content words."""
 
 BRIEF, MUCH = 0.6, 0.2
 """A text shorter than BRIEF times the shortest reference can be truncated even if it has as many sentences as the
@@ -116,7 +117,7 @@ class Passage:
 
     @cached_property
     def closed(self) -> bool:
-        """Whether every reference ends with a sentence."""
+        """Whether every reference ends with a complete sentence."""
         return not any(ends_open(reference.text) for reference in self.references)
 
     @cached_property
@@ -256,7 +257,7 @@ def least_similarity(size: int) -> float:
 
 
 def uncovered_end(stems: list[str], reference: list[str]) -> float:
-    """Share of a reference's content words that follow the last one with a counterpart in the text, in [0, 1].
+    """Share of a reference's content words that come after its last word with a counterpart in the text, in [0, 1].
 
     Counterparts are the words of a longest common subsequence that ends as early in the reference as possible. The
     subsequence is computed with one bit for each word of the reference.

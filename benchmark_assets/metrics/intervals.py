@@ -104,7 +104,7 @@ def influence(scores: Floats, without: Floats, shares: Floats) -> Floats:
     scores
         Scores from all units, shape (...).
     without
-        Scores without each unit, shape (units, ...).
+        For each unit, the scores computed without this unit, shape (units, ...).
     shares
         Each unit's share of the passages, below 1, shape (units, ...).
 
@@ -163,7 +163,7 @@ def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
 def student(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
     """Degrees of freedom and standard error of estimates, for Student's t; arguments as in `bounds`.
 
-    The error is the jackknife's over units; the degrees of freedom are `effective_units` - 1, at least 1.
+    The standard error is the jackknife's, over units; the degrees of freedom are `effective_units` - 1, at least 1.
     """
     units = (shares > 0).sum(axis=0)
     deviations = np.divide(influences, 1 - shares, out=np.zeros_like(influences), where=shares < 1)

@@ -62,7 +62,8 @@ def signatures(tokenizer: str = DEFAULT) -> dict[str, str]:
 
 
 def lexical_settings(warehouse: Warehouse, partitions: pl.DataFrame, further: str = "") -> pl.DataFrame:
-    """Add `settings` to partitions with the column `passage`: `further`, then the signatures of the corpus."""
+    """Add the column `settings` to partitions with the column `passage`. Its value is `further`, followed by the
+    signatures with the tokenizer of the passage's corpus."""
     rows = tokenized(warehouse, partitions)
     names = rows["tokenizer"].unique()
     texts = [f"{further}{signatures(tokenizer_signature(name))}" for name in names]

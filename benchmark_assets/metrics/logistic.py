@@ -14,8 +14,8 @@ from benchmark_assets.metrics.measures import NONE, Estimate
 
 STEPS = 50
 STEEP = 20.0
-"""Maximum absolute coefficient, in logits per unit of the quantity. If a coefficient is larger, the outcomes count as
-separated, so that the likelihood has no maximum."""
+"""Maximum absolute coefficient, in logits per unit of the quantity. If a coefficient is larger, the outcomes are
+considered to be separated, and the likelihood to have no maximum."""
 
 BOUND = 50.0
 """Limit of `penalized_slope`: the maximum absolute value of the slope and of the bounds of its interval, in logits."""
@@ -94,8 +94,8 @@ def penalized_slope(quantity: Floats, outcomes: Floats) -> Estimate:
     Parameters
     ----------
     quantity
-        Quantity of each pair, shape (pairs,), not 0: for example, the log of the length of the padded text divided by
-        the length of the sound text.
+        Quantity of each pair, shape (pairs,), not 0: for example, the log of the ratio of the padded text's length to
+        the sound text's length.
     outcomes
         Outcomes in [0, 1], ½ if undecided: one for each order of a pair, shape (pairs, 2), or one for each pair, shape
         (pairs, 1). At least one pair.
@@ -146,7 +146,8 @@ def penalized_slope(quantity: Floats, outcomes: Floats) -> Estimate:
 
 
 def _dispersion(chances: Floats, outcome: Floats, pairs: int) -> float:
-    """Variance of the pairs' choices relative to independent orders, from 1 to 2; 2 with fewer than two pairs."""
+    """Variance of the pairs' outcomes, divided by the variance that they would have if the two orders of a pair were
+    independent. From 1 to 2; 2 with fewer than two pairs."""
     if pairs < 2:
         return 2.0
     residuals = (outcome - chances).reshape(pairs, -1).sum(axis=1)

@@ -198,13 +198,14 @@ def pooled_pairs(gold: Floats, metric: Floats, epsilon: float) -> Floats:
 
 
 def kendall_pooled(pairs: Floats, weights: Floats) -> Floats:
-    """Kendall's tau-b over all pairs of outputs, from `pooled_pairs` to shape (1 + resamples,)."""
+    """Kendall's tau-b over all pairs of outputs, from the counts of `pooled_pairs`; shape (1 + resamples,)."""
     agreement, people, metric = (_quadratic(weights, part) for part in pairs[:3])
     return ratio(agreement, np.sqrt(people * metric))
 
 
 def accuracy_pooled(pairs: Floats, weights: Floats) -> Floats:
-    """The accuracy of `accuracy_by_item`, over all pairs of outputs, from `pooled_pairs` to shape (1 + resamples,)."""
+    """The accuracy of `accuracy_by_item`, but over all pairs of outputs, from the counts of `pooled_pairs`; shape
+    (1 + resamples,)."""
     agreeing, compared = (_quadratic(weights, part) for part in pairs[3:])
     return ratio(agreeing, compared)
 
@@ -237,8 +238,9 @@ def soft_pairwise_accuracy(gold: Floats, metric: Floats, weights: Floats) -> Flo
     Notes
     -----
     1 - the mean over pairs of systems of |p by people - p by the metric|, where p is the one-sided p-value of a paired
-    permutation test over the items that both systems have: Thompson et al. 2024. Resamples use the normal approximation
-    of the permutation distribution, mean 0 and variance the sum of squared differences.
+    permutation test over the items that both systems have: Thompson et al. 2024. For resamples, the permutation
+    distribution is approximated by a normal distribution. Its mean is 0, and its variance is the sum of the squared
+    differences.
     """
     one, other = np.triu_indices(len(gold), k=1)
     differences = [scores[one] - scores[other] for scores in shared(gold, metric)]
@@ -253,7 +255,7 @@ def soft_pairwise_accuracy(gold: Floats, metric: Floats, weights: Floats) -> Flo
 
 
 def _standardized(differences: Floats, weights: Floats) -> Floats:
-    """Sums of differences, divided by their standard deviation under exchange; 0 if all differences are 0.
+    """Sums of differences, divided by the standard deviation of their permutation distribution; 0 if all are 0.
 
     Shape (resamples, pairs).
     """
@@ -279,9 +281,11 @@ def _signs(first: Floats, second: Floats) -> tuple[NDArray[np.int8], Floats]:
 
 
 def _gaining_or_losing(people: Floats, scores: Floats) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
-    """Pairs that become right or wrong if the metric ties them: absolute differences, and whether people tie the pair.
+    """Pairs that become right if the metric ties them (people tie them), and pairs that become wrong (metric and people
+    put them in the same order).
 
-    Outputs must be in the order of `people`. Yields pairs in blocks.
+    Yields blocks of pairs: the absolute differences of the metric, and whether people tie the pair. `people` must be in
+    ascending order.
     """
     rows = max(1, BLOCK // len(people))
     for start in range(0, len(people), rows):

@@ -33,7 +33,7 @@ def matched_ngrams(
     Parameters
     ----------
     tokens
-        Token numbers of all texts, concatenated: equal for equal tokens, not negative.
+        Token numbers of all texts, concatenated. Equal tokens have equal numbers; numbers are not negative.
     lengths
         Number of tokens of each text, shape (texts,).
     pooled
@@ -48,8 +48,8 @@ def matched_ngrams(
     Notes
     -----
     An n-gram is identified by the number of the (n - 1)-gram at its beginning and by its last token. N-grams are
-    renumbered for each n, so that numbers stay small and unique. An n-gram that no reference or no candidate of an item
-    has is dropped, because candidate and reference cannot share any extension of it.
+    renumbered for each n, so that numbers stay small and unique. An n-gram that occurs in no reference of an item, or
+    in no candidate, is dropped, because the item's candidates and references cannot share any extension of it.
     """
     kinds, tokens = _renumbered(tokens, int(tokens.max(initial=0)) + 1)
     texts = np.repeat(np.arange(len(lengths)), lengths)
