@@ -28,7 +28,7 @@ BY_MODEL = dg.MultiToSingleDimensionPartitionMapping("model")
 
 
 def range_tags(first: str, last: str) -> dict[str, str]:
-    """Tags of a run over all partitions from the first to the last, inclusive."""
+    """Tags of a run over all partitions from `first` to `last`, inclusive."""
     return {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
 
 

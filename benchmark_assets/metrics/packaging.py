@@ -30,7 +30,7 @@ UNRELATED = 0.3
 """A reply may be a refusal if the overlap of its content words with the references is below this limit."""
 
 REPLY = 600
-"""Maximum number of characters of a refusal, if no references show whether the text is a translation."""
+"""Maximum number of characters of a refusal, for passages without references."""
 
 END = 300
 """Number of characters at the end of a text that are searched for closing words of a chat."""
@@ -39,7 +39,7 @@ START = 600
 """Number of characters at the start of a text that are searched for reasoning in words."""
 
 LABELED = 60
-"""Maximum number of characters of a label of notes, before its colon."""
+"""Number of characters before a colon that are searched for a label of notes, such as "Note"."""
 
 MARKUP: dict[str, Pattern[str]] = {
     "a code fence": re.compile(r"^\s*(?:```|~~~)", re.MULTILINE),
@@ -75,8 +75,8 @@ _LOST = re.compile(
     r"\ufffd|[\x00-\x08\x0e-\x1f\x80-\x84\x86-\x9f]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|â€|ï»¿|\?{4,}|[^\W\d_]\?[^\W\d_A-Z]"
     r"|[a-zß-ÿ][À-ÖØ-Þ]|[A-Z][À-ÖØ-Þ][a-z]"
 )
-"""Replacement and control characters, escapes, the start of a misread quotation mark, question marks and capitals
-within words."""
+"""Replacement and control characters, escapes, the start of a misread quotation mark; also question marks and capitals
+that stand within a word."""
 
 
 def preamble(text: Text, passage: Passage) -> Finding:
@@ -113,7 +113,7 @@ def markup(text: Text, passage: Passage) -> Finding:
 def refused(text: Text, passage: Passage) -> Finding:
     """Whether the text declines to translate, asks for a text, or is a placeholder.
 
-    It must be unlike the references; without references, it must be short.
+    A text that resembles the references is not a refusal. Without references, a long text is not a refusal.
     """
     if passage.similarity(text) >= UNRELATED if passage.references else len(text.text) > REPLY:
         return NOTHING
@@ -136,12 +136,12 @@ def mojibake(text: Text, passage: Passage) -> Finding:
 
 
 def _new(find: Callable[[str], object], text: Text, passage: Passage) -> bool:
-    """Whether something is found in a text, but neither in the source nor in a reference of its passage."""
+    """Whether `find` finds something in a text, but nothing in the source and references of the passage."""
     return bool(find(text.plain)) and not any(find(known.plain) for known in passage.known)
 
 
 def _translation(plain: str) -> bool:
-    """Whether a text mentions a translation, except as a key or tag."""
+    """Whether a text mentions a translation. Mentions in a key or a tag do not count."""
     return any(stem in plain for stem in TRANSLATION) and any(
         plain[place - 1 : place] not in {'"', "<", "/", "_"} for stem in TRANSLATION for place in _places(plain, stem)
     )
@@ -167,7 +167,7 @@ def _note(plain: str) -> bool:
 
 
 def _misread(text: str, known: str) -> Iterator[str]:
-    """Stretches that are UTF-8 misread in another encoding."""
+    """Stretches of a text that are UTF-8 decoded with a wrong code page."""
     for run in re.findall(r"[^\x00-\x7f]+", text):
         if any(all(letter in known or _common(letter) for letter in reading) for reading in _readings(run)):
             yield run
@@ -175,7 +175,7 @@ def _misread(text: str, known: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _readings(run: str) -> frozenset[str]:
-    """The texts that become this stretch if they are misread in one of the code pages."""
+    """The texts whose UTF-8, decoded with one of the code pages, gives this stretch."""
     found = set()
     for page in _PAGES:
         try:
@@ -187,5 +187,5 @@ def _readings(run: str) -> frozenset[str]:
 
 
 def _common(letter: str) -> bool:
-    """Whether a letter is Latin or a typographic mark. Most letters that become garbled are one or the other."""
+    """Whether a character is a Latin letter or a typographic mark, as most characters are that become garbled."""
     return letter <= "\u017f" or "\u1e00" <= letter <= "\u1eff" or "\u2010" <= letter <= "\u2044"

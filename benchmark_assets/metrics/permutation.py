@@ -1,4 +1,4 @@
-"""Paired permutation tests: of two systems, by their differences per item; of two metrics, by agreement with people.
+"""Paired permutation tests: whether a system scores better than another, or a metric agrees better with people.
 
 Not here: measures of agreement (meta_evaluation), comparisons of systems in tables (significance).
 """
@@ -22,7 +22,8 @@ ROUNDING = 1e-9
 class Comparison(NamedTuple):
     """Difference in agreement with people between two metrics, the first minus the second.
 
-    `p_first` and `p_second` are one-sided p-values for the first and for the second metric agreeing better.
+    `p_first` and `p_second` are one-sided p-values of two tests: whether the first metric agrees better, and whether
+    the second metric does.
     """
 
     difference: float
@@ -44,21 +45,21 @@ def exchanges(items: int) -> NDArray[np.int8]:
 
 
 def at_least_observed(differences: Floats) -> Floats:
-    """One-sided p-values for the first of two systems being better, shape (pairs, items) to (pairs,).
+    """One-sided p-values of the test whether the first of two systems is better, shape (pairs,).
 
-    `differences` are the first system's scores minus the second's, 0 for items without both.
+    `differences` are the first system's scores minus the second's, shape (pairs, items); 0 for items without both.
 
     Notes
     -----
     Each trial exchanges the two systems in random items, so the sum of differences changes signs at random.
-    p = (hits + 1) / (trials + 1) with a hit for a sum of at least the observed one.
+    p = (hits + 1) / (trials + 1), where a hit is a trial whose sum is at least the observed sum.
     """
     sums, observed = _exchanged_sums(differences), differences.sum(axis=1)
     return _p(sums, observed, ROUNDING * np.abs(differences).sum(axis=1))
 
 
 def compare_accuracy(gold: Floats, metrics: Floats) -> list[Comparison]:
-    """Compare metrics by accuracy: the mean over items of the share of pairs of systems that they order like people.
+    """Compare metrics by accuracy: the share of pairs of systems that a metric orders as people do, mean over items.
 
     Parameters
     ----------
@@ -69,16 +70,16 @@ def compare_accuracy(gold: Floats, metrics: Floats) -> list[Comparison]:
 
     Returns
     -------
-    One comparison for each pair of metrics, in the order of `itertools.combinations`. It is NaN if no item has two
-    outputs with all three scores.
+    One comparison for each pair of metrics, in the order of `itertools.combinations`. A comparison is NaN if no item
+    has two outputs with all three scores.
 
     Notes
     -----
     PERM-BOTH of Deutsch et al. 2021: both metrics are standardized, and each trial exchanges their scores in random
     outputs. Ties count as in acc-eq with an epsilon of 0. Let u and v be 1 for outputs that keep their scores in a
-    trial, and -1 for others. Whether a pair of outputs is ordered right is a polynomial a + b u + c v + d u v for the
-    first metric, and a - b u - c v + d u v for the second. So the difference between the metrics is linear in the
-    signs, and its coefficients are computed once for all trials.
+    trial, and -1 for others. Whether a pair of outputs is ordered right (1 or 0) is given by a polynomial
+    a + b u + c v + d u v for the first metric, and a - b u - c v + d u v for the second. So the difference between the
+    metrics is linear in the signs, and its coefficients are computed once for all trials.
     """
     pairs = [_standardized(gold, *two) for two in combinations(metrics, 2)]
     coefficients = np.array([_accuracy_coefficients(*scores).ravel() for scores in pairs]).reshape(len(pairs), -1)
@@ -89,9 +90,10 @@ def compare_accuracy(gold: Floats, metrics: Floats) -> list[Comparison]:
 
 
 def compare_pearson(gold: Floats, metrics: Floats) -> list[Comparison]:
-    """Compare metrics by their Pearson correlation with people over all outputs; otherwise as `compare_accuracy`.
+    """Compare metrics by their Pearson correlation with people over all outputs.
 
-    NaN if the scores by people or by a metric are constant.
+    Arguments and result are as in `compare_accuracy`, but a comparison is NaN if the scores by people or by one of the
+    two metrics are constant.
     """
     pairs = [_standardized(gold, *two) for two in combinations(metrics, 2)]
     fixed, exchanged = [], []
@@ -115,7 +117,7 @@ def compare_pearson(gold: Floats, metrics: Floats) -> list[Comparison]:
 
 
 def _accuracy_coefficients(people: Floats, first: Floats, second: Floats) -> Floats:
-    """Coefficients of the signs of all outputs in the difference of accuracies, shape (systems, items)."""
+    """Coefficient of each output's sign in the difference between two metrics' accuracies, shape (systems, items)."""
     low, high = np.triu_indices(len(people), k=1)
     order = np.sign(people[low] - people[high])
     compared = np.isfinite(order)
@@ -149,12 +151,12 @@ def _standard(scores: Floats) -> Floats:
 
 
 def _comparable(people: Floats) -> bool:
-    """Whether any item has the scores of two systems."""
+    """Whether any item has scores of at least two systems."""
     return bool((np.isfinite(people).sum(axis=0) > 1).any())
 
 
 def _exchanged_sums(terms: Floats) -> Floats:
-    """For each trial, sums of terms whose signs are exchanged: from shape (columns, places) to (trials, columns)."""
+    """Sums of `terms`, shape (columns, places), with the signs of each trial: shape (trials, columns)."""
     return signed_sums(terms.T, exchanges(terms.shape[1]))
 
 

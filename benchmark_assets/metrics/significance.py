@@ -46,7 +46,7 @@ def differences(statistics: Floats, units: Units, scores: Callable[[Floats], Flo
     statistics
         Shape (systems, passages, statistics), as in `measures.Panel`.
     units
-        Number of each passage's unit, shape (passages,).
+        Index of each passage's unit, shape (passages,).
     scores
         Maps sums of statistics, shape (..., statistics), to scores, shape (...), as `Measure.of` does.
 
@@ -115,8 +115,8 @@ def sign_test(differences: Floats, influences: Floats, shares: Floats) -> Floats
 
     Notes
     -----
-    The share of the patterns of signs whose sum is at least as far from 0 as the difference, including the observed
-    pattern. Sums that are equal up to rounding count as ties, so that equal systems have p = 1.
+    p is the share of all patterns of signs, the observed pattern included, whose sum is at least as far from 0 as the
+    difference. Sums that are equal up to rounding count as ties, so that equal systems have p = 1.
     """
     counts = (shares > 0).sum(axis=0)
     few, many = counts == FEWEST, counts > FEWEST
@@ -138,8 +138,9 @@ def holm_by_system(pairs: Iterable[tuple[str, str]], p: Floats) -> Floats:
     Notes
     -----
     Holm's method is applied to the pairs of each system. A pair thus gets two corrected values and keeps the larger
-    one. Pairs with a smaller p-value do not raise the factor of a larger p-value. A system that is clearly better or
-    worse than two others therefore does not affect their comparison, whereas it does in Holm's method over all pairs.
+    one. The factor of a p-value does not count pairs with smaller p-values. A system that is clearly better or worse
+    than two other systems therefore does not affect the comparison of the two. It would if Holm's method were
+    applied to all pairs at once.
     NaN stays NaN.
     """
     pairs = list(pairs)

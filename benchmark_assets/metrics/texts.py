@@ -23,7 +23,7 @@ _RETURNS = 0.9
 
 
 class Loop(NamedTuple):
-    """A string repeated back to back in a text: how many times it occurs, and the characters of all occurrences."""
+    """A string repeated back to back in a text: how many times it occurs, and the total length of the occurrences."""
 
     times: float
     characters: int
@@ -144,7 +144,7 @@ def last_mark(text: str) -> str:
 
 
 def _recurrence(letters: str) -> float:
-    """How many times a string repeats its beginning, if the repetitions cover at least `_RETURNS` of it; else 1."""
+    """How many times a string repeats its beginning, if the repetitions cover at least the share `_RETURNS`; else 1."""
     for period in _returns(letters):
         length = period + _shared(letters, letters[period:])
         if length >= _RETURNS * len(letters):

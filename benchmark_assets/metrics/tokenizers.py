@@ -1,4 +1,4 @@
-"""The tokenizer of BLEU for a corpus: named in its description, or chosen by the script of the target language.
+"""The tokenizer that BLEU uses for a corpus: named in the description, or chosen by the target language's script.
 
 Here: the choice and loading of sacrebleu's tokenizers. Not here: tokens of texts (metrics.tokens).
 """
@@ -38,8 +38,8 @@ def tokenizer_of(language: str) -> str:
     Parameters
     ----------
     language
-        BCP 47 or ISO 639 tag. A script in the tag takes precedence over the script that the language usually has, by
-        CLDR's likely subtags: `bo-Latn` is Tibetan with spaces between syllables.
+        BCP 47 or ISO 639 tag. A script in the tag takes precedence over the usual script of the language (according to
+        CLDR's likely subtags): `bo-Latn` is Tibetan with spaces between syllables.
 
     Notes
     -----
@@ -100,7 +100,7 @@ def load(name: str) -> BaseTokenizer:
 
 
 def tokenizer_signature(name: str) -> str:
-    """sacrebleu's signature of a tokenizer, with the version of MeCab; only its name if its libraries are missing."""
+    """sacrebleu's signature of a tokenizer, with the version of MeCab; only the name if a library is missing."""
     try:
         return str(load(name).signature())  # type: ignore[no-untyped-call]
     except BadInput:

@@ -19,7 +19,10 @@ _CHRF = CHRF()
 
 
 class Vocabulary(dict[str, int]):
-    """Maps words to numbers in order of first occurrence; stores each word's token numbers. `cut` tokenizes a word."""
+    """Numbers words in order of first occurrence, and stores the numbers of each word's tokens.
+
+    `cut` divides a word into tokens.
+    """
 
     def __init__(self, cut: Callable[[str], list[str]]) -> None:
         super().__init__()
@@ -28,7 +31,7 @@ class Vocabulary(dict[str, int]):
         self._tokens, self._bounds = array("q"), array("q", [0])
 
     def __missing__(self, word: str) -> int:
-        """Number and tokenize a new word."""
+        """Assign a number to a new word, and tokenize the word."""
         self[word] = number = len(self)
         self._tokens.extend(self._numbers[token] for token in self._cut(word))
         self._bounds.append(len(self._tokens))
@@ -59,13 +62,14 @@ class Vocabulary(dict[str, int]):
 
 
 def bleu_words(text: str, words: list[str], tokenizer: str = DEFAULT) -> list[str]:
-    """The parts of a text that a tokenizer can tokenize independently: the whole text or, for 13a, mostly its words.
+    """The parts of a text that a tokenizer can tokenize independently: the whole text, or its words for 13a.
 
     Notes
     -----
     The rules of 13a depend on one adjacent character at most, and treat all white space alike. Only two rules affect
     more than one word: a hyphen at the end of a line joins two words, and the removal of `<skipped>` may expose such a
-    hyphen. Other tokenizers treat the ends of a text differently from its middle, or look at whole sentences.
+    hyphen. Texts to which one of them may apply are not divided. Other tokenizers treat the ends of a text differently
+    from its middle, or look at whole sentences.
     """
     text = text.rstrip()
     return [text] if tokenizer != DEFAULT or "-\n" in text or "<skipped>" in text else words

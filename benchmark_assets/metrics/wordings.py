@@ -4,8 +4,8 @@
 Here: regular expressions for texts in NFKC and lower case, with straight apostrophes. Not here: decisions from matches
 (metrics.packaging).
 
-A refusal is recognized by two parts, so that unlisted wordings are found, too: stems that deny something (`DENIALS`)
-and stems of the task that is denied (`TASKS`). Stems cover inflected forms.
+A refusal has two parts: a stem that denies something (`DENIALS`), and a stem of the task that is denied (`TASKS`). Any
+such pair in one language counts, so that refusals in unlisted wordings are found, too. Stems cover inflected forms.
 """
 
 import re

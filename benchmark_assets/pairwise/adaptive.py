@@ -122,10 +122,10 @@ def interval(
     to a population of items. Let I(S) be the sum of σ(d) σ(-d) over the pairs S. The difference between the strength
     from the judged pairs and the strength from all pairs then has the variance
     φ I(open) / (I(judged) I(all)) + τ² Σ_i (I_i(all) / I(all) - I_i(judged) / I(judged))².
-    The sum is over items i. It vanishes if the judged pairs contain the same share of each item's information. Both
-    parameters are estimated from the residuals of `matches`: φ is the variance of verdicts relative to that of single
-    coin tosses (about one half if the two orders of a pair are independent tosses); τ² is the variance of the
-    candidate's strength over items, by the method of moments.
+    The sum is over items i. The sum vanishes if the judged pairs contain the same share of every item's information.
+    Both φ and τ² are estimated from the residuals of `matches`. φ is the variance of match results, divided by the
+    variance of single coin tosses (about one half if the two orders of a pair are independent tosses). τ² is the
+    variance of the candidate's strength over items, by the method of moments.
     """
     strength = float(fit_fixed(*_counts(matches, strengths)))
     if math.isnan(strength):
@@ -159,7 +159,10 @@ def interval(
 
 
 def _estimate(matches: pl.DataFrame, strengths: Mapping[str, float]) -> float:
-    """The candidate's log-strength, shrunk towards the mean of the anchors by one tied match against that mean."""
+    """The candidate's log-strength, with one added tie against a system of the anchors' mean strength.
+
+    The tie shrinks the estimate towards this mean, and keeps it finite.
+    """
     anchor_strengths, wins, losses = _counts(matches, strengths)
     mean = [sum(strengths.values()) / len(strengths)]
     half = [0.5]

@@ -41,8 +41,7 @@ rubric_sentinel = study_asset(RubricSentinels, None, "pairwise", [reference, "so
 def anchor_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Scores of the anchors of each base set against each other: win rate, strength and LT by slice, and LT at equal
-    length."""
+    """Scores of each base set's anchors against each other, by slice: win rate, strength, LT, LT at equal length."""
     contracts = {row["base_set"]: scores.contract(row) for row in warehouse.read("base_set").iter_rows(named=True)}
 
     def compute(_: pl.DataFrame) -> Computed:
@@ -74,7 +73,7 @@ def pairwise_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Scores of a model against the anchors of each base set: win rate and LT by slice, and LT at equal length.
+    """Scores of a model against the anchors of each base set, by slice: win rate, LT, and LT at equal length.
 
     Each model is fitted separately. A model that is no longer registered keeps its scores, with the contract under
     which they were computed. The same holds for a model that was compared with a base set whose judge is unknown.

@@ -442,7 +442,9 @@ def _languages(warehouse: Warehouse, folder: Path, manifest: Manifest) -> tuple[
         source, target = languages[corpora[item.passage]]
         if source and target and item.direction != f"{source}-{target}":
             problem = f"is {item.direction}, but the direction of the corpus of {item.passage} is {source}-{target}"
-            raise BadInput(folder / MANIFEST, f"items.{number}.direction", problem, "write the direction of the corpus")
+            raise BadInput(
+                folder / MANIFEST, f"items.{number}.direction", problem, "give the item the direction of its corpus"
+            )
         pairs.add((source, target))
     return pairs.pop() if len(pairs) == 1 else (None, None)
 

@@ -146,7 +146,7 @@ def without_units(wins: Floats, strengths: Floats) -> tuple[Floats, Floats]:
 
 
 def without_units_fixed(anchors: Floats, wins: Floats, losses: Floats, strength: float) -> tuple[Floats, Floats, float]:
-    """Log-strength of one system against fixed anchors: values without each unit, derivatives, and variance.
+    """Log-strength of one system against fixed anchors: with each unit left out in turn, its derivatives, its variance.
 
     Parameters
     ----------
@@ -160,7 +160,8 @@ def without_units_fixed(anchors: Floats, wins: Floats, losses: Floats, strength:
     Returns
     -------
     without
-        Log-strength without each unit, shape (units,); NaN if all matches of the system are in one unit.
+        Log-strength with each unit left out, shape (units,). If all matches of the system are in one unit, the value
+        without this unit is NaN.
     weights
         Derivatives of the strength with respect to the strengths of the anchors, shape (anchors,). Their sum is 1.
     variance
@@ -239,7 +240,7 @@ def log_shares(strengths: Floats) -> tuple[Floats, Floats]:
 
 
 def _curvature(information: Floats) -> Floats:
-    """Negative Hessian of the log-likelihood, from the Fisher information of each pair; both of shape (..., n, n)."""
+    """Negative Hessian of the log-likelihood, from the Fisher information of each pair, shape (..., n, n)."""
     diagonal = np.eye(information.shape[-1])
     apart = information * (1 - diagonal)
     curvature: Floats = apart.sum(axis=-1, keepdims=True) * diagonal - apart

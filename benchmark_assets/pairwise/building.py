@@ -120,7 +120,9 @@ def read_items(warehouse: Warehouse, path: Path) -> pl.DataFrame:
     rows = rows.join(corpora, on="corpus", how="left", maintain_order="left")
     if (incomplete := rows.filter(pl.any_horizontal(pl.col(LANGUAGES).is_null()))).height:
         problem = f"is in the corpus {incomplete['corpus'][0]}, whose languages are not known"
-        raise BadInput(path, incomplete["passage"][0], problem, "name a reference with its language in the description")
+        raise BadInput(
+            path, incomplete["passage"][0], problem, "list a reference, with its language, in the description"
+        )
     direction = pl.concat_str(LANGUAGES, separator="-")
     return rows.with_columns(direction=direction).drop("corpus")
 
@@ -432,7 +434,7 @@ class Report(NamedTuple):
     `anchors` has the rows of `anchor_score`: the slice 'overall' comes first, and each slice lists the anchors from the
     highest overall win rate to the lowest. `spread` is the result of the function `spread`. `contract` and `signature`
     state what the numbers depend on. `problem` is the reason why no finite overall strengths exist, or states how many
-    resamples lack them; otherwise it is None.
+    resamples have no finite strengths; otherwise it is None.
     """
 
     anchors: pl.DataFrame

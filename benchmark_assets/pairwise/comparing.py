@@ -42,7 +42,10 @@ class Contenders(NamedTuple):
 
 
 def sides(orders: Literal["both", "one"], *key: str) -> tuple[Side, ...]:
-    """The sides on which to show a text: A and B, or one side drawn by a hash of `key`, the same in every process."""
+    """The sides on which to show a text: A and B for both orders; for one order, a side drawn by a hash of `key`.
+
+    The side is the same in every process.
+    """
     return SIDES if orders == "both" else (SIDES[int(digest(*key), 16) % 2],)
 
 

@@ -44,7 +44,7 @@ UNKNOWN = "the judge's length coefficient is unknown: {}, and there is no report
 _STEPS = 200
 _CLOSE = 1e-9
 _FAR = 50.0
-"""Absolute value of a parameter above which the likelihood counts as having no maximum."""
+"""If the absolute value of a parameter exceeds this limit, the likelihood counts as having no maximum."""
 
 _VERDICT = ["passage", "first", "second", "winner"]
 
@@ -55,16 +55,17 @@ class Matches(NamedTuple):
     Attributes
     ----------
     passages, units
-        The item of each match and the number of its unit, shape (matches,).
+        The item of each match and the index of the item's unit, shape (matches,).
     system, other
-        Numbers of the systems, shape (matches,).
+        Indices of the systems, shape (matches,).
     won
         1 if `system` won, 0 if `other` won, ½ if the winner changed with the order, shape (matches,).
     orders
         Number of orders with a winner, shape (matches,).
     covariates
         Shape (matches, 2): log of the ratio of `system`'s text length to `other`'s, and the mean position over orders,
-        with 1 if `system` was shown as A and -1 otherwise. Both are 0 if a text is blank, because no judge saw it.
+        with 1 if `system` was shown as A and -1 otherwise. Both are 0 if one of the texts is blank, because no judge
+        saw the pair.
     """
 
     passages: NDArray[np.object_]
@@ -87,9 +88,9 @@ class JudgeEffects(NamedTuple):
     """Influences on the verdicts of a judge besides quality.
 
     `length` is in logits of a verdict per unit of log length ratio. `position` is the number of logits that a text
-    gains if shown as A, and None if both orders were judged. `ties` is Davidson's parameter: 2 if the winner changes
-    with the order as often as between two independent verdicts, less if the orders agree more often, and more if the
-    judge chooses by position.
+    gains if shown as A, and None if both orders were judged. `ties` is Davidson's parameter. It is 2 if the verdicts in
+    the two orders of a pair disagree as often as independent verdicts would. It is lower if they agree more often, and
+    higher if the judge chooses by position.
     """
 
     length: Estimate
@@ -192,14 +193,14 @@ def with_anchor_control(
 
 
 def _with_ends(estimates: Mapping[str, Estimate]) -> dict[str, float | None]:
-    """Estimates and the ends of their intervals by column."""
+    """Values and interval bounds of estimates, by column name."""
     return {f"{name}{end}": value for name, of in estimates.items() for end, value in zip(ENDS, of, strict=True)}
 
 
 def _joined(
     scores: pl.DataFrame, rows: Sequence[Mapping[str, object]], table: str, system: str, columns: Sequence[str]
 ) -> pl.DataFrame:
-    """Join scores with `rows`, which contain the other columns of the table for each system and slice."""
+    """Complete the scores to rows of `table`: `rows` has the missing `columns` for each system and slice."""
     kinds = schema(table, "judge_standing")
     controlled = pl.DataFrame(rows, schema={name: kinds[name] for name in (system, "slice", *columns)})
     joined = scores.join(controlled, on=[system, "slice"], how="left", maintain_order="left")
@@ -288,7 +289,7 @@ def judge_effects(
 def _of_anchors(
     matches: Matches, anchors: Sequence[str], columns: Sequence[int]
 ) -> tuple[Mapping[str, Estimate], str]:  # fmt: skip
-    """Estimates from the matches of anchors, by name, and the reason to report if the length coefficient is unknown.
+    """Estimates by name, from the matches of anchors; and the reason to report if the length coefficient is unknown.
 
     `columns` are the indices of the covariates to use.
     """
@@ -359,7 +360,10 @@ def at_equal_length(matches: Matches, systems: int, effects: JudgeEffects) -> li
 
 
 def _widened(estimate: Estimate, below: Floats, above: Floats) -> Estimate:
-    """Widen the interval of an estimate with MOVER. `below` and `above` are independent changes, shape (changes,)."""
+    """Widen the interval of an estimate with MOVER.
+
+    `below` and `above` are changes of the estimate from independent causes, downward and upward, shape (causes,).
+    """
     value, low, high = estimate
     if value is None or low is None or high is None:
         return estimate
@@ -448,7 +452,7 @@ def davidson(design: Floats, matches: Matches, offset: Floats, log_ties: float |
 
 
 def _scale(ties: Floats) -> Floats:
-    """Increase of the linear predictor per unit of a verdict's log-odds, for tie parameters of any shape."""
+    """Increase of the linear predictor per unit of a verdict's log-odds, for tie parameters in an array."""
     scales: Floats = (2 + np.minimum(ties, 2)) / 4
     return scales
 

@@ -1,4 +1,4 @@
-"""The examination of the judges of base sets and of rubrics. A judge gets the same questions as for its votes.
+"""The examination of the judges of base sets and of rubrics. The questions are the ones that judges get about outputs.
 
 Here: the examined judges, the content of a question, the verdict on the judge of a base set, and the judge's length
 coefficient. Not here: sentinels and rounds (examination).
@@ -31,7 +31,7 @@ def of_base_sets(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
 
 
 def padding_of_base_sets(warehouse: Warehouse) -> dict[str, list[Estimate]]:
-    """Length coefficients of the judge of each base set from padded texts, one for each direction."""
+    """Length coefficients of each base set's judge, estimated from padded texts: one for each direction."""
     columns = ["judge", "aspect", "direction", "length", "length_low", "length_high"]
     rows = warehouse.read("judge_report", pl.DataFrame({"purpose": ["comparison"]}), columns).drop_nulls("length")
     of_cards = {(judge, aspect, direction): Estimate(*of) for judge, aspect, direction, *of in rows.iter_rows()}
@@ -42,9 +42,9 @@ def padding_of_base_sets(warehouse: Warehouse) -> dict[str, list[Estimate]]:
 
 
 def _reports(warehouse: Warehouse) -> dict[tuple[str, str], list[Report]]:
-    """Report cards of each base set, by base set and direction ('' for all directions).
+    """Report cards of each base set's judge, by base set and direction ('' for all directions).
 
-    A base set has the cards of its judge for the language pairs of its items.
+    Only cards for the language pairs of the base set's items are included.
     """
     languages = corpus_languages(warehouse)
     judges = warehouse.read("base_set", columns=["base_set", "judge"])
@@ -59,7 +59,7 @@ def _reports(warehouse: Warehouse) -> dict[tuple[str, str], list[Report]]:
 
 
 def of_slices(warehouse: Warehouse, slices: Iterable[tuple[str, str]]) -> list[Standing]:
-    """The verdict on the judge, for each pair of base set and slice. A slice of one direction, such as 'ja-en easy',
+    """The verdict on the judge for each base set and slice in `slices`. A slice of one direction, such as 'ja-en easy',
     depends only on the examination in this direction."""
     standings = of_base_sets(warehouse)
     return [standings.get((base_set, name.partition(" ")[0]), standings[base_set, ""]) for base_set, name in slices]
@@ -75,7 +75,7 @@ class ComparisonSentinels(PairExaminations):
     name = "comparison_sentinel"
 
     def examinees(self) -> Iterator[Examinee]:
-        """The registered judges of base sets that have items from corpora that request an examination."""
+        """The registered judges of base sets with items from a corpus that requests an examination."""
         registry = self.provider.registry()
         of_corpora = directions(self.warehouse)
         items = self.warehouse.read("base_set_item", columns=["base_set", "passage"])

@@ -39,8 +39,10 @@ class Contest(NamedTuple):
 def match(
     output: tuple[str, str], base_set: str, anchor: str, side: Side, template: Template[Side], pair: Contenders
 ) -> Item:
-    """The item of a comparison between an output (model and passage) and the text of an anchor. `side` is the side of
-    the output."""
+    """The item of a comparison between an output (model and passage) and the text of an anchor.
+
+    `side` is the side on which the output is shown.
+    """
     key = {"base_set": base_set, "anchor": anchor, "shown": side}
     return Item(output, key, template, pair._asdict(), settled(pair))
 
@@ -160,7 +162,7 @@ class Comparisons(OutputStudy[Contest]):
 
 
 def text_lengths(warehouse: Warehouse, base_set: str, outputs: pl.DataFrame) -> pl.DataFrame:
-    """Lengths of a base set's anchor texts on all its items, and of the given outputs (columns `model` and `passage`).
+    """Lengths of all anchor texts of a base set, and of the given outputs (columns `model` and `passage`).
 
     Returns
     -------

@@ -62,7 +62,7 @@ def rubrics(warehouse: Warehouse) -> dict[str, Rubric]:
 
 
 def reference_of(passage: str, references: Mapping[str, str]) -> str:
-    """The reference of a passage that judges see with every output; `references` maps translators to texts.
+    """The reference that judges see with every output of a passage; `references` maps translators to texts.
 
     A hash of passage and translator chooses the reference. Within a corpus, every translator is therefore chosen about
     equally often. All models and judges get the same reference. A new translator changes the reference of a passage
@@ -102,7 +102,7 @@ class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
     name = "rubric_vote"
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[tuple[Template[Mark], ...]]]:
-        """Outputs of the corpora that name judges, for passages with a complete reference."""
+        """Outputs for passages with a complete reference, in the corpora whose rubric names judges."""
         judges_of = {corpus: rubric.judges for corpus, rubric in rubrics(self.warehouse).items() if rubric.judges}
         outputs = partitions.select(OUTPUT).filter(CORPUS.is_in(list(judges_of)))
         references = self.warehouse.read("reference", outputs.select("passage"), ["passage", "complete"])
@@ -149,7 +149,7 @@ def summarize(votes: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `SUMMARY`, one row for each model, corpus and judge. `outputs` counts all votes, and `abstained` those
+    Columns of `SUMMARY`, one row for each model, corpus and judge. `outputs` counts all votes, `abstained` the votes
     without a mark. All other numbers are about votes with a mark. The shares are in [0, 1]: `useful` for marks of 3 or
     more, `perfect` for marks of 5, `flagged` for outputs that the judge calls perfect (table 5). Shares and mean are
     null if there is no mark.

@@ -55,7 +55,7 @@ CONTROLLED = [
 """Columns of `pairwise_score` that the module `controlled` computes."""
 
 _NO_MATCHES = (0, 0, 0.0, 0, 0)
-"""The counts of `tallies` for an anchor that was never judged."""
+"""Counts, as in `tallies`, of an anchor that was never judged."""
 
 PAIRWISE_SCORE = schema("pairwise_score", "judge_standing", *CONTROLLED)
 
@@ -71,7 +71,7 @@ class Slice(NamedTuple):
 class Field(NamedTuple):
     """Wins and strengths of the anchors of a base set on the items of a slice.
 
-    `units` are the numbers of the items' units. `wins` are the wins of the row's anchor against the column's anchor in
+    `units` has the index of each item's unit. `wins` are the wins of the row's anchor against the column's anchor in
     each unit, shape (units, anchors, anchors). `strengths` are the log-strengths of the anchors, shape (anchors,), NaN
     if no finite strengths exist. `verdicts` is the number of verdicts per match: 2 if both orders were judged.
     """
@@ -295,7 +295,7 @@ def candidate_scores(
 
 
 def _joint(wins: Floats, strengths: Floats, verdicts: float, systems: list[int]) -> list[list[Estimate]]:
-    """Strength, LT and EN of some systems of a joint fit, each with its interval; `wins` has shape (units, n, n)."""
+    """Strength, LT and EN, with their intervals, of `systems` in a joint fit; `wins` has shape (units, n, n)."""
     if np.isnan(strengths).any():
         return [[NONE] * len(systems)] * 3
     without, covariance = without_units(wins, strengths)
@@ -331,7 +331,7 @@ def scaled(log_odds: Estimate) -> Estimate:
 
 
 def _win_rates(wins: Floats, losses: Floats, verdicts: float) -> list[Estimate]:
-    """Win rates of systems with their intervals; None without matches.
+    """Win rates of systems with their intervals; None for a system without matches.
 
     `wins` and `losses` against each opponent in each unit have the shape (units, systems, opponents).
     """

@@ -1,7 +1,7 @@
 """Assets for reporting: a summary of each model, comparisons of all systems, and the report.
 
-Every table includes the human translators as systems. A translator is scored against the other translators, so with
-one reference fewer than a model; the column `mean_references` is the mean number of references.
+Every table includes the human translators as systems. A translator is scored against the other translators, and so has
+one reference fewer than a model. The column `mean_references` is the mean number of references.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -175,7 +175,7 @@ def closest_share(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     "human_difference",
 )
 def human_range(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Verdict on each model against the human translators: better, among or worse. Both have the same references."""
+    """Whether each model is better than, among or worse than the human translators, given the same references."""
     rows = people.differences(left_out_scores(*comparable(warehouse)), units(warehouse))
     return {"human_range": people.verdicts(rows), "human_difference": rows}
 

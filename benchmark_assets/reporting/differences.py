@@ -97,7 +97,8 @@ class Differences(NamedTuple):
         Names by kind of change: 'added', 'removed' or 'changed'. Only texts of passages in both packages are
         included.
     scores
-        Columns of `SCORES`: a row for each measure and each model in both packages, over the passages in both.
+        Columns of `SCORES`: a row for each measure and each model that is in both packages. Only passages with a score
+        in both packages count.
         `changed` is the number of passages whose outputs differ. `verdict` is 'better', 'worse', 'noise' or
         `ANOTHER_METHOD`.
     further
@@ -194,7 +195,7 @@ def page(changes: Differences) -> str:
 
 
 def _further(old: Package, new: Package) -> pl.DataFrame:
-    """Changes in scores that have intervals and are in both packages: rows with the columns of `BESIDE`."""
+    """Changes of the scores in `FURTHER` that have intervals in both packages: rows with the columns of `BESIDE`."""
     parts = [pl.DataFrame(schema=BESIDE)]
     for table, (name, system, of, value, method) in FURTHER.items():
         if table not in old.tables or table not in new.tables:

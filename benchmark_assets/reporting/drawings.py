@@ -26,7 +26,8 @@ SIGNIFICANT, INSIGNIFICANT = "p < 0.05, corrected", "not significant"
 def _of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> Callable[[Warehouse], Drawn]:
     """Make a function that yields the charts of an asset for each corpus.
 
-    `sections` return the exhibits of a corpus. An exhibit's chart belongs to the asset that is its first source.
+    Each function in `sections` returns exhibits of a corpus. The asset gets the charts of those exhibits whose first
+    source it is.
     """
 
     def draw(warehouse: Warehouse) -> Drawn:

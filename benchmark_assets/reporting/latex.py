@@ -66,7 +66,7 @@ def write(warehouse: Warehouse, folder: Path, corpus: str | None = None) -> list
     Raises
     ------
     BadInput
-        For an unknown corpus, a folder that already exists, or if no table has rows.
+        If the corpus is unknown, the folder already exists, or no table has rows.
     """
     folder = folder.resolve()
     check_vacant(folder)
@@ -136,7 +136,7 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
     board = best_first(warehouse.read("leaderboard", key)).sort("kind", descending=True, maintain_order=True)
     yield _table(
         "palibench-6", f"{corpus}: models by similarity to the closest reference; each human translator is scored "
-        "against the others, so with one fewer reference.", board, "leaderboard", KEYS,
+        "against the other translators, and so has one reference fewer.", board, "leaderboard", KEYS,
         ("passages", "sim_best", "drift", "length_ratio", "comet_avg", "chrf", "bleu", "outlier_rate"),
     )  # fmt: skip
     shares = warehouse.read("closest_share", key).sort("kind", "system", descending=[True, False])
@@ -240,9 +240,9 @@ def _table(
     name: str, caption: str, rows: pl.DataFrame, table: str, texts: Sequence[str], numbers: Sequence[str],
     others: Iterable[str] = (),
 ) -> LatexTable:  # fmt: skip
-    """A LaTeX table of `rows` with the columns `texts`, `numbers` and `others`, in this order.
+    """A LaTeX table with columns of `rows`: first `texts`, then `numbers`, then `others`.
 
-    `texts` and `numbers` are columns of the warehouse's `table`, and are formatted as the catalogue declares.
+    `texts` and `numbers` name columns of the warehouse's `table`; they are formatted as the catalogue declares.
     """
     shown = rows.select(*cells(table, *texts, *numbers), *others)
     return LatexTable(name, caption, shown, len(texts), rows["signature"].to_list())

@@ -1,4 +1,4 @@
-"""Models and human translators, scored against the same references: those of all translators except one.
+"""Scores of models and human translators against the same references: the references of all translators except one.
 
 Here: scores from similarities, without vectors. Not here: comparisons (people), thresholds (outliers).
 """

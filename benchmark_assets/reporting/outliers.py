@@ -1,4 +1,4 @@
-"""Outlier thresholds that a given share of human translations exceeds; share of each system's texts above them.
+"""Outlier thresholds that a given share of human translations exceeds; share of each system's texts above a threshold.
 
 Here: thresholds of the adjusted drift, by number of references. Not here: the published threshold (metrics.measures),
 scores against the same references (left_out).
@@ -190,7 +190,7 @@ def _against_subsets(similarities: Floats) -> Iterator[tuple[int, int, Floats, F
 
 
 def _subsets(texts: int, count: int) -> NDArray[np.int64]:
-    """All subsets of `count` numbers below `texts`, but at most `SUBSETS` random ones; shape (subsets, count)."""
+    """All subsets of `count` numbers below `texts`, or `SUBSETS` random subsets if there are more; (subsets, count)."""
     if comb(texts, count) <= SUBSETS:
         return np.array(list(combinations(range(texts), count)))
     draws = np.random.default_rng(SEED).random((SUBSETS, texts))

@@ -52,7 +52,7 @@ def differences(scores: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
 
 
 def signatures(scores: pl.DataFrame, units: pl.DataFrame, method: str) -> pl.DataFrame:
-    """Signature of each corpus: embedders, `method` and units. Other arguments are as in `differences`."""
+    """Signature of each corpus: embedders, `method`, kind of units. `scores` and `units` are as in `differences`."""
     kinds = units.select(CORPUS, "unit_kind").unique("corpus")
     makers = scores.group_by("corpus").agg(embedders=pl.col("embedder").unique().sort().str.join(", "))
     signature = pl.format("embedder: {}; {}; units: {}", "embedders", pl.lit(method), "unit_kind")

@@ -48,10 +48,11 @@ SIZE = "11px"
 
 
 def plots(warehouse: Warehouse, asset: str) -> Mapping[str, str]:
-    """Metadata entry `plot` with the charts of an asset as images in Markdown; empty if there are no charts.
+    """Metadata entry `plot`: the charts of an asset as images in Markdown.
 
-    Also empty if the environment variable VARIORUM_PLOTS is `off`: drawing takes up to a second per asset, and is
-    useful only in Dagster's UI. If drawing fails, the asset still succeeds; the entry and the log have the error.
+    There is no entry if there are no charts, or if the environment variable VARIORUM_PLOTS is `off`: drawing takes up
+    to a second per asset, and is useful only in Dagster's UI. If drawing fails, the asset still succeeds; the entry and
+    the log show the error.
     """
     if os.environ.get("VARIORUM_PLOTS") == "off":
         return {}

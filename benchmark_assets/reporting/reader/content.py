@@ -1,4 +1,4 @@
-"""Content of a reader: passages with texts, outputs, scores and judgments, and an overview of all outputs for filters.
+"""Content of a reader: passages with texts, outputs, scores and judgments; an overview of all outputs, to filter them.
 
 Here: rows, rights and the form of the records. Not here: files (writing), code that runs in the browser (reader.js),
 the sample for annotators (adjudication.annotation).
@@ -201,7 +201,10 @@ def _metrics(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, st
 
 
 def _metric_errors(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
-    """Errors that metrics marked in each output, without duplicates among references: `metric`, `severity`, `span`."""
+    """Errors that metrics marked in each output: `metric`, `severity`, `span`.
+
+    An error that a metric marked with several references is listed once.
+    """
     rows = warehouse.read("metric_span", passages, [*KEY, "metric", "severity", "start", "end"]).unique()
     rows = rows.sort("metric", "start", "end", "severity").with_columns(span=pl.concat_list("start", "end"))
     return _by_output(rows.drop("start", "end"), ())
@@ -210,8 +213,8 @@ def _metric_errors(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[s
 def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:
     """Judgments by model and passage.
 
-    In each judgment, a list of pairs (column, text), under the key `words`, replaces the columns that the argument
-    `words` names. Empty texts are left out.
+    `words` names columns with free text. A judgment has them as a list of pairs (column, text) under the key 'words',
+    without empty texts.
     """
     judgments: dict[tuple[str, str], list[Record]] = {}
     for row in rows.iter_rows(named=True):

@@ -1,4 +1,4 @@
-"""Readers: folders of static files for a browser, in which one reads a corpus or labels its sample blind.
+"""Readers: folders of static files for a browser, to read a corpus or to label a corpus's sample blind.
 
 Here: files and folders. Not here: content of the passages (content), items and guide for annotators
 (adjudication.annotation), code that runs in the browser (reader.js).
@@ -48,8 +48,8 @@ STATIC = Path(__file__).parent
 class WrittenReader(NamedTuple):
     """Summary of a written reader: numbers of passages and of outputs (including refusals), and restricted texts.
 
-    A restricted text is named by its translator, or 'source'. `withheld` is the number of outputs that are reduced to
-    their length because they copy a restricted text.
+    `restricted` has the translator's name for each restricted reference, and 'source' for a restricted source.
+    `withheld` is the number of outputs that are reduced to their length because they copy a restricted text.
     """
 
     passages: int
@@ -72,8 +72,8 @@ def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool 
     Raises
     ------
     BadInput
-        As `content.shown`; also for a folder that cannot be written or contains anything other than an earlier
-        reader, or if a private reader would replace a public one.
+        As `content.shown`; also if the folder cannot be written or contains anything other than an earlier reader, or
+        if a private reader would replace a public one.
     """
     folder = folder.resolve()
     _check_place(folder, private)

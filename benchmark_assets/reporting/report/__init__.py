@@ -8,4 +8,4 @@ ASSETS = [
     "understanding_comparison", "human_range", "outlier_threshold", "reference_envelope", "output_diagnostic",
     "vital_sign", "judge_report",
 ]  # fmt: skip
-"""Assets that the report reads from."""
+"""Assets whose tables the report reads."""
