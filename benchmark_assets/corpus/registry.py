@@ -132,7 +132,8 @@ def current(warehouse: Warehouse, corpus: str) -> Description:
 def sections(warehouse: Warehouse, name: str, kind: type[Section]) -> dict[str, Section]:
     """One section of the description of each corpus, by corpus. A description without this section has the defaults.
 
-    `name` is the key of the section in the description, and its column in the table `corpus`. `kind` is its class.
+    `name` is the key of the section in the description, and also the name of the column in the table `corpus` that
+    contains the section. `kind` is the class of the section.
     """
     rows = warehouse.read("corpus", columns=["corpus", name])
     return {corpus: kind.model_validate_json(text or "{}") for corpus, text in rows.iter_rows()}

@@ -133,7 +133,8 @@ class _Rows:
             self.by_frame["segment_aside"] += [(*place, *row, version) for row in rows]
 
     def _add_prose(self, document: Document, corpus: str, corrections: Corrections, segments: str) -> None:
-        """Add a document's continuous translations; `segments` hashes the sources and references of its passages."""
+        """Add a document's continuous translations. `segments` is a hash of the sources and segmented references of the
+        document's passages."""
         ids = [segment.id for passage in document.passages for segment in passage.segments]
         hashes: dict[str, str] = {}
         for prose in document.prose:

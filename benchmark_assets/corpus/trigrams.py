@@ -42,13 +42,15 @@ def trigrams(text: str) -> NDArray[np.int64]:
 
 
 def jaccard(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Jaccard similarity of two texts, in [0, 1]: shared trigrams over all trigrams, given the texts' `trigrams`."""
+    """Jaccard similarity of two texts, in [0, 1]: the number of shared trigrams, divided by the number of distinct
+    trigrams of both texts. The arguments are the `trigrams` of the texts."""
     shared = _shared(one, other)
     return shared / (len(one) + len(other) - shared)
 
 
 def containment(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Share of the smaller set of trigrams that is also in the larger set, in [0, 1], given the texts' `trigrams`."""
+    """Share of the smaller set of trigrams that is also in the larger set, in [0, 1]. The arguments are the `trigrams`
+    of two texts."""
     return _shared(one, other) / min(len(one), len(other))
 
 

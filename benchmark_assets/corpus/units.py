@@ -72,7 +72,7 @@ def divided(passages: pl.DataFrame, cluster: str = "") -> pl.DataFrame:
     passages
         Columns `passage`, `passage_id`, `document` and `position` (in the document, from 0).
     cluster
-        As in `Scoring`. A passage that a regular expression does not match is a unit of its own.
+        As in `Scoring`. If `cluster` is a regular expression, a passage that it does not match is a unit of its own.
 
     Notes
     -----

@@ -54,7 +54,7 @@ def with_errors(annotations: pl.DataFrame, spans: pl.DataFrame, controls: pl.Dat
 
 
 def by_people(annotations: pl.DataFrame) -> pl.DataFrame:
-    """Ratings by people, from rows of `with_errors` with the passage's `unit`.
+    """Ratings by people. `annotations` are rows of `with_errors`, with the passage's `unit` as a further column.
 
     Returns
     -------

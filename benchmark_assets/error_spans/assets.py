@@ -91,7 +91,7 @@ def human_span_vote(context: dg.AssetExecutionContext, warehouse: dg.ResourcePar
 def annotation_agreement(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Agreement of annotators on the errors and scores of outputs: with each other, with themselves and with judges.
 
-    For each annotator, also the share of passed attention checks, and changes over time.
+    A second table has the share of attention checks that each annotator passed, and each annotator's changes over time.
     """
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:

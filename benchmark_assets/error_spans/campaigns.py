@@ -86,7 +86,7 @@ def write_campaign(
     Raises
     ------
     BadInput
-        If the corpus is unknown, unreadable or without a sample; if an output changed after it was drawn; if the judge
+        If the corpus is unknown, cannot be read or has no sample; if an output changed after it was drawn; if the judge
         has marked no error in the corpus; if the campaign is dynamic and fewer than two models have outputs of all
         sampled passages; if there are restricted texts and `private` is false; if a name is empty, occurs twice, or
         cannot be used in Pearmut's links; or if the file exists or cannot be written.

@@ -1,4 +1,4 @@
-"""The examination of the judges of error spans, with the questions of their votes.
+"""The examination of the judges of error spans. A judge gets the same question as for its votes.
 
 Here: the examined judges and the content of a question. Not here: sentinels and rounds (examination).
 """

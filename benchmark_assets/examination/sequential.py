@@ -30,8 +30,9 @@ SHARES: Mapping[Trait, float] = {
     "padding": 0.09,
     "identical": 0.02,
 }
-"""Maximum number of sentinels of each trait, as a share of the limit of calls. Together, these sentinels need more
-calls than the limit allows, because calls that one trait does not need are used for other traits."""
+"""Maximum number of sentinels of each trait, as a share of the limit of calls. All these sentinels together would need
+more calls than the limit allows. This surplus is intended, because calls that one trait does not need are used for
+other traits."""
 
 CALLS_ABOUT_PAIRS: Mapping[Trait, int] = {"accuracy": 2, "obedience": 2, "praise": 2, "padding": 2, "identical": 1}
 """Calls about a sentinel, by trait, if the judge sees pairs of texts. Identical texts need one call, because both
@@ -67,8 +68,8 @@ def verdict(hits: Sequence[bool], threshold: Threshold) -> TraitVerdict:
     Notes
     -----
     Sequential probability ratio test (Wald 1945): the log likelihood ratio of the passing against the failing rate is
-    summed until it reaches log((1 - β) / α) or log(β / (1 - α)), with α = FALSE_PASS and β = FALSE_FAIL. These bound
-    the probabilities of a wrong verdict at the two rates, up to a factor of 1 / (1 - α) or 1 / (1 - β).
+    summed until it reaches log((1 - β) / α) or log(β / (1 - α)), with α = FALSE_PASS and β = FALSE_FAIL. At
+    the failing rate, the probability of a wrong verdict is at most α / (1 - β); at the passing rate, β / (1 - α).
     """
     total = 0.0
     for hit in hits:

@@ -94,7 +94,7 @@ def refresh(
         Whether an unpartitioned input that was never materialized counts as empty (see `assess`).
     draw
         Returns plots for Dagster's UI. Called once, after the rows are stored. The plots are attached only to the last
-        reported partition, the one on the asset's page, because a plot takes as much space as ten events.
+        reported partition, which the asset's page shows, because a plot takes as much space as ten events.
 
     Returns
     -------

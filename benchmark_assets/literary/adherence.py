@@ -54,7 +54,7 @@ _END = re.compile(r"""(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?â€¦]+["â
 
 def of_outputs(warehouse: Warehouse, keys: pl.DataFrame, english: Collection[str]) -> pl.DataFrame:
     """Rows of `term_adherence` for the outputs in `keys` (columns `model` and `passage`). A refusal counts as an empty
-    text. `english` is as for `adherence`."""
+    text. `english` has the same meaning as in `adherence`."""
     rows = [(*output, text) for output, text in texts(warehouse, keys).items()]
     outputs = pl.DataFrame(rows, schema=dict.fromkeys(["model", "passage", "text"], pl.String), orient="row")
     return adherence(outputs, warehouse.read("glossary", keys.select("passage")), english)

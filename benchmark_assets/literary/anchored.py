@@ -56,7 +56,7 @@ class _Estimate(NamedTuple):
 def anchored_scores(
     pairs: Sequence[ShownPair], verdicts: pl.DataFrame, labels: pl.DataFrame, works: pl.DataFrame, contract: str
 ) -> pl.DataFrame:
-    """Rows of `anchored_score`: one for each model of a corpus with labels.
+    """Rows of `anchored_score` for one corpus: one row for each model that has labels.
 
     Parameters
     ----------
@@ -65,8 +65,9 @@ def anchored_scores(
     verdicts
         Columns `model`, `passage` and `points`: the ensemble's points, in [0, 1].
     labels
-        People's labels: columns `model`, `passage` and `better`. A model's labeled outputs are a random sample of its
-        outputs that need a judgment, as drawn by `variorum pairs`. Several labels of an output are averaged.
+        People's labels: columns `model`, `passage` and `better`. A model's labeled outputs must be a random sample of
+        its outputs that need a judgment; `variorum pairs` draws such a sample. If an output has several labels, their
+        mean is used.
     works
         Columns `passage`, `work`, `unit` and `unit_kind`, as `works.with_works` returns them.
     """
@@ -86,7 +87,7 @@ def anchored_scores(
 def anchored_win_rates(
     pairs: Sequence[ShownPair], comparisons: pl.DataFrame, labels: pl.DataFrame, units: pl.DataFrame, contract: str
 ) -> pl.DataFrame:
-    """Rows of `anchored_win_rate`: one for each model with labels in a base set.
+    """Rows of `anchored_win_rate` for one base set: one row for each model that has labels.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def anchored_win_rates(
     comparisons
         Rows of `comparison`. The two orders of a pair are averaged.
     labels
-        Rows of `match_label`. A model's labeled matches are a random sample of its matches that need a judgment.
+        Rows of `match_label`. A model's labeled matches must be a random sample of its matches that need a judgment.
     units
         Columns `passage`, `unit` and `unit_kind`.
     """

@@ -82,10 +82,10 @@ def calibration(
     Returns
     -------
     One row for each seat, computed from the pairs on which the seat voted. It also has the weight of the seat in the
-    combination of weights that is best on all pairs. One row each for the ensemble with equal weights, with the weights
-    in use, and with the best weights. The row for the best weights is cross-validated: the verdict on a pair uses
-    weights chosen on other passages. This row is missing if there are fewer than two passages. Seats and ensembles
-    decide by the corpus's margin.
+    combination of weights that is best on all pairs. Three more rows are for the ensemble with equal weights, with the
+    weights in use, and with the best weights. The row for the best weights is cross-validated: the verdict on a pair
+    uses weights chosen on other passages. This row is missing if there are fewer than two passages. The corpus's margin
+    applies to all verdicts, including the verdicts of single seats.
     """
     pairs = against_people(literary.ensemble, votes, labels)
     if not pairs.passages:

@@ -1,4 +1,4 @@
-"""Obtain the terms of a chunk from the corpus's file, or from a model that reads source and human translation.
+"""Obtain a chunk's terms from the corpus's glossary file, or from a model that reads source and human translation.
 
 Here: the choice between file and model, the fingerprint of terms, the question and the form of its reply. Not here: the
 form of the file (glossary_file), the table's rows (references.glossary), retries (resources.provider.asking).
@@ -79,15 +79,16 @@ def read_terms(values: Mapping[str, Any]) -> list[Term]:
 
 
 Extraction = Mapping[str, list[Term]] | Template[list[Term]] | None
-"""The origin of a corpus's terms: a mapping from passages to terms if they are in a file, or the question template of a
-model, or None if the corpus names neither a file nor a model."""
+"""The origin of a corpus's terms: a mapping from passages to terms if they are in the glossary file, or the question
+template of a model, or None if the corpus names neither a file nor a model."""
 
 
 class Glossary(ItemStudy[tuple[str, Extraction]]):
-    """Terms of a chunk, with translation and gender: from a file checked by a person, or extracted by a model.
+    """Terms of a chunk, with translation and gender: from the corpus's glossary file, or extracted by a model.
 
-    The model extracts the terms from source and human translation. It is asked again only if a text, the chunk's rows
-    in the file, or the model changes. Corpora that are not literary have no terms.
+    A person writes or checks the glossary file. The model extracts the terms from source and human translation; it is
+    asked again only if one of the two texts, the chunk's rows in the file, or the model changes. Corpora that are not
+    literary have no terms.
     """
 
     name = "glossary"
@@ -127,7 +128,7 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
 
     def items(self, partitions: pl.DataFrame, how: tuple[str, Extraction]) -> Iterator[Item]:
         """One item for each passage, with its source and human translation. No question is asked if the passage is in
-        the file, if it has no human translation, or if the corpus has no extractor."""
+        the glossary file, if it has no human translation, or if the corpus has no extractor."""
         human, extraction = how
         sources = dict(self.warehouse.read("source_text", partitions, ["passage", "text"]).iter_rows())
         rendered = renderings(self.warehouse, partitions).filter(translator=human)

@@ -219,7 +219,7 @@ def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ())
                 remedy = f"{_REMEDY}; if the column is unchanged, delete the row, or add the model or corpus again"
                 raise BadInput(file, f"row {row}", "has a pair that is not in this warehouse", remedy)
             if match.texts(kind) != texts:
-                problem = f"its texts have changed ({match.model} on {match.passage})"
+                problem = f"has a pair whose texts have changed (model {match.model}, passage {match.passage})"
                 raise BadInput(file, f"row {row}", problem, "delete the row, or export the pairs again")
             answer = match, kind, annotator
             if answer in labels:

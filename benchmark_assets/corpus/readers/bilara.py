@@ -71,7 +71,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
         beside[translator, "note"] = _files(root / "comment" / own, f"_comment-{ending}", faults)
         for document in set(translations[translator]) - set(sources):
             problem, path = (
-                f"{translator} translates a document without a source file",
+                f"has no source file, but a translation by {translator}",
                 translations[translator][document],
             )
             faults[document].append(BadInput(path, document, problem, "add the source file, or remove this one"))
@@ -121,8 +121,8 @@ def _document(
 ) -> list[Document | BadInput]:
     """Return the document whose source is in `path`, or all its faults, including the given ones in `faults`.
 
-    `translations` maps translators to files. `beside` maps pairs of a translator ('' for the source) and a kind of
-    asides to files.
+    `translations` maps each translator to a file. The keys of `beside` are pairs of a translator ('' for the source)
+    and a kind of aside; its values are the files with these asides.
     """
     source = _texts(path, faults)
     if not faults and not source:

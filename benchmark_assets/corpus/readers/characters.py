@@ -12,7 +12,7 @@ _LOST = "\ufffd"
 _MISREAD = re.compile(r"â€|á[¸¹º]|[ÂÃ][¡-ª¬-º¼-¿]|[Â-ô][\x80-\x84\x86-\x9f]")
 
 _BYTES = {ord(bytes([byte]).decode("cp1252", "ignore") or chr(byte)): byte for byte in range(0x80, 0xA0)}
-"""For each character of Windows-1252 that Latin-1 lacks, its byte."""
+"""The byte in Windows-1252 of each character that Latin-1 lacks."""
 
 
 def decode(path: Path) -> str:
@@ -63,9 +63,9 @@ def clean(text: str, path: Path, key: str = "") -> str:
 def _misread(text: str) -> str:
     """A part of a text that was UTF-8 and was read as Windows-1252 or Latin-1; '' if there is none.
 
-    Such a part is a sequence that matches `_MISREAD`. If there is no such sequence, the whole text was misread if its
-    bytes in Windows-1252 are valid UTF-8 with at least two characters outside ASCII; the beginning of the text is then
-    returned. The second test finds all misread Greek, Cyrillic or Chinese.
+    There are two tests. The first finds a sequence that matches `_MISREAD`, and returns it. The second finds a text
+    whose bytes in Windows-1252 are valid UTF-8 with at least two characters outside ASCII: all of this text was
+    misread, and its beginning is returned. The second test finds all misread Greek, Cyrillic or Chinese.
     """
     if match := _MISREAD.search(text):
         return match.group()

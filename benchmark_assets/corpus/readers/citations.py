@@ -30,7 +30,7 @@ Citation = tuple[str, ...]
 citation."""
 
 Level = tuple[str, Mapping[Element, str]]
-"""The name of a level, and the number of each element at it."""
+"""The name of a level, and the number of each element at this level."""
 
 ID = "{http://www.w3.org/XML/1998/namespace}id"
 UNITS = "starts-with(name(), 'div') or self::lg or self::ab or self::p or self::l or self::seg"
@@ -45,7 +45,8 @@ _UNIQUE = 0.95
 
 
 class Scheme(NamedTuple):
-    """Names of the levels and, for each element with numbers, the depth of its first number and all its numbers."""
+    """Names of the levels (`levels`). For each element with numbers, the depth of its first number, and a tuple of all
+    its numbers (`places`). Whether the file declares the scheme (`declared`)."""
 
     levels: tuple[str, ...]
     places: dict[Element, tuple[int, Citation]]
@@ -58,8 +59,8 @@ class Cited:
 
     - `levels`: names of the levels of the scheme; `declared`: whether the file declares it.
     - `units`: the citations in order, each with the first element that has it.
-    - `repeated`: citations that occur again, each with the element. A line that is divided into several `l`, or a
-      chapter into adjacent `div`, does not count as repeated.
+    - `repeated`: citations that occur again, each with the element in which it occurs again. A line that is divided
+      into several `l`, or a chapter that is divided into adjacent `div`, does not count as repeated.
     - `starts`, `ends`: the citation of the text that follows the start or the end of an element.
     - `outside`: the first element with text outside all citations.
     - `letters`: number of characters of text, by the length of the text's citation.
@@ -131,7 +132,7 @@ def _declared(root: Element, bodies: Sequence[Element]) -> Iterator[Scheme]:
 
 
 def _cite_structure(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
-    """Levels of nested `citeStructure` elements. If a level has several, only the first one is used."""
+    """Levels of nested `citeStructure` elements. If a level has several such elements, only the first is used."""
     structures, parents = declaration.xpath("citeStructure"), [declaration.getroottree()]
     for depth in count(1):
         if not structures:
@@ -192,7 +193,7 @@ def _matches(start: Element, path: str) -> list[Element]:
 
 
 def _string(element: Element, path: str) -> str:
-    """The text at an XPath; '' if it is invalid."""
+    """The text that an XPath selects; '' if the XPath is invalid."""
     try:
         return str(element.xpath(f"string({re.sub(_PREFIX, '', path)})")).strip()
     except etree.XPathError:
@@ -238,7 +239,7 @@ def _name(element: Element) -> str:
 
 
 def _further(scheme: Scheme, bodies: Sequence[Element]) -> dict[str, list[Element]]:
-    """Numbered divisions, lines and milestones that are not in the scheme, by name."""
+    """Numbered divisions, lines and milestones that are not in the scheme, by the name of their level."""
     found: dict[str, list[Element]] = defaultdict(list)
     for body in bodies:
         for element in body.xpath(".//*[starts-with(name(), 'div') or self::l or self::milestone]"):

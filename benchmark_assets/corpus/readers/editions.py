@@ -123,7 +123,7 @@ def _document(
 
 class _Division(NamedTuple):
     """How a document is divided: depth of the citations of segments, depth of the citations of passages (0 if the whole
-    document is one passage), and the translators whose translations have the level of the segments."""
+    document is one passage), and the translators whose translations share the level of the segments."""
 
     segment: int
     passage: int
@@ -203,8 +203,8 @@ def _numbers_ranges(numbers: Iterable[Citation], citations: Sequence[Citation]) 
 
 
 def _span(citations: Sequence[Citation]) -> str:
-    """Write one citation, or a range: the first citation, and those numbers of the last citation that differ from
-    it."""
+    """Write one citation, or a range from the first citation to the last. The last citation is written without the
+    leading numbers that it has in common with the first."""
     first, last = citations[0], citations[-1]
     if first == last:
         return ".".join(first)
@@ -276,7 +276,7 @@ def _texts(translation: Edition, segment_of: Mapping[Citation, str], depth: int,
 def _notes(
     translator: str, text: Edition, segment_of: Mapping[Citation, str], segments: Collection[str], depth: int
 ) -> list[SegmentAside]:
-    """The notes on segments, joined to one aside for each segment with notes."""
+    """The notes on segments. All notes on a segment are joined into one aside."""
     notes: dict[str, list[str]] = defaultdict(list)
     for citation, note in text.notes:
         if (segment := segment_of.get(citation[:depth])) in segments:

@@ -85,10 +85,11 @@ def _visible(folder: Path) -> list[Path]:
 def translations(
     description: Description, translator: str, ending: str, documents: Collection[str], all_read: bool
 ) -> dict[str, list[Path]]:
-    """The files of each document in a continuous translation. `ending` is the file name extension of its layout.
+    """Files of a continuous translation, by document. `ending` is the file name extension of the translation's layout.
 
-    If files match the pattern, but none belongs to a document in `documents`, BadInput is raised only if `all_read`.
-    Otherwise the files may belong to documents that could not be read, and the result is empty.
+    `all_read` tells whether all documents of the corpus could be read. If files match the pattern, but none belongs to
+    a document in `documents`, BadInput is raised only if `all_read` is true. Otherwise the files may belong to
+    documents that could not be read, and the result is empty.
 
     Raises
     ------

@@ -125,7 +125,7 @@ class _Definitions(etree.Resolver):  # type: ignore[misc]
         self._path = path
 
     def resolve(self, system_url: str, public_id: str, context: Any) -> Any:
-        """The definitions; raises BadInput for an entity that is a file."""
+        """The definitions. Raises BadInput for an entity whose content is another file."""
         if system_url in self._external:
             raise BadInput(
                 self._path, f"&{self._external[system_url]};", f"is the content of another file, {system_url}",
@@ -141,7 +141,7 @@ def _escaped(text: str) -> str:
 def parse_xml(path: Path) -> Element:
     """The root element of an XML file. Tags are local names, without namespaces.
 
-    No DTD and no other file is read. Known entities are those of HTML, and those that the file itself defines.
+    No DTD and no other file is read. An entity is known if HTML or the file itself defines it.
 
     Raises
     ------

@@ -102,7 +102,7 @@ def source_faults(
 
 
 def _where(name: str, segment: str, lines: Mapping[str, int] | None) -> str:
-    """The key of a fault: the name, with the line of a segment if lines are known."""
+    """The key of a fault: the name of a segment or passage, preceded by the line of `segment` if lines are known."""
     return f"line {lines[segment]} {name}" if lines else name
 
 

@@ -46,7 +46,7 @@ class Edition(NamedTuple):
       before its first part.
     - `pieces`: the text, in order, each piece with its citation; () for text outside the scheme.
     - `notes`: notes and footnotes, in order, each with the citation of its place.
-    - `repeated`: citations that occur again, each with its line.
+    - `repeated`: citations that occur again, each with the line where it occurs again.
     - `outside`: line and name of the first element with text outside the scheme.
     """
 
@@ -88,7 +88,7 @@ def edition(path: Path, document: str) -> Edition:
     Raises
     ------
     BadInput
-        As `running_text` does, and if letters were lost in conversion.
+        If the file is not well-formed TEI in UTF-8, has no <body>, or lost letters in conversion.
     """
     content, _, found = _read(path, document)
     clean(content, path)

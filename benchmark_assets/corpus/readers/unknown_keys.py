@@ -1,4 +1,4 @@
-"""Unknown keys of records and columns of tables: each is a fault, so that no misspelled name is silently skipped.
+"""Faults for unknown keys of records and unknown columns of tables, so that no misspelled name is silently skipped.
 
 Here: the faults. Not here: the keys that a layout knows (its reader).
 """
