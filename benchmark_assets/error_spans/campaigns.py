@@ -81,7 +81,8 @@ def write_campaign(
 
     Returns
     -------
-    Counts and restricted texts of the campaign. In a dynamic campaign, `controls` is the number of attention checks.
+    The number of items, the restricted texts (translators, or 'source'), and the largest number of control items in any
+    annotator's task. In a dynamic campaign, the last number is the number of attention checks.
 
     Raises
     ------

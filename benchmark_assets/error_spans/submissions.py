@@ -53,9 +53,9 @@ class Mark(NamedTuple):
 class Submitted(NamedTuple):
     """An annotator's errors and score for an item, as in the file.
 
-    `place` is the number of the submission, row (the header is row 1) or task, from 1. `texts` maps columns or fields
-    to the texts in the file. `prefilled` is the judge whose errors were prefilled, or None. `fault` is the reason why
-    the submission is unreadable, or ''.
+    `place` is the number of the submission, row (the header is row 1) or task, counted from 1. `texts` maps columns or
+    fields to the texts in the file. `prefilled` is the judge whose errors were prefilled, or None. `fault` is the
+    reason why the submission is unreadable, or ''.
     """
 
     place: int

@@ -70,7 +70,7 @@ def report(
         Partitions: columns of `KEYS` ('' for dimensions that the asset lacks), `version` and `row_count` (rows in the
         table with the asset's name).
     inputs
-        Pairs: an upstream asset with its versions, and the result of `pointers` for the same upstream asset.
+        One pair for each upstream asset: its versions, and the result of `pointers` for the same asset.
     metadata, last_metadata
         `metadata` is attached to every event. `last_metadata` is attached only to the last event, where it is listed
         before `metadata`.

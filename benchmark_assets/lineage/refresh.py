@@ -104,8 +104,8 @@ def refresh(
     ------
     dagster.Failure
         Before computing, if the check `sound` of an input has failed. After storing and reporting the computed
-        partitions, if others failed, or if rows are missing (`Computed.incomplete`). Also if no partition of the run
-        both applies and has its inputs, unless `sparse` is true.
+        partitions, if others failed, or if rows are missing (`Computed.incomplete`). Unless `sparse` is true, also
+        if no partition of the run both applies and has its inputs.
     """
     if isinstance(context, Survey):
         context.examine(warehouse, settings, partial, cost)

@@ -30,7 +30,7 @@ CONCERNED: Mapping[Aspect, Sequence[str]] = {
 
 
 def of_ensembles(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
-    """The verdict on the seats of each ensemble, by corpus and aspect; the aspect '' is the whole ensemble."""
+    """The verdict on the seats of each ensemble, by corpus and aspect; the aspect '' stands for the whole ensemble."""
     of_cards, languages = cards(warehouse, "aspect_vote"), corpus_languages(warehouse)
     return {
         (corpus, aspect): together(

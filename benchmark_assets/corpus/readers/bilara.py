@@ -5,7 +5,7 @@ The paths are `root/<language>/<edition>/**/<document>_root-<language>-<edition>
 is untranslated if a translation's file lacks it, or has an empty or blank text for it. A translator who has no file for
 a document has no reference for this document. A source segment may be empty if another segment of its passage has text.
 
-Four more trees are read where they exist, for asides of the segments:
+Four more trees are read if they exist. They contain asides of the segments:
 
 - `comment/<language>/<translator>/**/<document>_comment-<language>-<translator>.json`: notes of a translator;
 - `variant/<language>/<edition>/**/<document>_variant-<language>-<edition>.json`: variant readings of the source;

@@ -1,7 +1,7 @@
 """TMX: translation units with a text in each language, as translation memories export them.
 
-Each .tmx file is a document, and each unit a segment. The id of a unit is its `tuid` or, without one, its number in the
-file; `segments.located` explains such ids. Texts are read in the languages of the description; `en` also matches
+Each .tmx file is a document, and each unit is a segment. The id of a unit is its `tuid` or, without one, its number in
+the file; `segments.located` explains such ids. Texts are read in the languages of the description; `en` also matches
 `en-GB`. A unit without a text in the reference's language is untranslated. Inline codes of the original format (`bpt`,
 `ept`, `it`, `ph`, `ut`) are left out, highlighted text (`hi`) is kept.
 """
