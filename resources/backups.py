@@ -4,8 +4,9 @@ Here: which files belong to a home, the order in which they are copied, manifest
 here: what the rows mean (automation.safekeeping), commands (cli), schedules (automation).
 
 No transaction spans the warehouse, the ledger and Dagster's state, so the order of copying keeps a backup consistent.
-Dagster's state is copied first: after a restoration, the next update reports again what the warehouse stored later. The
-ledger is copied last: it then contains the reply behind every row of the warehouse, so no question is asked twice.
+Dagster's state is copied first: after a restoration, the next update reports again what the warehouse stored after
+Dagster's state was copied. The ledger is copied last: it then contains the reply behind every row of the warehouse, so
+no question is asked twice.
 """
 
 import json
@@ -206,8 +207,8 @@ def spare(folder: Path) -> None:
 def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
     """Replace the warehouse, ledger and Dagster state of a home with those of a backup.
 
-    The replaced files are moved aside. The home keeps its own ledger if that ledger has all replies of the backup,
-    because it may have further, later replies, which have been paid for. If the process is killed, `home.prepare`
+    The replaced files are moved aside. The home keeps its own ledger if that ledger has all replies of the backup:
+    the home's ledger may also have later replies, which have been paid for. If the process is killed, `home.prepare`
     refuses the home until the next call completes the restoration.
 
     Returns

@@ -153,8 +153,8 @@ class Table(NamedTuple):
     """A table of the warehouse.
 
     `file` is the name of the package file that holds its public columns, None if packages do not include the table.
-    For a table that no asset fills, `checked_with` is the asset whose check `sound` covers it. A table that is not
-    `stored` declares columns that exist only in packages or displays.
+    For a table that no asset fills, `checked_with` names an asset; the check `sound` of this asset covers the
+    table. A table that is not `stored` declares columns that exist only in packages or displays.
     """
 
     name: str
@@ -263,7 +263,7 @@ def schema(name: str, *without: str) -> pl.Schema:
 
 
 def duckdb_ddl(*names: str) -> str:
-    """DuckDB statements that create tables, by default all, if they do not exist."""
+    """DuckDB statements that create the named tables (all tables if no name is given) unless they exist."""
     return "\n".join(_ddl(table(name), str) for name in names or tables())
 
 

@@ -61,7 +61,8 @@ class Embedder(Frozen, ABC):
         Raises
         ------
         BadInput
-            If the model returns a vector that is not finite, has length 0, or differs in dimension from the others.
+            If the model returns a vector that is not finite, has length 0, or differs in dimension from the other
+            vectors.
         """
         if not texts:
             return Embeddings(np.empty((0, 0), np.float32), [])
@@ -286,7 +287,7 @@ def _rows(tokens: Mapping[str, Any], batch: list[int], model: Any) -> dict[str, 
 
 
 def _cut(model: Any, text: str, length: int) -> bool:
-    """Whether a text was truncated. `length` is the number of its tokens that the model reads."""
+    """Whether a text was truncated. `length` is the number of tokens that the model reads of this text."""
     if length < (model.max_seq_length or length):
         return False
     return len(model.tokenizer(text, truncation=False, verbose=False)["input_ids"]) > length
@@ -295,7 +296,7 @@ def _cut(model: Any, text: str, length: int) -> bool:
 def _within_budget(lengths: list[int], budget: int) -> Iterator[list[int]]:
     """Yield batches of positions, shortest text first.
 
-    A batch has at most `budget` tokens, including padding, or a single text that is longer.
+    A batch has at most `budget` tokens, including padding. A text with more tokens is a batch of its own.
     """
     batch: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda position: lengths[position]):

@@ -24,7 +24,7 @@ def stored(path: Path, folder: Path) -> str:
 
 
 def restored(text: str, written_in: str | None, folder: Path) -> Path:
-    """The absolute path for `text`, a result of `stored`.
+    """The absolute path of a file, from the form `text` that `stored` returned.
 
     `folder` is the present place of the home. `written_in` is the place where the home was when the path was stored;
     None if unknown. If the home has moved since, a file outside the home is first looked up at the same relative path

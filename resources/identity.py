@@ -32,7 +32,7 @@ class Marks(NamedTuple):
 
 
 def faults(marks: Marks) -> Mapping[str, str]:
-    """Faults of stores that differ from the other stores in home or epoch, by field of Marks.
+    """Map each store (a field of Marks) that differs from the other stores in home or epoch to its fault.
 
     A home without any marks has no faults: it is new, or was last used before marks were introduced. A store without a
     mark is lost, unless the other stores have just got their first marks, or the store is the ledger and the home had

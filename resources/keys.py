@@ -13,7 +13,7 @@ CORPUS = pl.col("passage").str.split_exact("/", 1).struct.field("field_0").alias
 """Expression for the corpus of a passage, from the column `passage`."""
 
 COLLECTION = pl.col("document").str.extract(r"^(\p{L}+)")
-"""Expression for the collection or work of a document: `an` for `an10.13`, null without leading letters."""
+"""Expression for the collection or work of a document: `an` for `an10.13`; null if no letter comes first."""
 
 _SLUG = re.compile(r"[A-Za-z0-9._:/-]+")
 

@@ -37,7 +37,7 @@ class Request(Protocol):
     """Passages that a model is asked to translate together."""
 
     def questions(self) -> Sequence[Question]:
-        """The first questions of the request, for estimates of the cost."""
+        """The questions that the request asks before it repeats any; used to estimate the cost."""
 
     async def outputs(self, ask: Ask) -> list[Output]:
         """Ask until each passage has an output; return the outputs, which name passages by their keys."""
@@ -45,7 +45,7 @@ class Request(Protocol):
 
 @dataclass(frozen=True)
 class BatchRequest:
-    """Independent passages: `texts` maps passage ids to source texts, and `passages` maps them to partition keys."""
+    """Independent passages: `texts` maps passage ids to source texts, `passages` maps passage ids to partition keys."""
 
     template: Passages
     texts: Mapping[str, str]
@@ -116,7 +116,7 @@ class LinesRequest:
         return [Output(self.passage, "\n".join(lines), batch=self.passage, call=outputs[-1].call, parsing=parsing)]
 
     def _lines(self) -> dict[int, dict[str, str]]:
-        """For each line that is not empty, the object to send: {line id: text}. The keys are line indexes from 0."""
+        """Map the index (from 0) of each line that is not empty to the object that is sent for it: {line id: text}."""
         lines = enumerate(self.text.split("\n"))
         return {number: {f"{self.id}.{number + 1}": line.strip()} for number, line in lines if line.strip()}
 

@@ -20,8 +20,8 @@ _COLUMNS = dict.fromkeys(["model", *Output._fields], pl.String)
 class Translation(Study):
     """Translation of a selected passage by a system.
 
-    An output becomes stale only if the system, the source (with a chunk's context) or, in a literary corpus, the
-    glossary changes. Outputs of a model that was removed from the registry are kept.
+    An output becomes stale only if the system, the source (for a chunk, including its context) or, in a literary
+    corpus, the glossary changes. Outputs of a model that was removed from the registry are kept.
     """
 
     name = "model_output"

@@ -41,12 +41,12 @@ class System(Protocol):
     """A model with its settings. It translates source texts."""
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
-        """For each covered passage: a hash of everything that determines the output except the source."""
+        """For each covered passage: a hash of everything, except the source, that determines the output."""
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Translate source texts by passage key, and yield one Output per passage, in any order.
+        """Translate the sources, and yield one Output per passage, in any order.
 
-        The budget of `run` pays for the calls.
+        `sources` maps passage keys to source texts. The budget of `run` pays for the calls.
         """
 
     def estimate(self, sources: Mapping[str, str]) -> Estimate | None:
@@ -126,7 +126,7 @@ class CalledSystem:
         return estimate(questions, self._provider.ledger)
 
     def _requests(self, sources: Mapping[str, str]) -> list[Request]:
-        """Requests for the passages, grouped by corpus and languages, in order."""
+        """Requests for the passages, grouped by corpus and languages; within a group, passages keep their order."""
         rows = self._passages(list(sources))
         requests: list[Request] = []
         by = ["corpus", "language", "target_language", "literary"]
@@ -194,7 +194,7 @@ class Systems(Frozen):
         return set(models).intersection(self.models())
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """For each output, a hash of everything that determines it except the source.
+        """For each output, a hash of everything, except the source, that determines the output.
 
         Parameters
         ----------
@@ -220,14 +220,17 @@ class Systems(Frozen):
         return pl.DataFrame(rows, schema=dict.fromkeys(["model", "passage", "settings"], pl.String), orient="row")
 
     def estimate(self, model: str, sources: Mapping[str, str]) -> Estimate | None:
-        """Calls and cost of translating source texts by passage key; None if no model is asked."""
+        """Calls and cost of translating `sources`, which maps passage keys to texts; None if no model is asked."""
         try:
             return self.system(model).estimate(sources)
         except BadInput:
             return None
 
     def translate(self, model: str, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Translate source texts by passage key. If the system cannot be used, each output has its error."""
+        """Translate `sources`, which maps passage keys to texts.
+
+        If the system cannot be used, each output contains the error message.
+        """
         try:
             yield from self.system(model).translate(sources, run)
         except BadInput as fault:

@@ -78,7 +78,7 @@ def import_answers(
 
 
 def read_answers(path: Path, description: TaskDescription, ignore: Collection[str] = ()) -> dict[str, str]:
-    """Read the answers in a file: by sample name, the JSON object that a model would reply.
+    """Read the answers in a file. The result maps sample names to JSON objects in the form of a model's reply.
 
     Raises BadInput if the file cannot be read, is empty or is not JSON lines; or if a line lacks a key, has an unknown
     key that is not in `ignore`, or repeats a sample.

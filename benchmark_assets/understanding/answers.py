@@ -97,7 +97,7 @@ class TaskSamples:
 
 
 class Facts(NamedTuple):
-    """Inputs for the rows of an answer: the task, the sample's texts (JSON), and `how` the answer was obtained."""
+    """Inputs for an answer's rows. `texts` are the sample's texts as JSON, `how` tells how the answer was obtained."""
 
     description: TaskDescription
     texts: str
@@ -278,9 +278,9 @@ def agreed(draws: Sequence[Sequence[Located]]) -> tuple[Located, ...]:
     """Spans that occur in more than half of the draws.
 
     Spans of the same type count as variants of one span if they overlap or, if not located, have equal texts. Every
-    variant that occurs identically in more than half of the draws is returned. If no variant does,
-    the most frequent variant is returned; of equally frequent variants, the variant that matches spans in the most
-    draws, then the variant drawn first. The spans of a single draw are returned unchanged.
+    variant that occurs identically in more than half of the draws is returned. If there is no such variant, the most
+    frequent variant is returned. If several variants are equally frequent, the one that matches spans in the most draws
+    is returned, or the first drawn if these numbers are equal, too. The spans of a single draw are returned unchanged.
     """
     if len(draws) == 1:
         return tuple(draws[0])

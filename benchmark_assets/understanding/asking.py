@@ -29,7 +29,7 @@ SEEDED = ("llama.cpp", "openai", "openrouter", "vllm")
 
 @dataclass(frozen=True)
 class Form:
-    """The questions to a model about the samples of a task, for one seed and the examples drawn with it (`shown`)."""
+    """The questions to a model about a task's samples, for one seed. `shown` are the examples drawn with this seed."""
 
     model: Model
     description: TaskDescription
@@ -72,7 +72,7 @@ def determinants(model: Model, description: TaskDescription) -> str:
 
 
 def summary_line(model: Model, description: TaskDescription) -> str:
-    """Settings of a model's questions about a task in one line: prompt, shots, draws, sampling, id at the endpoint."""
+    """Settings of a model's questions about a task, as one line: prompt, shots, draws, sampling, id at the endpoint."""
     prompt, values = prompted(description)
     settings = model.settings
     sampling = {"temperature": settings.temperature, "top_p": settings.top_p, "effort": settings.effort}
@@ -110,7 +110,7 @@ def answer_schema(description: TaskDescription) -> dict[str, Any]:
 
 
 def _seeded(model: Model, number: int) -> Model:
-    """The model with the seed of a replicate: `number` plus the seed in the model's registry entry, by default 0.
+    """The model with the seed of a replicate: the seed in the model's registry entry (0 if it has none) plus `number`.
 
     A model without a seed in its entry is returned unchanged if its dialect has no seeds, or if it is pinned to an
     upstream provider: a provider that does not support `seed` would refuse the request.

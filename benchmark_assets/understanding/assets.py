@@ -167,7 +167,7 @@ def baseline_score(
     kinds={"duckdb", "numpy"}, deps=[encoder_answer, task_sample, task_leakage],
 )  # fmt: skip
 def encoder_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Scores of encoders. A separate asset, so that other baselines have scores even if an encoder cannot be loaded."""
+    """Scores of encoders. The asset is separate so that other baselines have scores if an encoder fails to load."""
     return refresh(
         context, warehouse,
         lambda stale: Computed({"encoder_score": stored.scored_baselines(warehouse, stale, "encoder_answer")}),

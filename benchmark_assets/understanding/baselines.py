@@ -75,7 +75,7 @@ def answers(descriptions: Sequence[TaskDescription], samples: pl.DataFrame, span
     """Answers of the baselines to the test splits of tasks: rows of `baseline_answer` and `baseline_span`.
 
     `samples` and `spans` are rows of `task_sample` and `task_span`. A task fails if one of its baselines cannot be
-    trained, if its `scansion` names no rule, or if the rule has a class that the task lacks.
+    trained, if its `scansion` is not the name of a rule, or if the rule has a class that the task lacks.
     """
     labeled, marked, failures = [pl.DataFrame(schema=BASELINE_ANSWER)], [pl.DataFrame(schema=BASELINE_SPAN)], []
     for task in descriptions:
@@ -159,7 +159,7 @@ def _marked(
 
 
 def scanned(task: TaskDescription, test: Split) -> list[str]:
-    """Class of each sample: the class that the task's rule (`scansion` in the description) gives its first text.
+    """Classes of samples. The task's rule (`scansion` in the description) classifies a sample by its first text.
 
     Class names of the rule and of the task match regardless of case, diacritics and separators. Raises BadInput if
     there is no rule with this name, or the rule has a class that the task lacks.

@@ -58,7 +58,7 @@ Marks = dict[tuple[str, str], dict[str, Floats]]
 the inner keys are tasks."""
 
 UnitNames = Mapping[str, pl.Series]
-"""Unit of each test sample, in the order of the file, by task."""
+"""For each task: the unit of each test sample, in the order of the file."""
 
 
 def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFrame:

@@ -18,9 +18,9 @@ def chances(truth: Gold, train: pl.DataFrame) -> pl.DataFrame:
 
     A classification task has two baselines. 'chance' scores 100 / number of classes. 'majority' always answers the most
     frequent class of the train split or, without a train split, of the test split; if several are equally frequent, it
-    answers the first of them in the description. A span task has the baseline 'empty', which predicts no spans, and
-    'chance' with the same score. `train` are the rows of `task_sample` of the train split. Source: DharmaBench,
-    appendix B.
+    answers the first of them in the description. A span task has the baseline 'empty', which predicts no spans. It
+    also has the baseline 'chance', with the same score. `train` are the rows of `task_sample` of the train split.
+    Source: DharmaBench, appendix B.
     """
     if truth.task.kind == "spans":
         score = _score(truth, None)

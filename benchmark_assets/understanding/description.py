@@ -20,8 +20,8 @@ NEEDED = {"classes": ("label", "labels", "classes"), "spans": ("marked", "spans"
 OF_CLASSES_ONLY = ("negative", "scansion")
 
 COLUMNS = ("kind", "system", "mean")
-"""Columns of the displayed tables (readings.boards) besides the column of each task. A task cannot have one of these
-names as its code."""
+"""Columns of the displayed tables (readings.boards) that do not belong to a task. A task cannot have one of these names
+as its code."""
 
 
 class SpanFields(Frozen):

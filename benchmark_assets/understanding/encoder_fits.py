@@ -63,8 +63,8 @@ def _fit(
     warehouse: Warehouse, task: TaskDescription, name: str, encoder: Encoder, seed: int, train: Split, test: Split,
     run: str,
 ) -> pl.DataFrame:  # fmt: skip
-    """Answers of an encoder trained with a seed: the stored answers if they are up to date. Otherwise, the encoder is
-    trained, and its answers are stored."""
+    """Answers of an encoder that is trained with the given seed. If stored answers are up to date, they are returned;
+    otherwise the encoder is trained, and its answers are stored."""
     key = pl.DataFrame({"task": [task.task], "baseline": [name], "seed": [seed]}, schema_overrides={"seed": pl.Int32})
     fingerprint = digest(encoder.determinants, seed, train.texts, train.labels, test.samples, test.texts)
     stored = warehouse.read("encoder_fit", key, [*BASELINE_ANSWER.names(), "fingerprint"])

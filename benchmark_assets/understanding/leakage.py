@@ -34,8 +34,8 @@ def leakage(samples: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `LEAKAGE`, one row for each test sample, by task and in the order of the file. All texts of a sample are
-    compared as one text. `nearest` is the train sample with the highest `similarity`, the first one in case of a tie.
+    Columns of `LEAKAGE`, one row for each test sample, sorted by task and position in the file. All texts of a sample
+    are compared as one text. `nearest` is the train sample with the highest `similarity`; of several, the first.
     `contained` is the share of the sample's n-grams that occur anywhere in the train split; it is 1 if the sample is
     shorter than an n-gram. `same_source` is null if the source of the sample, or of every train sample, is unknown.
     Without a train split, `nearest` and the columns after it are null.

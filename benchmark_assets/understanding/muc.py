@@ -127,8 +127,8 @@ def pooled(predicted: Sequence[Sequence[ScoredSpan]], gold: Sequence[Sequence[Sc
     -----
     A prediction is correct in mode 'type' if it overlaps a gold span of the same type; in mode 'exact' if its place
     equals the place of a gold span of any type; and in mode 'strict' if place and type are equal. In mode 'partial', it
-    gets one point if its place equals the place of a gold span of any type, and half a point if it overlaps one.
-    Source: Chinchor and Sundheim 1993.
+    gets one point if its place equals the place of a gold span of any type, and half a point if it only overlaps a gold
+    span. Source: Chinchor and Sundheim 1993.
     """
     types = sorted({span.type for spans in (*predicted, *gold) for span in spans})
     beyond = 1 + max((span.last or 0 for spans in (*predicted, *gold) for span in spans), default=0)

@@ -61,10 +61,11 @@ def along(other: str, parts: Sequence[str], rarity: "Rarity") -> NDArray[np.floa
 
     Each part has three measures for each n-gram length: the number of n-grams that it shares with the other text, as a
     share of its own n-grams and as a share of the other text's n-grams; and the rarity of the shared n-grams. The
-    features of a part are nine sets of these measures: of the part, of the two parts before and the two parts after it
-    (0 beyond the ends of the text), their maximum and their sum over all parts, their sum up to the part, and their sum
-    from the part on, both including the part. Three features of position follow: the number of parts before
-    the part, the number of parts from it on, and the share of parts before it.
+    features of a part are nine sets of these measures. Five sets are the measures of the part, of the two parts before
+    it and of the two parts after it (0 beyond the ends of the text). The other sets are the maximum and the sum of each
+    measure over all parts, its sum over the parts up to this part, and its sum over the parts from this part on; both
+    partial sums include this part. Three features of position follow: the number of parts before this part, the number
+    of parts from this part on, and the share of all parts that are before this part.
     """
     other_grams = {length: _grams(_letters(other), length) for length in LENGTHS}
     shares = np.zeros((len(parts), 3 * len(LENGTHS)))
@@ -89,7 +90,7 @@ def along(other: str, parts: Sequence[str], rarity: "Rarity") -> NDArray[np.floa
 
 
 class Rarity:
-    """Inverse document frequency of character n-grams in `texts`, whose duplicates are ignored."""
+    """Inverse document frequency of character n-grams in `texts`. Duplicate texts count once."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = len(set(texts))

@@ -110,7 +110,9 @@ class _Names:
     def match(self, word: str, numbers: bool = False) -> tuple[str, str] | None:
         """The name that matches a word, and the step that the match needs ('' if equal); None if no name matches.
 
-        With `numbers`, a word can be the number of a name, from 1. Raises Unusable if several names match.
+        If `numbers` is true, a word can also be the number of a name, counted from 1.
+
+        Raises Unusable if several names match.
         """
         if word in self.names:
             return word, ""

@@ -198,6 +198,6 @@ def of_board(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_comparisons(warehouse: Warehouse) -> Mapping[str, str]:
-    """Metadata of `understanding_comparison`: differences between pairs of models, first of means, then of tasks."""
+    """Metadata of `understanding_comparison`: differences between pairs of models, in means and then in tasks."""
     rows = warehouse.read("understanding_comparison").sort("benchmark", "language", "task", "model", "other")
     return {"differences": shown(rows, "understanding_comparison")}

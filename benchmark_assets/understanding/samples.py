@@ -105,7 +105,7 @@ def _lines(description: TaskDescription, path: Path) -> list[Line]:
 
 
 def _name(description: TaskDescription, line: Line, names: dict[str, int]) -> str:
-    """Name of a sample, unique in its file. `names` counts samples by name and is updated."""
+    """Name of a sample, unique in its file. `names` maps each earlier name to its frequency, and is updated."""
     name = _word(line, description.sample)
     names[name] = names.get(name, 0) + 1
     if names[name] == 1:

@@ -156,7 +156,7 @@ def _samples(warehouse: Warehouse, code: str) -> tuple[TaskDescription, pl.DataF
 
 
 def _task(description: TaskDescription, row: Mapping[str, Any], marks: pl.DataFrame | None) -> dict[str, Any]:
-    """A sample in Label Studio's import format. `marks` are rows of `task_span` for a prediction, or None."""
+    """A sample in Label Studio's import format. `marks` are the rows of `task_span` to show as a prediction, if any."""
     texts = json.loads(row["texts"])
     names = {name: f"text_{number}" for number, name in enumerate(texts, start=1)}
     fields = {key: row[key] for key in ("task", "split", "sample")}

@@ -30,9 +30,9 @@ QUDT."""
 FOLDS = 4
 LEVELS = (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6)
 CHANGES = (0.0, 0.25, 0.5, 1.0, 2.0)
-"""Candidates for the level and for the change. The level is a constant that is added to the classifier's value for each
-stretch. The change is the cost of beginning or ending a span. Training selects the pair with the best cross-validated
-score on the train split."""
+"""Values to try for two parameters, the level and the change. The level is a constant that is added to the classifier's
+value for each stretch. The change is the cost of beginning or ending a span. Training selects the pair of values with
+the best cross-validated score on the train split."""
 
 _HOW = (
     f"linear support vector machine, C {PENALTY:g}, over stretches between signs of punctuation; level and cost of a "
@@ -80,7 +80,7 @@ def stretches(text: str) -> list[tuple[int, int]]:
 class Tagger:
     """Finds spans with one linear classifier for each type of span.
 
-    The features of a stretch are its n-grams and those of the stretches around it.
+    The features of a stretch are the n-grams of the stretch and of the stretches around it.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class ImportedTasks(NamedTuple):
 def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path) -> ImportedTasks:
     """Store the tasks whose descriptions and files are valid. The asset `task_sample` reads their samples.
 
-    A task replaces an earlier import with the same code, even one from another path or root.
+    A task replaces an earlier task with the same code, even if the earlier task was imported from another path or root.
 
     `root` is the folder to which the `files` of the descriptions are relative. A description is refused if it cannot be
     used, if one of its files is missing or not valid, or if another description or a corpus has the same code. Codes

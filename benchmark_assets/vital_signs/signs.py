@@ -30,7 +30,7 @@ ALL, VERSION, RUN = "all", "version", "run"
 
 
 def verdicts(warehouse: Warehouse, calls: pl.DataFrame) -> pl.DataFrame:
-    """Verdicts of judges that compared an output with another text, one row for each order of such a pair.
+    """Verdicts of judges that compared an output with another text, one row for each order in which a judge saw them.
 
     Parameters
     ----------

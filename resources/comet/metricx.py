@@ -1,7 +1,7 @@
 """MetricX-23 and MetricX-24: scores of a fine-tuned mT5; lower is better. This module runs in COMET's environment.
 
-Here: the input of both generations, loading and scoring. Not here: MetricX-25, whose weights its authors do not publish
-(github.com/google-research/metricx, issue 12).
+Here: the input format of both versions, loading and scoring. Not here: MetricX-25, whose weights its authors do not
+publish (github.com/google-research/metricx, issue 12).
 """
 
 from typing import Any, NamedTuple
@@ -40,7 +40,8 @@ def load(checkpoint: str, tokenizer: str, device: str) -> Model:
     Raises
     ------
     Fault
-        If there is no such device, or a part cannot be loaded or lacks weights.
+        If there is no such device, if the checkpoint or the tokenizer cannot be loaded, or if the checkpoint lacks
+        weights or the score token.
     """
     from transformers import AutoTokenizer, MT5ForConditionalGeneration
 
@@ -62,7 +63,7 @@ def load(checkpoint: str, tokenizer: str, device: str) -> Model:
     try:
         return Model(network.eval().to(device), AutoTokenizer.from_pretrained(tokenizer))
     except Exception as error:
-        remedy = "name the mT5 of the checkpoint's size: a folder, or a name on the hub such as google/mt5-xl"
+        remedy = "name the mT5 of the checkpoint's size by its folder, or by its name on the hub, such as google/mt5-xl"
         raise Fault("tokenizer", f"cannot be loaded ({reason(error)})", remedy) from error
 
 

@@ -165,7 +165,7 @@ def embed(model: Any, texts: Sequence[str], token_budget: int, tell: Tell) -> "t
 def batches(lengths: Sequence[int], budget: int, done: str, items: str, tell: Tell) -> Iterator[list[int]]:
     """Yield batches of positions, longest text first.
 
-    A batch has at most `budget` tokens, including padding, or a single text that is longer.
+    A batch has at most `budget` tokens, including padding. A text with more tokens is a batch of its own.
 
     Between batches, `tell` reports the progress as '<done> 10 of 20 <items>'.
     """

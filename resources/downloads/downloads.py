@@ -232,7 +232,7 @@ def _check_digest(file: Wanted, record: Record) -> None:
 
 
 def _check_wanted(file: Wanted) -> None:
-    """Raise BadInput for an invalid URL, or for a path that is hidden, is outside the folder or is the manifest's."""
+    """Raise BadInput if the URL is invalid, or if the path is hidden, outside the folder or the manifest's path."""
     parts = PurePosixPath(file.path).parts
     if not parts or any(part.startswith((".", "/")) for part in parts) or file.path == manifest.NAME:
         raise file.fault(f"{file.path!r} is not a valid path", "give a path below the folder")

@@ -41,8 +41,7 @@ class Hosts:
             self.hold(host, self.pause)
 
     def hold(self, host: str, seconds: float) -> None:
-        """Allow no request to the host for this many seconds. An earlier call that holds requests for longer stays in
-        effect."""
+        """Allow no request to the host for this many seconds, or longer if an earlier call set a later time."""
         self._open_at[host] = max(self._open_at.get(host, 0.0), time.monotonic() + seconds)
 
     def close(self, host: str, reason: str) -> Unreachable:

@@ -18,7 +18,7 @@ from resources.errors import BadInput
 from resources.frozen import Frozen
 
 NAME = "downloads.json"
-"""File name. It does not end in `.jsonl`, because a corpus reader would then read the records as passages."""
+"""Name of the manifest's file. It does not end in `.jsonl`, because corpus readers read `.jsonl` files as passages."""
 
 _PLACING = ".downloads/placing.json"
 

@@ -75,7 +75,7 @@ class Download(Frozen):
             if not (self.repository and self.commit and self.files and self.licence):
                 raise ValueError("source github needs `repository`, `commit`, `files` and `licence`")
             if self.texts or self.path:
-                raise ValueError("`texts` and `path` are not for source github: list its `files`")
+                raise ValueError("`texts` and `path` are not for source github; list its `files` instead")
         elif self.repository or self.files or self.licence or self.restricted:
             raise ValueError("`repository`, `files`, `licence` and `restricted` are for source github only")
         elif not self.texts:

@@ -99,7 +99,10 @@ class Transfer:
             return Received(bytes(body), _word(response, "etag"), _word(response, "last-modified"))
 
     def _obey(self, response: httpx.Response) -> None:
-        """Keep the pause that the host asks for; raises Unreachable if it is longer than the deadline."""
+        """Delay further requests to the host for as long as the response asks.
+
+        Raises Unreachable if this time is longer than the deadline.
+        """
         host, seconds = response.url.host, retry_after(response.headers) or 0.0
         if seconds > self.deadline:
             raise self.hosts.close(host, f"{host} asks for a pause of {seconds:.0f} s")
