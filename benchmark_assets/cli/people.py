@@ -98,7 +98,7 @@ def write_examples(file: Path, corpus: str, private: bool) -> None:
 def write_glossary(file: Path, corpus: str) -> None:
     """Write the glossary terms of CORPUS to FILE, for a person to check. FILE must not exist yet."""
     terms, passages = glossary_file.write(Deployment().warehouse, file, corpus)
-    click.echo(f"{file}: {terms} terms from {passages} passages; check the rows with `false` in in_source or in_human")
+    click.echo(f"{file}: {terms} terms from {passages} passages; check the rows where `in_source` or `in_human` is `false`")
     click.echo("enter the file as `glossary` under `literary` in the description, then repeat `variorum import corpus`")
 
 

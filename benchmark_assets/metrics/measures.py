@@ -119,7 +119,7 @@ def estimates(measures: Sequence[Measure], tables: Sequence[Floats], units: Unit
     measures, tables
         Each measure with the statistics of one system, shape (passages, statistics).
     units
-        Number of each passage's unit, shape (passages,).
+        Index of each passage's unit, shape (passages,).
     """
     sums = [by_unit(table, units) for table in tables]
     totals = [table.sum(axis=0) for table in sums]
