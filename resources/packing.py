@@ -17,7 +17,7 @@ file `events_N.txt` of a version must never change: a better dictionary needs a 
 
 
 def pack(text: str) -> bytes:
-    """Compress text: a byte with the dictionary's version, then zlib with that dictionary."""
+    """Compress text with zlib and a dictionary. The first byte of the result is the version of the dictionary."""
     compressor = zlib.compressobj(zdict=_dictionary(VERSION))
     return bytes([VERSION]) + compressor.compress(text.encode()) + compressor.flush()
 

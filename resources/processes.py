@@ -1,4 +1,7 @@
-"""The process that executes a run, so that others can detect its death. Not here: handling dead runs (automation)."""
+"""Run tags that name the process executing the run, so that other processes can detect that it has ended.
+
+Not here: handling dead runs (automation).
+"""
 
 from socket import gethostname
 

@@ -50,8 +50,8 @@ def cells(table: str, *names: str) -> list[pl.Expr]:
 
 
 def computed(number: pl.Expr, unit: str, label: str) -> pl.Expr:
-    """Expression that formats a number that is not in a table. `unit` determines the format, and `label` the
-    heading."""
+    """Expression that formats a number that is not in a table. `unit` determines the number's format, and
+    `label` determines its heading."""
     column = catalogue.computed(unit, label)
     return number.map_elements(lambda value: text(value, column), return_dtype=pl.String).alias(column.heading)
 
@@ -72,7 +72,8 @@ def cell(column: Column) -> pl.Expr:
 
 
 def text(value: str | float, column: Column) -> str:
-    """Format a value: a number with the declared digits, names of measures as labels, '' as `column.empty`."""
+    """Format a value: a number with the declared digits, the name of a measure as its label, '' as
+    `column.empty`."""
     if isinstance(value, float):
         return f"{value * (100 if column.percent else 1):.{column.digits}f}"
     if isinstance(value, int):

@@ -28,7 +28,7 @@ from resources.whole_files import sync
 
 UNWRITTEN = "nothing was written"
 
-LOST = "restore a backup with `variorum restore FOLDER`, or begin without it: `variorum rebuild`"
+LOST = "restore a backup with `variorum restore FOLDER`, or rebuild the warehouse without a backup: `variorum rebuild`"
 
 FEW = 50
 """Maximum number of keys that a query lists. A query joins larger sets of keys."""
@@ -50,8 +50,8 @@ _KEPT: dict[tuple[int, str], float] = {}
 _READS = ReadCache()
 
 IDLE = 0.5
-"""Seconds without use after which a file kept open is closed, so that programs that do not use this class can open
-it."""
+"""A file that is kept open is closed after this many seconds without use, so that programs that do not use this class
+can open it."""
 
 PATIENCE = 0.02
 """Seconds between two attempts to open or lock a file that another process has open."""

@@ -127,7 +127,7 @@ def export_items(
     ----------
     folder
         Written completely or not at all. Restricted texts are included, because annotators need them. If there are
-        restricted texts, all files with texts go into a subfolder, which has the same name as in private exports.
+        restricted texts, all files with texts go into a subfolder with the name `resources.folders.PRIVATE`.
     annotators
         Names; each annotator gets all items, in an individual order.
     form

@@ -80,9 +80,9 @@ def preferences(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
     Returns
     -------
     answers
-        Preferences for ordinary pairs and for control items. Columns `item`, `annotator`, `passage` and `label`
-        (machine, human or unsure); also `file` and `place`, which are empty: annotators may sort spreadsheets of pairs,
-        and the order of rows is not stored.
+        Preferences for ordinary pairs and for control items. Columns `item`, `annotator`, `passage`, `label` (machine,
+        human or unsure), `file` and `place`. `file` and `place` are empty, because the order of a spreadsheet's rows is
+        not stored: annotators may sort the rows.
     controls
         Columns `item`, `kind` and `original`. The key of an item contains hashes of its texts, so that answers about
         different versions of a text are never compared.

@@ -43,7 +43,7 @@ class JudgeSentinels(TextExaminations):
         return judging(judge, languages)
 
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
-        """For each passage that has a reference besides the sound text: the source, and all these other references."""
+        """The source and the other references of each passage that has a reference besides the sound text."""
         references = other_references(self.warehouse, texts)
         return {
             text.passage: shown(text.material.source, [other for _, other in sorted(others.items())], "")

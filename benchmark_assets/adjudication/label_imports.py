@@ -384,7 +384,7 @@ def _label(answer: Answer, known: Mapping[str, Candidate]) -> dict[str, Any] | s
 
 
 def _check_severity(judgement: Judgement) -> None:
-    """Raise ValueError if an error has the severity `none`, or if a label other than an error has another severity."""
+    """Raise ValueError unless labels of errors have a severity other than `none`, and all other labels have `none`."""
     if (judgement.label in ERRORS) == (judgement.severity == NO_HARM):
         raise ValueError(f"severity {judgement.severity} is not allowed with label {judgement.label}")
 

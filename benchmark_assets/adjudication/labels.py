@@ -52,7 +52,7 @@ def read_judgement(fields: Mapping[str, object], confidence_needed: bool) -> Jud
     Raises
     ------
     ValueError
-        If a value is not in the vocabulary, an error has no category, or a label other than an error has one. The
+        If a value is not in the vocabulary, if an error has no category, or if another label has a category. The
         message names the field.
     """
     label = _named(fields, "label", LABELS)

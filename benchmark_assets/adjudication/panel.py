@@ -55,7 +55,8 @@ class JudgePanel:
 def shuffled(translators: Mapping[str, str], seed: int, judge: str, model: str, passage: str) -> list[str]:
     """Translators in the order in which a judge sees their references when judging a model's output for a passage.
 
-    The order is by a hash: all orders are equally likely, reproducible, and independent between items.
+    A hash determines the order. All orders are equally likely, the order can be reproduced, and it does not depend on
+    the orders for other items.
     """
     return sorted(translators, key=lambda translator: digest(seed, judge, model, passage, translator))
 

@@ -74,7 +74,7 @@ class Task:
     prose: str
 
     def question(self, segments: Mapping[str, SourceSegment], replicate: int = 0) -> Question:
-        """The question about a batch of segments, by id. The prompt before the segments is the same in all batches."""
+        """The question about a batch, given as segments by id. All batches have the same prompt before the segments."""
         items = {
             key: {"source": segment.source} | ({"guide": segment.guide} if segment.guide else {})
             for key, segment in segments.items()

@@ -28,7 +28,8 @@ SHARED = 0.5
 """Assumed share of a segment's words that come from its other translations; the rest come from the whole document."""
 
 UNASSIGNED = 0.3
-"""Loss in log-likelihood for each word that belongs to no segment, at a place where no segment lacks a text."""
+"""Loss in log-likelihood for each word that belongs to no segment. There is no such loss where a segment lacks a text,
+because the word may belong to that segment."""
 
 EVEN, TYPICAL, FEW = 0.35, 0.45, 8
 """Standard deviation of log length ratios. EVEN is the minimum; TYPICAL is used if fewer than FEW segments have a
@@ -38,10 +39,10 @@ FARTHEST = 6.0
 """Maximum deviation of a length from the expected length, in standard deviations; larger deviations are clipped."""
 
 ORDINARY = np.array([1.2, 2.0, 0.75, 0.05])
-"""Pseudocounts: for each kind of boundary, the number that is added to the count in the document."""
+"""Pseudocounts: for each kind of boundary, the number that is added to its count in the document."""
 
 MOST = 8.0
-"""Largest log-likelihood ratio of a boundary of one kind."""
+"""Maximum absolute value of the log-likelihood ratio of a boundary; larger values are clipped."""
 
 _PARAGRAPH, _SENTENCE, _CLAUSE, _WITHIN = range(4)
 _ABBREVIATED = re.compile(ELLIPSIS_IN_PROSE)

@@ -11,12 +11,12 @@ import numpy as np
 from benchmark_assets.alignment.belonging import UNASSIGNED, Stretch, Vector, Words
 
 GAP = 3.0
-"""Loss in log-likelihood for prose between two segments that belongs to neither, at a place where no segment lacks a
-text."""
+"""Loss in log-likelihood for prose between two segments that belongs to neither segment. There is no such loss where
+another segment lacks a text, because the prose may be its text."""
 
 LACKING = 6
-"""Unassigned prose may be the text of a segment that lacks one. At each place, the prose is compared with at most this
-many of the first and this many of the last segments that lack a text."""
+"""Unassigned prose may be the text of a segment that lacks one. If many segments at a place lack a text, the prose is
+compared with only the first LACKING and the last LACKING of these segments."""
 
 NEVER = -1e9
 """Fit of an impossible end or beginning."""
@@ -25,8 +25,8 @@ NEVER = -1e9
 def of_neither(words: Words, absent: Sequence[int], region: Stretch) -> tuple[Vector, float]:
     """Log-likelihood of each word of a region if it belongs to neither segment, and the loss per stretch of such words.
 
-    `absent` lists the segments that lack a text and whose place is in the region: words of neither neighbor may be the
-    text of one of these segments.
+    `absent` lists the segments that lack a text and whose place is in the region: words that belong to neither neighbor
+    may be the text of one of these segments.
     """
     count = region[1] - region[0]
     if not absent:

@@ -135,9 +135,10 @@ def surroundings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def _referred(warehouse: Warehouse, documents: pl.DataFrame) -> Iterator[tuple[tuple[str, str], list[object]]]:
-    """Yield each document with a translation that refers to other texts by the same translator.
+    """For each translation that refers to other texts by its translator: yield its document, and what it refers to.
 
-    The second element has the translator, and the ids and hashes of these texts.
+    The document is the pair (corpus, document). The second element lists the translator, and the ids and fingerprints
+    of the other texts.
     """
     translations = ["corpus", "translator", "document"]
     texts = warehouse.read("prose", documents, [*translations, "text"])
@@ -163,8 +164,7 @@ class Aligner(NamedTuple):
 
 
 def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[tuple[str, str], dict[str, str]]:
-    """All continuous translations by the translators of these documents: for each corpus and translator, texts by
-    id."""
+    """Texts of all continuous translations by the translators of `documents`, by (corpus, translator) and document id."""
     translators = sorted({(document.corpus, document.translator) for document in documents})
     keys = pl.DataFrame(translators, schema={"corpus": pl.String, "translator": pl.String}, orient="row")
     prose: dict[tuple[str, str], dict[str, str]] = {name: {} for name in translators}

@@ -27,7 +27,8 @@ TERM = 8
 """Maximum number of words in a term."""
 
 JOINT = 3
-"""Number of words that a template must share with the text next to the ellipsis to count as its continuation."""
+"""Number of words that a template and the text next to the ellipsis must share. A template that shares fewer words does
+not count as the continuation of this text."""
 
 TEMPLATE = 3
 """Minimum number of words in a template in addition to the term; with fewer, any two sentences look similar."""
@@ -71,7 +72,7 @@ class Expansion(NamedTuple):
 class _Mark(NamedTuple):
     """An abbreviation in the prose: half-open ranges of tokens and characters.
 
-    `directs` is true if the abbreviation refers to an earlier passage in words: "[as above]".
+    `directs` is true if the abbreviation is a phrase that refers to an earlier passage, such as "[as above]".
     """
 
     first: int
@@ -91,7 +92,7 @@ class _Term(NamedTuple):
     beside: tuple[str, str]
 
     def replaces(self, other: str, once: bool) -> bool:
-        """Whether the term may replace `other`, words of a template; `once` is true if `other` occurs only once there.
+        """Whether the term may replace the words `other` of a template; `once` is true if they occur in it only once.
 
         False if `other` contains a negation and the term does not. Also false if `other` occurs only once and is longer
         than the term, because `other` may then be more than a term.
@@ -122,7 +123,7 @@ class Abbreviations:
     def expand(self, segment: NormalForm, gap: tuple[int, int], after: Expansion | None) -> Expansion | None:
         """Find the abbreviation in the gap that the segment spells out; None if there is none.
 
-        `gap` is the range of characters between the segment's neighbors, `after` the previous segment's expansion.
+        `gap` is the range of characters between the segment's neighbors. `after` is the previous segment's expansion.
         """
         words = segment.folded(_STOPS).core()
         marks = [mark for mark in self._marks if gap[0] <= mark.start and mark.end <= gap[1]]

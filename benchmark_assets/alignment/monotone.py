@@ -46,9 +46,9 @@ BY_UNIT = 2.8
 proportion to their length."""
 
 MATCHED, MOST_MATCHED = 0.2, 3.0
-"""A sentence of a guide is matched with the unit that is most similar to it. MATCHED: amount that each matched
-character of a segment, per character of the unit, adds to the unit's similarity to the segment. MOST_MATCHED: maximum
-number of matched characters per character of the unit."""
+"""Each sentence of a guide is matched with the unit that is most similar to it. This raises the similarity of the unit
+to the sentence's segment by MATCHED times the ratio of matched characters to characters of the unit. Ratios above
+MOST_MATCHED count as MOST_MATCHED."""
 
 UNRELATED, PRIOR = 0.2, 3.0
 """UNRELATED: assumed similarity to an unrelated segment. PRIOR: number of hypothetical unrelated segments that are
@@ -62,8 +62,8 @@ FASTEST, SLOWEST = 0.6, 1.4
 """Bounds of the ratio of the translation's length to the guides' length."""
 
 BOUNDARIES = 40.0
-"""Pseudocount: number of hypothetical boundaries that are counted with the boundaries of the document. The penalty
-`added` determines at which share of the hypothetical boundaries units are unassigned."""
+"""Pseudocount: number of hypothetical boundaries that are counted with the boundaries of the document. The share of
+hypothetical boundaries with unassigned units is computed from the penalty `added`."""
 
 
 class Weights(NamedTuple):
@@ -153,8 +153,8 @@ class Aligned(NamedTuple):
 class _Document(NamedTuple):
     """A document to align: units compared with guides, and the expectations for each segment and passage.
 
-    `expected` is the length of each segment in the translation, shape (segments,), NaN without a guide; `passages` the
-    number of each segment's passage; `anchors` the boundary at which the text of a segment begins, by segment.
+    `expected` is the expected length of each segment in the translation, shape (segments,), NaN without a guide.
+    `passages` has the number of each segment's passage. `anchors` maps a segment to the boundary where its text begins.
     """
 
     parts: Units
@@ -327,8 +327,8 @@ def _after_addition(
 ) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
     """For each boundary: the best score if units before it may stay unassigned, and where such unassigned units begin.
 
-    `gain` is added to the score at each boundary where unassigned units end. All earlier segments must end at or before
-    every boundary in `fixed`, and all later segments must begin at or after it.
+    `gain` is added to the score at each boundary where unassigned units end. The segment before these units must end at
+    or before every boundary in `fixed`, and the segment after them must begin at or after every boundary in `fixed`.
     """
     boundaries = np.arange(len(score))
     if fixed:
@@ -374,7 +374,8 @@ def _rematched(document: _Document, stretches: Sequence[Span], kept: NDArray[np.
 
 
 def _to_passages(document: _Document, start: int, end: int) -> NDArray[np.float64]:
-    """Similarity of units to the guides of each passage, weighted by the units' lengths and summed over a stretch."""
+    """Similarity of a stretch to each passage: its units' similarities to the passage's guides, weighted by unit
+    length and summed."""
     starts = np.flatnonzero(np.diff(document.passages, prepend=-1))
     near = np.maximum.reduceat(document.compared.near[start:end], starts, axis=1)
     return np.asarray(np.diff(document.parts.ends)[start:end] @ near, dtype=np.float64)

@@ -38,7 +38,8 @@ def of_win_rates(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_adherence(warehouse: Warehouse) -> Mapping[str, str]:
-    """Shares of glossary terms that occur in outputs and in the human translation, highest first."""
+    """For each model, the share of glossary terms that occur in its outputs, and the share that occur in the human
+    translation. In each corpus, the model with the highest share comes first."""
     rows = warehouse.read("adherence_summary").sort("corpus", "adherence", descending=[False, True])
     return {"adherence": shown(rows, "adherence_summary")}
 

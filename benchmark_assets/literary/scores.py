@@ -81,8 +81,8 @@ def groups(
 
 
 def _consistency(votes: pl.DataFrame, literary: Literary, model: str, aspect: str) -> dict[str, int]:
-    """How often a seat's preference on a chunk changes with the order, and how often a seat has no preference in any
-    order."""
+    """Two counts over seats and chunks: how often a seat's preference changes with the order of the two translations,
+    and how often a seat has no preference in any order."""
     seats = [(seat.judge, seat.aspect) for seat in literary.ensemble if aspect in ("", seat.aspect)]
     keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
     cast = votes.filter(model=model).drop_nulls("better").join(keys, on=SEAT)

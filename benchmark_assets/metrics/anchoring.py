@@ -33,12 +33,12 @@ class Rated(NamedTuple):
         value from people are a random sample of the outputs. The same holds for the rows with a value
         from the judge.
     stratum, unit
-        Numbers of each row's stratum and unit, shape (rows,).
+        Index of each row's stratum and of its unit, shape (rows,).
     pool
-        Number of each stratum's pool, shape (strata,). A pool is a group of strata that are expected to have similar
+        Index of each stratum's pool, shape (strata,). A pool is a group of strata that are expected to have similar
         means.
     outputs
-        Number of each stratum's outputs that the mean covers, shape (strata,). A stratum with 0 outputs is used only to
+        How many outputs of each stratum the mean covers, shape (strata,). A stratum with 0 outputs is used only to
         estimate the rate of its pool and the errors of the judge.
     """
 
@@ -199,10 +199,10 @@ def design_effect(deviations: Floats, units: Units) -> float:
 
     Notes
     -----
-    The factor is a ratio times (t/z)², where t has one degree of freedom less than there are units (Korn and Graubard
-    1998). To get the ratio, the deviations of each unit are summed; the sum of the squares of these sums is divided by
-    the sum of the squared deviations. The ratio is 1 if all labels are in different units, and n if each unit has n
-    equal deviations.
+    The factor is a ratio times (t/z)², where the degrees of freedom of t are the number of units minus 1 (Korn and
+    Graubard 1998). To get the ratio, the deviations of each unit are summed; the sum of the squares of these sums is
+    divided by the sum of the squared deviations. The ratio is 1 if all labels are in different units, and n if each
+    unit has n equal deviations.
     """
     return clustering(deviations, units) * few_units(units)
 

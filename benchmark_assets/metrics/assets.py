@@ -39,7 +39,7 @@ def drift_score(
 ) -> dg.Output[None]:
     """Similarity of an output to each reference and to the envelope's centroid; drift in three forms.
 
-    Similarity to the centroid and drift are null where a passage has no envelope.
+    Drift and the similarity to the centroid are null if the passage has no envelope.
     """
 
     def compute(stale: pl.DataFrame) -> Computed:

@@ -39,7 +39,8 @@ def ranks(goodness: Floats, models: NDArray[np.bool_]) -> Floats:
 def kendall_tau(first: Floats, second: Floats) -> Floats:
     """Kendall's tau-b of two metrics over systems: from shape (..., systems) to (...), in [-1, 1].
 
-    Systems without both scores are left out. NaN if fewer than two systems remain, or a metric ties all of them.
+    Systems that lack a score in one of the metrics are left out. NaN if fewer than two systems remain, or if a metric
+    ties all of them.
 
     Notes
     -----

@@ -61,9 +61,9 @@ def completed(
     Returns
     -------
     The columns of `scores`, and `expected` (whether the passage is in the corpus's own set), `usable` (whether it is
-    expected and has a usable output) and `ranked` (whether the system is a model with enough usable outputs). A model's
-    expected passages without a usable output get the worst scores, or null if the settings omit them. Translators need
-    not translate everything: they get no additional rows.
+    expected and has a usable output) and `ranked` (whether the system is a model with enough usable outputs). If a
+    model has no usable output for an expected passage, its row has the worst scores, or null scores if the corpus's
+    settings have `missing: omit`. Translators need not translate everything: they get no additional rows.
     """
     unusable = pl.any_horizontal(pl.col(name).fill_null(value=False) for name in UNUSABLE)
     expected = pl.col("passage").is_in(own["passage"].implode())
@@ -115,8 +115,8 @@ def own_sets_of(warehouse: Warehouse, models: pl.DataFrame) -> pl.DataFrame:
 def worst_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     """The scores that an empty output would have, for each passage. `passages` has the column `passage`.
 
-    Returns the columns of `drift_score` and `lexical_score` that measures use, `comet_avg`, `comet_best`, and the
-    number of `references`.
+    Returns the columns of `drift_score` and `lexical_score` that measures use, `comet_avg`, `comet_best`, and
+    `references` (number of references).
     """
     keys = passages.select("passage")
     references = warehouse.read("reference", keys, ["passage", "text", "complete"]).filter("complete")
@@ -132,7 +132,7 @@ def worst_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def _lacking(rows: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
-    """A row without scores for each model and expected passage without a usable output."""
+    """One row, without scores, for each expected passage for which a model has no usable output."""
     on = ["kind", "system", "corpus"]
     models = rows.filter(kind="model").group_by(on).agg(pl.col("embedder", "comet").max())
     diagnosed = rows.filter("expected").select(*on, "passage", *DIAGNOSES)

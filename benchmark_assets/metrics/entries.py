@@ -25,8 +25,8 @@ from resources.warehouse import Warehouse
 
 Need = Literal["source", "references"]
 Cost = Literal["counts", "edits", "embedder", "encoder", "large model"]
-"""Main cost of scoring, in this order: to count n-grams, to search for edits (seconds for a long text), to compute
-embeddings, to run a COMET checkpoint, or to run a checkpoint of billions of parameters."""
+"""The step of scoring that costs most. The values mean, in this order: counting n-grams, searching for edits (seconds
+for a long text), computing embeddings, running a COMET checkpoint, running a checkpoint of billions of parameters."""
 
 SUMMARY = schema("metric_summary")
 SCORE = schema("segment_metric", "model", "passage")
@@ -93,7 +93,8 @@ def kind(checkpoint: Comet | None) -> Metric:
 
 
 def score_settings(warehouse: Warehouse, metrics: Checkpoints, partitions: pl.DataFrame) -> pl.DataFrame:
-    """Add `settings` to partitions with the column `passage`. If `metrics` is empty, the result has no rows."""
+    """Add the column `settings` to `partitions`, which has the column `passage`. If `metrics` is empty, the result
+    has no rows."""
     if not metrics:
         return partitions.clear().with_columns(settings=pl.lit(""))
     signatures = [pl.format("{}: {}", pl.lit(name), _signature(metrics[name])) for name in sorted(metrics)]

@@ -276,7 +276,7 @@ def uncovered_end(stems: list[str], reference: list[str]) -> float:
 
 
 def _overlap(text: Text, reference: Text) -> float:
-    """F1 of the shares of content words that also occur in the other text."""
+    """F1 of two shares: for each of the two texts, the share of its content words that also occur in the other text."""
     precision = sum(stem in reference.vocabulary for stem in text.stems) / max(1, len(text.stems))
     recall = sum(stem in text.vocabulary for stem in reference.stems) / max(1, len(reference.stems))
     return 2 * precision * recall / (precision + recall) if precision else 0.0

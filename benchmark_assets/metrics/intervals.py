@@ -66,8 +66,8 @@ def effective_units(sizes: Floats) -> float:
 def signs(units: int) -> NDArray[np.int8]:
     """Patterns of the units' signs, 1 or -1, shape (patterns, units), read-only. In the first pattern, all signs are 1.
 
-    If there are at most `TRIALS` patterns, up to a reversal of all signs, the result has all of them; otherwise, it has
-    `TRIALS` random patterns.
+    Two patterns that differ in all signs count as one. If there are at most `TRIALS` patterns, the result has all of
+    them; otherwise, it has `TRIALS` random patterns.
     """
     if 2 ** (units - 1) <= TRIALS:
         exchanged = np.arange(2 ** (units - 1))[:, None] >> np.arange(units) & 1
@@ -249,7 +249,7 @@ def rate_bounds(rate: float, rows: float, units: int, below: float, above: float
 def wilson(successes: float, trials: float) -> tuple[float, float]:
     """Wilson score interval of a proportion of independent trials at 95 %, within [0, 1].
 
-    `trials` is the sample size, or an effective sample size that need not be whole; not 0.
+    `trials` is the sample size, or an effective sample size that need not be whole. It must not be 0.
 
     Notes
     -----
@@ -268,7 +268,7 @@ def wilson(successes: float, trials: float) -> tuple[float, float]:
 def resampling_weights(units: int) -> Floats:
     """Count of each unit in each bootstrap resample, shape (RESAMPLES, units), read-only.
 
-    Deterministic: statistics of the same units in the same order get the same resamples, so that they are paired.
+    Deterministic: statistics of the same units in the same order get the same resamples, and are thus paired.
     """
     draws = np.random.default_rng(SEED).integers(0, units, size=(RESAMPLES, units))
     numbered = draws + units * np.arange(RESAMPLES)[:, None]

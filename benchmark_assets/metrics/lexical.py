@@ -272,7 +272,7 @@ def _chrf_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]
 
 
 def _of_candidates(sums: NDArray[np.int64], block: _Block) -> NDArray[np.int64]:
-    """Numbers of shared n-grams (`sums`), rearranged to one row per candidate of the block: (candidates, references).
+    """Rearrange numbers of shared n-grams to one row per candidate of the block: shape (candidates, references).
 
     `sums` has shape (candidates of an item, references, items), as returned by `matched_ngrams`.
     """

@@ -147,7 +147,7 @@ def penalized_slope(quantity: Floats, outcomes: Floats) -> Estimate:
 
 def _dispersion(chances: Floats, outcome: Floats, pairs: int) -> float:
     """Variance of the pairs' outcomes, divided by the variance that they would have if the two orders of a pair were
-    independent. From 1 to 2; 2 with fewer than two pairs."""
+    independent. The result is clipped to the range from 1 to 2; it is 2 if there are fewer than two pairs."""
     if pairs < 2:
         return 2.0
     residuals = (outcome - chances).reshape(pairs, -1).sum(axis=1)

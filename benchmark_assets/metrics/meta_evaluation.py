@@ -214,7 +214,10 @@ def accuracy_pooled(pairs: Floats, weights: Floats) -> Floats:
 
 
 def system_means(gold: Floats, metric: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Means of each system over its items with both scores: gold and metric, shape (1 + resamples, systems) each."""
+    """Mean gold score and mean metric score of each system over its items that have both scores.
+
+    Both results have the shape (1 + resamples, systems).
+    """
     present = np.isfinite(gold) & np.isfinite(metric)
     counts = weights @ present.T.astype(np.float64)
     people, scores = (ratio(weights @ np.where(present, values, 0.0).T, counts) for values in (gold, metric))
@@ -255,9 +258,9 @@ def soft_pairwise_accuracy(gold: Floats, metric: Floats, weights: Floats) -> Flo
 
 
 def _standardized(differences: Floats, weights: Floats) -> Floats:
-    """Sums of differences, divided by the standard deviation of their permutation distribution; 0 if all are 0.
+    """Sums of differences, divided by the standard deviation of their permutation distribution.
 
-    Shape (resamples, pairs).
+    The result has the shape (resamples, pairs). A quotient is 0 if all differences in its sum are 0.
     """
     sums, squares = weights @ differences.T, weights @ (differences**2).T
     return np.nan_to_num(ratio(sums, np.sqrt(squares)))
@@ -281,10 +284,10 @@ def _signs(first: Floats, second: Floats) -> tuple[NDArray[np.int8], Floats]:
 
 
 def _gaining_or_losing(people: Floats, scores: Floats) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
-    """Pairs that become right if the metric ties them (people tie them), and pairs that become wrong (metric and people
-    put them in the same order).
+    """Pairs whose order becomes right or wrong if the metric ties them.
 
-    Yields blocks of pairs: the absolute differences of the metric, and whether people tie the pair. `people` must be in
+    A pair becomes right if people tie it, and wrong if metric and people put it in the same order. For each block of
+    pairs, yields the absolute differences of the metric, and whether people tie each pair. `people` must be in
     ascending order.
     """
     rows = max(1, BLOCK // len(people))

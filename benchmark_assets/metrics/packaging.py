@@ -187,5 +187,5 @@ def _readings(run: str) -> frozenset[str]:
 
 
 def _common(letter: str) -> bool:
-    """Whether a character is a Latin letter or a typographic mark, as most characters are that become garbled."""
+    """Whether a character is a Latin letter or a typographic mark, like most characters that become garbled."""
     return letter <= "\u017f" or "\u1e00" <= letter <= "\u1eff" or "\u2010" <= letter <= "\u2044"

@@ -45,9 +45,10 @@ def exchanges(items: int) -> NDArray[np.int8]:
 
 
 def at_least_observed(differences: Floats) -> Floats:
-    """One-sided p-values of the test whether the first of two systems is better, shape (pairs,).
+    """One-sided p-values, shape (pairs,), for the alternative that the first of two systems is better.
 
-    `differences` are the first system's scores minus the second's, shape (pairs, items); 0 for items without both.
+    `differences` are the first system's scores minus the second's, shape (pairs, items). The difference is 0
+    for an item that lacks one or both of the scores.
 
     Notes
     -----
@@ -59,7 +60,7 @@ def at_least_observed(differences: Floats) -> Floats:
 
 
 def compare_accuracy(gold: Floats, metrics: Floats) -> list[Comparison]:
-    """Compare metrics by accuracy: the share of pairs of systems that a metric orders as people do, mean over items.
+    """Compare metrics by accuracy: the mean over items of the share of system pairs that a metric orders as people do.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ def _comparable(people: Floats) -> bool:
 
 
 def _exchanged_sums(terms: Floats) -> Floats:
-    """Sums of `terms`, shape (columns, places), with the signs of each trial: shape (trials, columns)."""
+    """For each trial, the sums of `terms` with the trial's signs: from shape (columns, places) to (trials, columns)."""
     return signed_sums(terms.T, exchanges(terms.shape[1]))
 
 

@@ -144,7 +144,8 @@ def last_mark(text: str) -> str:
 
 
 def _recurrence(letters: str) -> float:
-    """How many times a string repeats its beginning, if the repetitions cover at least the share `_RETURNS`; else 1."""
+    """How many times a string repeats its beginning; 1 if the repetitions cover less than the share `_RETURNS` of the
+    string."""
     for period in _returns(letters):
         length = period + _shared(letters, letters[period:])
         if length >= _RETURNS * len(letters):

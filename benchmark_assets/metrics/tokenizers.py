@@ -66,7 +66,7 @@ def tokenized(warehouse: Warehouse, rows: pl.DataFrame) -> pl.DataFrame:
 def available(rows: pl.DataFrame, on: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Rows with an installed tokenizer, as `tokenized` returns them, and failures for all other rows.
 
-    The failures have one row for each combination of the columns `on`, with the message in the column `error`.
+    The failures have one row for each combination of values in the columns `on`. The column `error` has the message.
     """
     errors = {}
     for name in rows["tokenizer"].unique():
@@ -100,7 +100,7 @@ def load(name: str) -> BaseTokenizer:
 
 
 def tokenizer_signature(name: str) -> str:
-    """sacrebleu's signature of a tokenizer, with the version of MeCab; only the name if a library is missing."""
+    """sacrebleu's signature of a tokenizer, with the version of MeCab. If a library is missing, returns `name`."""
     try:
         return str(load(name).signature())  # type: ignore[no-untyped-call]
     except BadInput:

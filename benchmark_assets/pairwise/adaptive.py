@@ -159,9 +159,9 @@ def interval(
 
 
 def _estimate(matches: pl.DataFrame, strengths: Mapping[str, float]) -> float:
-    """The candidate's log-strength, with one added tie against a system of the anchors' mean strength.
+    """The candidate's log-strength if one tie is added, against a system whose strength is the mean of the anchors'.
 
-    The tie shrinks the estimate towards this mean, and keeps it finite.
+    The tie shrinks the estimate towards this mean, and keeps the estimate finite.
     """
     anchor_strengths, wins, losses = _counts(matches, strengths)
     mean = [sum(strengths.values()) / len(strengths)]

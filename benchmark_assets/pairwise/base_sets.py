@@ -86,7 +86,7 @@ class Ranks(Frozen):
 
 
 class Judging(Frozen):
-    """Options of judging: each pair in both orders or in one order; all pairs or an adaptive choice of pairs."""
+    """Options of judging: whether each pair is judged in both orders, and whether pairs are chosen adaptively."""
 
     orders: Literal["both", "one"] = "both"
     adaptive: Literal[False] | Within | Ranks = False
@@ -285,7 +285,7 @@ def import_base_set(warehouse: Warehouse, folder: Path) -> ImportedSet:
 
 
 def items(warehouse: Warehouse, base_set: str) -> pl.DataFrame:
-    """Rows of `base_set_item` of a base set, given as `name@version`, with the columns `unit` and `unit_kind`."""
+    """Rows of `base_set_item` for a base set (`name@version`), with the added columns `unit` and `unit_kind`."""
     return with_units(warehouse.read("base_set_item", pl.DataFrame({"base_set": [base_set]})), warehouse)
 
 
@@ -410,7 +410,7 @@ def _settings(manifest: Manifest) -> str:
 
 
 def _rows(warehouse: Warehouse, folder: Path, base_set: BaseSet) -> Mapping[str, pl.DataFrame]:
-    """Rows of a base set for each table in TABLES, by table."""
+    """The rows that a base set adds to each table in TABLES, by table name."""
     manifest, content = base_set.manifest, base_set.hashes.content
     source, target = _languages(warehouse, folder, manifest)
     stamp = [pl.lit(manifest.key).alias("base_set"), pl.lit(content).alias("fingerprint")]

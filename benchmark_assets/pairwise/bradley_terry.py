@@ -146,7 +146,7 @@ def without_units(wins: Floats, strengths: Floats) -> tuple[Floats, Floats]:
 
 
 def without_units_fixed(anchors: Floats, wins: Floats, losses: Floats, strength: float) -> tuple[Floats, Floats, float]:
-    """Log-strength of one system against fixed anchors: with each unit left out in turn, its derivatives, its variance.
+    """Log-strengths of one system against fixed anchors, each without one unit; derivatives and variance of `strength`.
 
     Parameters
     ----------

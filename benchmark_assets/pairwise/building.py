@@ -379,9 +379,9 @@ def manifest(
 def restricted_of(warehouse: Warehouse, outputs: pl.DataFrame) -> list[str]:
     """Names of the systems with a text that may not be passed on, sorted.
 
-    These are human translators with restricted texts, and models with an output that contains a complete restricted
-    source or translation of the passage: the model may have memorized it, or an imported output may be a copy.
-    `outputs` has the columns `system`, `passage` and `text`.
+    These are human translators with restricted texts, and models with an output that contains the complete text of a
+    restricted source or translation of the passage. Such a model may have memorized the text, or an imported output may
+    be a copy. `outputs` has the columns `system`, `passage` and `text`.
     """
     restricted: set[str] = set()
     for (corpus,), group in outputs.group_by(CORPUS):

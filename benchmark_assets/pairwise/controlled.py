@@ -200,7 +200,7 @@ def _with_ends(estimates: Mapping[str, Estimate]) -> dict[str, float | None]:
 def _joined(
     scores: pl.DataFrame, rows: Sequence[Mapping[str, object]], table: str, system: str, columns: Sequence[str]
 ) -> pl.DataFrame:
-    """Complete the scores to rows of `table`: `rows` has the missing `columns` for each system and slice."""
+    """Add the missing `columns` of `table` to the scores. `rows` has their values for each system and slice."""
     kinds = schema(table, "judge_standing")
     controlled = pl.DataFrame(rows, schema={name: kinds[name] for name in (system, "slice", *columns)})
     joined = scores.join(controlled, on=[system, "slice"], how="left", maintain_order="left")
@@ -324,11 +324,12 @@ def at_equal_length(matches: Matches, systems: int, effects: JudgeEffects) -> li
 
     Notes
     -----
-    Strengths are fitted with the judge's coefficients held fixed. They predict wins between equally long texts without
-    an effect of position; `fit` is then applied to these wins. The result is therefore on the scale of LT, where a tie
-    is half a win. It equals LT if the coefficients are 0, because the predicted totals of wins then equal the observed
-    totals. The interval combines the interval of the strength with the intervals of the coefficients (MOVER; Zou and
-    Donner 2008). The coefficients are independent of the strength if lengths do not depend on item effects.
+    Strengths are fitted with the judge's coefficients held fixed. The strengths predict wins between equally long texts
+    without an effect of position; `fit` is then applied to these wins. The result is therefore on the scale of LT,
+    where a tie is half a win. It equals LT if the coefficients are 0, because the predicted totals of wins then equal
+    the observed totals. The interval combines the interval of the strength with the intervals of the coefficients
+    (MOVER; Zou and Donner 2008). The coefficients are independent of the strength if lengths do not depend on item
+    effects.
     """
     wins, design = _wins(matches, systems), _contrasts(matches, systems)
     coefficients = [(effect.value, effect[1:]) for effect in effects[:2] if effect.value is not None]
@@ -476,7 +477,7 @@ def _chances(eta: Floats, log_ties: float) -> tuple[Floats, Floats, Floats]:
 
 
 def _contrasts(matches: Matches, systems: int) -> Floats:
-    """Design matrix for the strengths of all systems except the first, which is fixed at 0: (matches, systems - 1)."""
+    """Design matrix for the strengths of all systems except the first (fixed at 0); shape (matches, systems - 1)."""
     identity = np.eye(systems)[:, 1:]
     return identity[matches.system] - identity[matches.other]
 

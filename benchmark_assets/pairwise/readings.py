@@ -12,19 +12,19 @@ COUNTS = ["items", "matches", "wins", "ties", "excluded", "win_rate"]
 
 
 def of_anchors(warehouse: Warehouse) -> Mapping[str, str]:
-    """Anchors by base set and slice, highest LT first."""
+    """Table of the anchors of each base set and slice, highest LT first."""
     return {"anchors": _best_first(warehouse, "anchor_score", "anchor", "lt", "lt_controlled", "en", "length_problem")}
 
 
 def of_models(warehouse: Warehouse) -> Mapping[str, str]:
-    """Models by base set and slice, highest LT first."""
+    """Table of the models in each base set and slice, highest LT first."""
     lts = "lt", "lt_fixed", "lt_controlled", "lt_fixed_controlled"
     columns = *EFFECTS, "length_problem", "first_rate", "judge_standing"
     return {"scores": _best_first(warehouse, "pairwise_score", "model", *lts, *columns)}
 
 
 def of_rubric(warehouse: Warehouse) -> Mapping[str, str]:
-    """Rubric marks of models by corpus and judge, highest mean first."""
+    """Table of rubric marks: the models of each corpus and judge, highest mean first."""
     rows = warehouse.read("rubric_summary").sort("corpus", "judge", "mean", descending=[False, False, True])
     return {"marks": shown(rows, "rubric_summary")}
 

@@ -1,7 +1,7 @@
-"""Adaptive mode: compare a model with a base set in rounds, the most informative pairs first.
+"""Adaptive mode: a model is compared with a base set in rounds, and the most informative pairs are judged first.
 
-Here: the inputs of adaptive mode from the warehouse, and the pairs of the next round. Not here: the information of a
-pair and the stopping criterion (adaptive), asking (matches).
+Here: reading the inputs of adaptive mode from the warehouse, and choosing the pairs of the next round. Not here: the
+information of a pair and the stopping criterion (adaptive), asking the judge (matches).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +27,8 @@ _MATCH = pl.Schema({"passage": pl.String(), "anchor": pl.String(), "won": pl.Flo
 class AdaptiveInputs(NamedTuple):
     """Inputs of adaptive mode for a model and a base set before the first round.
 
-    `mode` is the precision required to stop (see `adaptive.enough`); `strengths` are the log-strengths of the anchors,
-    fitted without the model; `slices` gives the direction and difficulty of each item, by passage; `stored` has the
+    `mode` is the precision at which the rounds stop (see `adaptive.enough`); `strengths` are the log-strengths of
+    the anchors, fitted without the model; `slices` maps each passage to its direction and difficulty; `stored` has the
     stored matches of outputs that are not stale (columns `passage`, `anchor` and `won`).
     """
 

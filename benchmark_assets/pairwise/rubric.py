@@ -1,4 +1,4 @@
-"""Rubric marks from 1 to 5: one judge, one output, one reference (JP-TL-Bench, section 5.3, appendix C).
+"""Rubric marks from 1 to 5: a judge marks one output and sees one reference (JP-TL-Bench, section 5.3, appendix C).
 
 Here: the judges of a corpus, the question, valid replies, the summary of marks. Not here: comparing two texts
 (comparing), retries (resources.provider.asking).
@@ -96,7 +96,7 @@ def marking(judge: Model, languages: Mapping[str, str]) -> Template[Mark]:
 class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
     """Marks of an output by each judge of the corpus's rubric. The judge also sees the source and one reference.
 
-    A judge is asked again only if the output, its source, that reference or the judge changes.
+    A judge is asked again only if the output, the source, the reference or the judge changes.
     """
 
     name = "rubric_vote"
@@ -163,7 +163,7 @@ def summarize(votes: pl.DataFrame) -> pl.DataFrame:
 
 
 def _summary(votes: pl.DataFrame) -> dict[str, object]:
-    """Columns of `SUMMARY` from the votes of one judge on the outputs of one model, sorted by passage."""
+    """Columns of `SUMMARY` for one model and one judge in a corpus. Their `votes` must be sorted by passage."""
     marked = votes.drop_nulls("mark")
     mark, count = marked["mark"], len(marked)
     row: dict[str, object] = {
@@ -181,5 +181,5 @@ def _summary(votes: pl.DataFrame) -> dict[str, object]:
 
 
 def _bounded(name: str, value: float, interval: Bounds) -> dict[str, float | None]:
-    """A value and the bounds of its interval, by column."""
+    """A value and the bounds of its interval, keyed by column name."""
     return {name: value, f"{name}_low": interval[0], f"{name}_high": interval[1]}

@@ -1,4 +1,4 @@
-"""Scores of models against a base set, and of its anchors against each other, with intervals, by slice.
+"""Scores of models against a base set, and scores of its anchors against each other, with intervals, for each slice.
 
 Here: matches, wins, win rates, strengths and LT from judgments, and the contract that comparable scores share. Not
 here: the fit itself (bradley_terry), judging (comparing, matches).
@@ -106,8 +106,8 @@ def contract(base_set: Mapping[str, str | None], models: JudgeRecord | None = No
     base_set
         Row of the table `base_set`.
     models
-        Record of the judge of the models. It is used only if `base_set` has no record of the judge of the anchors;
-        otherwise anchors and models have the same judge.
+        Record of the judge that compared the models. It is used only if `base_set` has no record of the judge that
+        compared the anchors; otherwise both are the same judge.
     """
     record = base_set["judged"]
     judge = str(JudgeRecord.model_validate_json(record)) if record else UNRECORDED
@@ -266,12 +266,12 @@ def candidate_scores(
     Returns
     -------
     Columns of `PAIRWISE_SCORE`, one row for each model and each slice in which it was compared. Counts and rates are as
-    in `anchor_scores`. The win rate is null unless the model met every anchor on each item, because adaptive mode
-    prefers anchors near the model, which would bias the rate towards one half. `strength`, `lt` and `en` come from a
-    joint fit of anchors and model, whose strengths have mean 0 (section 4.4). `lt_fixed` comes from a fit with the
-    anchors' strengths fixed, and is comparable with the LT of the anchors. `first_rate` is the share of the judge's
-    verdicts that favor the text shown as A. For intervals, a unit is left out of the matches of the anchors and of the
-    model at the same time.
+    in `anchor_scores`. The win rate is null unless the model met every anchor on each item. Otherwise, the rate would
+    be biased towards one half, because adaptive mode prefers anchors near the model. `strength`, `lt` and `en` come
+    from a joint fit of anchors and model, in which the strengths have mean 0 (section 4.4). `lt_fixed` comes from a fit
+    with the anchors' strengths fixed, and is comparable with the LT of the anchors. `first_rate` is the share of the
+    judge's verdicts that favor the text shown as A. For intervals, a unit is left out of the matches of the anchors and
+    of the model at the same time.
     """
     matches = candidate_matches(comparisons)
     base_set, signature = items["base_set"].unique().item(), _signature(items)
@@ -295,7 +295,7 @@ def candidate_scores(
 
 
 def _joint(wins: Floats, strengths: Floats, verdicts: float, systems: list[int]) -> list[list[Estimate]]:
-    """Strength, LT and EN, with their intervals, of `systems` in a joint fit; `wins` has shape (units, n, n)."""
+    """Strength, LT and EN of `systems` in a joint fit, with intervals; `wins` has shape (units, n, n)."""
     if np.isnan(strengths).any():
         return [[NONE] * len(systems)] * 3
     without, covariance = without_units(wins, strengths)
@@ -365,7 +365,7 @@ def with_bounds(estimates: Estimates, matches: Floats) -> list[Estimate]:
 
 
 def _rates(hits: Floats, misses: Floats) -> list[Estimate]:
-    """Rates with their 95 % intervals, from hits and misses by unit, shape (units, rates); None without trials."""
+    """Rates with 95 % intervals; None for a rate without trials. `hits` and `misses` have shape (units, rates)."""
     trials = hits + misses
     rates = ratio(hits.sum(axis=0), trials.sum(axis=0))
     return [
@@ -441,7 +441,7 @@ def _first_and_second(first_wins: pl.DataFrame, field: Field) -> tuple[Floats, F
 
 
 def _problem(table: Floats, field: Field, model: str) -> str | None:
-    """The reason why anchors and model, or the anchors alone, have no finite strengths; None if both fits exist."""
+    """The reason why no finite strengths exist for anchors and model together, or for the anchors alone; else None."""
     if reason := obstacle(table, [*field.anchors, model]):
         return reason
     alone = obstacle(field.wins.sum(axis=0), field.anchors)

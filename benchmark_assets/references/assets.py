@@ -44,7 +44,7 @@ def reference_envelope(
 ) -> dg.Output[None]:
     """Centroid, human spread and pairwise similarities of each passage's complete references.
 
-    A passage with fewer than two complete references has no envelope: its columns are null.
+    A passage with fewer than two complete references has no envelope: the columns of the envelope are null.
     """
 
     def compute(stale: pl.DataFrame) -> Computed:

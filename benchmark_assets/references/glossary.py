@@ -1,5 +1,6 @@
-"""Glossary terms of chunks with their translations: occurrences in a text, rows of `glossary`, entries for prompts.
+"""Glossary terms of chunks, and translations of the terms.
 
+Here: finding a term in a text, rows of `glossary`, glossary entries for prompts.
 Not here: reading terms from a person's file (literary.glossary_file), asking a model for terms (literary.extraction),
 the adherence of outputs to the glossary (literary.adherence).
 """

@@ -28,7 +28,8 @@ class PackageSource(NamedTuple):
 
 @cache
 def files(key: str, without: str = "") -> dict[str, PackageSource]:
-    """Sources of package files by CSV file name: tables that have the column `key` and lack the column `without`."""
+    """The source of each package file, by CSV file name, for tables with the column `key` and without the column
+    `without`."""
     return {
         f"{table.file}.csv": PackageSource(table.name, public(table.name))
         for table in catalogue.tables().values()

@@ -103,7 +103,7 @@ def croissant(about: About, files: Mapping[str, bytes], meanings: Sequence[Entry
 
 
 def datacite(about: About, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """The DataCite record of a package: all required properties except the DOI, and known optional properties."""
+    """The DataCite record of a package: all required properties except the DOI, and some optional properties."""
     return {
         "schemaVersion": KERNEL,
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Benchmark scores"},

@@ -92,7 +92,8 @@ class Differences(NamedTuple):
     Attributes
     ----------
     provenance
-        Lines of `Package.provenance` that only one package has, after '-' (old package) or '+' (new package).
+        Lines of `Package.provenance` that only one package has, each with the prefix '-' (old package) or '+' (new
+        package).
     texts, passages, models
         Names by kind of change: 'added', 'removed' or 'changed'. Only texts of passages in both packages are
         included.

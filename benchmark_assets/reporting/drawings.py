@@ -26,8 +26,8 @@ SIGNIFICANT, INSIGNIFICANT = "p < 0.05, corrected", "not significant"
 def _of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> Callable[[Warehouse], Drawn]:
     """Make a function that yields the charts of an asset for each corpus.
 
-    Each function in `sections` returns exhibits of a corpus. The asset gets the charts of those exhibits whose first
-    source it is.
+    Each function in `sections` returns exhibits of a corpus. The asset gets the chart of each exhibit that has the
+    asset as its first source.
     """
 
     def draw(warehouse: Warehouse) -> Drawn:
@@ -147,14 +147,14 @@ def _thresholds(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _marks(rows: pl.DataFrame) -> charts.Spec:
-    """Mean of each judge's marks, best model first."""
+    """Mean of the marks that each judge gives to each model, best model first."""
     rows = rows.sort("judge", "mean", descending=[False, True])
     plot_rows = _ranges(rows, "rubric_summary", "mean", pl.col("judge"), pl.col("model"), pl.lit("model"))
     return charts.ranges(plot_rows, f"mean mark, {charts.INTERVAL}", width=190, domain=[1, 5])
 
 
 def _error_scores(rows: pl.DataFrame) -> charts.Spec:
-    """Mean MQM score by each judge, best model first."""
+    """Mean MQM score of each model, separately for each judge, best model first."""
     rows = rows.sort("judge", "mqm", descending=[False, True], nulls_last=True)
     plot_rows = _ranges(rows, "span_summary", "mqm", pl.col("judge"), pl.col("model"), pl.lit("model"))
     return charts.ranges(plot_rows, f"mean MQM score, {charts.INTERVAL}", width=190)

@@ -114,9 +114,9 @@ def export(
     Raises
     ------
     BadInput
-        For an unknown corpus, an unreadable description (which states the restricted texts), a folder that cannot be
-        written or contains anything other than an earlier export, and a private export that would replace a public
-        one.
+        If the corpus is unknown; if its description, which states the restricted texts, cannot be read; if the folder
+        cannot be written or contains anything other than an earlier export; or if a private export would replace a
+        public export.
     """
     folder = folder.resolve()
     check_place(folder, private)

@@ -60,8 +60,8 @@ def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
 def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()) -> pl.DataFrame:
     """Models and human translators in one table, in the order of `best_first`.
 
-    Models whose `ranked` is true have a rank, from 1 in each corpus. Human translators are listed among the models, but
-    have no rank and do not affect the ranks of the models.
+    Models whose `ranked` is true have a rank; ranks start at 1 in each corpus. Human translators are listed among the
+    models, but have no rank and do not affect the ranks of the models.
 
     Parameters
     ----------

@@ -14,8 +14,8 @@ from resources.warehouse import Warehouse
 def comparable(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Similarities of outputs to references, and of references to each other, from the same embedder.
 
-    Rows of `output_similarity` and `reference_similarity`, each with the column `embedder`. Outputs that were scored
-    with a different embedder than the references are left out.
+    Rows of `output_similarity` and `reference_similarity`, each with the column `embedder`. An output is left out if
+    the output and the references were embedded by different embedders.
     """
     envelopes = warehouse.read("reference_envelope", columns=["passage", "embedder"])
     scored = warehouse.read("drift_score", columns=["model", "passage", "embedder"])
@@ -37,8 +37,8 @@ def left_out_scores(outputs: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns `corpus`, `passage`, `embedder`, `left_out` (the translator whose reference is excluded), `kind`, `system`
-    (a model, or the translator in `left_out`), `references` (the number of references that remain), `sim_best` and
-    `drift_adjusted` (null with one reference).
+    (a model, or the translator in `left_out`), `references` (the number of references that remain), `sim_best`, and
+    `drift_adjusted` (null if only one reference remains).
 
     Notes
     -----

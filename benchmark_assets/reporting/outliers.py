@@ -127,8 +127,8 @@ def rates(scores: pl.DataFrame, thresholds: pl.DataFrame, units: pl.DataFrame) -
 
     Returns
     -------
-    Columns of `RATE` and `signature`. An output is scored once for each translator who is left out; it counts with
-    the share of these scores that are above the threshold.
+    Columns of `RATE` and `signature`. An output is scored once for each translator who is left out; its value in
+    the mean is the share of these scores that are above the threshold.
     """
     keys = ["corpus", "embedder", "references"]
     scored = scores.drop_nulls("drift_adjusted").with_columns(pl.col("references").cast(pl.Int32))
@@ -190,7 +190,10 @@ def _against_subsets(similarities: Floats) -> Iterator[tuple[int, int, Floats, F
 
 
 def _subsets(texts: int, count: int) -> NDArray[np.int64]:
-    """All subsets of `count` numbers below `texts`, or `SUBSETS` random subsets if there are more; (subsets, count)."""
+    """All subsets of `count` numbers below `texts`, or `SUBSETS` random subsets if there are more.
+
+    The result has shape (subsets, count).
+    """
     if comb(texts, count) <= SUBSETS:
         return np.array(list(combinations(range(texts), count)))
     draws = np.random.default_rng(SEED).random((SUBSETS, texts))

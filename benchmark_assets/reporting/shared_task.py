@@ -48,7 +48,7 @@ translation of the passage.
 - `human-scores/*.people.*`, `*.panel.*`: labels by people (mean over annotators) and verdicts of the panel of judges,
   as scores: no error 0, minor -1, major -5, `None` without a label. `*.headtohead.*`: comparison with the human
   translation, 1 if the model is better, 0 if the human translation is better, 0.5 if undecided.
-- in names of systems, references and documents, characters that the layout does not allow are percent-encoded or
+- In names of systems, references and documents, characters that the layout does not allow are percent-encoded or
   removed.
 """
 

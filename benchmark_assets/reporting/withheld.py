@@ -21,7 +21,7 @@ QUOTING = (
 WORDS = "words that may quote any text: in no package"
 
 KEY = ["part", "document", "passage", "translator", "model", "judge"]
-"""Columns that identify a text. If a column does not apply to a text, it is ''."""
+"""Columns that identify a text. A column that does not apply to a text contains ''."""
 
 LIST = pl.Schema({**dict.fromkeys(KEY, pl.String()), "texts": pl.Int32(), "reason": pl.String()})
 
@@ -61,14 +61,15 @@ def restricted(texts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 def copies(outputs: pl.DataFrame) -> pl.DataFrame:
     """Rows of the withheld list for outputs that copy a restricted text.
 
-    `outputs` has the columns `model`, `passage` and `withheld`: the reason, or null if the output is not withheld.
+    `outputs` has the columns `model`, `passage` and `withheld`. The last column has the reason why the output is
+    withheld; it is null if the output is not withheld.
     """
     withheld = outputs.drop_nulls("withheld")
     return listed([withheld.with_columns(part=pl.lit("outputs"), reason="withheld")])
 
 
 def listed(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """Combine frames, each with some columns of `LIST`, in one sorted list. A row without `texts` counts one text."""
+    """Combine frames, each with some columns of `LIST`, in one sorted list. A missing value of `texts` means 1."""
     parts = [rows.select(name for name in LIST if name in rows.columns) for rows in frames]
     rows = pl.concat([pl.DataFrame(schema=LIST), *parts], how="diagonal")
     filled = rows.with_columns(pl.col(KEY).fill_null(""), pl.col("texts").fill_null(1))

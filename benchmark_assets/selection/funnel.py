@@ -60,9 +60,9 @@ def selection(passages: pl.DataFrame, measured: pl.DataFrame, repeated: pl.DataF
 def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
     """For each corpus, count the passages that each filter drops, and the passages that remain: rows of `funnel`.
 
-    Several filters may drop a passage, and `affected` counts it for each of them. `alone` counts the passages that only
-    this filter drops: a looser filter regains at most these passages. Duplicates are searched for only among passages
-    that pass all filters.
+    `affected` counts a passage for every filter that drops the passage. `alone` counts the passages that only this
+    filter drops; if the filter is loosened, at most these passages are regained. Duplicates are searched for only among
+    passages that pass all filters.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ T = TypeVar("T")
 SEVERITIES = (1, 2, 3)
 
 DOSES = {1: 0.10, 2: 0.25, 3: 0.50}
-"""Share of the text's characters that is damaged, by severity; for the kind `term`, share of its terms."""
+"""Share of the text's characters that is damaged, by severity; for the kind `term`, share of the text's terms."""
 
 TOLERANCE = 1 / 3
 """Largest deviation of the number of damaged characters from the dose, as a share of the dose. The ranges of the doses
@@ -264,9 +264,9 @@ def _some(case: _Case, edits: list[_Edit]) -> list[_Edit]:
 
 
 def _more(items: list[T], severity: int, counts: Sequence[int]) -> list[T]:
-    """The first items, as many as `counts` has for the severity.
+    """The first items; `counts` has the number of items for each severity, lowest severity first.
 
-    The result is empty if `counts` has as many items or more for a lower severity.
+    The result is empty if the number for this severity is not greater than the number for every lower severity.
     """
     *below, count = counts[:severity]
     return items[:count] if count > max(below, default=0) else []

@@ -46,7 +46,7 @@ DETECTION = schema("sensitivity", "corpus", "signature")
 THRESHOLD = schema("sensitivity_threshold", "corpus", "signature")
 
 _AT_ONCE = 8_000_000
-"""Maximum number of elements of an array over resamples and texts."""
+"""Maximum number of elements of an array with one row for each resample and one column for each text."""
 
 
 class Pairs(NamedTuple):
@@ -79,7 +79,7 @@ def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `DETECTION`, one row for each metric, kind and severity, even if no text was damaged.
+    Columns of `DETECTION`, one row for each metric, kind and severity, even if no text was damaged.
 
     Notes
     -----
@@ -115,7 +115,7 @@ def thresholds(scores: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `THRESHOLD`, one row for each kind, severity and rule. `rule` names the recall to reach (`recall 0.9`) or
+    Columns of `THRESHOLD`, one row for each kind, severity and rule. `rule` names the recall to reach (`recall 0.9`) or
     the published threshold (`drift > 1.5`). `recall` is the share of damaged texts above the threshold.
     `false_alarms` is the share of texts above the threshold among the sound texts that these damaged texts were made
     from.
@@ -165,8 +165,10 @@ def auc(pairs: Pairs, weights: Floats) -> Floats:
 
 
 def win_rate(pairs: Pairs, weights: Floats) -> Floats:
-    """Share of the damaged texts in each resample that score worse than the sound text that they were made from, with
-    ties counted half; shape (resamples,)."""
+    """For each resample, the share of damaged texts that score worse than the sound text that they were made from.
+
+    Ties count half; the result has shape (resamples,).
+    """
     wins = (pairs.damaged > pairs.sound) + (pairs.damaged == pairs.sound) / 2
     count = weights.shape[1]
     sums = np.bincount(pairs.unit, weights=wins, minlength=count)

@@ -14,8 +14,9 @@ class Rules(NamedTuple):
     Attributes
     ----------
     negations
-        Pairs of a pattern and a replacement (a template of `re.Match.expand`) that reverse the meaning of a sentence:
-        negations to be removed, and places where a negation may be inserted. Where patterns overlap, the first applies.
+        Pairs of a pattern and a replacement (a template of `re.Match.expand`) that reverse the meaning of a sentence.
+        The patterns match negations to be removed, and places where a negation may be inserted. Where patterns
+        overlap, the first applies.
     numbers
         Groups of number words that may replace each other.
     pronouns

@@ -26,8 +26,8 @@ def variant_scores(variants: pl.DataFrame, references: pl.DataFrame) -> pl.DataF
     Returns
     -------
     Columns `passage`, `translator`, the columns in `BY`, and the columns of `drift_score` and `lexical_score`. If the
-    passage has only one other reference, the columns that need an envelope are null; if it has none, all scores are
-    null.
+    passage has only one other reference, the columns that need an envelope are null; if the passage has no other
+    reference, all scores are null.
     """
     passages = variants.select("passage").unique(maintain_order=True)
     parts = [

@@ -95,8 +95,9 @@ class Group(NamedTuple, Generic[How]):
 class Plan(NamedTuple):
     """The items of stale partitions.
 
-    `failures` has the error of each partition that fails before any question. `barred` lists the distinct errors of
-    groups without items, if their partitions have items from other groups.
+    `failures` has the error of each partition that fails before any question is asked. If the items of a group cannot
+    be made, but a partition of the group has items from other groups, the partition does not fail, and `barred` lists
+    the group's error.
     """
 
     items: list[Item]
@@ -186,7 +187,7 @@ class ItemStudy(Study, Generic[How]):
         return one_round(items)
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """Settings of each partition, from the fingerprints of its groups; null for a model no longer registered."""
+        """Settings of each partition, from the fingerprints of its groups; null if `Roster.known` lacks the model."""
         rows = [pl.DataFrame(schema=dict.fromkeys([*self.dims, "settings"], pl.String))]
         for group in self.groups(partitions):
             fingerprint = group.fingerprint

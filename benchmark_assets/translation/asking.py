@@ -32,8 +32,8 @@ TEXT: Mapping[str, Any] = {"type": "string"}
 class Output(NamedTuple):
     """Result for one passage: a translation, a refusal in the model's words, or an error.
 
-    `batch` is the first passage of the batch in which the passage was requested, `call` the ledger key of the question,
-    and `parsing` the way of parsing the reply: 'strict', 'repaired' or 'prefix'.
+    `batch` is the first passage of the batch in which the passage was requested, `call` is the ledger key of the
+    question, and `parsing` tells how the reply was parsed: 'strict', 'repaired' or 'prefix'.
     """
 
     passage: str
@@ -46,8 +46,8 @@ class Output(NamedTuple):
 
 
 Passages = Callable[[Iterable[str]], Template[str]]
-"""Function from passage keys to the template of a question about these passages. The template reads the translation
-under the first key from a reply."""
+"""Function from passage keys to the template of a question about these passages. From a reply, the
+template reads only the translation under the first of these keys."""
 
 
 def translating(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> Passages:
@@ -160,9 +160,10 @@ class _Rejected:
             above._halves_alike += 1
 
     def hopeless(self) -> str:
-        """The message with which the endpoint rejected a part and both its halves; '' if there is no such part.
+        """The endpoint's message, if the endpoint rejected a part and both halves of the part with this same message.
 
-        Only this part of the batch and the larger parts that contain it are considered.
+        Only this part of the batch and the larger parts that contain it are considered. '' if none of them was rejected
+        in this way.
         """
         if self._halves_alike == 2:
             return self._words

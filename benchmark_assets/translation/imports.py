@@ -1,4 +1,4 @@
-"""Import of outputs that were made elsewhere: readers of their files, and the import into the warehouse.
+"""Import of outputs that were made elsewhere: readers of files with outputs, and the import into the warehouse.
 
 A reader is a function from a path to outputs; the file's ending selects it. If a file has an error, nothing is imported
 from it.
@@ -79,7 +79,9 @@ def import_outputs(
     warehouse: Warehouse, path: Path, corpus: str, model: str | None, registered: Collection[str] = (),
     ignore: Collection[str] = (),
 ) -> tuple[str, int]:  # fmt: skip
-    """Import a model's outputs for a corpus, replacing its earlier outputs; return the model and the number of outputs.
+    """Import a model's outputs for a corpus, replacing the model's earlier outputs.
+
+    Returns the model and the number of imported outputs.
 
     Each output is recorded as a translation of the current source. Earlier outputs for passages that are no longer in
     the corpus are kept (corpus.human_work).

@@ -195,7 +195,7 @@ class Client:
             rejected[question.key] = reading.detail
             alike = list(rejected.values()).count(reading.detail)
             if alike >= ALIKE or len(rejected) >= 2 * ALIKE:
-                count = f"to {len(rejected)} different questions, {alike} of them in these words"
+                count = f"in reply to {len(rejected)} different questions, {alike} of them with this message"
                 self._stop(model.name, f"{model.place}: {_words(question, reading)}, {count}")
         elif reading.outcome is Outcome.RATE_LIMITED or raw.status == 503:
             announced = retry_after(raw.headers) or 0.0

@@ -16,7 +16,7 @@ class Lane:
 
     The limit is updated each time that `limit` calls have finished. It doubles until the server first throttles. From
     then on, with s the throttled share of the calls, limit = limit * (1 - s / 2) + (1 - s). So the limit halves if all
-    calls are throttled, and settles near 5 if 30% of the calls are throttled at any limit.
+    calls are throttled. It settles near 5 if 30% of the calls are throttled whatever the limit is.
 
     Parameters
     ----------

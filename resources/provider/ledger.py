@@ -540,7 +540,7 @@ def set_mark(path: Path, mark: Mark) -> None:
 
 
 def compact(path: Path, before: datetime, fewest: int = archive.FEWEST) -> int:
-    """Move requests and replies received before a time to compressed files; return the number of replies.
+    """Move replies that arrived before `before`, and their requests, to compressed files; return the number of replies.
 
     A file gets at least `fewest` replies. The ledger's own file shrinks if half of it is free.
     """
@@ -695,8 +695,7 @@ def _closing(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _damage_named(path: Path) -> Iterator[None]:
-    """Raise BadInput in place of an error of SQLite about damage, or of zlib about a text that cannot be
-    decompressed."""
+    """Raise BadInput in place of SQLite's errors about a damaged file and zlib's errors about damaged texts."""
     try:
         yield
     except (sqlite3.DatabaseError, zlib.error) as error:

@@ -198,8 +198,8 @@ class Examination(Frozen):
     """Thresholds of the examination of judges, and its maximum number of calls for each judge and direction.
 
     Each rate is a share of pairs of texts. A judge of pairs sees each pair in both orders. A judge of single texts sees
-    each text once: of a sound and a damaged or padded text, the text with the better verdict wins; a wrong text is
-    shown alone, and wins if it gets the best possible verdict.
+    each text once. If a sound text is paired with a damaged or padded text, the text with the better verdict wins. A
+    wrong text is shown alone, and wins if it gets the best possible verdict.
 
     - `accuracy`: the sound text wins against a damaged one in both orders.
     - `marks`: the same, for judges that give single texts marks on a scale. Random marks are right in almost half of

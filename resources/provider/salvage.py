@@ -19,7 +19,7 @@ from resources.provider.registry import NANO
 from resources.sqlite_files import integrity
 
 TABLES = ("session", "question", "attempt", "reply", "correction", "archived", "identity")
-"""Tables in the order in which they refer to each other; accounts are sums over attempts."""
+"""Tables to copy; each table refers only to earlier ones. Accounts are computed, as sums over the attempts."""
 
 FARTHEST = 1 << 20
 """Number of row ids after a damaged page that are searched for a readable row."""
@@ -39,7 +39,7 @@ _ACCOUNTS = """
 
 
 class Salvaged(NamedTuple):
-    """Number of attempts in the new ledger, of replies in the new ledger, and of replies that are certainly lost."""
+    """Numbers of attempts and of replies in the new ledger, and number of replies that are certainly lost."""
 
     attempts: int
     replies: int

@@ -209,8 +209,8 @@ class _RedirectedError(Exception):
 
 
 def _same_host(endpoint: Any) -> Callable[[Any], Awaitable[None]]:
-    """Make a hook that refuses redirected requests to another host, or without encryption if the endpoint has
-    encryption.
+    """Make a hook that refuses a redirected request if it would go to another host, or if it would be unencrypted
+    although the endpoint is encrypted.
     """
 
     async def check(request: Any) -> None:
@@ -218,7 +218,7 @@ def _same_host(endpoint: Any) -> Callable[[Any], Awaitable[None]]:
         upgraded = (url.host, url.scheme, url.port) == (endpoint.host, "https", None)
         if (url.host, url.scheme, url.port) != (endpoint.host, endpoint.scheme, endpoint.port) and not upgraded:
             place = f"{url.scheme}://{url.netloc.decode()}"
-            raise _RedirectedError(f"{REDIRECTED} to another host: {place}; if that is right, make it the `url`")
+            raise _RedirectedError(f"{REDIRECTED} to another host: {place}; if this host is right, give it in `url`")
 
     return check
 

@@ -275,8 +275,8 @@ def _words(reading: Reading) -> str:
 
 
 def _rank(change: Change, raw: Raw) -> int:
-    """Rank of a change, the lowest first: 0 for the field that the endpoint blames, 1 for a field that its reply
-    mentions, otherwise 2."""
+    """Rank of a change; the change with the lowest rank is tried first. The rank is 0 if the endpoint blames a field of
+    the change, 1 if the endpoint's reply mentions one, otherwise 2."""
     if _blamed(raw) in change.fields:
         return 0
     return 1 if any(_mentions(raw, name) for name in change.fields) else 2

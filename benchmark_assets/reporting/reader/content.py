@@ -178,7 +178,7 @@ def _people(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
 
 
 def _marked(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
-    """Each output's scores by the judges that marked its errors."""
+    """The scores of each output, one for each judge that marked the output's errors."""
     rows = warehouse.read("span_vote", passages, [*KEY, "judge", "mqm", "esa"]).drop_nulls("mqm")
     return _by_output(rows, ())
 
@@ -195,7 +195,7 @@ def _errors(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
 
 
 def _metrics(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
-    """Each output's scores by the metrics in `segment_metric`: `metric` and `score`."""
+    """The scores of each output, one for each metric in `segment_metric`: `metric` and `score`."""
     rows = warehouse.read("segment_metric", passages, [*KEY, "metric", "score"]).drop_nulls("score")
     return _by_output(rows.with_columns(pl.col("score").round(3)).sort("metric"), ())
 
@@ -213,8 +213,8 @@ def _metric_errors(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[s
 def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:
     """Judgments by model and passage.
 
-    `words` names columns with free text. A judgment has them as a list of pairs (column, text) under the key 'words',
-    without empty texts.
+    `words` names columns with free text. A judgment has its non-empty free texts under the key 'words', as a list
+    of pairs (column, text).
     """
     judgments: dict[tuple[str, str], list[Record]] = {}
     for row in rows.iter_rows(named=True):

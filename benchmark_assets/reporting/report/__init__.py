@@ -1,4 +1,5 @@
-"""The report: one HTML page with all aggregates. This module does not import charts, since Altair takes a second."""
+"""The report: one HTML page with all aggregates. This module does not import charts, since importing Altair takes a
+second."""
 
 ASSETS = [
     "leaderboard", "metric_rank", "closest_share", "drift_score", "human_baseline", "triage", "audit_outcome",

@@ -260,7 +260,7 @@ def _estimates(home: Home, corpus: str, rows: pl.DataFrame) -> Exhibit:
         "Error rates, estimated from a sample that people labeled. The sample was drawn separately for each model and "
         f"band of drift. The estimates cover the models and bands with labeled outputs, that is, {extent}."
     )
-    chart = _intervals(plot_rows, "% of the outputs covered, 95 % interval", width=220, columns=3)
+    chart = _intervals(plot_rows, "% of the covered outputs, 95 % interval", width=220, columns=3)
     return home.exhibit(corpus, "Errors of all outputs", words, table, rows, chart, "error_estimate")
 
 
@@ -330,7 +330,7 @@ def concordance(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def calibration(home: Home, corpus: str) -> list[Exhibit]:
-    """Agreement of the panel and the judges with people, and agreement of each judge by its stated confidence."""
+    """Agreement of the panel and the judges with people, for each judge also by the confidence that it stated."""
     rows = home.read("judge_calibration", corpus).sort("kappa", "judge", descending=[True, False], nulls_last=True)
     if rows.is_empty():
         return []
@@ -350,7 +350,7 @@ def calibration(home: Home, corpus: str) -> list[Exhibit]:
     if len(reliability):
         table = columns(reliability, "judge_reliability")
         agreements = plotted(reliability, "judge_reliability", "agreement", "judge", "confidence")
-        chart = charts.dodged(agreements, "% that agree with people, 95 % interval", domain=[0, 100])
+        chart = charts.dodged(agreements, "% of verdicts that agree with people, 95 % interval", domain=[0, 100])
         words = "How often each judge agrees with people, by the confidence that the judge states."
         exhibits.append(
             home.exhibit(corpus, "Confidence of the judges", words, table, reliability, chart, "judge_calibration")
@@ -457,8 +457,9 @@ def pairwise(home: Home) -> list[Exhibit]:
         words = (
             "Strength of models and anchors on one scale from 0 to 10, overall and by slice. For LT beside the "
             "anchors, the positions of the anchors are estimated without the models. LT and EN are defined as in the "
-            "paper: each model is scaled together with only the anchors. LT at equal length excludes the effect of "
-            "length on the judge. A judge without position bias prefers the first text in 50 % of the comparisons. "
+            "paper on JP-TL-Bench: each model is fitted together with the anchors, without other models. LT at equal "
+            "length excludes the effect of length on the judge. A judge without position bias prefers the first text "
+            "in 50 % of the comparisons. "
         ) + _problems(rows)
         title = f"LT against {base_set}" + (f", contract {number} of {len(groups)}" if base_set in several else "")
         signed = rows.select(signature=pl.format("{}; {}", "contract", "signature"))
@@ -489,8 +490,8 @@ def understanding(home: Home) -> list[Exhibit]:
         plot_rows = closed(plotted(means, "understanding_board", "score", "system", "kind", pl.col("benchmark")))
         chart = _intervals(plot_rows, "score, 95 % interval", domain=[0, 100])
         words = (
-            "Mean over the tasks of a benchmark in a language, from 0 to 100. A system has no mean if it lacks a score "
-            "in a task for which any model has one."
+            "Mean over the tasks of a benchmark in a language, from 0 to 100. A system has no mean if it has no score "
+            "in a task in which some model has a score."
         )
         exhibits.append(home.exhibit("", "Mean scores", words, table, means, chart, "understanding_board"))
     of_tasks = rows.filter(pl.col("task") != "").sort("benchmark")
