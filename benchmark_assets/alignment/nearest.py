@@ -12,7 +12,8 @@ SEEDS = 12
 """Number of the segment's rarest words whose occurrences propose places."""
 
 PROPOSALS = 5
-"""Maximum number of proposed places that are compared with the segment: those where most of its rarest words match."""
+"""Maximum number of proposed places that are compared with the segment. Places where more of the segment's rarest
+words match are preferred."""
 
 
 class Nearest:
@@ -31,7 +32,8 @@ class Nearest:
         """The place most similar to a segment: start and end in characters, and likeness.
 
         Likeness is the share of the segment's character 3-grams that occur at a place, in [0, 1]. `gap` is the
-        range of characters where the segment is expected; the place at the beginning of `gap` wins ties.
+        range of characters where the segment is expected. If places are equally similar, one at the beginning of `gap`
+        is preferred.
         """
         words, count = segment.folded().tokens, len(self._form.tokens)
         if not words or not count:
@@ -62,7 +64,7 @@ class Nearest:
         return missing
 
     def _proposals(self, words: Sequence[str], low: int, high: int) -> list[int]:
-        """Start tokens in [low, high) at which most seeds (the segment's rarest words) match the prose, best first."""
+        """First tokens of the places where most of the segment's rarest words match, in [low, high), best first."""
         seeds = sorted((len(self._at[word]), at) for at, word in enumerate(words) if word in self._at)
         begins = (max(place - at, low) for _, at in seeds[:SEEDS] for place in self._at[words[at]])
         votes = Counter(begin for begin in begins if begin < high)

@@ -88,7 +88,7 @@ class NormalForm:
         return self.tokens[inner[0] : inner[-1] + 1] if inner else []
 
     def occurrences(self, tokens: Sequence[str], before: int | None = None) -> Iterator[tuple[int, int]]:
-        """Ranges where these tokens occur consecutively, half-open, ending at token `before` or earlier."""
+        """Half-open ranges in which these tokens occur consecutively; no range extends beyond token `before`."""
         needle = f" {' '.join(tokens)} "
         stop = len(self.line) if before is None else self.offset(before)
         at = self.line.find(needle, 0, stop)

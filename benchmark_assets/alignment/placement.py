@@ -55,7 +55,7 @@ class Concordance:
         self._words = [span for span, word in zip(self.form.spans, self.form.is_word, strict=True) if word]
 
     def between(self, before: ProsePlace | None, after: ProsePlace | None) -> tuple[int, int]:
-        """Range of characters between two places; None means the beginning or the end of the prose."""
+        """Range of characters between two places; None stands for the beginning or the end of the prose."""
         start = self._words[before.last - 1][1] if before else 0
         return start, self._words[after.first][0] if after else len(self.text)
 
@@ -129,7 +129,7 @@ def _neighbor(
 ) -> tuple[ProsePlace | None, int]:
     """The settled place nearest to a short segment, and the maximum number of words between the two.
 
-    `segments` and `settled` are on one side of the short segment, and begin next to it.
+    `segments` and `settled` list the segments on one side of the short segment and their places, nearest first.
     """
     room = NEAR
     for segment, place in zip(segments, settled, strict=True):

@@ -31,7 +31,7 @@ class Reclaimer:
     longest
         Maximum number of units in a stretch.
     anchors
-        The unit with which a segment begins, by segment: no other segment extends across it.
+        Maps a segment to the unit with which it begins. No other segment is extended across this unit.
     """
 
     def __init__(
@@ -107,7 +107,10 @@ class Reclaimer:
         return between[0] + end, between[0] + start
 
     def _fit(self, fit: Fit, segment: int, stretches: Sequence[Span]) -> Vector:
-        """Fit of the length and boundaries of each stretch. A boundary that all stretches share makes no difference."""
+        """Fit of the length and boundaries of each possible stretch of a segment.
+
+        A boundary that all possible stretches share does not affect the choice.
+        """
         regions = [self._region(*stretch) for stretch in stretches]
         lengths = fit.length(segment, np.array([self._words.characters(region) for region in regions]))
         boundaries = np.array([fit.boundaries[start] + fit.boundaries[end] for start, end in regions])

@@ -319,7 +319,7 @@ def _offline(prose: str, aligned: Aligned | None, index: int) -> Piece:
 
 
 def _expected(place: SegmentPlace) -> float:
-    """Expected length of a segment in characters: mean over the guides that have it; 0 if none has."""
+    """Expected length of a segment in characters: mean over the guides that have the segment; 0 if no guide has it."""
     lengths = [len(text) for text in place.guides if text]
     return sum(lengths) / len(lengths) if lengths else 0.0
 

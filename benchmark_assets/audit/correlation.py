@@ -39,7 +39,8 @@ def correlations(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     verdicts are ignored.
 
     The result has the columns of `CORRELATION`: for each corpus with verdicts, one row for each error level and metric
-    in `scores`. The correlation is null if the metric is constant, if all outputs are errors, or if none is an error.
+    in `scores`. The correlation is null if the metric is constant, if all outputs are errors, or if no output is an
+    error.
     """
     settled = (pl.col("raters") == PANEL) & pl.col("label").is_not_null() & (pl.col("label") != UNCERTAIN)
     queue = rows.filter(settled).join(scores, on=["model", "passage"], how="left").sort("corpus", "passage", "model")

@@ -67,7 +67,7 @@ def width(outputs: Floats, labels: Floats, judged: Floats, rate: float, accuracy
     """Width of the interval of a rate, from numbers of outputs, labels and verdicts by stratum, shape (strata,).
 
     Every labeled output is judged. Strata without labels are left out; without any label, the width is None. With an
-    accuracy of 0.5, verdicts carry no information, and the width is that of people's labels alone.
+    accuracy of 0.5, verdicts carry no information, and the width is the same as with people's labels alone.
     """
     covered = labels > 0
     if not covered.any():

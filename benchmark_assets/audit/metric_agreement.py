@@ -29,7 +29,7 @@ GOODNESS = {
         "sim_best", "sim_centroid", "drift", "drift_euclidean", "chrf", "bleu", "comet_avg", "comet_best",
     )
 } | {"length_error": -(pl.col("length_ratio") - 1).abs()}  # fmt: skip
-"""Scores of outputs by metric, with signs such that higher is better."""
+"""Maps each metric to an expression for the score of an output, negated if a lower score would be better."""
 
 METRIC_AGREEMENT, METRIC_COMPARISON = schema("metric_agreement"), schema("metric_comparison")
 

@@ -51,7 +51,7 @@ def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_standings(outcomes: pl.DataFrame, standings: Mapping[str, Standing]) -> pl.DataFrame:
-    """Add to rows of `audit_outcome` the verdict on the corpus's panel, and set the rates of failed panels to null."""
+    """Add the result of the panel's examination to rows of `audit_outcome`; set the rates of failed panels to null."""
     rows = outcomes.with_columns(problem=pl.lit(None, pl.String))
     panel = rows.filter(raters=PANEL)
     of_rows = [standings.get(corpus, Standing(UNEXAMINED)) for corpus in panel["corpus"]]

@@ -22,9 +22,9 @@ FAILING = schema("failing_passage")
 def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `failure_overlap`, from rows of `triage` with the column `unit`, and the panel's rows of `rated`.
 
-    The result has the columns of `OVERLAP`: for each corpus and each error level that occurs in it (a key of `LEVELS`),
-    one row for each number of failing models, from 1 to the number of models in the corpus, even if no passage has this
-    number of failing models.
+    The result has the columns of `OVERLAP`. For each corpus and each error level that occurs in it (a key of `LEVELS`),
+    there is one row for each number from 1 to the number of models. The row counts the passages on which this number of
+    models fail; the count may be 0.
     """
     passages = _passages(triage, rows)
     numbers = triage.select(CORPUS, "model").unique().sort("corpus", "model").select(

@@ -55,7 +55,7 @@ def labeled_by_people(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def anonymous(annotators: Iterable[str]) -> dict[str, str]:
-    """Pseudonyms of annotators by name, since names may be private e-mail addresses."""
+    """Map the name of each annotator to a pseudonym, since names may be private e-mail addresses."""
     return {name: f"annotator-{number}" for number, name in enumerate(sorted(set(annotators)), start=1)}
 
 

@@ -115,7 +115,7 @@ def recall_costs(triage: pl.DataFrame, rows: pl.DataFrame, scores: pl.DataFrame)
 
 
 def combination(outputs: pl.DataFrame, features: list[str]) -> Floats | None:
-    """Probability that an output is a major error, by a logistic regression fitted without labels of its passage.
+    """Probability that an output is a major error, by a logistic regression fitted without labels of the same passage.
 
     `outputs` has the outputs of one corpus: columns `passage`, `major` (null without a label), `weight`, and the
     columns from which `features` (keys of `FEATURES`) are computed. The result has shape (outputs,), in [0, 1]; None if

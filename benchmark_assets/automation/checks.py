@@ -170,8 +170,9 @@ def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> 
 
 
 def coverage(subject: Subject) -> CheckVerdict:
-    """The asset is materialized for every model and passage that is materialized upstream. For an asset without
-    upstream assets: each model with outputs in a corpus has an output for every selected passage of the corpus."""
+    """The asset is materialized for every model and passage for which an upstream asset is materialized. For an asset
+    without upstream assets: each model with outputs in a corpus has an output for every selected passage of the
+    corpus."""
     assets = pl.DataFrame({"asset": [subject.name, *subject.upstream]})
     states = subject.warehouse.read("materialization", assets, ["asset", "model", "passage"])
     present = states.filter(asset=subject.name).select("model", "passage")
@@ -194,7 +195,7 @@ def refusals(subject: Subject) -> CheckVerdict:
 
 
 def one_version(subject: Subject) -> CheckVerdict:
-    """All outputs of a model come from the same served version, as far as replies name their version."""
+    """All outputs of a model come from the same served version, as far as replies name a version."""
     outputs = subject.warehouse.read(CALLS, pl.DataFrame({"study": [subject.name]}), ["model", "call"])
     calls = ledger.attempts(subject.provider.ledger).select("served_model", call="key")
     return CheckVerdict(findings.mixed_versions(outputs, calls))
@@ -220,7 +221,7 @@ def examined(subject: Subject) -> CheckVerdict:
 
 
 def confident(subject: Subject) -> CheckVerdict:
-    """Every document is similar enough to its translation to be aligned, and every passage was found there."""
+    """Every document is similar enough to its translation to be aligned, and every passage was found in it."""
     rows = subject.warehouse.read("alignment", columns=["passage", "translator", "doubt"])
     return CheckVerdict(findings.doubts(rows))
 

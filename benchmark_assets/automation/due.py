@@ -23,7 +23,7 @@ long as planning 400 partitions."""
 
 
 class Scope(NamedTuple):
-    """The models, and the corpora and tasks, to which an update is limited; None means no limit."""
+    """The models that an update includes, and the corpora and tasks that it includes; None includes all."""
 
     models: Collection[str] | None = None
     corpora: Collection[str] | None = None

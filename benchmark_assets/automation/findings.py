@@ -16,7 +16,7 @@ from resources.keys import CORPUS
 FINDINGS = pl.Schema({"where": pl.String(), "problem": pl.String(), "rows": pl.Int64(), "example": pl.String()})
 
 ROUNDING = 1e-4
-"""Tolerance for rounding at the bounds of a range: errors reach 1e-6 in a similarity and 1e-4 in a drift."""
+"""Tolerance for rounding at the bounds of a range: rounding errors reach 1e-6 in a similarity and 1e-4 in a drift."""
 
 Rule = tuple[str, str, pl.Expr]
 """The name of one or more columns, a problem in words, and an expression that is true for rows with the problem."""
@@ -252,7 +252,8 @@ def left_over(totals: pl.DataFrame, prose: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     totals
-        Columns `corpus`, `translator`, `stretches` and `characters` of text without a segment.
+        Columns `corpus`, `translator`, `stretches` and `characters`. The last two count the stretches and characters of
+        text that belongs to no segment.
     prose
         Columns `corpus`, `translator` and `text`, one row for each document.
 
@@ -267,7 +268,7 @@ def left_over(totals: pl.DataFrame, prose: pl.DataFrame) -> pl.DataFrame:
 
 
 def not_found(rows: pl.DataFrame) -> pl.DataFrame:
-    """Count the suspicious segments of each translator who has any.
+    """Count suspicious segments by translator; a translator without suspicious segments has no row.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def advanced(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Pa
     Raises
     ------
     BadInput
-        If the stores do not belong together. The block is not entered then.
+        If the stores do not belong together. In this case, the block is not run.
     """
     with warehouse.exclusively():
         _advance(instance, warehouse, ledger_path, confirm(instance, warehouse, ledger_path))

@@ -99,7 +99,7 @@ def remove_job(location: Location) -> dg.JobDefinition:
         context: dg.OpExecutionContext, config: Removal, warehouse: dg.ResourceParam[Warehouse],
         systems: dg.ResourceParam[Systems], notifications: dg.ResourceParam[Notifications],
     ) -> None:  # fmt: skip
-        """Removes a model, corpus, task, base set or work kept for a corpus, then updates everything downstream."""
+        """Removes a model, corpus, task or base set, or a corpus's kept work; then updates everything downstream."""
         remove = {
             "model": removal.model, "corpus": removal.corpus, "task": removal.task, "baseset": removal.base_set,
             "kept": removal.kept,

@@ -1,7 +1,7 @@
 """Repair of a home with a store that is lost, damaged, older than the others, or from another home.
 
 Here: which files are moved aside, what is restored from the other stores, and what is lost. Not here: which stores do
-not belong together (identity), restoring a backup, by which nothing is lost (resources.backups), salvage of a ledger
+not belong together (identity), restoring a backup, which loses nothing (resources.backups), salvage of a ledger
 (provider.salvage).
 """
 

@@ -91,7 +91,7 @@ def dead_runs_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     description="Sends a message when a run fails, except for runs whose failure is reported by a job or a command.",
 )  # fmt: skip
 def failures_sensor(context: dg.RunFailureSensorContext, notifications: dg.ResourceParam[Notifications]) -> None:
-    """Send the name of the failed job and the reason of its first failed step."""
+    """Send the name of the failed job and the reason why its first failed step failed."""
     if runs.NOT_AGAIN in context.dagster_run.tags:
         return
     reason = next(runs.reasons(context.get_step_failure_events()), context.failure_event.message)
@@ -131,7 +131,7 @@ def reevaluation_schedule(job: dg.JobDefinition, cron: str, where: Path) -> dg.S
 
 
 def _state(descriptions: list[Description]) -> str:
-    """Digest of descriptions, and of the path, size and time of each file that they describe.
+    """Digest of the descriptions, and of the path, size and last write time of each file under their `root`.
 
     Hidden files and the home folder are ignored.
     """

@@ -49,7 +49,7 @@ def uncertain() -> None:
 @click.command()
 @_choosing
 def release(attempts: tuple[int, ...], model: str | None, note: str, author: str) -> None:
-    """Record that calls cost nothing. The amount is available again in the budgets of their day, run and model."""
+    """Record that calls cost nothing. Budgets by day, run and model no longer count these calls."""
     _correct(attempts, model, 0, author, note)
 
 

@@ -44,7 +44,7 @@ def annotate(folder: Path, corpus: str, annotators: tuple[str, ...], protocol: s
 @click.argument("corpus")
 @click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
 @click.option("--protocol", type=click.Choice(PROTOCOLS), default=ESA, show_default=True)
-@click.option("--judge", help="Judge; the error spans that it marks are prefilled, for annotators to correct.")
+@click.option("--judge", help="Name of a judge whose error spans are prefilled, for annotators to correct.")
 @click.option("--dynamic", is_flag=True, help="Let Pearmut assign more items of the models with the highest scores.")
 @click.option("--private", is_flag=True, help="Include restricted texts; do not pass the file on.")
 def campaign(
@@ -98,7 +98,8 @@ def write_examples(file: Path, corpus: str, private: bool) -> None:
 def write_glossary(file: Path, corpus: str) -> None:
     """Write the glossary terms of CORPUS to FILE, for a person to check. FILE must not exist yet."""
     terms, passages = glossary_file.write(Deployment().warehouse, file, corpus)
-    click.echo(f"{file}: {terms} terms from {passages} passages; check the rows where `in_source` or `in_human` is `false`")
+    click.echo(f"{file}: {terms} terms from {passages} passages")
+    click.echo("check the rows where the column `in_source` or `in_human` is `false`")
     click.echo("enter the file as `glossary` under `literary` in the description, then repeat `variorum import corpus`")
 
 

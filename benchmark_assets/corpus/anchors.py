@@ -13,8 +13,8 @@ def anchors(segments: Sequence[str], numbers: Iterable[tuple[int, str]]) -> dict
     """Offset at which the text of each anchored segment begins, by the segment's index. Offsets increase with indices.
 
     A number such as `1.3` is the citation of the first segment whose id is `doc:1.3`, or begins with `doc:1.3.`.
-    Numbers out of order are ignored. If all numbers have a single level, such as `3`, they could belong to another
-    numbering. In this case, they are citations only if they equal the source's chapter numbers, all of them in order.
+    Numbers out of order are ignored. If all numbers have a single level, such as `3`, they may not refer to the
+    source's chapters. They then count as citations only if they are exactly the source's chapter numbers, in order.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def corpus_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 
 
 class Corpora(dg.Config):
-    """Names of the corpora whose files are read or downloaded; null for all imported corpora."""
+    """Names of the corpora whose files are read or downloaded; null selects all imported corpora."""
 
     corpora: list[str] | None = None
 

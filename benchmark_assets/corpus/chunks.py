@@ -134,10 +134,10 @@ def chunks(text: str, rule: Chunks) -> list[Chunk]:
 def before(text: str, at: int, starts: Sequence[int], bounds: tuple[int, int]) -> str:
     """The context before an offset of a text, without surrounding white space.
 
-    The context ends at the offset, and its number of CJK characters is within the bounds. It is the longest such
-    stretch that begins at the beginning of a sentence; if there is none, the longest one that begins after a clause
-    mark; else the longest of all. If the text before the offset is shorter than the lower bound, all of this text is
-    the context.
+    The context ends at the offset, and its number of CJK characters is within the bounds. Of all such stretches of
+    text, the longest one that begins where a sentence begins is chosen. If there is none, the longest stretch that
+    begins after a clause mark is chosen; if there is none either, the longest stretch of all. If the text before the
+    offset is shorter than the lower bound, all of this text is the context.
 
     Parameters
     ----------

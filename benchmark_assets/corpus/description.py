@@ -315,7 +315,7 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
     if bool(description.references) == bool(description.target):
         missing = "is missing, and `references` is missing, too"
         problem = "is only for corpora without references" if description.target else missing
-        remedy = "give `references` or, for a corpus without them, `target`: the language that models translate into"
+        remedy = "give either `references`, or `target`, the language that models translate into"
         yield BadInput(path, "target", problem, remedy)
     for name in (description.name, *description.references):
         faults: list[BadInput] = []

@@ -22,8 +22,8 @@ DISCERNING = 4
 near-duplicates then differ in at most a quarter of their bits, signatures of unrelated texts in about half."""
 
 STALE = 0.25
-"""If more than this share of passages is closed, the arrays are copied without the closed passages. With a smaller
-share, the arrays would be copied too often."""
+"""If more than this share of passages is closed (excluded from further comparisons), the arrays are copied without the
+closed passages. With a smaller share, the arrays would be copied too often."""
 
 BLOCK = 1024
 """Number of sets that are processed at once, to limit memory use."""

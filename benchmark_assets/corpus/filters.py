@@ -21,7 +21,7 @@ segments of the suttas."""
 OVERLAP = 40
 """If at least this many letters at the end of a segment are the beginning of another segment, the extraction is likely
 faulty. Shorter overlaps are legitimate ('… is the interior earth element.' 'The interior earth element and …'). In the
-suttas, segments whose sources differ overlap by up to 32 letters."""
+suttas, two segments with different sources overlap by up to 32 letters."""
 
 ALIKE = 0.5
 """Two source segments count as a repetition if the longer one contains at least this share of the shorter one's
@@ -220,7 +220,8 @@ def repeating_segments(reference: Sequence[str | None], source: Sequence[str]) -
     PaliBench describes the filter in a single sentence (section 3.4), and dropped 671 of 4,003 passages with it. In
     Sujato's translation, which the translator divided into segments himself, a segment contains another one in 294
     passages. The source repeats itself in all of these, so none is counted here. When segments are deliberately
-    replaced by a neighbor's text or by its end, four in five are counted; the others have similar sources.
+    replaced by a neighbor's text or by the end of that text, four in five of the replaced segments are counted; the
+    other ones have similar sources.
     """
     letters = [normalized(segment or "") for segment in reference]
     long_enough = (i for i, text in enumerate(letters) if len(text) >= REPEATED)

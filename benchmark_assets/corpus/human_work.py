@@ -68,9 +68,9 @@ def imported_outputs(warehouse: Warehouse, keys: pl.DataFrame | None = None) -> 
 
 
 def outdated_counts(warehouse: Warehouse) -> pl.DataFrame:
-    """Number of imported outputs that translate an earlier source text.
+    """Count imported outputs that translate an earlier source text.
 
-    Columns `model`, `corpus` and `passages` (the number).
+    Columns `model`, `corpus` and `passages` (the number of such outputs).
     """
     rows = imported_outputs(warehouse).filter("outdated").with_columns(CORPUS)
     return rows.group_by("model", "corpus").agg(passages=pl.len().cast(pl.Int32)).sort("model", "corpus")
