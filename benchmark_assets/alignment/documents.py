@@ -164,7 +164,7 @@ class Aligner(NamedTuple):
 
 
 def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[tuple[str, str], dict[str, str]]:
-    """Texts of all continuous translations by the translators of `documents`, by (corpus, translator) and document id."""
+    """Texts of all continuous translations by the translators of `documents`, by (corpus, translator) and document."""
     translators = sorted({(document.corpus, document.translator) for document in documents})
     keys = pl.DataFrame(translators, schema={"corpus": pl.String, "translator": pl.String}, orient="row")
     prose: dict[tuple[str, str], dict[str, str]] = {name: {} for name in translators}

@@ -73,7 +73,7 @@ def read(file: Path) -> bytes:
 
 
 def move(connection: sqlite3.Connection, ledger: Path, before: float, fewest: int) -> int:
-    """Move the bodies of replies that arrived before `before` (Unix time), and the bodies of their requests, to one file.
+    """Move the bodies of replies that arrived before `before` (Unix time), and of their requests, to one file.
 
     The caller's transaction holds the ledger's write lock. The file is on disk before the caller commits the rows that
     point into it. Return the number of moved replies: at most FILE, and 0 if there are fewer than `fewest` replies to
