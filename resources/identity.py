@@ -32,7 +32,7 @@ class Marks(NamedTuple):
 
 
 def faults(marks: Marks) -> Mapping[str, str]:
-    """Map each store (a field of Marks) that differs from the other stores in home or epoch to its fault.
+    """Faults by store (a field of Marks): one for each store whose home or epoch differs from that of the other stores.
 
     A home without any marks has no faults: it is new, or was last used before marks were introduced. A store without a
     mark is lost, unless the other stores have just got their first marks, or the store is the ledger and the home had

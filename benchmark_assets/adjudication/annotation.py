@@ -277,7 +277,7 @@ def add_choice(
 
 
 def _add_labels(view: Element) -> None:
-    """Add the candidate and the controls for a label of the audit."""
+    """Add the candidate and the form controls with which an annotator enters a label for the audit."""
     spans = SubElement(view, "Labels", name="error_span", toName="candidate")
     SubElement(spans, "Label", value="Error", maxUsages="1")
     add_text(view, "Candidate", "candidate")

@@ -96,7 +96,8 @@ def scan(corpora: tuple[str, ...]) -> None:
 def remove(kind: str, name: str) -> None:
     """Remove a model, a corpus, a task or a base set. Files, people's labels and the record of costs are kept.
 
-    With `kept`, remove imported outputs and labels for passages that are no longer in the files of the corpus NAME.
+    The kind `kept` means work of people that outlasted its passages: imported outputs and labels for passages that are
+    no longer in the files of the corpus NAME.
     """
     home = Deployment()
     runs.remove(home.definitions, home.instance, kind, name)

@@ -74,7 +74,7 @@ def _citations(segments: Sequence[str], found: Sequence[tuple[int, str]]) -> dic
 
 
 def _increasing(places: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """The place for each index, from the longest subsequence of `places` in which place and index both increase."""
+    """The places in the longest subsequence of `places` in which place and index both increase, by index."""
     tails: list[int] = []
     chains: list[tuple[tuple[int, int], int | None]] = []
     ends: list[int] = []

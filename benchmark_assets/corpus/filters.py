@@ -213,7 +213,7 @@ def repeating_segments(reference: Sequence[str | None], source: Sequence[str]) -
     Number of segments that repeat another one. Of two segments, the shorter one repeats the other if it has at least
     REPEATED letters and is contained in the other, or if at least OVERLAP letters at the end of one segment are the
     beginning of the other. Of two equally long segments, the later one is the repetition. A pair is ignored if its
-    source segments are similar, or if one source segment is too short to compare (only 'pe').
+    source segments are similar, or if one source segment is too short to compare, for example only 'pe'.
 
     Notes
     -----

@@ -77,10 +77,11 @@ def compare_accuracy(gold: Floats, metrics: Floats) -> list[Comparison]:
     Notes
     -----
     PERM-BOTH of Deutsch et al. 2021: both metrics are standardized, and each trial exchanges their scores in random
-    outputs. Ties count as in acc-eq with an epsilon of 0. Let u and v be 1 for outputs that keep their scores in a
-    trial, and -1 for others. Whether a pair of outputs is ordered right (1 or 0) is given by a polynomial
-    a + b u + c v + d u v for the first metric, and a - b u - c v + d u v for the second. So the difference between the
-    metrics is linear in the signs, and its coefficients are computed once for all trials.
+    outputs. Ties count as in acc-eq with an epsilon of 0. For a pair of outputs, let u and v be the signs
+    of its two outputs in a trial: 1 for an output that keeps its scores, -1 for one whose scores are exchanged. Whether
+    a metric orders the pair as people do (1 or 0) is then a polynomial: a + b u + c v + d u v for the first metric, and
+    a - b u - c v + d u v for the second. So the difference between the metrics is linear in the signs, and its
+    coefficients are computed once for all trials.
     """
     pairs = [_standardized(gold, *two) for two in combinations(metrics, 2)]
     coefficients = np.array([_accuracy_coefficients(*scores).ravel() for scores in pairs]).reshape(len(pairs), -1)

@@ -118,7 +118,7 @@ class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
 
     def items(self, partitions: pl.DataFrame, how: tuple[Template[Mark], ...]) -> Iterator[Item]:
         """One item for each output and judge. Judges do not learn the names of models and translators. A blank output
-        gets the mark 1 without a question."""
+        gets the mark 1, and no judge is asked about it."""
         passages = partitions.select("passage")
         sources, references = self.texts("source_text", passages), complete_texts(self.warehouse, passages)
         outputs = on_trial.texts(self.warehouse, partitions)

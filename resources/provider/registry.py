@@ -163,9 +163,10 @@ class MetricEntry(CometEntry):
 
 
 class EmbedderEntry(Frozen):
-    """An embedder: a model behind an endpoint's `/embeddings`, or a sentence-transformers model ('' for MiniLM).
+    """An embedder: a model behind an endpoint's `/embeddings`, or else a sentence-transformers model.
 
-    `served` is the name of the model that must answer at the endpoint, as its replies report it; '' accepts any model.
+    `model` is its name; '' selects the packaged MiniLM. `served` is the name of the model that must answer at the
+    endpoint, as its replies report it; '' accepts any model.
     """
 
     endpoint: str | None = None

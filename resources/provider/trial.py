@@ -283,7 +283,7 @@ def _rank(change: Change, raw: Raw) -> int:
 
 
 def _renamed_in_vain(change: Change, raw: Raw) -> bool:
-    """Whether an endpoint refuses the new name of a field, too."""
+    """Whether an endpoint refuses not only the old name of a field but also the new one."""
     return any(_mentions(raw, name) for name in change.called.split(", ") if name)
 
 
