@@ -350,7 +350,7 @@ def test_a_translation_without_a_source_document_is_a_fault_and_all_documents_lo
     documents, (fault,) = read_back(corpus)
     assert [document.id for document in documents] == ["doc1", "doc2"]
     assert (fault.where, fault.key) == (str(stray), "doc3")
-    assert "without a source" in fault.problem
+    assert "has no source file" in fault.problem
 
 
 def test_a_passage_in_two_documents_fails_in_the_second(corpus: Path) -> None:
