@@ -117,7 +117,9 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
             files["variorum.duckdb"] = _content(new / "variorum.duckdb", [])
             if ledger.exists():
                 files[LEDGER] = _keep(ledger, LEDGER, new, last, known)
-            filed = {f"{LEDGER}.archive/{file.name}": file for file in archived(ledger)}  # at least those of the copy
+            filed = {
+                f"{LEDGER}.archive/{file.name}": file for file in archived(ledger)
+            }  # with every file that the copy names
             for path, original in {**filed, **outside}.items():
                 files[path] = _keep(original, path, new, last, known)
             places = {path: str(original) for path, original in outside.items()}
@@ -205,7 +207,7 @@ def spare(folder: Path) -> None:
 
 
 def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
-    """Replace the warehouse, ledger and Dagster state of a home with those of a backup.
+    """Restore the warehouse, ledger and Dagster state of a home from a backup.
 
     The replaced files are moved aside. The home keeps its own ledger if that ledger has all replies of the backup:
     the home's ledger may also have later replies, which have been paid for. If the process is killed, `home.prepare`

@@ -3,9 +3,9 @@
 Here: the fit of a stretch to a segment, as a log-likelihood ratio. Not here: which stretch a segment should have
 (extent, reclaiming), similarities to embeddings (likeness).
 
-The words and the length of a segment are compared with those of its other translations, and its boundaries with the
-other boundaries of the document. The three comparisons do not depend on the embedder of the offline aligner, or on the
-place that this aligner assigned.
+The fit has three parts. The words and the length of a stretch are compared with the words and the lengths of the
+segment's other translations, and its boundaries with the other boundaries of the document. None of the three parts
+depends on the embedder of the offline aligner, or on the place that this aligner assigned.
 """
 
 import re

@@ -29,7 +29,7 @@ text, or lack most of the sutta (docs/measurements.md)."""
 
 FOUND = 0.2
 """Minimum likeness of a passage that counts as present, averaged over its segments by source length. It excludes 39 %
-of the suttas' passages with a wrong length, and 0.5 % of those with the right length."""
+of the suttas' passages with a wrong length, and 0.5 % of the passages with the right length."""
 
 UNSURE = 0.35
 """With `ask: unsure`, models are asked about segments with a likeness below this."""

@@ -40,7 +40,7 @@ def backup(folder: Path) -> None:
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--at", metavar="NAME", help="Name of the backup; by default the last one.")
 def restore(folder: Path, at: str | None) -> None:
-    """Replace the home's warehouse, ledger and Dagster state with those of a backup in FOLDER.
+    """Restore the home's warehouse, ledger and Dagster state from a backup in FOLDER.
 
     The replaced files are kept in a folder in the home. If the home's ledger has all replies of the backup, the
     ledger is not replaced, since it may also have later replies. Stop Dagster's UI and all runs first. The next

@@ -101,9 +101,9 @@ def sentinels(
 
     Returns
     -------
-    Sentinels in the order of the questions, trait by trait. Within a trait, kinds alternate, and so do passages. If
-    there are too few passages, there are fewer sentinels than wanted: each passage yields at most one sentinel of a
-    kind.
+    Sentinels in the order of the questions, trait by trait. Within a trait, the kinds take turns, and each kind begins
+    with another passage. If there are too few passages, there are fewer sentinels than wanted: each passage yields at
+    most one sentinel of a kind.
     """
 
     makers = _MAKERS | ({"obedience": partial(_demanding, best=best)} if best else {})

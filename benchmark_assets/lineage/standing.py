@@ -134,7 +134,7 @@ def _input(
 def _with_versions(partitions: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame, code: str) -> pl.DataFrame:
     """The partitions that apply and have all inputs.
 
-    The columns are those of `KEYS`; `settings`; `input0`, `input1` and so on, with the version of each input; and
+    The columns are `KEYS`; `settings`; `input0`, `input1` and so on, with the version of each input; and
     `fingerprint`, which is null if `settings` is null.
     """
     columns = ["settings"]

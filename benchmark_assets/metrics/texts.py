@@ -122,7 +122,7 @@ def longest_loop(text: str) -> Loop:
 def recurrence(text: str) -> float:
     """How many times a text repeats the same words, at least 1; the last repetition may be incomplete.
 
-    Case, punctuation, digits and spaces are ignored, and so are up to a tenth of the letters, before or after the
+    Case, punctuation, digits and spaces are ignored. Up to a tenth of the letters may precede or follow the
     repetitions.
     """
     letters = _DIGITS.sub("", normalized(text))
