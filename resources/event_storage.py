@@ -245,8 +245,9 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         """
         kinds = [DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_MATERIALIZATION_PLANNED]
         latest = self._latest_event_ids_by_partition_subquery(asset_key, kinds, after_cursor=after_storage_id).c
-        ids = [db.func.max(latest.id).filter(latest.dagster_event_type == kind.value) for kind in kinds]
-        materialized, planned = ids
+        materialized, planned = (
+            db.func.max(latest.id).filter(latest.dagster_event_type == kind.value) for kind in kinds
+        )
         pending = (
             db.select(planned.label("id"))
             .group_by(latest.partition)

@@ -371,7 +371,6 @@ class Warehouse(Frozen):
             time.sleep(2 * PATIENCE)  # lets the waiting process go first
         with _engine(os.getpid()).cursor() as connection:
             self._open(connection)
-            _READS.clear()
             _ATTACHED[os.getpid()] = self.path
             connection.execute("USE warehouse")
             try:

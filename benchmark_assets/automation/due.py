@@ -160,7 +160,7 @@ def _partitions(instance: dg.DagsterInstance, dims: Sequence[str], scope: Scope)
     for name in KEYS:
         keys = pl.Series(name, _keys(instance, name, scope) if name in dims else [""], dtype=pl.String)
         rows = rows.join(keys.to_frame(), how="cross", maintain_order="left_right")
-    return rows.select(KEYS)
+    return rows
 
 
 def _keys(instance: dg.DagsterInstance, dim: str, scope: Scope) -> list[str]:

@@ -38,12 +38,14 @@ class Input(NamedTuple):
     """Versions of an upstream asset.
 
     `on` lists the dimensions that the upstream asset shares with the downstream one. `rows` has the columns `on` and
-    `version`, one row per combination of keys.
+    `version`, one row per combination of keys. `ids` is the result of `pointers`, read before
+    `rows`; None for a caller that reports nothing.
     """
 
     key: dg.AssetKey
     on: list[str]
     rows: pl.DataFrame
+    ids: pl.DataFrame | None = None
 
 
 def reported(output_name: str = "result") -> dg.Output[None]:
@@ -56,7 +58,7 @@ def report(
     context: dg.AssetExecutionContext | dg.OpExecutionContext,
     asset: dg.AssetKey,
     rows: pl.DataFrame,
-    inputs: Sequence[tuple[Input, pl.DataFrame]],
+    inputs: Sequence[Input],
     code_version: str,
     dims: list[str],
     metadata: Mapping[str, dg.MetadataValue] | None = None,
@@ -70,15 +72,16 @@ def report(
         Partitions: columns of `KEYS` ('' for dimensions that the asset lacks), `version` and `row_count` (rows in the
         table with the asset's name).
     inputs
-        One pair for each upstream asset: its versions, and the result of `pointers` for the same asset.
+        Upstream assets with their versions and `ids`.
     metadata, last_metadata
         `metadata` is attached to every event. `last_metadata` is attached only to the last event, where it is listed
         before `metadata`.
     """
-    for source, latest in inputs:
+    for source in inputs:
+        assert source.ids is not None  # a survey reports nothing
         name, on = source.key.to_user_string(), source.on
         versions = source.rows.rename({"version": f"version of {name}"})
-        ids = latest.rename({"pointer": f"pointer of {name}"})
+        ids = source.ids.rename({"pointer": f"pointer of {name}"})
         if on:
             rows = rows.join(versions, on=on, how="left", maintain_order="left")
             rows = rows.join(ids, on=on, how="left", maintain_order="left")
@@ -91,7 +94,7 @@ def report(
             CODE_VERSION_TAG: code_version,
             DATA_VERSION_IS_USER_PROVIDED_TAG: "true",
         }
-        for source, _ in inputs:
+        for source in inputs:
             name = source.key.to_user_string()
             pointer = row[f"pointer of {name}"]
             tags[get_input_data_version_tag(source.key)] = row[f"version of {name}"] or RETRACTED
@@ -175,16 +178,15 @@ def pointers(
     latest = instance.event_log_storage.get_latest_storage_id_by_partition(
         asset, dg.DagsterEventType.ASSET_MATERIALIZATION
     )
-    keys = pl.Series("key", list(latest), dtype=pl.String)
-    parts = {dim: keys.str.split("|").list.get(i) for i, dim in enumerate(dimensions(partitions_def)) if dim in on}
+    parts = split(list(latest), dimensions(partitions_def))
     ids = pl.DataFrame({**parts, "pointer": pl.Series(list(latest.values()), dtype=pl.Int64)})
     return ids.group_by(on).agg(pl.col("pointer").max())
 
 
-def split(keys: Sequence[str], dims: Sequence[str]) -> dict[str, list[str]]:
-    """Split partition keys such as `model|passage` into columns, one list of parts per dimension."""
-    parts = [key.split("|") for key in keys]
-    return {dim: [part[i] for part in parts] for i, dim in enumerate(dims)}
+def split(keys: Sequence[str], dims: Sequence[str]) -> dict[str, pl.Series]:
+    """Split partition keys such as `model|passage` into columns, one series of parts per dimension."""
+    parts = pl.Series(keys, dtype=pl.String).str.split("|")
+    return {dim: parts.list.get(i) for i, dim in enumerate(dims)}
 
 
 def unsound(instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey]) -> list[str]:

@@ -13,7 +13,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.events import RETRACTED, SOUND, Input, pointers, report, reported, split, unsound
+from benchmark_assets.lineage.events import RETRACTED, SOUND, Input, report, reported, split, unsound
 from benchmark_assets.lineage.standing import INCOMPLETE, Settings, Standing, assess
 from benchmark_assets.lineage.survey import Survey
 from benchmark_assets.partitions import dimensions
@@ -124,16 +124,9 @@ def refresh(
             f"Dagster; recompute with {commands}"
         )
 
-    latest: dict[dg.AssetKey, pl.DataFrame] = {}
-
     def look() -> Standing:
         with warehouse.at_once():
-            # Pointers come first: a version newer than its pointer only makes Dagster check again; the reverse hides a
-            # change.
-            for key, partitions_def in upstream.items():
-                shared = [dim for dim in dimensions(partitions_def) if dim in dims]
-                latest[key] = pointers(context.instance, key, partitions_def, shared)
-            return assess(definition, upstream, warehouse, partitions, settings, partial)
+            return assess(definition, upstream, warehouse, partitions, settings, partial, context.instance)
 
     tables = [name, *further_tables(definition, context.asset_key)]
     done = _materialize(_Work(warehouse, look, compute, context.run.run_id, tables, dims), len(partitions))
@@ -146,8 +139,7 @@ def refresh(
         current = pl.concat([current, retracted])
     code_version = definition.code_versions_by_key[context.asset_key] or ""
     plots = _metadata(draw(warehouse, name)) if len(current) else None
-    inputs = [(source, latest[source.key]) for source in done.inputs]
-    report(context, context.asset_key, current, inputs, code_version, dims, _metadata(describe()), plots)
+    report(context, context.asset_key, current, done.inputs, code_version, dims, _metadata(describe()), plots)
 
     if len(failures):
         raise dg.Failure(
@@ -280,8 +272,8 @@ def _removals(
 def _run_partitions(context: dg.AssetExecutionContext, dims: list[str]) -> pl.DataFrame:
     """Partitions of the run: columns of `KEYS`, '' for dimensions that the asset lacks."""
     keys = [str(key) for key in context.partition_keys] if dims else [""]
-    columns = dict.fromkeys(KEYS, [""] * len(keys)) | split(keys, dims)
-    return pl.DataFrame(columns, schema=dict.fromkeys(KEYS, pl.String))
+    empty = pl.Series([""] * len(keys), dtype=pl.String)
+    return pl.DataFrame(dict.fromkeys(KEYS, empty) | split(keys, dims))
 
 
 def _versions(tables: Mapping[str, pl.DataFrame], partitions: pl.DataFrame, dims: list[str]) -> pl.DataFrame:

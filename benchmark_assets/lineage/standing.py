@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage.events import Input
+from benchmark_assets.lineage.events import Input, pointers
 from benchmark_assets.partitions import dimensions
 from resources.digest import digest
 from resources.keys import KEYS
@@ -56,6 +56,7 @@ def assess(
     partitions: pl.DataFrame,
     settings: Settings,
     partial: bool = False,
+    instance: dg.DagsterInstance | None = None,
 ) -> Standing:
     """Classify partitions by comparing their current fingerprints with the stored ones.
 
@@ -68,6 +69,8 @@ def assess(
     partial
         Whether an unpartitioned input that was never materialized counts as empty; for assets that need not wait for
         all inputs.
+    instance
+        Where the ids of the inputs' events are read (`Input.ids`); None for a caller that reports nothing.
     """
     if isinstance(settings, str):
         applicable = partitions.select(*KEYS, settings=pl.lit(settings))
@@ -75,18 +78,15 @@ def assess(
         applicable = settings(partitions)
     name = definition.key.to_user_string()
     dims = dimensions(definition.partitions_def)
-    key = pl.DataFrame({"asset": [name]})
-    if applicable.is_empty() and warehouse.read("materialization", key, ["asset"], most=1).is_empty():
+    stored = _states(warehouse, name, "fingerprint", "version", "row_count", "made_from").rename(
+        {"made_from": "before"}
+    )
+    if applicable.is_empty() and stored.is_empty():
         # No partition applies and none is stored, so the inputs do not matter.
         empty, text = partitions.clear().select(KEYS), pl.lit(None, pl.String)
         stale = empty.with_columns(fingerprint=text, made_from=text, before=text)
         return Standing(stale, empty.with_columns(version=text, row_count=pl.lit(None, pl.Int32)), empty, [])
-    stored = _states(warehouse, name, "fingerprint", "version", "row_count", "made_from").rename(
-        {"made_from": "before"}
-    )
-    inputs = [
-        _input(warehouse, upstream_key, upstream[upstream_key], dims, partial) for upstream_key in sorted(upstream)
-    ]
+    inputs = [_input(warehouse, key, upstream[key], dims, partial, instance) for key in sorted(upstream)]
     code = definition.code_versions_by_key[definition.key] or ""
     ready = _with_versions(partitions, inputs, applicable, code)
     ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
@@ -113,34 +113,36 @@ def _input(
     partitions_def: dg.PartitionsDefinition[Any] | None,
     dims: Sequence[str],
     partial: bool,
+    instance: dg.DagsterInstance | None,
 ) -> Input:
     """Versions of an upstream asset by the dimensions that it shares with `dims`, aggregated over its other dimensions.
 
     An asset that shares no dimension has one version, even if its table is empty.
     """
     upstream = dimensions(partitions_def)
-    rows = _states(warehouse, key.to_user_string(), "version")
     on = [dim for dim in upstream if dim in dims]
+    # Read before the rows: a version newer than its pointer only makes Dagster check again; the reverse hides a change.
+    ids = pointers(instance, key, partitions_def, on) if instance else None
+    rows = _states(warehouse, key.to_user_string(), "version")
     if on == upstream:
         if partial and not upstream and rows.is_empty():
             rows = pl.DataFrame({"version": [""]})
-        return Input(key, on, rows.select(*on, "version"))
+        return Input(key, on, rows.select(*on, "version"), ids)
     whole = pl.col("version").sort_by(KEYS).str.join(" ")
     aggregate = rows.group_by(on, maintain_order=True).agg(whole) if on else rows.select(whole)
     version = pl.col("version").map_elements(digest, return_dtype=pl.String)
-    return Input(key, on, aggregate.with_columns(version).select(*on, "version"))
+    return Input(key, on, aggregate.with_columns(version).select(*on, "version"), ids)
 
 
 def _with_versions(partitions: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame, code: str) -> pl.DataFrame:
     """The partitions that apply and have all inputs.
 
-    The columns are `KEYS`; `settings`; `input0`, `input1` and so on, with the version of each input; and
-    `fingerprint`, which is null if `settings` is null.
+    The columns are `KEYS`, `settings`, one column with the version of each input (`_ingredients`), and `fingerprint`,
+    which is null if `settings` is null.
     """
-    columns = ["settings"]
-    for i, source in enumerate(inputs):
-        columns.append(f"input{i}")
-        versions = source.rows.select(*source.on, pl.col("version").alias(columns[-1]))
+    columns = _ingredients(inputs)
+    for source, column in zip(inputs, columns[1:], strict=True):
+        versions = source.rows.select(*source.on, pl.col("version").alias(column))
         if source.on:
             partitions = partitions.join(versions, on=source.on, maintain_order="left")
         else:
@@ -151,16 +153,20 @@ def _with_versions(partitions: pl.DataFrame, inputs: list[Input], settings: pl.D
     return partitions.with_columns(pl.Series("fingerprint", fingerprints, dtype=pl.String))
 
 
+def _ingredients(inputs: Sequence[Input]) -> list[str]:
+    """Names of the columns that enter a fingerprint: `settings`, then `input0`, `input1` and so on."""
+    return ["settings", *(f"input{i}" for i in range(len(inputs)))]
+
+
 def _with_origins(stale: pl.DataFrame, inputs: list[Input], code: str) -> pl.DataFrame:
     """Add `made_from` to rows of `_with_versions`. It names the code, the settings and each input, each with the first
     8 digits of a hash. A comparison with an earlier `made_from` shows what has changed."""
     names = ["code", "settings", *(source.key.to_user_string() for source in inputs)]
-    columns = ["settings", *(f"input{i}" for i in range(len(inputs)))]
     origins = [
         " ".join(
             f"{name}:{part[:8]}"
             for name, part in zip(names, (digest(code), digest(settings), *versions), strict=True)
         )
-        for settings, *versions in stale.select(columns).iter_rows()
+        for settings, *versions in stale.select(_ingredients(inputs)).iter_rows()
     ]  # fmt: skip
     return stale.with_columns(pl.Series("made_from", origins, dtype=pl.String))
