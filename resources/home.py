@@ -17,6 +17,12 @@ def home() -> Path:
     return Path(os.environ.get("VARIORUM_HOME", PROJECT / "warehouse")).resolve()
 
 
+def database() -> str | None:
+    """URL of the PostgreSQL database of a home that several machines share: `VARIORUM_DATABASE`. None if the home
+    consists of files."""
+    return os.environ.get("VARIORUM_DATABASE") or None
+
+
 def stored(path: Path, folder: Path) -> str:
     """The form in which the home in `folder` stores an absolute path: relative to the home if it is inside, else
     unchanged."""

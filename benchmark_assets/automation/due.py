@@ -23,10 +23,11 @@ long as planning 400 partitions."""
 
 
 class Scope(NamedTuple):
-    """The models that an update includes, and the corpora and tasks that it includes; None includes all."""
+    """The models that an update includes, the corpora and tasks, and the names of the assets; None includes all."""
 
     models: Collection[str] | None = None
     corpora: Collection[str] | None = None
+    assets: Collection[str] | None = None
 
 
 class Due(NamedTuple):
@@ -66,11 +67,14 @@ def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
     return sequence
 
 
-def stretches(definitions: dg.Definitions) -> list[list[dg.AssetKey]]:
-    """The assets of `order` in groups. Assets in a group have the same dimensions and do not depend on each other."""
+def stretches(definitions: dg.Definitions, scope: Scope = EVERYTHING) -> list[list[dg.AssetKey]]:
+    """The assets of a scope in groups, in the order of `order`. Assets in a group have the same dimensions and do not
+    depend on each other."""
     graph = definitions.resolve_asset_graph()
     groups: list[list[dg.AssetKey]] = []
     for key in order(definitions):
+        if scope.assets is not None and key.to_user_string() not in scope.assets:
+            continue
         dims = dimensions(graph.get(key).partitions_def)
         last = groups[-1] if groups else []
         if last and dims == dimensions(graph.get(last[0]).partitions_def) and not graph.get(key).parent_keys & {*last}:

@@ -15,7 +15,9 @@ import dagster as dg
 
 from benchmark_assets.automation import removal, runs, safekeeping
 from benchmark_assets.automation.due import Scope
+from benchmark_assets.automation.planning import PART
 from benchmark_assets.lineage.removal import words
+from benchmark_assets.studies.assets import PAYER
 from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
 from resources.notifications import Notifications
@@ -27,8 +29,11 @@ from resources.warehouse import Warehouse
 Location = Callable[[], dg.Definitions]
 """Function that returns the code location. Jobs call it only when they run, since the location contains the jobs."""
 
-ONE_AT_A_TIME = {"variorum/driver": "yes"}
-"""Tag of these jobs' runs. dagster.yaml allows only one run with this tag at a time."""
+PLANNERS = "planner"
+"""Celery's queue for these jobs. They wait for the parts of an update, so they must not take the place of a part."""
+
+ONE_AT_A_TIME = {"variorum/driver": "yes", "dagster-celery/queue": PLANNERS}
+"""Tags of these jobs' runs. dagster.yaml allows only one run with the first tag at a time."""
 
 
 class Models(dg.Config):
@@ -41,6 +46,14 @@ class Update(dg.Config):
     """`probe`: whether to begin by asking each model's endpoint which version it serves."""
 
     probe: bool = True
+
+
+class Part(dg.Config):
+    """A part of an update: names of models, of corpora and tasks, and of assets; None includes all."""
+
+    models: list[str] | None = None
+    corpora: list[str] | None = None
+    assets: list[str] | None = None
 
 
 class Removal(dg.Config):
@@ -72,6 +85,20 @@ def update_job(location: Location) -> dg.JobDefinition:
             runs.update(location(), context.instance, probe=config.probe)
 
     return _job("update", update_everything)
+
+
+def part_job(location: Location) -> dg.JobDefinition:
+    """The job that carries out a part of an update, on a worker."""
+
+    @dg.op
+    def carry_out_part(context: dg.OpExecutionContext, config: Part) -> None:
+        """Materializes the stale partitions of a model, corpus or task, through consecutive assets."""
+        with _driving(context):
+            scope = Scope(config.models, config.corpora, config.assets)
+            runs.work_off(location(), context.instance, scope, {PAYER: context.run.tags[PAYER]})
+
+    graph = dg.GraphDefinition(PART, node_defs=[carry_out_part], description=carry_out_part.description)
+    return graph.to_job(tags={runs.NOT_AGAIN: "0"})
 
 
 def backup_job() -> dg.JobDefinition:

@@ -6,18 +6,18 @@ messages before and after an update. Not here: which partitions are stale (autom
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import dagster as dg
 import polars as pl
-from dagster._core.errors import DagsterAssetCheckFailedError
 
 from benchmark_assets.accounts.costs import room
-from benchmark_assets.automation import identity
+from benchmark_assets.automation import identity, planning
 from benchmark_assets.automation.due import EVERYTHING, Due, Scope, due, ranges, stretches
+from benchmark_assets.automation.settling import reasons, settle_the_dead
 from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.lineage.events import unsound
 from benchmark_assets.lineage.standing import UNKNOWN
@@ -28,7 +28,7 @@ from benchmark_assets.understanding import answers
 from resources.errors import BadInput
 from resources.event_storage import BatchingSqliteEventLogStorage
 from resources.notifications import Notifications
-from resources.processes import PROCESS, is_dead, process_tag
+from resources.processes import PROCESS, process_tag
 from resources.provider import ledger
 from resources.provider.provider import Provider
 from resources.run_storage import ForgettingSqliteRunStorage
@@ -48,8 +48,6 @@ HISTORY = timedelta(days=30)
 
 REPLIES_DAYS = 90
 """Days after which the texts of requests and replies move from the ledger to compressed files."""
-
-CHECKED = DagsterAssetCheckFailedError.__name__
 
 
 class RunFailedError(Exception):
@@ -184,11 +182,37 @@ def _update(
             f"asking endpoints which version they serve: {', '.join(names)}; {provider.cost_of_probing(names)}"
         )
         provider.probe(names, payer[PAYER])
+    if planning.has_workers(instance):
+        counts, failures = planning.carry_out(definitions, instance, scope, payer)
+        done = Outcome(counts, [], [RunFailedError(failure) for failure in failures])
+    else:
+        done = carry_out(definitions, instance, scope, payer)
+    if done.counts or done.failures:
+        problems = "".join(f"\n- {problem}" for problem in [*map(str, done.failures), *dict.fromkeys(done.warnings)])
+        notifications.send(f"materialized stale partitions: {', '.join(done.counts) or 'none'}{problems}")
+    return done.failures
+
+
+class Outcome(NamedTuple):
+    """What `carry_out` did: the number of stale partitions of each asset, failed checks, and failures."""
+
+    counts: list[str]
+    warnings: list[str]
+    failures: list[RunFailedError]
+
+
+def carry_out(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, payer: Mapping[str, str]
+) -> Outcome:
+    """Materialize all stale partitions in a scope, with runs in this process that have the tag `payer`."""
+    resources = definitions.resources or {}
+    notifications: Notifications = resources["notifications"]
+    provider: Provider = resources["provider"]
     counts: list[str] = []
     warnings: list[str] = []
     failures: list[RunFailedError] = []
     job = definitions.resolve_implicit_global_asset_job_def()
-    groups = stretches(definitions)
+    groups = stretches(definitions, scope)
     unsound_assets = unsound(instance, [asset for group in groups for asset in group])
     for group in groups:
         work: dict[tuple[str, str] | None, list[dg.AssetKey]] = {}
@@ -217,10 +241,24 @@ def _update(
                 warnings += _run(job, instance, name, payer, ends=ends, assets=assets)
             except RunFailedError as failure:
                 failures.append(failure)
-    if counts or failures:
-        problems = "".join(f"\n- {problem}" for problem in [*map(str, failures), *dict.fromkeys(warnings)])
-        notifications.send(f"materialized stale partitions: {', '.join(counts) or 'none'}{problems}")
-    return failures
+    return Outcome(counts, warnings, failures)
+
+
+def work_off(definitions: dg.Definitions, instance: dg.DagsterInstance, part: Scope, payer: Mapping[str, str]) -> None:
+    """Carry out a part of an update that a planner submitted (see `planning`).
+
+    Raises
+    ------
+    RunFailedError
+        At the end, with all failures.
+    """
+    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
+    with warehouse.kept_open():
+        done = carry_out(definitions, instance, part, payer)
+    for warning in done.warnings:
+        logger.warning("%s", warning)
+    if done.failures:
+        raise RunFailedError("; ".join(map(str, done.failures)))
 
 
 def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str, name: str) -> None:
@@ -288,17 +326,6 @@ def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.Data
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
-def settle_the_dead(instance: dg.DagsterInstance) -> None:
-    """Report unfinished runs as failed if their process on this machine has ended, because of a kill or a reboot."""
-    unfinished = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
-    for run in instance.get_runs(dg.RunsFilter(statuses=unfinished)):
-        if PROCESS in run.tags and is_dead(run.tags[PROCESS], run.run_id):
-            instance.report_run_failed(
-                run, f"The run's process ended before the run was finished ({run.tags[PROCESS]})."
-            )
-            logger.warning("run %s failed: its process has ended", run.run_id)
-
-
 def forget_history(instance: dg.DagsterInstance, before: datetime) -> None:
     """Remove Dagster's records that are older than `before` and no longer have any effect.
 
@@ -361,14 +388,3 @@ def _run(
         faults = list(reasons(result.all_events)) or [*failed_checks, f"run {result.run_id} of {name} failed"][:1]
         raise RunFailedError("; ".join(faults))
     return failed_checks
-
-
-def reasons(events: Iterable[dg.DagsterEvent]) -> Iterator[str]:
-    """Reasons why steps failed. Steps stopped by a blocking check are left out, since the check has its own message."""
-    for event in events:
-        if event.is_step_failure:
-            failure = event.step_failure_data
-            if failure.user_failure_data and failure.user_failure_data.description:
-                yield failure.user_failure_data.description
-            elif failure.error and failure.error.cls_name != CHECKED:
-                yield (failure.error.cause or failure.error).message.strip()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from benchmark_assets.automation import runs
+from benchmark_assets.automation import runs, settling
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.registry import registered, visible
 from benchmark_assets.translation.systems import Systems
@@ -82,7 +82,7 @@ def files_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
 )  # fmt: skip
 def dead_runs_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Report unfinished runs without a process as failed. On by default: a killed run would block the next run."""
-    runs.settle_the_dead(context.instance)
+    settling.settle_the_dead(context.instance)
     return dg.SkipReason("this sensor starts no runs")
 
 
@@ -94,7 +94,7 @@ def failures_sensor(context: dg.RunFailureSensorContext, notifications: dg.Resou
     """Send the name of the failed job and the reason why its first failed step failed."""
     if runs.NOT_AGAIN in context.dagster_run.tags:
         return
-    reason = next(runs.reasons(context.get_step_failure_events()), context.failure_event.message)
+    reason = next(settling.reasons(context.get_step_failure_events()), context.failure_event.message)
     notifications.send(f"{context.dagster_run.job_name} failed: {reason}")
 
 

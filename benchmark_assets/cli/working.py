@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from uuid import uuid4
 
 import click
 import polars as pl
@@ -10,12 +11,14 @@ import polars as pl
 from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.audit.readings import overview
 from benchmark_assets.automation import runs
+from benchmark_assets.automation.jobs import PLANNERS
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.reporting.leaderboard import readable
 from benchmark_assets.selection.funnel import steps
 from benchmark_assets.understanding.board import MODEL
 from benchmark_assets.understanding.readings import boards
+from resources.errors import BadInput
 from resources.home import PROJECT, prepare
 from resources.tables import plain
 
@@ -115,4 +118,19 @@ def ui(arguments: tuple[str, ...]) -> None:
     os.execv(dagster, [dagster, "dev", "--workspace", str(PROJECT / "workspace.yaml"), *arguments])
 
 
-COMMANDS = [demo, evaluate, update, download, scan, remove, ui]
+@click.command()
+@click.option("--planner", is_flag=True, help="Execute jobs that plan updates, instead of their parts.")
+@click.option("--processes", default=1, show_default=True, help="Number of runs that this worker executes at once.")
+def worker(planner: bool, processes: int) -> None:
+    """Execute runs that the server sends, until stopped (see docs/deployment.md)."""
+    for name, example in (("VARIORUM_DATABASE", "postgresql://HOST/DATABASE"), ("VARIORUM_BROKER", "redis://HOST")):
+        if not os.environ.get(name):
+            raise BadInput(name, "", "is not set", f"set it to the same URL as on the server, such as {example}")
+    os.chdir(prepare())
+    queue = PLANNERS if planner else "dagster"
+    celery = [sys.executable, "-m", "celery", "-A", "benchmark_assets.automation.workers", "worker"]
+    options = ["-Q", queue, "-c", str(processes), "-n", f"{queue}-{uuid4().hex[:8]}@%h", "--loglevel", "warning"]
+    os.execv(sys.executable, [*celery, *options])
+
+
+COMMANDS = [demo, evaluate, update, download, scan, remove, ui, worker]

@@ -14,7 +14,7 @@ import pytest
 from dagster._core.definitions.data_version import CachingStaleStatusResolver
 from dagster._core.loader import LoadingContextForTest
 
-from benchmark_assets.automation import runs
+from benchmark_assets.automation import runs, settling
 from benchmark_assets.automation.due import Scope, due, order
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.lineage.events import last_evaluation
@@ -216,7 +216,7 @@ def test_a_run_whose_process_is_gone_is_reported_failed_and_one_that_lives_is_le
         name: instance.create_run_for_job(job, tags={PROCESS: tag}, status=dg.DagsterRunStatus.STARTED).run_id
         for name, tag in tags.items()
     }
-    runs.settle_the_dead(instance)
+    settling.settle_the_dead(instance)
     failed = {
         name
         for name, run_id in started.items()

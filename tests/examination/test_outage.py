@@ -6,7 +6,7 @@ import re
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.automation import runs
+from benchmark_assets.automation import settling
 from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.examination.flags import of_judges
@@ -53,7 +53,7 @@ def update(arena: Arena) -> str:
     for asset in ("rubric_sentinel", "judge_report"):
         with dg.DagsterInstance.get() as instance:
             part = job.get_subset(asset_selection={dg.AssetKey(asset)})
-            reasons += runs.reasons(part.execute_in_process(instance=instance, raise_on_error=False).all_events)
+            reasons += settling.reasons(part.execute_in_process(instance=instance, raise_on_error=False).all_events)
     return "; ".join(reasons)
 
 

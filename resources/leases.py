@@ -1,0 +1,91 @@
+"""Leases: how the machines of a group see that a process has ended, although they cannot see the process.
+
+Each process that executes runs has one row in the database, whose expiry it renews while it lives. A process that is
+killed or cut off from the network renews nothing, so its lease expires. Here: the rows, and the thread that renews the
+lease of this process. Not here: what follows from an expired lease (processes, automation).
+"""
+
+import atexit
+import logging
+import os
+from contextlib import suppress
+from functools import cache
+from threading import Event, Thread
+from uuid import uuid4
+
+import psycopg
+
+logger = logging.getLogger("variorum.leases")
+
+LASTS = 60
+"""Seconds for which a lease is valid after each renewal. A process that is cut off for a shorter time keeps it."""
+
+RENEWED = 10
+"""Seconds between two renewals."""
+
+# In a schema of its own, because warehouse, ledger and Dagster create theirs independently of each other.
+_CREATE = """
+SELECT pg_advisory_xact_lock(hashtext('variorum.lease'));
+CREATE SCHEMA IF NOT EXISTS work;
+CREATE TABLE IF NOT EXISTS work.lease (name text PRIMARY KEY, expires timestamptz NOT NULL);
+DELETE FROM work.lease WHERE expires < now() - interval '1 day'
+"""
+
+# By the clock of the server: those of the machines may differ.
+_RENEW = f"""
+INSERT INTO work.lease VALUES (%s, now() + interval '{LASTS} seconds')
+ON CONFLICT (name) DO UPDATE SET expires = excluded.expires
+"""
+
+
+def own(url: str) -> str:
+    """Name of the lease of this process in the database at a URL. The first call obtains the lease.
+
+    Raises
+    ------
+    psycopg.OperationalError
+        If the database cannot be reached.
+    """
+    return _own(url, os.getpid())
+
+
+def is_alive(url: str, name: str) -> bool:
+    """Whether a lease is still valid."""
+    with _connected(url) as connection:
+        return bool(
+            connection.execute("SELECT 1 FROM work.lease WHERE name = %s AND expires > now()", [name]).fetchone()
+        )
+
+
+@cache
+def _own(url: str, process: int) -> str:
+    """The lease of a process. A forked process lacks its parent's threads, so it obtains a lease of its own."""
+    name, ended = uuid4().hex, Event()
+    with _connected(url) as connection:
+        connection.execute(_CREATE)
+        connection.execute(_RENEW, [name])
+    thread = Thread(target=_renew, args=(url, name, ended), name="lease", daemon=True)
+    thread.start()
+    atexit.register(_give_up, url, name, ended, thread)
+    return name
+
+
+def _renew(url: str, name: str, ended: Event) -> None:
+    while not ended.wait(RENEWED):
+        try:
+            with _connected(url) as connection:
+                connection.execute(_RENEW, [name])
+        except psycopg.Error as error:
+            logger.warning("the lease of this process could not be renewed; trying again: %s", error)
+
+
+def _give_up(url: str, name: str, ended: Event, thread: Thread) -> None:
+    ended.set()
+    thread.join()
+    with suppress(psycopg.Error), _connected(url) as connection:  # it expires by itself
+        connection.execute("DELETE FROM work.lease WHERE name = %s", [name])
+
+
+def _connected(url: str) -> psycopg.Connection:
+    """A connection for one transaction. It is not kept: a network that was cut would leave it hanging."""
+    return psycopg.connect(url, connect_timeout=RENEWED)
