@@ -41,7 +41,10 @@ meanwhile."""
 POLL = 1.0
 """Seconds between two looks at the runs that a planner waits for."""
 
-UNFINISHED = [*IN_PROGRESS_RUN_STATUSES, dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.CANCELING]
+UNFINISHED = [
+    *IN_PROGRESS_RUN_STATUSES, dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.CANCELING,
+]  # fmt: skip
 
 
 class Stage(NamedTuple):
