@@ -63,18 +63,23 @@ def _own(url: str, process: int) -> str:
     name, ended = uuid4().hex, Event()
     with _connected(url) as connection:
         connection.execute(_CREATE)
-        connection.execute(_RENEW, [name])
-    thread = Thread(target=_renew, args=(url, name, ended), name="lease", daemon=True)
+    renew(url, name)
+    thread = Thread(target=_keep, args=(url, name, ended), name="lease", daemon=True)
     thread.start()
     atexit.register(_give_up, url, name, ended, thread)
     return name
 
 
-def _renew(url: str, name: str, ended: Event) -> None:
+def renew(url: str, name: str) -> None:
+    """Let a lease last `LASTS` seconds from now; obtain it anew if it was removed."""
+    with _connected(url) as connection:
+        connection.execute(_RENEW, [name])
+
+
+def _keep(url: str, name: str, ended: Event) -> None:
     while not ended.wait(RENEWED):
         try:
-            with _connected(url) as connection:
-                connection.execute(_RENEW, [name])
+            renew(url, name)
         except psycopg.Error as error:
             logger.warning("the lease of this process could not be renewed; trying again: %s", error)
 
