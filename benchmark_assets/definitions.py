@@ -30,11 +30,11 @@ from benchmark_assets.understanding import assets as understanding
 from benchmark_assets.vital_signs import assets as vital_signs
 from resources import catalogue
 from resources.downloads.downloads import Downloads
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import home
 from resources.notifications import Notifications
 from resources.provider.provider import Provider
 from resources.provider.registry import default_path
-from resources.warehouse import Warehouse
 
 ROOMS = [
     corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
@@ -65,7 +65,7 @@ def build_definitions(
         If the registry is invalid.
     """
     overrides = dict(resource_overrides or {})
-    warehouse = overrides.get("warehouse", Warehouse(path=str(home() / "variorum.duckdb")))
+    warehouse = overrides.get("warehouse", DuckDBWarehouse(path=str(home() / "variorum.duckdb")))
     default_provider = Provider(registry_path=str(default_path()), ledger_path=str(home() / "ledger.sqlite"))
     provider = overrides.get("provider", default_provider)
     registry = provider.registry()

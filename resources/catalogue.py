@@ -262,14 +262,32 @@ def schema(name: str, *without: str) -> pl.Schema:
     return pl.Schema({each.name: each.polars for each in table(name).columns.values() if each.name not in left_out})
 
 
-def duckdb_ddl(*names: str) -> str:
-    """DuckDB statements that create the named tables (all tables if no name is given) unless they exist."""
-    return "\n".join(_ddl(table(name), str) for name in names or tables())
+def duckdb_ddl() -> str:
+    """Statements that create all tables in DuckDB."""
+    return "\n".join(ddl(each) for each in tables().values())
 
 
-def postgres_ddl() -> str:
-    """Statements that create all tables in PostgreSQL."""
-    return "\n".join(_ddl(each, _postgres) for each in tables().values())
+def postgres_type(duckdb_type: str) -> str:
+    """PostgreSQL's name of a type."""
+    inner = duckdb_type.removesuffix("[]")
+    return POSTGRES.get(inner, inner.lower()) + duckdb_type[len(inner) :]
+
+
+def postgres_ddl(table: Table) -> str:
+    """The statement that creates a table in PostgreSQL unless it exists. Texts are ordered as in DuckDB, by bytes."""
+    return ddl(table, lambda type: postgres_type(type) + (' COLLATE "C"' if type.startswith("VARCHAR") else ""))
+
+
+def ddl(table: Table, type_name: Callable[[str], str] = str) -> str:
+    """The statement that creates a table unless it exists; `type_name` translates DuckDB's types."""
+    lines = [
+        f'    "{column.name}" {type_name(column.type)}{"" if column.nullable else " NOT NULL"}'
+        + ("" if column.default is None else " DEFAULT '{}'".format(column.default.replace("'", "''")))
+        for column in table.columns.values()
+    ]
+    key = ", ".join(f'"{name}"' for name in table.key)
+    body = ",\n".join([*lines, f"    PRIMARY KEY ({key})"])
+    return f'CREATE TABLE IF NOT EXISTS "{table.name}" (\n{body}\n);'
 
 
 def faults(declarations: Mapping[str, Table]) -> Iterator[str]:
@@ -341,22 +359,6 @@ def _column(name: str, entry: _Entry, unit: Unit) -> Column:
     }
     label = entry.label or name.replace("_", " ")
     return Column(**{**entry.model_dump(), **from_unit, "name": name, "label": label, "percent": unit.percent})
-
-
-def _ddl(table: Table, type_name: Callable[[str], str]) -> str:
-    lines = [
-        f'    "{column.name}" {type_name(column.type)}{"" if column.nullable else " NOT NULL"}'
-        + ("" if column.default is None else " DEFAULT '{}'".format(column.default.replace("'", "''")))
-        for column in table.columns.values()
-    ]
-    key = ", ".join(f'"{name}"' for name in table.key)
-    body = ",\n".join([*lines, f"    PRIMARY KEY ({key})"])
-    return f'CREATE TABLE IF NOT EXISTS "{table.name}" (\n{body}\n);'
-
-
-def _postgres(duckdb_type: str) -> str:
-    inner = duckdb_type.removesuffix("[]")
-    return POSTGRES.get(inner, inner.lower()) + duckdb_type[len(inner) :]
 
 
 if __name__ == "__main__":

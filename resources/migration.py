@@ -1,20 +1,22 @@
-"""Migration of a warehouse to the declared schema.
+"""Migration of a warehouse to the declared schema, in DuckDB and in PostgreSQL.
 
 Here: the numbered versions of the schema, the changes that follow from the catalogue, and former names, which the
-catalogue does not contain. Not here: when a file is migrated and copied (warehouse), what columns mean (catalogue).
+catalogue does not contain. Not here: the queries by which a kind of database lists its tables (the implementations of
+Schema), when a warehouse is migrated and copied (the warehouses), what columns mean (catalogue).
 
 A table that differs from its declaration is rebuilt: its values are copied to the columns of the same names, and
 converted to the declared types. A new column of a table with rows must be nullable or have a default. Columns and
 tables that are no longer declared are dropped, so that none of their texts remain.
 """
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-import duckdb
+import polars as pl
 
 from resources import catalogue
 from resources.errors import BadInput
@@ -75,117 +77,162 @@ def digest() -> str:
     return blake2b(catalogue.duckdb_ddl().encode(), digest_size=16).hexdigest()
 
 
-def current(connection: duckdb.DuckDBPyConnection) -> tuple[int, str]:
-    """Number and digest of the version of a file; 0 and '' for a new file and for a file without a number."""
-    try:
-        query = "SELECT number, digest FROM schema_version ORDER BY migrated_at DESC LIMIT 1"
-        return connection.execute(query).fetchone() or (0, "")
-    except duckdb.CatalogException:
-        return 0, ""
+class Schema(ABC):
+    """The tables of a database, as a migration reads and changes them, through one connection.
+
+    SQL that a migration executes is understood by DuckDB and PostgreSQL; an implementation adds what they do
+    differently. Types of columns are DuckDB's, followed by `NOT NULL` unless the column is nullable.
+    """
+
+    misfits: ClassVar[tuple[type[Exception], ...]]
+    """The exceptions raised for rows that do not fit the columns of a table."""
+
+    @abstractmethod
+    def execute(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Execute a statement, with values for `$1`, `$2` and so on, and return its rows."""
+
+    @abstractmethod
+    def version(self) -> tuple[int, str]:
+        """Number and digest of the version of the tables; 0 and '' if there are no tables or they have no number."""
+
+    @abstractmethod
+    def tables(self) -> list[str]:
+        """Names of the tables in the database."""
+
+    @abstractmethod
+    def found(self, table: str) -> dict[str, str]:
+        """Type of each column of a table in the database; empty if there is no such table."""
+
+    @abstractmethod
+    def keys(self) -> Mapping[str, list[str]]:
+        """Columns of each table's primary key, for tables that have one."""
+
+    @abstractmethod
+    def create(self, table: str) -> None:
+        """Create a table of the catalogue unless it exists."""
+
+    def table(self, name: str) -> catalogue.Table:
+        """A table of the catalogue, with the columns that the database has for it."""
+        return catalogue.table(name)
+
+    def type_name(self, duckdb_type: str) -> str:
+        """The database's name for one of DuckDB's types."""
+        return duckdb_type
+
+    def declared(self, table: str) -> dict[str, str]:
+        """Type of each column that a table should have."""
+        listed = self.table(table).columns.values()
+        return {column.name: column.type if column.nullable else f"{column.type} NOT NULL" for column in listed}
 
 
-def has_rows(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether any table of the file has rows."""
-    return any(connection.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone() for table in columns(connection))
+LAST = "SELECT number, digest FROM schema_version ORDER BY migrated_at DESC LIMIT 1"
+"""Query for the number and digest of the last migration."""
 
 
-def migrate(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Migrate a file to the declared schema in one transaction.
+def is_current(schema: Schema, where: str) -> bool:
+    """Whether a warehouse has the declared schema.
 
     Raises
     ------
     BadInput
-        If rows do not fit the declared columns. The file then stays as it was.
+        If the warehouse is newer than this program. `where` names the warehouse.
     """
-    number, _ = current(connection)
-    connection.begin()
+    number, present = schema.version()
+    if number > len(VERSIONS):
+        raise BadInput(
+            where, "", f"has schema version {number}, but this program knows versions up to {len(VERSIONS)}",
+            "use the version of Variorum that wrote it, or a later one",
+        )  # fmt: skip
+    return (number, present) == (len(VERSIONS), digest())
+
+
+def has_rows(schema: Schema) -> bool:
+    """Whether any table has rows."""
+    return any(schema.execute(f'SELECT 1 FROM "{table}" LIMIT 1') for table in schema.tables())
+
+
+def migrate(schema: Schema, number: int, where: str) -> None:
+    """Migrate tables of version `number` to the declared schema, in a transaction that the caller begins and commits.
+
+    Raises
+    ------
+    BadInput
+        If rows do not fit the declared columns. The caller then rolls the transaction back.
+    """
     for version in VERSIONS[number:]:
-        _rename(connection, version)
-    keys = _keys(connection)
-    for table, present in columns(connection).items():
-        if table in catalogue.tables() and (present, keys[table]) != (
-            declared(table),
+        _rename(schema, version)
+    keys = schema.keys()
+    for table in schema.tables():
+        if table in catalogue.tables() and (schema.found(table), keys.get(table)) != (
+            schema.declared(table),
             list(catalogue.table(table).key),
         ):
-            _rebuild(connection, table, present, path)
-    connection.execute(catalogue.duckdb_ddl())
+            _rebuild(schema, table, where)
+    for table in catalogue.tables():
+        schema.create(table)
     for version in VERSIONS[number:]:
-        _merge(connection, version)
-    for table, present in columns(connection).items():
+        _merge(schema, version)
+    for table in schema.tables():
         # Only tables of the project: a user may have added others.
-        if table == "schema_digest" or (table not in catalogue.tables() and present.keys() >= {*catalogue.PROVENANCE}):
-            connection.execute(f'DROP TABLE "{table}"')
-    connection.execute(
+        former = table not in catalogue.tables() and schema.found(table).keys() >= {*catalogue.PROVENANCE}
+        if table == "schema_digest" or former:
+            schema.execute(f'DROP TABLE "{table}"')
+    schema.execute(
         "CREATE TABLE IF NOT EXISTS schema_version "
         "(number INTEGER NOT NULL, digest VARCHAR NOT NULL, migrated_at TIMESTAMP NOT NULL)"
     )
-    connection.execute(
+    schema.execute(
         "CREATE TABLE IF NOT EXISTS identity (home VARCHAR NOT NULL, epoch BIGINT NOT NULL, ledger BOOLEAN NOT NULL)"
     )
     stamp = (len(VERSIONS), digest(), datetime.now(UTC).replace(tzinfo=None))
-    connection.execute("INSERT INTO schema_version VALUES (?, ?, ?)", stamp)
-    connection.commit()
+    schema.execute("INSERT INTO schema_version VALUES ($1, $2, $3)", stamp)
 
 
-def declared(table: str) -> dict[str, str]:
-    """DuckDB type of each declared column of a table, followed by `NOT NULL` unless it is nullable."""
-    listed = catalogue.table(table).columns.values()
-    return {each.name: each.type if each.nullable else f"{each.type} NOT NULL" for each in listed}
+def differences(schema: Schema, table: str) -> pl.DataFrame:
+    """Compare a table with its declaration; one row per difference, with `column`, `declared` and `found`."""
+    declared, present = schema.declared(table), schema.found(table)
+    rows = [
+        (name, declared.get(name, "no such column"), present.get(name, "missing"))
+        for name in {**declared, **present}
+        if declared.get(name) != present.get(name)
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(["column", "declared", "found"], pl.String), orient="row")
 
 
-def found(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
-    """Type of each column of a table in the file, formatted as in `declared`; empty if there is no such table."""
-    query = 'SELECT name, type, "notnull" FROM pragma_table_info(?)'
-    try:
-        rows = connection.execute(query, [table]).fetchall()
-    except duckdb.CatalogException:
-        return {}
-    return {name: f"{kind} NOT NULL" if required else kind for name, kind, required in rows}
-
-
-def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
-    """Types of the columns in the file, formatted as in `declared`, by table and column."""
-    tables = connection.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE NOT internal AND database_name = current_database()"
-    ).fetchall()
-    return {name: found(connection, name) for (name,) in tables}
-
-
-def _keys(connection: duckdb.DuckDBPyConnection) -> Mapping[str, list[str]]:
-    """Columns of each table's primary key; no columns for a table without a primary key."""
-    rows = connection.execute(
-        "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
-        "WHERE constraint_type = 'PRIMARY KEY' AND database_name = current_database()"
-    ).fetchall()
-    return {table: [] for table in columns(connection)} | {table: list(key) for table, key in rows}
-
-
-def _rename(connection: duckdb.DuckDBPyConnection, version: Version) -> None:
-    present = columns(connection)
+def _rename(schema: Schema, version: Version) -> None:
+    present = schema.tables()
     for (table, former), name in version.renamed.items():
-        if former in present.get(table, {}):
-            connection.execute(f'ALTER TABLE "{table}" RENAME COLUMN "{former}" TO "{name}"')
+        if table in present and former in schema.found(table):
+            schema.execute(f'ALTER TABLE "{table}" RENAME COLUMN "{former}" TO "{name}"')
 
 
-def _merge(connection: duckdb.DuckDBPyConnection, version: Version) -> None:
-    present = columns(connection)
+def _merge(schema: Schema, version: Version) -> None:
+    """Move the rows of former tables to the tables that replace them. SELECT clauses name their columns, but may list
+    them in any order."""
+    present = schema.tables()
     for former, (table, query) in version.merged.items():
         if former in present:
-            connection.execute(f'INSERT INTO "{table}" BY NAME {query} FROM "{former}"')
-            connection.execute(f'DROP TABLE "{former}"')
+            schema.execute(f'CREATE TEMP TABLE merged AS {query} FROM "{former}"')
+            names = ", ".join(f'"{name}"' for name in schema.found("merged"))
+            schema.execute(f'INSERT INTO "{table}" ({names}) SELECT {names} FROM merged')
+            schema.execute("DROP TABLE merged")
+            schema.execute(f'DROP TABLE "{former}"')
 
 
-def _rebuild(connection: duckdb.DuckDBPyConnection, table: str, present: Mapping[str, str], path: str) -> None:
+def _rebuild(schema: Schema, table: str, where: str) -> None:
     """Rebuild a table as it is declared, and copy its rows."""
-    kept = ", ".join(f'"{name}"' for name in declared(table) if name in present)
-    connection.execute(f'CREATE TEMP TABLE former AS FROM "{table}"')
-    connection.execute(f'DROP TABLE "{table}"')
-    connection.execute(catalogue.duckdb_ddl(table))
+    present = schema.found(table)
+    kept = {name: column.type for name, column in schema.table(table).columns.items() if name in present}
+    names = ", ".join(f'"{name}"' for name in kept)
+    values = ", ".join(f'CAST("{name}" AS {schema.type_name(type)})' for name, type in kept.items())
+    schema.execute(f'CREATE TEMP TABLE former AS SELECT * FROM "{table}"')
+    schema.execute(f'DROP TABLE "{table}"')
+    schema.create(table)
     try:
-        connection.execute(f'INSERT INTO "{table}" ({kept}) SELECT {kept} FROM former')
-    except (duckdb.ConstraintException, duckdb.ConversionException) as error:
+        schema.execute(f'INSERT INTO "{table}" ({names}) SELECT {values} FROM former')
+    except schema.misfits as error:
         raise BadInput(
-            path, table, f"rows do not fit the declared columns ({str(error).splitlines()[0]})",
+            where, table, f"rows do not fit the declared columns ({str(error).splitlines()[0]})",
             "nothing was changed: keep using the former version of Variorum, and report this error",
         ) from error  # fmt: skip
-    connection.execute("DROP TABLE former")
+    schema.execute("DROP TABLE former")

@@ -1,69 +1,29 @@
-"""The warehouse: one DuckDB file, its schema, its transactions and its locks.
+"""The warehouse: the interface of the database with all rows, and the checks of rows before they are written.
 
-Here: all SQL, files and locks. Not here: the meaning of rows. Callers pass tables, keys and frames, and must not assume
+Here: what every caller may rely on, whichever database a home has. Not here: SQL, files, connections and locks
+(duckdb_warehouse, postgres_warehouse), the meaning of rows. Callers pass tables, keys and frames, and must not assume
 that there is only one machine, process or writer.
 """
 
-import atexit
-import os
-import time
-import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
-from functools import cache
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from threading import Event, RLock, Thread
-from typing import IO, NamedTuple
+from typing import NamedTuple, TypeVar
 
-import duckdb
 import polars as pl
 
-from resources import catalogue, locks, migration
-from resources.errors import BadInput, DamagedError
+from resources import catalogue
+from resources.errors import BadInput
 from resources.frozen import Frozen
 from resources.identity import Mark
-from resources.read_cache import ReadCache, query
-from resources.whole_files import sync
 
 UNWRITTEN = "nothing was written"
 
-LOST = "restore a backup with `variorum restore FOLDER`, or rebuild the warehouse without a backup: `variorum rebuild`"
+STATES = "materialization"
+"""The table with the state of every partition."""
 
-FEW = 50
-"""Maximum number of keys that a query lists. A query joins larger sets of keys."""
-
-SLACK = 16 << 20
-"""Minimum number of free bytes for which `compact` rewrites a file."""
-
-# A lock held while a file is open, because the threads of a process would share DuckDB's open file, and conflicting
-# transactions fail instead of waiting. It is reentrant, so a thread may open the file within an outer block.
-TURN = RLock()
-_OPEN: set[str] = set()
-
-# By process id: the attached file, and the time of last use of each file that is kept open. Keyed by process, because a
-# forked process has no file open.
-_ATTACHED: dict[int, str] = {}
-_KEPT: dict[tuple[int, str], float] = {}
-
-# What this process has read from the attached file since it attached it.
-_READS = ReadCache()
-
-IDLE = 0.5
-"""A file that is kept open is closed after this many seconds without use, so that programs that do not use this class
-can open it."""
-
-PATIENCE = 0.02
-"""Seconds between two attempts to open or lock a file that another process has open."""
-
-_DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
-
-BEFORE_MIGRATION = "before-migration"
-"""Subfolder of the home with a copy of the warehouse from before the last migration."""
-
-# A lock held while writing, and the paths of the warehouses that the holding thread may write to.
-WRITER = RLock()
-_WRITING: set[str] = set()
+Result = TypeVar("Result")
 
 
 class Replacement(NamedTuple):
@@ -78,32 +38,35 @@ class Replacement(NamedTuple):
     partitions: pl.DataFrame | None
 
 
-class Warehouse(Frozen):
-    """Tables of the catalogue, in one DuckDB file.
+class Warehouse(Frozen, ABC):
+    """Tables of the catalogue, in one database.
 
-    While one process has a DuckDB file open for writing, no other process can open it. So a connection lasts for one
-    transaction only, and a process waits while another one has the file open.
+    A read or write outside of the blocks below waits for nothing that it does not touch. What a block promises, and by
+    which locks or isolation each database keeps the promise, is explained in docs/decisions/warehouse.md.
 
     Parameters
     ----------
-    path
-        The DuckDB file; created on first use.
     wait_seconds
         Seconds to wait for other processes before BadInput is raised.
     """
 
-    path: str
     wait_seconds: float = 60.0
 
     @property
+    @abstractmethod
     def folder(self) -> Path:
-        """Absolute path of the home: the folder that contains the file."""
-        return Path(self.path).resolve().parent
+        """Absolute path of the home: the folder of the files that belong to the warehouse."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Where the warehouse is, for messages."""
 
     def empty(self, table: str) -> pl.DataFrame:
         """Return a frame without rows, with the columns that `write` requires."""
         return pl.DataFrame(schema={name: column.polars for name, column in catalogue.table(table).content.items()})
 
+    @abstractmethod
     def read(
         self,
         table: str,
@@ -124,184 +87,13 @@ class Warehouse(Frozen):
         most
             Read at most this many rows.
         """
-        asked = query(table, keys, columns, most)
-        with self._opened():
-            kept = _READS.get(asked)
-            if kept is None:
-                kept = self._read(table, keys, columns, most)
-                _READS.put(asked, kept)
-            return kept
 
-    def _read(
-        self, table: str, keys: pl.DataFrame | None, columns: Sequence[str] | None, most: int | None
-    ) -> pl.DataFrame:
-        """Read like `read`, but from the file in every case, not from the cache."""
-        declared = catalogue.table(table)
-        chosen = ", ".join(f't."{name}"' for name in columns or declared.columns)
-        order = ", ".join(f't."{name}"' for name in declared.key)
-        limit = "" if most is None else f"LIMIT {most:d}"
-        condition, values = "", []
-        with self._connect() as connection:
-            if keys is not None and keys.width == 1 and 0 < len(keys) <= FEW:  # three times as fast as a join
-                values = keys.to_series().to_list()
-                condition = f'WHERE t."{keys.columns[0]}" IN ({", ".join("?" for _ in values)})'
-            elif keys is not None:
-                connection.register("keys", keys.unique().to_arrow())
-                condition = f"SEMI JOIN keys ON {_equal(keys.columns)}"
-            statement = f'SELECT {chosen} FROM "{table}" t {condition} ORDER BY {order} {limit}'
-            rows: pl.DataFrame = connection.sql(statement, params=values).pl()
-            return rows
-
-    def differences(self, table: str) -> pl.DataFrame:
-        """Compare a table with its declaration; one row per difference, with `column`, `declared` and `found`."""
-        with self._connect() as connection:
-            present = migration.found(connection, table)
-        declared = migration.declared(table)
-        rows = [
-            (name, declared.get(name, "no such column"), present.get(name, "missing"))
-            for name in {**declared, **present}
-            if declared.get(name) != present.get(name)
-        ]
-        return pl.DataFrame(rows, schema=dict.fromkeys(["column", "declared", "found"], pl.String), orient="row")
-
-    def mark(self) -> Mark | None:
-        """The mark that identifies the home; None if the warehouse has none yet."""
-        with self._connect() as connection:
-            row = connection.execute("SELECT home, epoch, ledger FROM identity").fetchone()
-            return Mark(*row) if row else None
-
-    def set_mark(self, mark: Mark) -> None:
-        """Replace the mark that identifies the home."""
-        with self.exclusively(), self._connect() as connection:
-            connection.begin()
-            connection.execute("DELETE FROM identity")
-            connection.execute("INSERT INTO identity VALUES (?, ?, ?)", mark)
-            connection.commit()
-
-    def snapshot(self) -> Path:
-        """Copy the warehouse to `<name>-snapshot.duckdb`, unless the copy is up to date, and return the copy's path.
-
-        A notebook or another program may keep the copy open for reading while runs write. The program sees the content
-        of a later snapshot only if it closes the file and opens it again.
-        """
-        place = Path(self.path)
-        copy, new = (place.with_name(f"{place.stem}-snapshot{end}") for end in (".duckdb", ".new"))
-        with self._connect() as connection:
-            connection.execute("CHECKPOINT")  # merges what a killed process left in the write-ahead log
-            written = place.stat().st_mtime_ns
-            if copy.exists() and copy.stat().st_mtime_ns == written:
-                return copy
-            _copy(connection, new)
-            os.utime(new, ns=(written, written))
-            new.replace(copy)
-        return copy
-
-    def compact(self, slack: int = SLACK) -> bool:
-        """Rewrite the file if at least half of it and at least `slack` bytes are free; return whether it was rewritten.
-
-        DuckDB reuses free blocks, but gives space back to the disk only for blocks at the end of the file.
-        """
-        new = Path(f"{self.path}.compact")
-        with self.exclusively(), TURN:
-            if self.path in _OPEN:  # an outer block would go on writing to the former file
-                return False
-            with self._connect() as connection:
-                connection.execute("CHECKPOINT")
-                size, total, free = connection.execute(
-                    "SELECT block_size, total_blocks, free_blocks FROM pragma_database_size() "
-                    "WHERE database_name = 'warehouse'"
-                ).fetchall()[0]
-                if size * free < slack or 2 * free < total:
-                    return False
-                _copy(connection, new)
-                sync(new)
-                new.replace(self.path)  # while the former file is open, and so locked, no other process writes to it
-            _detach()
-        return True
-
-    def copy_to(self, place: Path) -> None:
-        """Copy the warehouse to a file in one transaction, and sync the file to disk."""
-        with self._connect() as connection:
-            _copy(connection, place)
-        sync(place)
-
-    @contextmanager
-    def exclusively(self) -> Iterator[None]:
-        """Hold the write lock until the block ends, so that rows read in it stay current. Others can still read.
-
-        Raises
-        ------
-        BadInput
-            If the write lock is not free within `wait_seconds`.
-        """
-        with WRITER:
-            if self.path in _WRITING:
-                yield
-                return
-            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-            with Path(f"{self.path}.lock").open("w") as lock:  # released when the process ends, however it ends
-                deadline = time.monotonic() + self.wait_seconds
-                while not locks.tried(lock):
-                    if time.monotonic() > deadline:
-                        raise BadInput(
-                            self.path, "", f"another process has been writing to it for {self.wait_seconds:g} s",
-                            "wait for that process or end it",
-                        )  # fmt: skip
-                    time.sleep(PATIENCE)
-                _WRITING.add(self.path)
-                try:
-                    yield
-                finally:
-                    _WRITING.remove(self.path)
-
-    @contextmanager
-    def kept_open(self) -> Iterator[None]:
-        """Keep the file open between reads and writes in the block: opening it takes 10 ms, longer than most reads.
-
-        The file is closed as soon as another process waits for it, and after `IDLE` seconds without use. The next read
-        or write opens it again.
-        """
-        key = os.getpid(), self.path
-        if key in _KEPT:
-            yield
-            return
-        _KEPT[key] = time.monotonic()
-        ended = Event()
-        closer = Thread(target=self._close_for_others, args=(ended,), daemon=True)
-        closer.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            closer.join()
-            with TURN:
-                del _KEPT[key]
-                if not _OPEN:
-                    _close()
-
-    def _close_for_others(self, ended: Event) -> None:
-        while not ended.wait(5 * PATIENCE):  # each check takes the interpreter lock from the working thread
-            if TURN.acquire(blocking=False):  # otherwise, a read or write is in progress
-                try:
-                    idle = time.monotonic() - _KEPT[os.getpid(), self.path]
-                    if _ATTACHED.get(os.getpid()) == self.path and (idle > IDLE or self._wanted()):
-                        _detach()
-                finally:
-                    TURN.release()
-
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Like `exclusively`, but also keep the file open, which saves 10 ms per read or write.
-
-        Other processes cannot read meanwhile, so keep the block short: read a few tables, write, compute nothing else.
-        """
-        with self.exclusively(), self._opened():
-            yield
-
+    @abstractmethod
     def write(self, replacements: Sequence[Replacement], run_id: str) -> None:
         """Carry out all replacements in one transaction. New and changed rows are stamped with `run_id` and the time.
 
-        A row keeps its stamps if its values, disregarding the fingerprint, equal the stored values.
+        A row keeps its stamps if its values, disregarding the fingerprint, equal the stored values. Of two processes
+        that replace the same partitions, the later one leaves its rows, and none of the other's.
 
         Raises
         ------
@@ -310,206 +102,75 @@ class Warehouse(Frozen):
             number is NaN or infinite, a row is outside the partitions, or a primary key occurs twice. Nothing is
             written then.
         """
-        for replacement in replacements:
-            _check(replacement)
-        with self.exclusively(), self._connect() as connection:
-            connection.begin()
-            for replacement in replacements:
-                _replace(connection, replacement, run_id)
-            connection.commit()
-            for replacement in replacements:
-                _READS.forget(replacement.table, replacement.partitions)
+
+    @abstractmethod
+    def consistently(self) -> AbstractContextManager[None]:
+        """A block whose reads all see the same state of the warehouse. Nothing can be written in it."""
+
+    @abstractmethod
+    def exclusively(self) -> AbstractContextManager[None]:
+        """A block for a command that reads rows and writes others on account of them: one such block at a time.
+
+        Each write in the block is a transaction of its own.
+
+        Raises
+        ------
+        BadInput
+            If another process does not leave its block within `wait_seconds`.
+        """
+
+    @abstractmethod
+    def at_once(self, asset: str, models: Collection[str] | None, act: Callable[[], Result]) -> Result:
+        """Call `act`, whose reads and single write then take effect as one, and return its result.
+
+        Meanwhile, no other process writes states of the asset's partitions with these models (None: of all its
+        partitions). `act` may be called again if a connection is lost or transactions conflict, so it must be short,
+        and have no effect besides its write.
+        """
+
+    @abstractmethod
+    def differences(self, table: str) -> pl.DataFrame:
+        """Compare a table with its declaration; one row per difference, with `column`, `declared` and `found`."""
+
+    @abstractmethod
+    def mark(self) -> Mark | None:
+        """The mark that identifies the home; None if the warehouse has none yet."""
+
+    @abstractmethod
+    def set_mark(self, mark: Mark) -> None:
+        """Replace the mark that identifies the home."""
+
+    @abstractmethod
+    def snapshot(self) -> Path:
+        """Copy the warehouse to `<name>-snapshot.duckdb` in the home, and return the copy's path.
+
+        A notebook or another program may keep the copy open for reading while runs write. The program sees the content
+        of a later snapshot only if it closes the file and opens it again.
+        """
+
+    @abstractmethod
+    def copy_to(self, place: Path) -> None:
+        """Copy one state of the warehouse to a DuckDB file, and sync the file to disk."""
 
     @contextmanager
-    def _connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Connect to the file, and migrate it to the declared schema. Closing rolls back uncommitted changes."""
-        with self._opened(), _engine(os.getpid()).cursor() as connection:
-            connection.execute("USE warehouse")
-            try:
-                yield connection
-            except duckdb.Error as error:
-                raise self._explained(error) from error
+    def kept_open(self) -> Iterator[None]:
+        """A block with many reads and writes, between which a warehouse may keep open what takes long to open."""
+        yield
 
-    @contextmanager
-    def _opened(self) -> Iterator[None]:
-        """Keep the file open until the outermost `_opened` block ends. Within a `kept_open` block, it stays open
-        longer."""
-        with TURN:
-            if self.path in _OPEN:
-                yield
-                return
-            key = os.getpid(), self.path
-            if _ATTACHED.get(os.getpid()) != self.path:
-                self._attach()
-            _OPEN.add(self.path)
-            try:
-                yield
-            finally:
-                _OPEN.remove(self.path)
-                if key in _KEPT and not self._wanted():
-                    _KEPT[key] = time.monotonic()
-                else:
-                    _detach()
-
-    def _explained(self, error: duckdb.Error) -> Exception:
-        """The error to raise: BadInput for a full disk, DamagedError for a damaged file, otherwise the given error."""
-        if "Could not write" in str(error):
-            return BadInput(
-                self.path, "", f"cannot be written ({_first_line(error)})", "free space on its disk, then run again"
-            )
-        if not (isinstance(error, _DAMAGE) or "Corrupt" in str(error)):
-            return error
-        _ATTACHED.pop(os.getpid(), None)
-        _close()  # DuckDB may refuse to continue with it
-        return DamagedError(self.path, "", f"is damaged ({_first_line(error)})", LOST)
-
-    def _attach(self) -> None:
-        """Open the file, and migrate it to the declared schema."""
-        if not _OPEN:
-            _detach()  # closes another file that is kept open
-        if self._wanted():
-            time.sleep(2 * PATIENCE)  # lets the waiting process go first
-        with _engine(os.getpid()).cursor() as connection:
-            self._open(connection)
-            _ATTACHED[os.getpid()] = self.path
-            connection.execute("USE warehouse")
-            try:
-                _prepare(connection, self.path)
-            except BaseException:
-                connection.close()
-                _detach()
-                raise
-
-    def _wanted(self) -> bool:
-        """Whether another process waits for the file."""
-        with suppress(FileNotFoundError), self._queue_file("r") as queue_file:
-            return not locks.tried(queue_file)
+    def compact(self) -> bool:
+        """Give free space back to the disk if there is much of it; return whether this was done."""
         return False
 
-    def _queue_file(self, mode: str) -> IO[str]:
-        """Open the file on which processes hold a shared lock while they wait for the warehouse."""
-        return Path(f"{self.path}.wanted").open(mode)
 
-    def _create(self) -> None:
-        """Create the file atomically, so that no other process opens an incomplete one."""
-        place = Path(self.path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        new = place.with_name(f"{place.name}.{uuid.uuid4()}")
-        duckdb.connect(str(new)).close()
-        with suppress(FileExistsError):
-            os.link(new, place)
-        new.unlink()
+def check(replacement: Replacement) -> None:
+    """Check rows before they are written.
 
-    def _open(self, connection: duckdb.DuckDBPyConnection) -> None:
-        if not Path(self.path).exists():
-            self._create()
-        if not self._tried(connection):
-            return
-        deadline = time.monotonic() + self.wait_seconds
-        with self._queue_file("w") as queue_file:
-            locks.shared(queue_file)
-            while refusal := self._tried(connection):
-                if time.monotonic() > deadline:
-                    raise BadInput(
-                        self.path, "", f"another process has had it open for {self.wait_seconds:g} s ({refusal})",
-                        "wait for that process or end it",
-                    )  # fmt: skip
-                time.sleep(PATIENCE)
-
-    def _tried(self, connection: duckdb.DuckDBPyConnection) -> str:
-        """Try to open the file; return '', or DuckDB's message if another process has it open."""
-        try:
-            connection.execute(f"ATTACH {_quoted(self.path)} AS warehouse")
-        except duckdb.Error as error:
-            if "Could not set lock" in str(error):
-                return _first_line(error)
-            raise DamagedError(
-                self.path, "", f"cannot be opened as a warehouse ({_first_line(error)})",
-                LOST,
-            ) from error  # fmt: skip
-        return ""
-
-
-def _detach() -> None:
-    """Close the file that this process has open, if any."""
-    _READS.clear()
-    if _ATTACHED.pop(os.getpid(), None):
-        with suppress(duckdb.IOException):  # disk full: committed rows stay in the write-ahead log
-            _engine(os.getpid()).execute("DETACH warehouse")
-
-
-def _close() -> None:
-    """Close the file that this process has open, if any, and its DuckDB instance, which grows with each write."""
-    _detach()
-    engine = _engine(os.getpid())
-    engine.close()
-    atexit.unregister(engine.close)
-    _engine.cache_clear()
-
-
-@cache
-def _engine(process: int) -> duckdb.DuckDBPyConnection:
-    """The DuckDB instance of a process. The instance is kept, because starting DuckDB takes 20 ms, but attaching a file
-    only 3 ms.
-
-    A forked process lacks its parent's threads, so it starts another instance.
+    Raises
+    ------
+    BadInput
+        For the faults that `Warehouse.write` lists, except those that the database finds: null in a required column,
+        a number that is too large, a primary key that another partition has.
     """
-    engine = duckdb.connect(":memory:")
-    atexit.register(engine.close)
-    return engine
-
-
-def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, run_id: str) -> None:
-    """Replace the rows of partitions. A stored row that equals the new row stays with its stamps; only its fingerprint
-    is updated."""
-    table, rows, partitions = replacement
-    replaced = "TRUE"
-    if partitions is not None:
-        connection.register("partitions", partitions.to_arrow())
-        replaced = f"EXISTS (FROM partitions keys WHERE {_equal(partitions.columns)})"
-    if rows.is_empty():
-        connection.execute(f'DELETE FROM "{table}" t WHERE {replaced}')
-        return
-    connection.register("incoming", rows.to_arrow())
-    names, same_key = ", ".join(f'"{name}"' for name in rows.columns), _equal(catalogue.table(table).key)
-    added = "incoming t"
-    try:
-        if connection.execute(f'SELECT 1 FROM "{table}" t SEMI JOIN incoming keys ON {same_key} LIMIT 1').fetchall():
-            _compare(connection, table)
-            replaced += " AND rowid NOT IN (SELECT stored FROM equal)"
-            added += f" ANTI JOIN equal keys ON {same_key}"
-        connection.execute(f'DELETE FROM "{table}" t WHERE {replaced}')
-        connection.execute(
-            f'INSERT INTO "{table}" ({names}, run_id, updated_at) SELECT {names}, ?, ? FROM {added}',
-            [run_id, datetime.now(UTC).replace(tzinfo=None)],
-        )
-    except (duckdb.ConstraintException, duckdb.ConversionException) as error:
-        raise BadInput(table, "", _first_line(error), UNWRITTEN) from error
-
-
-def _compare(connection: duckdb.DuckDBPyConnection, table: str) -> None:
-    """List the rows of a table that have an equal row in `incoming`, and update their fingerprints.
-
-    The list is the temporary table `equal`: the row id in the table (`stored`), and the columns of the key.
-    """
-    declared = catalogue.table(table)
-    key = ", ".join(f'keys."{name}"' for name in declared.key)
-    same = " AND ".join(
-        f't."{name}" IS NOT DISTINCT FROM keys."{name}"::{column.type}'
-        for name, column in declared.content.items() if name != "fingerprint"
-    )  # fmt: skip
-    # CASE keeps the content out of the condition of the join: DuckDB would hash the content of all rows.
-    connection.execute(
-        f'CREATE OR REPLACE TEMP TABLE equal AS SELECT t.rowid AS stored, {key}, keys.fingerprint FROM "{table}" t '
-        f"JOIN incoming keys ON {_equal(declared.key)} WHERE CASE WHEN {same} THEN TRUE ELSE FALSE END"
-    )
-    connection.execute(
-        f'UPDATE "{table}" t SET fingerprint = equal.fingerprint FROM equal '
-        "WHERE t.rowid = equal.stored AND t.fingerprint <> equal.fingerprint"
-    )
-
-
-def _check(replacement: Replacement) -> None:
     table, rows, partitions = replacement
     declared = catalogue.table(table).content
     if unknown := sorted(set(rows.columns) - set(declared)):
@@ -547,60 +208,3 @@ def _fits(actual: pl.DataType, declared: pl.DataType) -> bool:
         return _fits(actual.inner, declared.inner)  # type: ignore[arg-type]
     numbers = declared.is_float() if actual.is_float() else actual.is_integer() and declared.is_numeric()
     return numbers or actual in (declared, pl.Null)
-
-
-def _copy(connection: duckdb.DuckDBPyConnection, place: Path) -> None:
-    """Copy the whole database to a file, replacing any existing file. An error leaves no part of the copy behind."""
-    # Not by copying bytes: closing a second handle on the file would release this process's lock.
-    _remove(place)
-    try:
-        connection.execute(f"ATTACH {_quoted(str(place))} AS copy")
-        connection.execute("COPY FROM DATABASE warehouse TO copy")
-        connection.execute("DETACH copy")
-    except BaseException:
-        with suppress(duckdb.Error):  # else the engine could make no other copy
-            connection.execute("DETACH copy")
-        _remove(place)
-        raise
-
-
-def _remove(file: Path) -> None:
-    """Remove a DuckDB file and its write-ahead log, if they exist."""
-    for part in (file, file.with_name(f"{file.name}.wal")):
-        part.unlink(missing_ok=True)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _equal(columns: Sequence[str]) -> str:
-    return " AND ".join(f't."{name}" = keys."{name}"' for name in columns)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]
-
-
-def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Migrate a file to the declared schema. Before its rows are touched, they are copied to BEFORE_MIGRATION.
-
-    Raises
-    ------
-    BadInput
-        If the file is newer than this program, or its rows do not fit.
-    """
-    number, digest = migration.current(connection)
-    if (number, digest) == (len(migration.VERSIONS), migration.digest()):
-        return
-    if number > len(migration.VERSIONS):
-        raise BadInput(
-            path, "", f"has schema version {number}, but this program knows versions up to {len(migration.VERSIONS)}",
-            "use the version of Variorum that wrote it, or a later one",
-        )  # fmt: skip
-    if migration.has_rows(connection):
-        place = Path(path).parent / BEFORE_MIGRATION
-        place.mkdir(exist_ok=True)
-        _copy(connection, place / "incomplete.duckdb")
-        (place / "incomplete.duckdb").replace(place / "variorum.duckdb")
-    migration.migrate(connection, path)

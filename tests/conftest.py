@@ -16,6 +16,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import ROOMS, build_definitions
 from resources import locks
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
 from tests import postgres
@@ -61,7 +62,7 @@ def kept_open() -> bool:
 @pytest.fixture
 def warehouse(home: Path, kept_open: bool) -> Iterator[Warehouse]:
     """The home's warehouse. Opening the file takes four times as long as most reads."""
-    own = Warehouse(path=str(home / "variorum.duckdb"))
+    own = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     with own.kept_open() if kept_open else nullcontext():
         yield own
 
@@ -139,7 +140,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _finish(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("VARIORUM_PLOTS")
-        warehouse = Warehouse(path=str(made_home(patch, folder) / "variorum.duckdb"))
+        warehouse = DuckDBWarehouse(path=str(made_home(patch, folder) / "variorum.duckdb"))
         systems = rule_systems(warehouse, folder)
         resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
         definitions = build_definitions(resource_overrides=resources)

@@ -36,6 +36,7 @@ from benchmark_assets.pairwise.building import judge_pool, manifest, write_base_
 from benchmark_assets.pairwise.comparing import judged_by
 from benchmark_assets.studies.study import Item, ask_about
 from benchmark_assets.translation.systems import Systems, language_names
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.embedders import SentenceTransformerEmbedder
 from resources.home import PROJECT, prepare
 from resources.provider.provider import Provider
@@ -156,7 +157,7 @@ def main() -> None:
         path = Path(folder) / "models.yaml"
         path.write_text(json.dumps(content), encoding="utf-8")
         os.environ["VARIORUM_MODELS"] = str(path)
-        warehouse = Warehouse(path=str(prepare() / "variorum.duckdb"))
+        warehouse = DuckDBWarehouse(path=str(prepare() / "variorum.duckdb"))
         overrides = {"warehouse": warehouse, "embedder": SentenceTransformerEmbedder()}
         definitions = build_definitions(resource_overrides=overrides)
         resources = definitions.resources or {}

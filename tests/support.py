@@ -26,9 +26,10 @@ from benchmark_assets.references import assets as references
 from benchmark_assets.reporting import assets as reporting
 from benchmark_assets.selection import assets as selection
 from benchmark_assets.translation import assets as translation
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.embedders import Embedder
 from resources.home import prepare
-from resources.warehouse import Replacement, Warehouse
+from resources.warehouse import Replacement
 
 SOURCES = {
     "doc1": {"doc1:1.1": "Mus currit.", "doc1:1.2": "Felis sedet.", "doc1:2.1": "Sol oritur."},
@@ -72,7 +73,7 @@ def _empty_home() -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VARIORUM_HOME", str(folder))
         patch.setenv("DAGSTER_HOME", str(folder / "dagster"))
-        Warehouse(path=str(prepare() / "variorum.duckdb")).read("corpus")
+        DuckDBWarehouse(path=str(prepare() / "variorum.duckdb")).read("corpus")
         with dg.DagsterInstance.get() as instance:
             instance.get_runs(limit=1)
             instance.all_asset_keys()
@@ -90,7 +91,7 @@ def restored_home(patch: pytest.MonkeyPatch, folder: Path, copy: Path) -> Path:
 def copy_finished(finished: Path, home: Path, corpus: Path) -> None:
     """Copy the finished home (conftest) to a place where there is none; its corpus is the one described at `corpus`."""
     shutil.copytree(finished / "home", home, symlinks=True)
-    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     moved = warehouse.read("corpus").drop("run_id", "updated_at").with_columns(
         description=pl.lit(str(corpus)), home=pl.lit(str(home))
     )  # fmt: skip

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
-from resources.warehouse import Warehouse
 from tests.processes import environment, here, variorum
 from tests.support import PASSAGES, TRANSLATIONS, write_corpus, write_outputs
 
@@ -77,7 +77,7 @@ def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
     assert "mine: 3 outputs" in imported.stdout
     assert "mine" in here(home, "models").stdout
     here(home, "evaluate", "mine")
-    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     assert len(warehouse.read("drift_score")) == 3
 
     # Dagster's own command line materializes one partition and no other.
@@ -124,4 +124,4 @@ def test_faults_in_the_files_are_named_and_the_rest_is_taken_in(tmp_path: Path) 
     assert "Traceback" not in done.stderr
     assert "doc2_root-la-test.json" in done.stderr
     assert "is not valid JSON" in done.stderr
-    assert len(Warehouse(path=str(tmp_path / "home" / "variorum.duckdb")).read("source_text")) == 2
+    assert len(DuckDBWarehouse(path=str(tmp_path / "home" / "variorum.duckdb")).read("source_text")) == 2

@@ -143,7 +143,7 @@ def export_items(
     folder = folder.resolve()
     names = checked_names(annotators)
     check_vacant(folder, "labels")
-    with warehouse.exclusively():  # all tables in one consistent state
+    with warehouse.consistently():
         current(warehouse, corpus)
         items = drawn_items(warehouse, corpus)
         translators = sorted({name for item in items for name in item.references})

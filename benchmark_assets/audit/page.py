@@ -50,7 +50,7 @@ def page(warehouse: Warehouse, corpus: str, private: bool = False) -> str:
         Whether to show restricted texts, outputs that repeat them, remarks of judges and annotators (which may quote
         them), and annotators' names.
     """
-    with warehouse.exclusively():  # all tables in one consistent state
+    with warehouse.consistently():
         rows, rights = _examples(warehouse, corpus), _rights(warehouse, corpus, private)
         parts = [
             f"<h1>Worked examples: {escape(corpus)}</h1>",

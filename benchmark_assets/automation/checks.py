@@ -88,7 +88,7 @@ def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: li
         warehouse: dg.ResourceParam[Warehouse],
         provider: dg.ResourceParam[Provider],
     ) -> Iterator[dg.AssetCheckResult]:
-        with warehouse.at_once():  # so that rows and records are consistent
+        with warehouse.consistently():  # else records and rows may differ
             verdicts = {
                 check: function(
                     Subject(

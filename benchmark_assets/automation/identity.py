@@ -31,7 +31,7 @@ def marks(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path)
 
 def confirm(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> Marks:
     """Return the marks; raise BadInput for each store that is lost, older than the others, or from another home."""
-    places = {"dagster": instance.root_directory, "warehouse": warehouse.path, "ledger": ledger_path}
+    places = {"dagster": instance.root_directory, "warehouse": warehouse.name, "ledger": ledger_path}
     known = marks(instance, warehouse, ledger_path)
     raise_all([BadInput(places[store], "", problem, REMEDY) for store, problem in faults(known).items()])
     return known

@@ -15,6 +15,7 @@ import polars as pl
 from benchmark_assets.automation import identity, runs
 from benchmark_assets.automation.due import Scope
 from resources import backups, catalogue
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import DamagedError
 from resources.home import prepare
 from resources.identity import faults
@@ -66,12 +67,13 @@ def rebuild(definitions: dg.Definitions) -> Iterator[str]:
 
 def _mend_files(warehouse: Warehouse, ledger: Path, aside: Path) -> Iterator[str]:
     """Move damaged files aside, and salvage the ledger."""
-    file = Path(warehouse.path)
-    if file.exists() and (problem := _damage(warehouse)):
-        yield f"{file.name}: {problem}"
-        yield _set_aside(file, aside)
-    if not file.exists():
-        file.with_name(f"{file.name}.lock").unlink(missing_ok=True)  # it would make `prepare` expect a warehouse
+    if isinstance(warehouse, DuckDBWarehouse):  # a server mends its own files
+        file = Path(warehouse.path)
+        if file.exists() and (problem := _damage(warehouse)):
+            yield f"{file.name}: {problem}"
+            yield _set_aside(file, aside)
+        if not file.exists():
+            file.with_name(f"{file.name}.lock").unlink(missing_ok=True)  # it would make `prepare` expect a warehouse
     damaged = [database for database in backups.databases(warehouse.folder) if integrity(database)]
     if any(database.is_relative_to(warehouse.folder / "dagster") for database in damaged):
         yield _set_aside(warehouse.folder / "dagster", aside)

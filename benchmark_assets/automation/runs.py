@@ -295,7 +295,8 @@ def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     key = pl.DataFrame({"asset": [asset]})
     scanned = BY_SCAN in nodes[asset].tags
-    with warehouse.exclusively():
+
+    def mark_stale() -> None:
         states = warehouse.read("materialization", key).drop("run_id", "updated_at")
         unknown = states.with_columns(pl.lit(UNKNOWN).alias("fingerprint" if scanned else "made_from"))
         replacements = [Replacement("materialization", unknown, key)]
@@ -303,6 +304,8 @@ def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str
             strays = warehouse.read(asset, columns=dims).unique().join(states, on=dims, how="anti")
             replacements.append(Replacement(asset, warehouse.empty(asset), strays))
         warehouse.write(replacements, run_id="forget")
+
+    warehouse.at_once(asset, None, mark_stale)
     if scanned:
         look(definitions, instance)
 

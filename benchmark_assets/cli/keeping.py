@@ -14,6 +14,7 @@ from benchmark_assets.automation.safekeeping import agreement, back_up
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.definitions import build_definitions
 from resources import backups
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import home, prepare
 from resources.provider import archive
@@ -47,7 +48,7 @@ def restore(folder: Path, at: str | None) -> None:
     `variorum update` recomputes what the backup lacks, without paying again for replies in the ledger.
     """
     chosen, place = backups.chosen(folder, at), home()
-    warehouse = Warehouse(path=str(place / "variorum.duckdb"), wait_seconds=5)
+    warehouse = DuckDBWarehouse(path=str(place / "variorum.duckdb"), wait_seconds=5)
     with warehouse.exclusively() if Path(warehouse.path).exists() else nullcontext():
         aside, missing = backups.restore(chosen, place)
     prepare()
@@ -82,7 +83,7 @@ def verify(folder: Path | None, at: str | None) -> None:
             )
         os.environ |= {"VARIORUM_HOME": str(copy), "DAGSTER_HOME": str(copy / "dagster")}
         prepare()
-        warehouse = Warehouse(path=str(copy / "variorum.duckdb"))
+        warehouse = DuckDBWarehouse(path=str(copy / "variorum.duckdb"))
         with dg.DagsterInstance.get() as instance:
             _report(chosen, build_definitions(resource_overrides={"warehouse": warehouse}), instance)
 

@@ -98,7 +98,7 @@ def write_campaign(
             raise BadInput("annotator", name, "cannot be used in a link", "give a name without any of & # + % /")
     if file.exists():
         raise BadInput(file, "", "already exists", "give another file")
-    with warehouse.exclusively():  # all tables in one consistent state
+    with warehouse.consistently():
         current(warehouse, corpus)
         items = drawn_items(warehouse, corpus)
         marks = _marks(warehouse, corpus, plan)

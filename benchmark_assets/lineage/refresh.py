@@ -4,6 +4,7 @@ Here: the order of these steps, and the writes. Not here: which partitions are s
 (events), the computations of assets (their packages).
 """
 
+import functools
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
@@ -125,16 +126,20 @@ def refresh(
         )
 
     def look() -> Standing:
-        with warehouse.at_once():
+        with warehouse.consistently():
             return assess(definition, upstream, warehouse, partitions, settings, partial, context.instance)
 
     tables = [name, *further_tables(definition, context.asset_key)]
     done = _materialize(_Work(warehouse, look, compute, context.run.run_id, tables, dims), len(partitions))
     current, failures = done.current, done.failures
     if len(done.obsolete):
-        with warehouse.at_once():  # a partition may apply again by now
-            obsolete = done.obsolete.join(look().obsolete, on=KEYS, how="semi")
+
+        def retract() -> pl.DataFrame:
+            obsolete = done.obsolete.join(look().obsolete, on=KEYS, how="semi")  # a partition may apply again by now
             warehouse.write(_removals(warehouse, tables, obsolete, dims), context.run.run_id)
+            return obsolete
+
+        obsolete = warehouse.at_once(name, {*done.obsolete["model"]}, retract)
         retracted = obsolete.select(*KEYS, version=pl.lit(RETRACTED), row_count=pl.lit(0, pl.Int32))
         current = pl.concat([current, retracted])
     code_version = definition.code_versions_by_key[context.asset_key] or ""
@@ -203,10 +208,8 @@ def _materialize(work: _Work, partition_count: int) -> _Done:
         if unknown := {*computed.tables, *computed.notes} - set(work.tables):
             raise KeyError(f"{work.name} fills {sorted(unknown)}: list them under `tables` in the asset's metadata")
         failed = computed.failures if computed.failures is not None else NO_FAILURES
-        with work.warehouse.at_once():  # so that no input changes between the comparison and the write
-            standing = work.look()
-            outdated = remaining.join(standing.stale, on=[*KEYS, "fingerprint"], how="anti")
-            written = _store(work, computed, failed, remaining, outdated)
+        settle = functools.partial(_compare_and_store, work, computed, failed, remaining)
+        standing, outdated, written = work.warehouse.at_once(work.name, {*remaining["model"]}, settle)
         # A partition that another run has changed meanwhile is reported by that run.
         current = current.join(standing.current, on=[*KEYS, "version"], how="semi")
         current = pl.concat([current, written, standing.current.join(outdated, on=KEYS, how="semi")])
@@ -220,6 +223,20 @@ def _materialize(work: _Work, partition_count: int) -> _Done:
     error = pl.lit("its inputs kept changing during the computation; run it again")
     unsettled = remaining.with_columns(error=error).select(*dims, "error")
     return _Done(current, obsolete, pl.concat([failures, unsettled], how="diagonal"), standing.inputs)
+
+
+def _compare_and_store(
+    work: _Work, computed: Computed, failed: pl.DataFrame, partitions: pl.DataFrame
+) -> tuple[Standing, pl.DataFrame, pl.DataFrame]:
+    """Write computed partitions whose inputs are still those of the computation.
+
+    Returns the standing before the write, the partitions whose inputs have changed, and the written partitions. An
+    input that another process changes between the comparison and the end of the write leaves a row whose fingerprint
+    names the former version of the input: the next look finds it stale.
+    """
+    standing = work.look()
+    outdated = partitions.join(standing.stale, on=[*KEYS, "fingerprint"], how="anti")
+    return standing, outdated, _store(work, computed, failed, partitions, outdated)
 
 
 def _store(

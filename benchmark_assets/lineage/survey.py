@@ -60,7 +60,7 @@ class Survey:
         Takes the same parameters as `refresh`.
         """
         upstream = {key: self._graph.get(key).partitions_def for key in self._asset.keys_by_input_name.values()}
-        with warehouse.at_once():
+        with warehouse.consistently():
             standing = assess(self._asset, upstream, warehouse, self._partitions, settings, partial)
         settled = pl.concat([standing.stale.select(KEYS), standing.current.select(KEYS)])
         records = dagster_records(self._instance, self._asset.key, self._asset.partitions_def, settled)

@@ -152,7 +152,7 @@ def export_pairs(
         raise BadInput("annotator", repr(annotator), "is not a name", "give a name on one line")
     if file.exists():
         raise BadInput(file, "", "already exists and may contain answers", "give another file")
-    with warehouse.exclusively():  # so that the tables are consistent
+    with warehouse.consistently():
         _check_name(warehouse, file, name)
         current(warehouse, corpus)
         candidates, translators = _candidates(warehouse, corpus, base_set)

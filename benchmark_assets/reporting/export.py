@@ -120,7 +120,7 @@ def export(
     """
     folder = folder.resolve()
     check_place(folder, private)
-    with warehouse.exclusively():  # consistent tables
+    with warehouse.consistently():
         content = _content(warehouse, corpus)
     put(_package(content, private, published or content.newest), folder)
     return named(content.rights.filter("restricted")["translator"])

@@ -70,7 +70,7 @@ def write(warehouse: Warehouse, folder: Path, corpus: str | None = None) -> list
     """
     folder = folder.resolve()
     check_vacant(folder)
-    with warehouse.exclusively():  # consistent tables
+    with warehouse.consistently():
         if corpus and not len(warehouse.read("corpus", pl.DataFrame({"corpus": [corpus]}), ["corpus"])):
             raise BadInput(corpus, "", "is not a corpus of this warehouse", "`variorum status` lists the corpora")
         candidates = [*(_of_corpus(warehouse, corpus) if corpus else ()), *_understanding(warehouse)]

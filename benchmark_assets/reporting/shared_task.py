@@ -97,7 +97,7 @@ def write(
     """
     folder = folder.resolve()
     check_vacant(folder)
-    with warehouse.exclusively():  # consistent tables
+    with warehouse.consistently():
         return _write(warehouse, folder, corpus, systems, private)
 
 

@@ -42,7 +42,7 @@ def export_tasks(warehouse: Warehouse, folder: Path) -> list[str]:
     """
     folder = folder.resolve()
     check_place(folder, private=False)
-    with warehouse.exclusively():  # consistent tables
+    with warehouse.consistently():
         tables = {file: warehouse.read(source.table, columns=source.columns) for file, source in files("task").items()}
         calls = warehouse.read("model_call")
     by = ["day", "model", "purpose"]

@@ -66,7 +66,7 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
     """
     folder = folder.resolve()
     check_vacant(folder, "labels")
-    with warehouse.exclusively():  # so that samples and spans are consistent
+    with warehouse.consistently():
         description, samples = _samples(warehouse, code)
         spans = warehouse.read("task_span", pl.DataFrame({"task": [code], "split": [split]}))
     samples = samples.filter(split=split)

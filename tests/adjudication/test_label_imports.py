@@ -31,6 +31,7 @@ from benchmark_assets.adjudication.label_imports import (
     read_sheet,
 )
 from benchmark_assets.adjudication.triage import item_key
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 from tests.adjudication.test_annotation import ODD, drawn, put, put_outputs, rows
@@ -54,14 +55,14 @@ VALID = {"label": "VALID_VARIATION", "severity": "none"}
 @pytest.fixture(scope="module")
 def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """File of a warehouse with four outputs."""
-    warehouse = Warehouse(path=str(tmp_path_factory.mktemp("stock") / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(tmp_path_factory.mktemp("stock") / "variorum.duckdb"))
     put_outputs(warehouse, TEXTS)
-    return Path(warehouse.path)
+    return Path(warehouse.name)
 
 
 @pytest.fixture
 def outputs(stock: Path, tmp_path: Path) -> Iterator[Warehouse]:
-    own = Warehouse(path=str(shutil.copy(stock, tmp_path / "variorum.duckdb")))
+    own = DuckDBWarehouse(path=str(shutil.copy(stock, tmp_path / "variorum.duckdb")))
     with own.kept_open():
         yield own
 

@@ -30,11 +30,12 @@ from benchmark_assets.partitions import range_tags
 from benchmark_assets.studies.study import CALLS, Item, ask_about, expected
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import language_names
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.asking import TRIES, Verdict
 from resources.provider.provider import Provider
-from resources.warehouse import Replacement, Warehouse
+from resources.warehouse import Replacement
 from tests.provider.server import VALID, Server, dumps
 from tests.record_sample import JUDGES as JUDGES_OF_SAMPLE
 from tests.record_sample import SAYS, panel_work, translations
@@ -271,7 +272,7 @@ class Court:
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder, self.url = folder, url
-        self.warehouse = Warehouse(path=str(folder / "home" / "variorum.duckdb"))
+        self.warehouse = DuckDBWarehouse(path=str(folder / "home" / "variorum.duckdb"))
         write_judges(folder / "models.yaml", url)
 
     def describe(self, audit: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from benchmark_assets.alignment.aligning import cost
 from benchmark_assets.alignment.documents import aligners, documents
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 from tests.alignment.corpora import PASSAGES, PROSE, Tales, changed, expected, prose
@@ -39,7 +40,7 @@ def new_home(tales: Tales, place: Path, monkeypatch: pytest.MonkeyPatch) -> Tale
     """A new home, built from a copy of the corpus."""
     home = made_home(monkeypatch, place)
     with dg.DagsterInstance.get() as instance:
-        new = Tales(place / "tales", Warehouse(path=str(home / "variorum.duckdb")), instance)
+        new = Tales(place / "tales", DuckDBWarehouse(path=str(home / "variorum.duckdb")), instance)
         shutil.copytree(tales.folder, new.folder, dirs_exist_ok=True)
         assert new.build() == ""
     return new

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from benchmark_assets.definitions import build_definitions
-from resources.warehouse import Warehouse
+from resources.duckdb_warehouse import DuckDBWarehouse
 from tests.audit.stored import put
 from tests.support import LetterEmbedder, made_home, run
 
@@ -17,7 +17,7 @@ TABLES = (
 
 
 def test_tables_come_with_the_first_label_and_go_with_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    warehouse = Warehouse(path=str(made_home(monkeypatch, tmp_path) / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(made_home(monkeypatch, tmp_path) / "variorum.duckdb"))
     definitions = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
     outputs = [{"model": "m", "passage": f"c/p:{i}"} for i in range(3)]
     place = {"drift": 1.0, "band": "0.0-1.0", "queued": False, "sampled": True}

@@ -7,6 +7,7 @@ import pytest
 
 from benchmark_assets.audit.page import page
 from benchmark_assets.corpus.registry import register
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
 from tests.audit.stored import put
 from tests.support import write_corpus
@@ -27,7 +28,7 @@ def described(folder: Path, *restricted: str) -> Path:
 def warehouse(tmp_path: Path) -> Warehouse:
     """One example, of a passage with an open reference and a restricted one, whose words a judge and a person quote;
     and one in which the whole of it stands."""
-    warehouse = Warehouse(path=str(tmp_path / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(tmp_path / "variorum.duckdb"))
     register(warehouse, described(tmp_path, "closed"))
     output = {"model": "m", "passage": "c/p:1"}
     judgement = {"label": "MINOR_ERROR", "error_category": "OTHER", "severity": "low", "confidence": "high"}

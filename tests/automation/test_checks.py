@@ -88,7 +88,7 @@ def reasons(result: dg.ExecuteInProcessResult) -> list[str]:
 
 def edit(warehouse: Warehouse, *statements: str) -> None:
     """Change the file by hand."""
-    with by_hand(warehouse.path) as connection:
+    with by_hand(warehouse.name) as connection:
         for statement in statements:
             connection.execute(statement)
 

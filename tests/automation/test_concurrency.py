@@ -6,6 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
 from tests.automation.test_kills import check_whole, content
 from tests.bench.grid import grid
@@ -13,8 +14,8 @@ from tests.processes import begin
 
 READER = """
 import sys, duckdb
-from resources.warehouse import Warehouse
-warehouse = Warehouse(path=sys.argv[1])
+from resources.duckdb_warehouse import DuckDBWarehouse
+warehouse = DuckDBWarehouse(path=sys.argv[1])
 with duckdb.connect(str(warehouse.snapshot()), read_only=True) as notebook:
     print("open", flush=True)
     while sys.stdin.readline():
@@ -31,7 +32,7 @@ def test_two_runs_and_a_notebook_share_a_warehouse(
     grid(tmp_path / "corpus", home, size, instance)
     models = ["a", "b"]
     instance.add_dynamic_partitions("model", models)
-    notebook = begin(home, sys.executable, "-c", READER, warehouse.path)
+    notebook = begin(home, sys.executable, "-c", READER, warehouse.name)
     assert notebook.stdin is not None
     assert notebook.stdout is not None
     assert notebook.stdout.readline() == "open\n"
@@ -52,5 +53,5 @@ def test_two_runs_and_a_notebook_share_a_warehouse(
         assert tables[table].group_by("model").len().sort("model").rows() == [("a", size), ("b", size)], table
     assert set(tables["leaderboard"].filter(kind="model")["system"]) == {"a", "b"}
     assert {run.status for run in instance.get_runs()} == {dg.DagsterRunStatus.SUCCESS}
-    snapshot = Warehouse(path=str(warehouse.snapshot()))
+    snapshot = DuckDBWarehouse(path=str(warehouse.snapshot()))
     assert snapshot.read("drift_score").equals(warehouse.read("drift_score"))

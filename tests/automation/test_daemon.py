@@ -10,8 +10,8 @@ import dagster as dg
 import polars as pl
 import pytest
 
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.processes import PROCESS
-from resources.warehouse import Warehouse
 from tests.automation.dagster_ui import free_port, serving, until
 from tests.processes import variorum
 from tests.provider.server import Server
@@ -30,7 +30,7 @@ def registry(tmp_path: Path, server: Server) -> Path:
 
 def ranked(home: Path, model: str) -> bool:
     """Whether a model is on the leaderboard."""
-    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     return len(warehouse.read("leaderboard").filter(system=model)) == 1
 
 
@@ -50,7 +50,7 @@ def test_a_model_that_appears_in_the_registry_appears_on_the_leaderboard_though_
     registry: Path, tmp_path: Path, server: Server
 ) -> None:
     home = tmp_path / "home"
-    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     with serving(home, free_port(), VARIORUM_MODELS=str(registry)) as ui:
         ui.switch_on("new_models")
         until(lambda: "SKIPPED" in ui.ticks("new_models"), 60, home / "ui.log")

@@ -16,6 +16,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from resources import catalogue
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
 from tests.alignment.words import WordEmbedder
@@ -130,7 +131,7 @@ KINDS: Mapping[str, Callable[[Path], None]] = {
 
 def content(warehouse: Warehouse, *stamps: str) -> dict[str, pl.DataFrame]:
     """All tables, without the place of the home, and without the run that wrote a row and its time unless asked for."""
-    with warehouse.at_once():
+    with warehouse.consistently():
         return {
             name: warehouse.read(name, columns=[*(column for column in table.content if column != "home"), *stamps])
             for name, table in catalogue.tables().items()
@@ -138,7 +139,7 @@ def content(warehouse: Warehouse, *stamps: str) -> dict[str, pl.DataFrame]:
 
 
 def definitions_of(home: Path, full: bool) -> tuple[Warehouse, dg.Definitions]:
-    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     resources = {
         "warehouse": warehouse, "embedder": WordEmbedder() if full else LetterEmbedder(),
         "systems": rule_systems(warehouse, home),
@@ -182,7 +183,7 @@ def update(home: Path, full: bool) -> tuple[int, int, int, int]:
 
 def check_equal(home: Path, other: Warehouse) -> None:
     """Every table of a home equals that of another."""
-    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     ours, theirs = content(warehouse), content(other)
     for table in sorted(set(ours) - {"embedding", "model_call"}):  # vectors of texts that are gone; calls
         assert ours[table].equals(theirs[table]), table

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from resources import catalogue
-from resources.warehouse import Warehouse
+from resources.duckdb_warehouse import DuckDBWarehouse
 from tests.bench.grid import grid
 from tests.processes import begin
 from tests.support import run
@@ -39,8 +39,8 @@ def finish(home: Path) -> float:
 
 def content(home: Path) -> dict[str, pl.DataFrame]:
     """All tables, without which run wrote a row and when."""
-    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
-    with warehouse.at_once():
+    warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
+    with warehouse.consistently():
         return {
             table: warehouse.read(table, columns=columns)
             for table, columns in ((name, list(each.content)) for name, each in catalogue.tables().items())

@@ -53,14 +53,14 @@ def former(
 ) -> Path:
     """A copy of the finished home from before its last update; the home itself has a ledger with a reply since."""
     runs.update(built, instance)
-    by_hand(warehouse.path).close()
+    by_hand(warehouse.name).close()
     shutil.copytree(home, tmp_path / "former", symlinks=True)
     with closing(connect(home / "ledger.sqlite")) as ledger:
         answer(ledger, "question")
     edit_segment(corpus, "ann", "doc1:1.1", "Another mouse runs.")
     runs.look(built, instance)
     runs.update(built, instance)
-    by_hand(warehouse.path).close()
+    by_hand(warehouse.name).close()
     return tmp_path / "former"
 
 
@@ -110,7 +110,7 @@ def test_a_harmed_home_names_the_fault_and_is_mended(
     fault: str,
 ) -> None:
     undisturbed, spent = contents(warehouse), attempts(home / "ledger.sqlite")["asked", "cost", "model"]
-    by_hand(warehouse.path).close()
+    by_hand(warehouse.name).close()
     with closing(sqlite3.connect(home / "ledger.sqlite")) as ledger:
         ledger.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     harm(home, former, part)
@@ -132,7 +132,7 @@ def test_a_harmed_home_names_the_fault_and_is_mended(
         without = {"run_id", "updated_at", *({"call", "fingerprint"} if part == "ledger.sqlite" else ())}
         assert_equal(found, undisturbed, *without)
     assert attempts(home / "ledger.sqlite")["asked", "cost", "model"].equals(spent)
-    by_hand(warehouse.path).close()
+    by_hand(warehouse.name).close()
     assert "sound" in here(home, "verify").stdout
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from resources.warehouse import Warehouse
+from resources.duckdb_warehouse import DuckDBWarehouse
 from tests.automation.dagster_ui import Ui, free_port, serving, until
 from tests.processes import here, variorum
 from tests.support import PASSAGES, copy_finished, edit_segment, write_corpus
@@ -74,7 +74,7 @@ def test_the_graph_of_assets_is_drawn(ui: Ui, page: Page) -> None:
 
 
 def test_a_partition_is_materialized_by_clicking_and_its_row_changes(ui: Ui, page: Page, edited: Path) -> None:
-    warehouse = Warehouse(path=str(edited / "home" / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(edited / "home" / "variorum.duckdb"))
     before = warehouse.read("reference")
     page.goto(f"{ui.url}/assets/reference?view=partitions&partition={PASSAGES[1]}")
     page.get_by_text(PASSAGES[1]).first.wait_for()

@@ -12,15 +12,15 @@ import dagster as dg
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.definitions import build_definitions
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import home
-from resources.warehouse import Warehouse
 from tests.support import LetterEmbedder
 from tests.systems import rule_systems
 
 
 def location() -> dg.Definitions:
     """The code location on the home's warehouse, with systems and an embedder that cost nothing."""
-    warehouse = Warehouse(path=str(home() / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(home() / "variorum.duckdb"))
     return build_definitions(
         resource_overrides={
             "warehouse": warehouse, "embedder": LetterEmbedder(), "systems": rule_systems(warehouse, home()),

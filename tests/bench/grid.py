@@ -8,7 +8,7 @@ import dagster as dg
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import range_tags
-from resources.warehouse import Warehouse
+from resources.duckdb_warehouse import DuckDBWarehouse
 from tests.support import LetterEmbedder, run
 from tests.systems import rule_systems
 
@@ -41,7 +41,7 @@ def write_jsonl_corpus(folder: Path, passages: int) -> Path:
 
 def grid(folder: Path, home: Path, passages: int, instance: dg.DagsterInstance) -> dg.Definitions:
     """The code location on a warehouse that holds the corpus, its source reported."""
-    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     systems = rule_systems(warehouse, home)
     definitions = build_definitions(
         resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}

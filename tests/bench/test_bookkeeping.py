@@ -13,8 +13,8 @@ import dagster as dg
 import pytest
 
 from benchmark_assets.translation.imports import import_outputs
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
-from resources.warehouse import Warehouse
 from tests.bench.grid import grid, materialize
 from tests.support import made_home, run, write_outputs
 
@@ -80,7 +80,7 @@ def test_several_rows_in_one_run(size: int, full: bool, tmp_path: Path, monkeypa
 def test_one_partition_by_dagsters_command_line(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the shell's point of view, Python's start included."""
     home = made_home(monkeypatch, tmp_path)
-    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     with dg.DagsterInstance.get() as instance:
         definitions, passages = prepared(tmp_path, home, size, instance)
         texts = {passage.removeprefix("bench/"): "A short sentence." for passage in passages}

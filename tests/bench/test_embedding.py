@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import PrivateAttr
 from sentence_transformers import SentenceTransformer
 
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.embedders import SentenceTransformerEmbedder
 from resources.embedding_cache import embed_unique
 from resources.warehouse import Warehouse
@@ -76,7 +77,7 @@ def test_a_second_run_embeds_nothing(texts: list[str], warehouse: Warehouse) -> 
     first, second = Counter(), Counter()
     before = embed_unique(texts, first, warehouse, "run")
     begun = time.perf_counter()
-    again = embed_unique(texts, second, Warehouse(path=warehouse.path), "another run")
+    again = embed_unique(texts, second, DuckDBWarehouse(path=warehouse.name), "another run")
     took = time.perf_counter() - begun
     print(f"\n{first.count} texts embedded, {second.count} in a second run (target 0), which took {took:.2f} s")
     assert second.count == 0

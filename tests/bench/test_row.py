@@ -20,9 +20,9 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import BY_PASSAGE, GRID, PASSAGE, SINGLE_RUN
 from benchmark_assets.translation.imports import import_outputs
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
-from resources.warehouse import Warehouse
 from tests.bench.grid import materialize
 from tests.support import made_home, run, write_outputs
 
@@ -104,7 +104,7 @@ def corpus(folder: Path, texts: list[list[str]]) -> Path:
 
 def test_a_row_from_outputs_to_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
     size, models = (1700, MODELS) if full else (4, MODELS[:1])
-    warehouse, embedder = Warehouse(path=str(made_home(monkeypatch, tmp_path) / "variorum.duckdb")), Drawn()
+    warehouse, embedder = DuckDBWarehouse(path=str(made_home(monkeypatch, tmp_path) / "variorum.duckdb")), Drawn()
     definitions = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": embedder})
     texts = renderings(len(TRANSLATORS) + len(models), size)
     register(warehouse, corpus(tmp_path / "corpus", texts[: len(TRANSLATORS)]))

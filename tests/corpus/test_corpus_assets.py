@@ -16,6 +16,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.imports import import_outputs
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import prepare
 from resources.warehouse import Warehouse
 from tests.corpus.prose import DORA, write_prose, write_with_prose
@@ -83,7 +84,7 @@ def first_scan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A corpus and a home after the first scan, and a copy of both: each test starts from it, which saves a second."""
     world, copy = tmp_path_factory.mktemp("scanned") / "world", tmp_path_factory.mktemp("copy") / "world"
     with pytest.MonkeyPatch.context() as patch:
-        warehouse = Warehouse(path=str(made_home(patch, world) / "variorum.duckdb"))
+        warehouse = DuckDBWarehouse(path=str(made_home(patch, world) / "variorum.duckdb"))
         register(warehouse, write_corpus(world / "corpus"))
         with dg.DagsterInstance.get() as instance:
             run(build_definitions(resource_overrides={"warehouse": warehouse}), instance, "scan")

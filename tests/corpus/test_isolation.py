@@ -15,6 +15,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.runs import RunFailedError
 from benchmark_assets.corpus.registry import current, register, registered
 from benchmark_assets.references.glossary import literary
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 from tests.corpus.support import describe, edit, write_lines
@@ -118,7 +119,7 @@ def moved(monkeypatch: pytest.MonkeyPatch, home: Path, to: Path) -> Warehouse:
     """The warehouse of a home that was copied with everything in its folder."""
     monkeypatch.setenv("VARIORUM_HOME", str(to))
     monkeypatch.setenv("DAGSTER_HOME", str(to / "dagster"))
-    return Warehouse(path=str(to / "variorum.duckdb"))
+    return DuckDBWarehouse(path=str(to / "variorum.duckdb"))
 
 
 @pytest.mark.parametrize("inside", [True, False], ids=["inside", "beside"])

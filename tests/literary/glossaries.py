@@ -15,8 +15,8 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import range_tags
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.provider.provider import Provider
-from resources.warehouse import Warehouse
 from tests.support import CORE, LetterEmbedder, made_home, write_corpus
 
 CHUNKS = {
@@ -35,7 +35,7 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.file, self.registry = folder, folder / "terms.csv", folder / "models.yaml"
-        self.warehouse = Warehouse(path=str(folder / "home" / "variorum.duckdb"))
+        self.warehouse = DuckDBWarehouse(path=str(folder / "home" / "variorum.duckdb"))
 
     def write_registry(self, url: str) -> None:
         """Have the extractor answer at a URL, one question after the other."""

@@ -12,6 +12,7 @@ from benchmark_assets.partitions import range_tags
 from resources import catalogue
 from resources.comet.comet import Comet
 from resources.comet.worker import EXAMPLES
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
 from tests.support import CORE, MODELS, PASSAGES, LetterEmbedder
 
@@ -73,7 +74,7 @@ def test_stored_scores_of_the_same_texts_and_signature_are_kept() -> None:
 
 
 def test_without_metrics_no_partition_applies(tmp_path: object) -> None:
-    warehouse = Warehouse(path=f"{tmp_path}/w.duckdb")
+    warehouse = DuckDBWarehouse(path=f"{tmp_path}/w.duckdb")
     partitions = pl.DataFrame({"model": ["m"], "passage": ["x/1"]})
     assert score_settings(warehouse, {}, partitions).is_empty()
     two = score_settings(warehouse, {"ter": None, "k": Comet(checkpoint="a/b", kind="kiwi")}, partitions)

@@ -23,8 +23,9 @@ from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.vital_signs import assets as vital_signs
 from resources.digest import text_hash
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.provider.provider import Provider
-from resources.warehouse import Replacement, Warehouse
+from resources.warehouse import Replacement
 from tests.support import CONSTRUCTION, CORE, PASSAGES, LetterEmbedder, made_home, write_corpus, write_outputs
 
 MODELS = ("ours", "theirs")
@@ -56,7 +57,7 @@ class Arena:
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder, self.url = folder, url
-        self.warehouse = Warehouse(path=str(folder / "home" / "variorum.duckdb"))
+        self.warehouse = DuckDBWarehouse(path=str(folder / "home" / "variorum.duckdb"))
         self.registry = folder / "models.yaml"
         write_judges(self.registry, url)
 

@@ -22,6 +22,7 @@ from benchmark_assets.reporting.contents import CHECKSUMS, as_csv, as_parquet
 from benchmark_assets.reporting.export import export
 from benchmark_assets.translation.imports import import_outputs
 from resources import catalogue
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Replacement, Warehouse
@@ -415,7 +416,7 @@ def test_a_model_can_be_had_back_from_its_file(stored: Warehouse, corpus: Path, 
     export(stored, tmp_path / "package", "tiny")
     files = {unquote(path.stem): path for path in (tmp_path / "package" / "outputs").iterdir()}
     assert set(files) == {*MODELS, *names}
-    other = Warehouse(path=str(tmp_path / "other.duckdb"))
+    other = DuckDBWarehouse(path=str(tmp_path / "other.duckdb"))
     register(other, corpus)
     other.write([Replacement("source_text", stored.read("source_text").drop("run_id", "updated_at"), None)], "test")
     for name in names:

@@ -14,6 +14,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.reporting import drawings
 from benchmark_assets.reporting.plots import MOST, SVG, WIDTH, pictured, plots, svg
 from benchmark_assets.reporting.report import charts
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Replacement, Warehouse
 
 pytestmark = pytest.mark.usefixtures("drawn")
@@ -166,7 +167,7 @@ def test_pictures_fit_the_window_and_have_a_ground_of_their_own() -> None:
 def test_what_cannot_be_drawn_is_said_and_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "variorum.duckdb"
     file.write_text("no database")
-    value = plots(Warehouse(path=str(file)), "leaderboard")["plot"]
+    value = plots(DuckDBWarehouse(path=str(file)), "leaderboard")["plot"]
     assert value.startswith("could not be drawn: ")
     assert "no plot of leaderboard" in caplog.text
 

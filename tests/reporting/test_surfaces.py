@@ -42,6 +42,7 @@ from benchmark_assets.reporting.export import export
 from benchmark_assets.reporting.reader.writing import write_blind, write_reader
 from benchmark_assets.reporting.report import writing
 from benchmark_assets.translation.imports import import_outputs
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Warehouse
@@ -95,7 +96,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     logging.getLogger("variorum").setLevel(logging.DEBUG)
     with pytest.MonkeyPatch.context() as patch:
         home = made_home(patch, folder)
-        warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+        warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
         corpus = described(folder)
         register(warehouse, corpus)
         resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "provider": provider(home)}

@@ -10,6 +10,7 @@ import pytest
 from benchmark_assets.reporting.contents import as_csv, files
 from benchmark_assets.reporting.differences import compare, read
 from benchmark_assets.reporting.task_export import export_tasks
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 from tests.reporting.report.made import SECRET, made, put
@@ -59,5 +60,5 @@ def test_two_of_them_are_compared_and_none_with_a_corpus(warehouse: Warehouse, t
 
 def test_there_is_nothing_to_write_of_nothing(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="neither tasks nor costs"):
-        export_tasks(Warehouse(path=str(tmp_path / "variorum.duckdb")), tmp_path / "out")
+        export_tasks(DuckDBWarehouse(path=str(tmp_path / "variorum.duckdb")), tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -73,7 +73,7 @@ def test_a_lost_warehouse_is_named_and_a_restored_home_is_current(
     saved: Path, built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, home: Path
 ) -> None:
     before = contents(warehouse)
-    by_hand(warehouse.path).close()  # it is no longer kept open
+    by_hand(warehouse.name).close()  # it is no longer kept open
     for part in ("variorum.duckdb", "variorum.duckdb.wal"):
         (home / part).unlink(missing_ok=True)
     refused = here(home, "status", code=1)
@@ -100,7 +100,7 @@ def test_what_happened_since_is_materialized_again_and_later_replies_stay(
     runs.look(built, instance)
     runs.update(built, instance)
     undisturbed = contents(warehouse)
-    by_hand(warehouse.path).close()
+    by_hand(warehouse.name).close()
     here(home, "restore", str(saved))
     assert answered(home) == {"before", "after"}
     with dg.DagsterInstance.get() as restored:
@@ -154,7 +154,7 @@ def test_files_that_did_not_change_take_no_space(saved: Path, home: Path) -> Non
 
 
 def test_a_new_backup_sees_what_was_written_since(saved: Path, warehouse: Warehouse, home: Path) -> None:
-    with by_hand(warehouse.path) as connection:
+    with by_hand(warehouse.name) as connection:
         connection.execute("DELETE FROM drift_score")
     here(home, "backup", str(saved))
     assert backups.manifest(backups.chosen(saved, None)).rows["drift_score"] == 0
@@ -224,7 +224,7 @@ def test_kills_of_backup_and_restoration_lose_neither_side(
         here(home, "restore", str(saved))
         assert_equal(contents(warehouse), before)
         assert answered(home) == {"before"}
-        by_hand(warehouse.path).close()
+        by_hand(warehouse.name).close()
     print(f"\n{interrupted} restorations were interrupted after everything had been copied")
     here(home, "backup", str(saved))
     assert not list(saved.glob(".new-*"))

@@ -36,17 +36,6 @@ def test_duckdb_reads_the_types_that_frames_have() -> None:
             assert dict(found) == {name: column.polars for name, column in table.columns.items()}
 
 
-def test_the_statements_for_postgresql_declare_the_same_tables() -> None:
-    def columns(ddl: str) -> list[tuple[str, ...]]:
-        with duckdb.connect() as connection:  # it knows PostgreSQL's names of types
-            connection.execute(ddl)
-            query = "SELECT table_name, column_name, data_type, is_nullable, column_default FROM duckdb_columns()"
-            return connection.sql(f"{query} WHERE NOT internal ORDER BY ALL").fetchall()
-
-    assert columns(catalogue.postgres_ddl()) == columns(catalogue.duckdb_ddl())
-    assert not {"DOUBLE,", "VARCHAR", "FLOAT["} & set(catalogue.postgres_ddl().split())
-
-
 def test_every_table_can_be_displayed() -> None:
     for table in catalogue.declared().values():
         columns = [table.columns[name] for name in table.displayed]
@@ -110,7 +99,7 @@ def checked() -> dict[str, tuple[list[str], list[str]]]:
 
 def test_a_number_outside_its_unit_is_found_in_every_column_of_every_table(warehouse: Warehouse, ledger: Path) -> None:
     warehouse.read("corpus")  # makes the file
-    with by_hand(warehouse.path) as connection:  # as nobody who writes through the warehouse could
+    with by_hand(warehouse.name) as connection:  # as nobody who writes through the warehouse could
         for table in STORED:
             rows = rows_of(table, len(numeric(table)))
             for number, column in enumerate(numeric(table)):
@@ -133,7 +122,7 @@ def subject(asset: str, further: list[str], dims: list[str], warehouse: Warehous
 
 def test_a_word_that_is_not_on_the_list_is_found(warehouse: Warehouse, ledger: Path) -> None:
     warehouse.read("corpus")
-    with by_hand(warehouse.path) as connection:
+    with by_hand(warehouse.name) as connection:
         connection.from_arrow(rows_of("verdict", label=["FINE"]).to_arrow()).insert_into("verdict")
     problems = sound(subject("verdict", [], ["model", "passage"], warehouse, ledger)).problems
     assert "label" in set(problems["where"])
@@ -153,5 +142,5 @@ def test_no_number_is_written_that_is_not_finite(warehouse: Warehouse, number: f
 def test_every_row_that_its_declaration_allows_is_written(warehouse: Warehouse) -> None:
     rows = {table: rows_of(table).select(list(catalogue.table(table).content)) for table in STORED}
     warehouse.write([Replacement(table, own, None) for table, own in rows.items()], run_id="test")
-    with warehouse.at_once():
+    with warehouse.consistently():
         assert {len(warehouse.read(table)) for table in STORED} == {1}

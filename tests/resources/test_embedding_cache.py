@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from pydantic import PrivateAttr
 
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.embedders import Embedder, EndpointEmbedder
 from resources.embedding_cache import embed_unique
 from resources.errors import BadInput
@@ -60,7 +61,7 @@ def test_known_texts_cost_nothing_also_when_the_warehouse_is_opened_anew(warehou
     texts = ["one", "two", "a text that was cut by the model", "can it tell?"]
     first = embed_unique(texts, Recorder(), warehouse, "run")
     again = Recorder()
-    second = embed_unique(texts, again, Warehouse(path=warehouse.path), "another run")
+    second = embed_unique(texts, again, DuckDBWarehouse(path=warehouse.name), "another run")
     assert again.asked == []
     assert second.equals(first)
     assert second["cut"].to_list() == [False, False, True, None]

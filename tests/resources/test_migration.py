@@ -20,8 +20,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from resources import catalogue
+from resources.duckdb_warehouse import BEFORE_MIGRATION, DuckDBWarehouse
 from resources.migration import OWN, VERSIONS, digest
-from resources.warehouse import BEFORE_MIGRATION, Warehouse
+from resources.warehouse import Warehouse
 
 HOMES = Path(__file__).parent.parent / "homes"
 
@@ -61,14 +62,14 @@ def unpack(name: str, path: str) -> dict[str, pl.DataFrame]:
 @pytest.fixture
 def former(warehouse: Warehouse) -> dict[str, pl.DataFrame]:
     """The rows of a home of the version before `study_call`, which now lies where the warehouse looks."""
-    return unpack("before-study-call.zip", warehouse.path)
+    return unpack("before-study-call.zip", warehouse.name)
 
 
 @pytest.mark.parametrize("name", [path.name for path in sorted(HOMES.iterdir())])
 def test_no_row_of_a_former_home_is_lost(warehouse: Warehouse, name: str) -> None:
-    former = unpack(name, warehouse.path)
+    former = unpack(name, warehouse.name)
     assert sum(map(len, former.values())) > 400
-    with warehouse.at_once():
+    with warehouse.consistently():
         for table, rows in former.items():
             if table not in CALLS:
                 now = warehouse.read(table)
@@ -99,10 +100,10 @@ def test_a_migrated_home_has_the_tables_of_the_catalogue_and_no_others(
     warehouse: Warehouse, former: dict[str, pl.DataFrame]
 ) -> None:
     warehouse.read("corpus")
-    with duckdb.connect(warehouse.path) as connection:
+    with duckdb.connect(warehouse.name) as connection:
         tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
     assert tables - OWN == set(catalogue.tables())
-    with warehouse.at_once():
+    with warehouse.consistently():
         assert [table for table in catalogue.tables() if len(warehouse.differences(table))] == []
 
 
@@ -110,7 +111,7 @@ def test_a_home_of_version_1_opens_with_its_scores_and_the_new_columns(
     warehouse: Warehouse, former: dict[str, pl.DataFrame]
 ) -> None:
     warehouse.read("corpus")
-    with duckdb.connect(warehouse.path) as connection:  # as version 1 left it
+    with duckdb.connect(warehouse.name) as connection:  # as version 1 left it
         for table, column in (("anchor_score", "lt_controlled"), ("pairwise_score", "lt_fixed_controlled")):
             for end in ("", "_low", "_high"):
                 connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}{end}")
@@ -123,7 +124,7 @@ def test_a_home_of_version_1_opens_with_its_scores_and_the_new_columns(
         columns = "corpus, annotator, labels, repeats, checks, signature, fingerprint, run_id, updated_at"
         connection.execute(f"INSERT INTO annotator_consistency ({columns}) VALUES ({row})")
         connection.execute("UPDATE schema_version SET number = 1, digest = ?", [VERSIONS[0].digest])
-    with Warehouse(path=warehouse.path).at_once():
+    with DuckDBWarehouse(path=warehouse.name).consistently():
         for table in ("anchor_score", "pairwise_score"):
             key, rows = list(catalogue.table(table).key), warehouse.read(table)
             shared = [column for column in rows.columns if column in former[table].columns]
@@ -134,7 +135,7 @@ def test_a_home_of_version_1_opens_with_its_scores_and_the_new_columns(
         assert warehouse.read("pair_control").is_empty()
         kept = warehouse.read("annotator_consistency", columns=["annotator", "protocol", "labels"])
         assert kept.rows() == [("mori", "labels", 9)]
-    with duckdb.connect(warehouse.path) as connection:
+    with duckdb.connect(warehouse.name) as connection:
         last = "SELECT number, digest FROM schema_version ORDER BY migrated_at DESC LIMIT 1"
         assert connection.execute(last).fetchone() == (len(VERSIONS), digest())
 
@@ -145,29 +146,29 @@ def test_the_last_version_is_the_declared_schema() -> None:
 
 MIGRATE = """
 import sys
-from resources.warehouse import Warehouse
+from resources.duckdb_warehouse import DuckDBWarehouse
 print(flush=True)
-Warehouse(path=sys.argv[1]).read("corpus")
+DuckDBWarehouse(path=sys.argv[1]).read("corpus")
 """
 
 
 @pytest.mark.proof
 def test_kills_of_a_migration_leave_the_former_file_or_the_migrated_one(warehouse: Warehouse, full: bool) -> None:
-    former = unpack("before-study-call.zip", warehouse.path)
+    former = unpack("before-study-call.zip", warehouse.name)
     begun = time.monotonic()
     undisturbed = contents(warehouse)
     length, chance = time.monotonic() - begun, random.Random(7)
-    copy = Path(warehouse.path).parent / BEFORE_MIGRATION / "variorum.duckdb"
+    copy = Path(warehouse.name).parent / BEFORE_MIGRATION / "variorum.duckdb"
     outcomes = Counter[str]()
     for _ in range(20 if full else 2):
         copy.unlink()
-        unpack("before-study-call.zip", warehouse.path)
-        with subprocess.Popen([sys.executable, "-c", MIGRATE, warehouse.path], stdout=subprocess.PIPE) as process:
+        unpack("before-study-call.zip", warehouse.name)
+        with subprocess.Popen([sys.executable, "-c", MIGRATE, warehouse.name], stdout=subprocess.PIPE) as process:
             assert process.stdout
             process.stdout.readline()
             time.sleep(chance.uniform(0, 2 * length))
             process.kill()
-        with duckdb.connect(warehouse.path) as connection:
+        with duckdb.connect(warehouse.name) as connection:
             tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
         outcomes[("copied, " if copy.exists() else "") + ("migrated" if "study_call" in tables else "as before")] += 1
         assert tables >= former.keys() or tables == {*catalogue.tables()} | OWN
@@ -179,7 +180,7 @@ def test_kills_of_a_migration_leave_the_former_file_or_the_migrated_one(warehous
 
 
 def contents(warehouse: Warehouse) -> dict[str, pl.DataFrame]:
-    with warehouse.at_once():
+    with warehouse.consistently():
         return {table: warehouse.read(table) for table in catalogue.tables()}
 
 

@@ -21,8 +21,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from resources import catalogue
+from resources.duckdb_warehouse import BEFORE_MIGRATION, IDLE, DuckDBWarehouse
 from resources.errors import BadInput, DamagedError
-from resources.warehouse import BEFORE_MIGRATION, IDLE, Replacement, Warehouse
+from resources.warehouse import Replacement, Warehouse
 from tests.support import by_hand
 
 INSERT = "INSERT INTO corpus (corpus, description, target_language, fingerprint, run_id, updated_at) VALUES"
@@ -268,7 +269,7 @@ def test_texts_lists_and_floats_come_back_exactly(
 
 
 def test_the_time_of_a_row_is_utc_wherever_it_was_written(warehouse: Warehouse) -> None:
-    with process(write_in_tokyo, warehouse.path) as (child, _):
+    with process(write_in_tokyo, warehouse.name) as (child, _):
         child.join(60)
     written = warehouse.read("source_text")["updated_at"][0].replace(tzinfo=UTC)
     assert abs(datetime.now(UTC) - written) < timedelta(minutes=5)
@@ -308,18 +309,18 @@ def test_columns_come_in_the_order_asked_for(warehouse: Warehouse, stored: pl.Da
 def test_a_file_that_is_no_warehouse_is_named_and_left_alone(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "blocks.duckdb"  # a word with "lock" in it: the file is not taken for a locked one
     if content is None:
-        Warehouse(path=str(path)).read("corpus")
+        DuckDBWarehouse(path=str(path)).read("corpus")
         content = b"DAMAGED" * 1000 + path.read_bytes()[7000:]
     path.write_bytes(content)
     with pytest.raises(BadInput, match="cannot be opened as a warehouse") as refused:
-        Warehouse(path=str(path)).read("corpus")
+        DuckDBWarehouse(path=str(path)).read("corpus")
     assert refused.value.where == str(path)
     assert path.read_bytes() == content
 
 
 def test_a_damaged_block_is_named_when_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "blocks.duckdb"
-    warehouse = Warehouse(path=str(path))
+    warehouse = DuckDBWarehouse(path=str(path))
     chance = random.Random(3)
     replace(warehouse, pl.concat([sources(f"x/{i}", text=chance.randbytes(2000).hex()) for i in range(600)]))
     content = bytearray(path.read_bytes())
@@ -336,8 +337,8 @@ PROVENANCE = "fingerprint VARCHAR NOT NULL, run_id VARCHAR NOT NULL, updated_at 
 
 
 def test_an_old_file_gets_a_new_nullable_column_and_keeps_its_rows(warehouse: Warehouse) -> None:
-    Path(warehouse.path).unlink(missing_ok=True)
-    with duckdb.connect(warehouse.path) as connection:
+    Path(warehouse.name).unlink(missing_ok=True)
+    with duckdb.connect(warehouse.name) as connection:
         connection.execute(
             f"CREATE TABLE reference (text VARCHAR NOT NULL, complete BOOLEAN NOT NULL, {PROVENANCE}, {OLD})"
         )
@@ -351,8 +352,8 @@ def test_an_old_file_gets_a_new_nullable_column_and_keeps_its_rows(warehouse: Wa
 
 def test_an_old_file_whose_key_has_grown_keeps_its_rows_under_the_new_key(warehouse: Warehouse) -> None:
     state = "asset VARCHAR NOT NULL, model VARCHAR NOT NULL, passage VARCHAR NOT NULL, version VARCHAR NOT NULL"
-    Path(warehouse.path).unlink(missing_ok=True)
-    with duckdb.connect(warehouse.path) as connection:
+    Path(warehouse.name).unlink(missing_ok=True)
+    with duckdb.connect(warehouse.name) as connection:
         connection.execute(
             f"CREATE TABLE materialization ({state}, row_count INTEGER NOT NULL, made_from VARCHAR NOT NULL, "
             f"{PROVENANCE}, PRIMARY KEY (asset, model, passage))"
@@ -388,25 +389,25 @@ ROW = """INSERT INTO reference BY NAME SELECT 'x/1' AS passage, 'ann' AS transla
 def test_an_old_file_gets_the_declared_columns_and_its_former_self_is_kept(
     warehouse: Warehouse, columns: str, values: str
 ) -> None:
-    Path(warehouse.path).unlink(missing_ok=True)
-    with duckdb.connect(warehouse.path) as connection:
+    Path(warehouse.name).unlink(missing_ok=True)
+    with duckdb.connect(warehouse.name) as connection:
         connection.execute(REFERENCE.format(columns))
         connection.execute(ROW.format(values))
-    former = content(warehouse.path)["reference"]
+    former = content(warehouse.name)["reference"]
     named = ["passage", "translator", "text", "complete", "flag", "fingerprint"]
     assert warehouse.read("reference", columns=named).rows() == [("x/1", "ann", "a text", True, None, "f")]
     assert warehouse.differences("reference").is_empty()
     warehouse.write([Replacement("reference", warehouse.read("reference").drop("run_id", "updated_at"), None)], "run")
-    assert content(Path(warehouse.path).parent / BEFORE_MIGRATION / "variorum.duckdb")["reference"] == former
+    assert content(Path(warehouse.name).parent / BEFORE_MIGRATION / "variorum.duckdb")["reference"] == former
 
 
 def test_tables_given_up_are_dropped_and_those_of_others_stay(warehouse: Warehouse) -> None:
-    Path(warehouse.path).unlink(missing_ok=True)
-    with duckdb.connect(warehouse.path) as connection:
+    Path(warehouse.name).unlink(missing_ok=True)
+    with duckdb.connect(warehouse.name) as connection:
         connection.execute(f"CREATE TABLE formerly (text VARCHAR, {PROVENANCE})")
         connection.execute("CREATE TABLE my_notes (note VARCHAR)")
     warehouse.read("reference")
-    tables = content(warehouse.path)
+    tables = content(warehouse.name)
     assert "formerly" not in tables
     assert "my_notes" in tables
 
@@ -423,25 +424,25 @@ def test_tables_given_up_are_dropped_and_those_of_others_stay(warehouse: Warehou
 def test_an_old_file_whose_rows_do_not_fit_is_refused_unchanged(
     warehouse: Warehouse, columns: str, values: str, problem: str
 ) -> None:
-    Path(warehouse.path).unlink(missing_ok=True)
-    with duckdb.connect(warehouse.path) as connection:
+    Path(warehouse.name).unlink(missing_ok=True)
+    with duckdb.connect(warehouse.name) as connection:
         connection.execute(REFERENCE.format(columns))
         connection.execute(ROW.format(values))
-    before = content(warehouse.path)
+    before = content(warehouse.name)
     with pytest.raises(BadInput, match=problem) as refused:
         warehouse.read("reference")
-    assert (refused.value.where, refused.value.key) == (warehouse.path, "reference")
-    assert content(warehouse.path) == before
+    assert (refused.value.where, refused.value.key) == (warehouse.name, "reference")
+    assert content(warehouse.name) == before
 
 
 def test_a_file_of_a_later_version_is_refused_unchanged(warehouse: Warehouse) -> None:
     warehouse.read("reference")
-    with by_hand(warehouse.path) as connection:
+    with by_hand(warehouse.name) as connection:
         connection.execute("UPDATE schema_version SET number = number + 1")
-    before = content(warehouse.path)
+    before = content(warehouse.name)
     with pytest.raises(BadInput, match="use the version of Variorum that wrote it, or a later one"):
         warehouse.read("reference")
-    assert content(warehouse.path) == before
+    assert content(warehouse.name) == before
 
 
 # What the schema declares
@@ -464,7 +465,7 @@ def test_a_table_as_it_was_made_has_no_differences(warehouse: Warehouse) -> None
 def test_what_was_changed_about_a_table_by_hand_is_named(
     warehouse: Warehouse, stored: pl.DataFrame, change: str, difference: tuple[str, str, str]
 ) -> None:
-    with duckdb.connect(warehouse.path) as connection:
+    with duckdb.connect(warehouse.name) as connection:
         connection.execute(f"ALTER TABLE source_text {change}")
     assert warehouse.differences("source_text").rows() == [difference]
     assert warehouse.differences("reference").is_empty()
@@ -473,7 +474,7 @@ def test_what_was_changed_about_a_table_by_hand_is_named(
 def test_of_a_table_that_was_dropped_by_hand_all_columns_are_missing(
     warehouse: Warehouse, stored: pl.DataFrame
 ) -> None:
-    with duckdb.connect(warehouse.path) as connection:
+    with duckdb.connect(warehouse.name) as connection:
         connection.execute("DROP TABLE source_text")
     assert set(warehouse.differences("source_text")["found"]) == {"missing"}
 
@@ -509,11 +510,11 @@ def said(connection: Connection) -> list[Any]:
 def write_in_tokyo(path: str, _: Connection) -> None:
     os.environ["TZ"] = "Asia/Tokyo"
     time.tzset()
-    replace(Warehouse(path=path), sources("x/1"))
+    replace(DuckDBWarehouse(path=path), sources("x/1"))
 
 
 def write_many(path: str, corpus: str, rounds: int, kept: bool, tell: Connection) -> None:
-    warehouse = Warehouse(path=path)
+    warehouse = DuckDBWarehouse(path=path)
     tell.send("ready")
     tell.recv()
     with warehouse.kept_open() if kept else nullcontext():
@@ -528,7 +529,7 @@ def write_many(path: str, corpus: str, rounds: int, kept: bool, tell: Connection
 
 def read_and_keep_open(path: str, tell: Connection) -> None:
     """Read once, and stay where the file is kept open."""
-    warehouse = Warehouse(path=path)
+    warehouse = DuckDBWarehouse(path=path)
     with warehouse.kept_open():
         tell.send(list(texts(warehouse)))
         tell.recv()
@@ -547,7 +548,7 @@ def hold(path: str, tell: Connection) -> None:
 
 
 def write_until_killed(path: str, passages: Sequence[str], first: int, tell: Connection) -> None:
-    warehouse = Warehouse(path=path)
+    warehouse = DuckDBWarehouse(path=path)
     for generation in range(first, first + 10_000):
         replace(warehouse, sources(*passages, text=f"{generation}"), *passages)
         tell.send(generation)
@@ -555,7 +556,7 @@ def write_until_killed(path: str, passages: Sequence[str], first: int, tell: Con
 
 def write_until_full(path: str, room: int, tell: Connection) -> None:
     """Write ever new text with `room` bytes left for each file; say what was written, then the error."""
-    warehouse = Warehouse(path=path)
+    warehouse = DuckDBWarehouse(path=path)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(path) + room, hard))
@@ -591,7 +592,7 @@ def keep_open(path: str, tell: Connection) -> None:
 
 def look_often(path: str, tell: Connection) -> None:
     """Ask for a snapshot again and again; say how many passages each has."""
-    warehouse = Warehouse(path=path)
+    warehouse = DuckDBWarehouse(path=path)
     tell.send("ready")
     tell.recv()
     for _ in range(6):
@@ -605,19 +606,19 @@ def look_with_a_full_disk(path: str, tell: Connection) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
     try:
-        tell.send(str(Warehouse(path=path).snapshot()))
+        tell.send(str(DuckDBWarehouse(path=path).snapshot()))
     except BadInput as error:
         tell.send(str(error))
     tell.recv()
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-    tell.send(str(Warehouse(path=path).snapshot()))
+    tell.send(str(DuckDBWarehouse(path=path).snapshot()))
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["opened each time", "kept open"])
 def test_two_processes_that_write_at_once_lose_nothing(warehouse: Warehouse, kept: bool) -> None:
     with (
-        process(write_many, warehouse.path, "x", 12, kept) as (one, to_one),
-        process(write_many, warehouse.path, "y", 12, kept) as (two, to_two),
+        process(write_many, warehouse.name, "x", 12, kept) as (one, to_one),
+        process(write_many, warehouse.name, "y", 12, kept) as (two, to_two),
     ):
         for each in (to_one, to_two):
             assert each.recv() == "ready"
@@ -643,28 +644,28 @@ def test_threads_that_write_at_once_lose_nothing(warehouse: Warehouse) -> None:
 
 def test_a_process_that_finds_the_file_taken_waits_its_turn(warehouse: Warehouse) -> None:
     warehouse.read("corpus")
-    with process(hold, warehouse.path) as (_, holder):
+    with process(hold, warehouse.name) as (_, holder):
         assert holder.recv() == "held"
         holder.send("let go")
         assert warehouse.read("corpus")["corpus"].to_list() == ["x"]
 
 
 def test_a_file_that_another_process_keeps_open_is_written_at_once_and_it_sees_that(warehouse: Warehouse) -> None:
-    with process(read_and_keep_open, warehouse.path) as (_, keeper):
+    with process(read_and_keep_open, warehouse.name) as (_, keeper):
         assert keeper.recv() == []
-        impatient = Warehouse(path=warehouse.path, wait_seconds=IDLE / 2)
+        impatient = DuckDBWarehouse(path=warehouse.name, wait_seconds=IDLE / 2)
         replace(impatient, sources("x/1"))
         keeper.send("look")
         assert keeper.recv() == ["x/1"]
 
 
 def test_a_file_that_is_kept_open_without_use_is_free_for_other_programs(warehouse: Warehouse) -> None:
-    with process(read_and_keep_open, warehouse.path) as (_, keeper):
+    with process(read_and_keep_open, warehouse.name) as (_, keeper):
         assert keeper.recv() == []
         deadline = time.monotonic() + 60
         while True:
             try:
-                duckdb.connect(warehouse.path).close()
+                duckdb.connect(warehouse.name).close()
                 break
             except duckdb.IOException:
                 assert time.monotonic() < deadline
@@ -674,7 +675,7 @@ def test_a_file_that_is_kept_open_without_use_is_free_for_other_programs(warehou
 
 
 def test_another_warehouse_is_read_while_one_is_kept_open(warehouse: Warehouse, stored: pl.DataFrame) -> None:
-    other = Warehouse(path=f"{warehouse.path}.other")
+    other = DuckDBWarehouse(path=f"{warehouse.name}.other")
     with warehouse.kept_open(), warehouse.kept_open():
         before = texts(warehouse)
         assert texts(other) == {}
@@ -684,11 +685,11 @@ def test_another_warehouse_is_read_while_one_is_kept_open(warehouse: Warehouse, 
 
 def test_after_the_wait_the_error_names_the_file_and_its_holder(warehouse: Warehouse) -> None:
     warehouse.read("corpus")
-    with process(hold, warehouse.path) as (child, holder):
+    with process(hold, warehouse.name) as (child, holder):
         assert holder.recv() == "held"
         with pytest.raises(BadInput, match=rf"another process has had it open for 0\.1 s .*{child.pid}") as refused:
-            Warehouse(path=warehouse.path, wait_seconds=0.1).read("corpus")
-    assert refused.value.where == warehouse.path
+            DuckDBWarehouse(path=warehouse.name, wait_seconds=0.1).read("corpus")
+    assert refused.value.where == warehouse.name
 
 
 # Ends that nobody planned
@@ -698,7 +699,7 @@ def test_a_killed_writer_leaves_whole_rows_and_all_that_it_had_committed(warehou
     passages = [f"x/{i:03}" for i in range(300)]
     chance, committed = random.Random(1), -1
     for _ in range(3):
-        with process(write_until_killed, warehouse.path, passages, committed + 1) as (child, connection):
+        with process(write_until_killed, warehouse.name, passages, committed + 1) as (child, connection):
             first = connection.recv()
             time.sleep(chance.uniform(0.05, 0.3))
             child.kill()
@@ -712,7 +713,7 @@ def test_a_killed_writer_leaves_whole_rows_and_all_that_it_had_committed(warehou
 @pytest.mark.parametrize("room", [0, 100_000, 700_000])
 def test_a_full_disk_is_an_error_and_costs_nothing_that_was_there(warehouse: Warehouse, room: int) -> None:
     replace(warehouse, sources("x/1", "x/2", "z/1", text="at first"))
-    with process(write_until_full, warehouse.path, room) as (child, connection):
+    with process(write_until_full, warehouse.name, room) as (child, connection):
         *written, error = said(connection)
         child.join(60)
         assert child.exitcode == 0
@@ -729,31 +730,30 @@ def test_a_full_disk_is_an_error_and_costs_nothing_that_was_there(warehouse: War
 NOISE = "SELECT repeat(md5(range::VARCHAR), 20) AS text FROM range"
 
 
-def test_a_file_of_which_half_is_free_is_rewritten_while_others_write(warehouse: Warehouse) -> None:
+def test_a_file_of_which_half_is_free_is_rewritten_while_others_write(warehouse: DuckDBWarehouse) -> None:
     replace(warehouse, sources("z/0", text="kept"), "z/0")
     for generation in range(3):
-        with by_hand(warehouse.path) as connection:
+        with by_hand(warehouse.name) as connection:
             connection.execute(f"CREATE TABLE many AS {NOISE}(40000)")
             connection.execute("CHECKPOINT")
             connection.execute(f"CREATE OR REPLACE TABLE last AS {NOISE}(2000)")  # else the end would be cut off
             connection.execute("CHECKPOINT")
             connection.execute("DROP TABLE many")
-        before = Path(warehouse.path).stat().st_size
-        with process(write_many, warehouse.path, f"{generation}", 6, False) as (writer, connection):
+        before = Path(warehouse.name).stat().st_size
+        with process(write_many, warehouse.name, f"{generation}", 6, False) as (writer, connection):
             assert connection.recv() == "ready"
             connection.send("go")
             assert warehouse.compact(slack=1 << 20)
             writer.join(60)
             assert writer.exitcode == 0
-        assert Path(warehouse.path).stat().st_size < before / 2
+        assert Path(warehouse.name).stat().st_size < before / 2
         found = texts(warehouse)
         assert found["z/0"] == "kept"
         assert len([passage for passage in found if passage.startswith(f"{generation}/")]) == 10
 
 
-def test_a_file_that_is_open_is_not_rewritten(warehouse: Warehouse, stored: pl.DataFrame) -> None:
-    with warehouse.at_once():
-        assert not warehouse.compact(slack=0)
+def test_a_file_that_is_open_is_not_rewritten(warehouse: DuckDBWarehouse, stored: pl.DataFrame) -> None:
+    assert not warehouse.at_once("corpus", None, lambda: warehouse.compact(slack=0))
     assert texts(warehouse)
 
 
@@ -781,7 +781,7 @@ def content(path: Path | str) -> dict[str, Any]:
 def files(warehouse: Warehouse) -> list[str]:
     """The warehouse and what lies beside it, without the empty files by which processes agree on who opens it."""
     return sorted(
-        path.name for path in Path(warehouse.path).parent.glob("*.duckdb*") if path.suffix not in (".lock", ".wanted")
+        path.name for path in Path(warehouse.name).parent.glob("*.duckdb*") if path.suffix not in (".lock", ".wanted")
     )
 
 
@@ -794,14 +794,14 @@ def test_a_snapshot_holds_the_rows_and_the_keys_of_the_warehouse(warehouse: Ware
     copy = content(warehouse.snapshot())
     assert [len(copy[table]) for table in ("source_text", "embedding", "reference")] == [3, 2, 0]
     assert ("embedding", "PRIMARY KEY", ["embedder", "text_hash"]) in copy["constraints"]
-    assert copy == content(warehouse.path)
+    assert copy == content(warehouse.name)
     assert files(warehouse) == ["variorum-snapshot.duckdb", "variorum.duckdb"]
 
 
 def test_a_process_that_keeps_a_snapshot_open_sees_what_it_saw_and_keeps_no_writer_waiting(
     warehouse: Warehouse, stored: pl.DataFrame
 ) -> None:
-    hasty = Warehouse(path=warehouse.path, wait_seconds=0)
+    hasty = DuckDBWarehouse(path=warehouse.name, wait_seconds=0)
     before = [("x/1", "a text"), ("x/2", "a text"), ("y/1", "a text")]
     with process(keep_open, str(hasty.snapshot())) as (_, reader):
         assert reader.recv() == before
@@ -825,9 +825,9 @@ def test_a_snapshot_is_made_again_after_a_write_and_only_then(warehouse: Warehou
 
 def test_snapshots_that_two_processes_ask_for_while_a_third_writes_are_whole(warehouse: Warehouse) -> None:
     with (
-        process(look_often, warehouse.path) as (one, to_one),
-        process(look_often, warehouse.path) as (two, to_two),
-        process(write_many, warehouse.path, "x", 6, False) as (writer, to_writer),
+        process(look_often, warehouse.name) as (one, to_one),
+        process(look_often, warehouse.name) as (two, to_two),
+        process(write_many, warehouse.name, "x", 6, False) as (writer, to_writer),
     ):
         for each in (to_one, to_two, to_writer):
             assert each.recv() == "ready"
@@ -841,7 +841,7 @@ def test_snapshots_that_two_processes_ask_for_while_a_third_writes_are_whole(war
         assert len(seen) == 6
         assert seen == sorted(seen)  # nobody is given an older one than before
         assert {count % 2 for count in seen} == {0}  # never half of a write
-    assert content(warehouse.snapshot()) == content(warehouse.path)
+    assert content(warehouse.snapshot()) == content(warehouse.name)
     assert files(warehouse) == ["variorum-snapshot.duckdb", "variorum.duckdb"]
 
 
@@ -859,7 +859,7 @@ def test_snapshots_that_two_processes_ask_for_while_a_third_writes_are_whole(war
     ],
 )
 def test_a_snapshot_lies_beside_its_warehouse_whatever_their_names(tmp_path: Path, name: str) -> None:
-    own = Warehouse(path=str(tmp_path / name))
+    own = DuckDBWarehouse(path=str(tmp_path / name))
     replace(own, sources("x/1"))
     copy = own.snapshot()
     assert copy == Path(own.path).with_name(f"{Path(own.path).stem}-snapshot.duckdb")
@@ -868,11 +868,11 @@ def test_a_snapshot_lies_beside_its_warehouse_whatever_their_names(tmp_path: Pat
 
 def test_a_snapshot_has_what_a_killed_process_had_committed(warehouse: Warehouse, stored: pl.DataFrame) -> None:
     assert content(warehouse.snapshot())["corpus"] == []
-    with process(commit_and_stay, warehouse.path) as (child, writer):
+    with process(commit_and_stay, warehouse.name) as (child, writer):
         assert writer.recv() == "committed"
         child.kill()
         child.join(60)
-    assert Path(f"{warehouse.path}.wal").stat().st_size
+    assert Path(f"{warehouse.name}.wal").stat().st_size
     assert [row[0] for row in content(warehouse.snapshot())["corpus"]] == ["x"]
     assert files(warehouse) == ["variorum-snapshot.duckdb", "variorum.duckdb"]
 
@@ -882,9 +882,9 @@ def test_a_snapshot_for_which_there_is_no_room_leaves_the_last_one_and_nothing_e
 ) -> None:
     last = content(warehouse.snapshot())
     replace(warehouse, sources("z/1", text=random.Random(0).randbytes(300_000).hex()), "z/1")
-    with process(look_with_a_full_disk, warehouse.path) as (_, connection):
+    with process(look_with_a_full_disk, warehouse.name) as (_, connection):
         assert "File too large" in connection.recv()
-        assert content(warehouse.path.replace(".duckdb", "-snapshot.duckdb")) == last
+        assert content(warehouse.name.replace(".duckdb", "-snapshot.duckdb")) == last
         assert files(warehouse) == ["variorum-snapshot.duckdb", "variorum.duckdb"]
         connection.send("room")
-        assert content(connection.recv()) == content(warehouse.path) != last
+        assert content(connection.recv()) == content(warehouse.name) != last

@@ -17,6 +17,7 @@ from benchmark_assets.automation.due import due, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from resources import catalogue
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
 from tests.corpus.support import edit
 from tests.processes import here
@@ -83,7 +84,7 @@ def first_update(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """An updated home with a model and two corpora, one with filters and one without; and a copy."""
     world, copy = tmp_path_factory.mktemp("selected") / "world", tmp_path_factory.mktemp("copy") / "world"
     with pytest.MonkeyPatch.context() as patch:
-        warehouse = Warehouse(path=str(made_home(patch, world) / "variorum.duckdb"))
+        warehouse = DuckDBWarehouse(path=str(made_home(patch, world) / "variorum.duckdb"))
         resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": rule_systems(warehouse, world)}
         definitions = build_definitions(rooms=CORE, resource_overrides=resources)
         register(warehouse, write_strict(world / "strict"))
@@ -322,7 +323,7 @@ def test_stages_run_over_a_range_with_dropped_passages_in_it(
 
 def test_a_warehouse_from_before_the_selection_opens_and_keeps_what_it_has(stage: Stage) -> None:
     before = {table: stage.warehouse.read(table).drop("run_id", "updated_at") for table in ("corpus", "reference")}
-    age(Path(stage.warehouse.path))
+    age(Path(stage.warehouse.name))
     assert stage.warehouse.read("corpus", columns=["filters", "aligners", "texts"]).null_count().row(0) == (2, 2, 2)
     stage.up_to_date()
     for table, rows in before.items():

@@ -14,6 +14,7 @@ from benchmark_assets.corpus.human_work import imported_outputs, kept, notices
 from benchmark_assets.corpus.scan import scan
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import ImportedSystem
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 from tests.support import write_corpus, write_outputs
@@ -27,16 +28,16 @@ def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """File of a warehouse with the passages of two corpora, `tiny` and `tiny2`."""
     folder = tmp_path_factory.mktemp("stock")
     corpora = [load(write_corpus(folder / name, name=name)) for name in ("tiny", "tiny2")]
-    warehouse = Warehouse(path=str(folder / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(folder / "variorum.duckdb"))
     warehouse.write(
         [Replacement("source_text", scan(corpora).source.with_columns(fingerprint=pl.lit("made")), None)], "scan"
     )
-    return Path(warehouse.path)
+    return Path(warehouse.name)
 
 
 @pytest.fixture
 def stocked(stock: Path, tmp_path: Path) -> Iterator[Warehouse]:
-    own = Warehouse(path=str(shutil.copy(stock, tmp_path / "variorum.duckdb")))
+    own = DuckDBWarehouse(path=str(shutil.copy(stock, tmp_path / "variorum.duckdb")))
     with own.kept_open():
         yield own
 

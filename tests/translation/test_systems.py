@@ -19,6 +19,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import Systems, language_name
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.ledger import UNCERTAIN, attempts
@@ -82,7 +83,7 @@ class Deployment:
 
     @property
     def ledger(self) -> Path:
-        return Path(self.warehouse.path).with_name("ledger.sqlite")
+        return Path(self.warehouse.name).with_name("ledger.sqlite")
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ def taken_in(tmp_path_factory: pytest.TempPathFactory, running: Server) -> tuple
     """The home after the first look at the small corpus, its passages chosen; and a copy: each test starts from it."""
     world, copy = tmp_path_factory.mktemp("taken") / "world", tmp_path_factory.mktemp("copy") / "world"
     with pytest.MonkeyPatch.context() as patch:
-        warehouse = Warehouse(path=str(made_home(patch, world) / "variorum.duckdb"))
+        warehouse = DuckDBWarehouse(path=str(made_home(patch, world) / "variorum.duckdb"))
         patch.setenv("VARIORUM_MODELS", str(world / "models.yaml"))
         with dg.DagsterInstance.get() as instance:
             register(warehouse, write_corpus(world / "corpus"))
@@ -133,8 +134,8 @@ def test_a_model_is_translated_scored_and_never_paid_twice(deployment: Deploymen
     done = runs.status(deployment.code_location()[0], deployment.instance).filter(asset="model_output")
     assert done.select("materialized", "failed").row(0) == (3, 0)
 
-    by_hand(deployment.warehouse.path).close()  # it is no longer kept open
-    Path(deployment.warehouse.path).unlink()  # a warehouse that is lost is built again from the ledger, for nothing
+    by_hand(deployment.warehouse.name).close()  # it is no longer kept open
+    Path(deployment.warehouse.name).unlink()  # a warehouse that is lost is built again from the ledger, for nothing
     register(deployment.warehouse, deployment.folder / "corpus" / "corpus.yaml")
     deployment.take_in()
     deployment.translate()

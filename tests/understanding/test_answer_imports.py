@@ -9,8 +9,8 @@ import pytest
 
 from benchmark_assets.understanding.answer_imports import import_answers
 from benchmark_assets.understanding.answers import TaskAnswers
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
-from resources.warehouse import Warehouse
 from tests.understanding.test_answers import Room, grid
 
 
@@ -18,7 +18,7 @@ from tests.understanding.test_answers import Room, grid
 def stocked(tmp_path_factory: pytest.TempPathFactory) -> Room:
     """The two tasks, and no model in the registry."""
     folder = tmp_path_factory.mktemp("room")
-    each = Room(folder, Warehouse(path=str(folder / "variorum.duckdb")), "http://127.0.0.1:1/v1")
+    each = Room(folder, DuckDBWarehouse(path=str(folder / "variorum.duckdb")), "http://127.0.0.1:1/v1")
     each.model(models=[])
     return each
 

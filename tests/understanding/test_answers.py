@@ -396,8 +396,8 @@ import polars as pl
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding.answers import TaskAnswers
 from resources.provider.provider import Provider
-from resources.warehouse import Warehouse
-warehouse, folder = Warehouse(path=sys.argv[1]), Path(sys.argv[2])
+from resources.duckdb_warehouse import DuckDBWarehouse
+warehouse, folder = DuckDBWarehouse(path=sys.argv[1]), Path(sys.argv[2])
 provider = Provider(registry_path=str(folder / "models.yaml"), ledger_path=str(folder / "ledger.sqlite"))
 due = pl.DataFrame({"model": ["m"], "task": ["FORM"]})
 TaskAnswers(warehouse, Systems(warehouse=warehouse, provider=provider)).compute(due, "killed")
@@ -412,7 +412,7 @@ def test_replies_survive_a_kill_and_only_what_was_in_flight_is_asked_again(
         room.model(in_flight=4)
         room.write([{"id": n, "words": f"sol {n}", "form": "v", "meta": {"work": None}} for n in range(40)])
         room.store({"task_sample": read_samples(warehouse, ["FORM"])[0].samples})
-        process = subprocess.Popen([sys.executable, "-c", RUN, warehouse.path, str(tmp_path)], cwd=PROJECT)
+        process = subprocess.Popen([sys.executable, "-c", RUN, warehouse.name, str(tmp_path)], cwd=PROJECT)
         while len(server.log()) < 12 and process.poll() is None:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)

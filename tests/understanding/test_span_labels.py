@@ -15,6 +15,7 @@ from benchmark_assets.understanding.description import load
 from benchmark_assets.understanding.samples import read
 from benchmark_assets.understanding.span_labels import annotate, labeling_config, write_labels
 from benchmark_assets.understanding.tasks import import_tasks, read_samples
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Replacement, Warehouse
@@ -44,7 +45,7 @@ def stored(warehouse: Warehouse, tmp_path: Path) -> tuple[Warehouse, Path]:
 def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Warehouse, Path]:
     """A warehouse with the task of spans, and the folder that was written for Label Studio."""
     folder = tmp_path_factory.mktemp("exported")
-    warehouse = Warehouse(path=str(folder / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(folder / "variorum.duckdb"))
     take_in(warehouse, write_task(folder / "tasks", SPEECH, SPEECH_LINES))
     annotate(warehouse, folder / "out", "SPEECH", gold=True)
     return warehouse, folder / "out"

@@ -80,7 +80,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
     BadInput
         For an unknown corpus, an unreadable description, or a corpus without a passage in the benchmark.
     """
-    with warehouse.exclusively():  # consistent tables
+    with warehouse.consistently():
         sources = _sources(warehouse, corpus)
         passages = sources.select("passage")
         references = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])

@@ -103,7 +103,7 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
     """
     folder = folder.resolve()
     (name,) = checked_names([annotator])
-    with warehouse.exclusively():  # consistent tables
+    with warehouse.consistently():
         current(warehouse, corpus)
         items = drawn_items(warehouse, corpus)
         restricted = restricted_texts(warehouse, corpus, items)

@@ -56,7 +56,7 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
         Corpora to report. By default all corpora, followed by the parts that belong to no corpus: judges, base sets,
         understanding and costs.
     """
-    with warehouse.exclusively():  # consistent tables
+    with warehouse.consistently():
         columns = ["asset", "model", "passage", "task", "version", "updated_at"]
         home = Home(warehouse, warehouse.read("materialization", pl.DataFrame({"asset": ASSETS}), columns))
         names = corpora or sorted(warehouse.read("corpus", columns=["corpus"])["corpus"])

@@ -13,7 +13,7 @@ from benchmark_assets.adjudication.triage import audits, banded
 from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.reporting.reader.writing import write_reader
-from resources.warehouse import Warehouse
+from resources.duckdb_warehouse import DuckDBWarehouse
 from tests.audit.stored import put
 from tests.support import write_corpus
 
@@ -52,7 +52,7 @@ def large(tmp_path_factory: pytest.TempPathFactory, size: Size) -> Path:
     def text() -> str:
         return " ".join(chance.choices(words, k=120))
 
-    warehouse = Warehouse(path=str(folder / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(folder / "variorum.duckdb"))
     register(warehouse, write_corpus(folder / "corpus"))
     ids = [f"mn{n // 10}:{n % 10}" for n in range(size.passages)]
     outputs = [(f"vendor/model-{m}", f"tiny/{name}") for m in range(size.models) for name in ids]

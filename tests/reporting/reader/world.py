@@ -10,6 +10,7 @@ from benchmark_assets.adjudication.labels import CATEGORIES, ERRORS, LABELS, NO_
 from benchmark_assets.adjudication.triage import audits, banded, item_key
 from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.corpus.registry import register
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
 from tests.audit.stored import put
 from tests.support import write_corpus
@@ -40,7 +41,7 @@ def build(folder: Path, restricted: bool = False, count: int = 30) -> Warehouse:
         content["references"]["cleo"] = {"language": "en", "licence": "all rights reserved", "restricted": True}
     content["audit"] = {"sample": [4, 4, 4, 4, 4]}
     description.write_text(json.dumps(content), encoding="utf-8")
-    warehouse = Warehouse(path=str(folder / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(folder / "variorum.duckdb"))
     with warehouse.kept_open():
         register(warehouse, description)
         texts = {f"{'ab'[n % 2]}{n}:1": f"Fons {n} currit." for n in range(count)} | HOSTILE

@@ -10,6 +10,7 @@ import polars as pl
 from benchmark_assets.adjudication.triage import band_names
 from benchmark_assets.metrics.measures import MEAN_RANK
 from benchmark_assets.reporting.report import ASSETS
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Replacement, Warehouse
 
 CORPUS = "made"
@@ -60,7 +61,7 @@ def made(
 
     `without` names assets that were never made.
     """
-    warehouse = Warehouse(path=str(folder / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(folder / "variorum.duckdb"))
     with warehouse.kept_open():
         _details(warehouse, models)
         keys = [f"{CORPUS}/p{at}:1" for at in range(passages)]

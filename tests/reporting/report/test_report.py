@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from benchmark_assets.reporting.report.content import parts
 from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, ExhibitColumn, ExhibitSource, Part, sources
 from benchmark_assets.reporting.report.page import content_hash, page
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
 from tests.reporting.report.made import BANDS, MEASURES, SECRET, SIGNATURE, SLICES, TRANSLATORS, made, put
 
@@ -269,7 +270,7 @@ def test_versions_are_those_of_the_corpus_and_change_with_any_partition() -> Non
 
 
 def test_an_empty_warehouse_has_nothing_to_report(tmp_path: Path) -> None:
-    warehouse = Warehouse(path=str(tmp_path / "variorum.duckdb"))
+    warehouse = DuckDBWarehouse(path=str(tmp_path / "variorum.duckdb"))
     assert parts(warehouse) == []
     empty = page([], WHEN)
     assert "nothing yet" in empty

@@ -1,0 +1,642 @@
+"""The warehouse of several machines: tables in a PostgreSQL database, their transactions and their locks.
+
+Rows go in and out as Arrow, by PostgreSQL's COPY. Here: all SQL, connections and locks of PostgreSQL. Not here: what
+every warehouse promises (warehouse), versions of the tables (migration), files of vectors (vector_files). Why which
+lock or isolation is sufficient: docs/decisions/warehouse.md.
+"""
+
+import os
+import random
+import re
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from hashlib import blake2b
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import adbc_driver_postgresql.dbapi as adbc
+import duckdb
+import polars as pl
+
+from resources import catalogue, migration
+from resources.duckdb_warehouse import DuckDBSchema
+from resources.errors import BadInput
+from resources.identity import Mark
+from resources.vector_files import VectorFiles
+from resources.warehouse import STATES, UNWRITTEN, Replacement, Result, Warehouse, check
+from resources.whole_files import move, sync
+
+SCHEMA = "warehouse"
+"""PostgreSQL schema with the tables of the catalogue."""
+
+OUTSIDE = {"embedding": "vector"}
+"""Column whose values are in files instead of the table, by table. PostgreSQL would keep each vector apart from its row
+and compress it, so that reading takes 20 times as long."""
+
+UNCOMPARED = {"fingerprint", "file", "position"}
+"""Columns that do not matter for whether a stored row equals a new one: equal vectors may be in several files."""
+
+Part = tuple[str, ...]
+"""A part of a table that is locked: the table, and values of the first columns in GRANULES."""
+
+GRANULES = {STATES: ("asset", "model"), "study_call": ("study", "model")}
+"""Columns by which parts of a table are locked. Other tables with a model are locked by model."""
+
+MOST_LOCKS = 64
+"""Maximum number of parts of a table that a transaction locks one by one, because PostgreSQL's memory for locks is
+limited. A transaction locks the whole table for more."""
+
+PAUSE = 0.05
+"""Mean seconds between two attempts of a transaction."""
+
+SETTINGS = (
+    f"SET search_path TO {SCHEMA}", "SET jit = off", "SET client_min_messages = error",
+    # A connection whose client is cut off gives its locks back within half a minute.
+    "SET tcp_keepalives_idle = 10", "SET tcp_keepalives_interval = 5", "SET tcp_keepalives_count = 4",
+)  # fmt: skip
+LINK = {
+    "connect_timeout": "10", "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "4",
+    "tcp_user_timeout": "30000",
+}  # fmt: skip
+"""Parameters of a connection that the URL need not give. A client notices within half a minute that it is cut off."""
+
+_CONFLICT = ("40001", "40P01")
+_LOST = ("08", "57P")
+_TIMEOUT, _FULL = "55P03", "53100"
+_MIGRATION, _COMMAND, _IDENTITY = (("migration",), ("command",), ("identity",))
+
+
+class _Session:
+    """A connection that the present thread uses."""
+
+    def __init__(self, connection: adbc.Connection) -> None:
+        self.connection, self.in_transaction, self.usable = connection, False, True
+
+
+Key = tuple[int, "PostgresWarehouse"]
+"""Process and warehouse: a forked process must not use the connections of its parent."""
+
+
+class _Held(threading.local):
+    """The session of each warehouse that a block of the present thread uses."""
+
+    def __init__(self) -> None:
+        self.sessions: dict[Key, _Session] = {}
+
+
+_HELD = _Held()
+_IDLE: dict[Key, list[adbc.Connection]] = {}
+_KNOWN: set["PostgresWarehouse"] = set()
+"""Warehouses that could be reached: if one cannot be reached later, its server is being started again."""
+
+
+class PostgresSchema(migration.Schema):
+    """Tables of the catalogue in PostgreSQL."""
+
+    misfits = (adbc.DataError, adbc.IntegrityError)
+
+    def __init__(self, connection: adbc.Connection) -> None:
+        self._connection = connection
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Execute a statement, and return its rows."""
+        return _execute(self._connection, statement, values).rows()
+
+    def version(self) -> tuple[int, str]:
+        """Number and digest of the version of the tables; 0 and '' for an empty database."""
+        if not self.execute("SELECT 1 WHERE to_regclass('schema_version') IS NOT NULL"):
+            return 0, ""
+        rows = self.execute(migration.LAST)
+        return (rows[0][0], rows[0][1]) if rows else (0, "")
+
+    def create(self, table: str) -> None:
+        """Create a table of the catalogue unless it exists."""
+        self.execute(catalogue.postgres_ddl(self.table(table)))
+
+    def tables(self) -> list[str]:
+        """Names of the tables in the schema."""
+        query = "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 ORDER BY 1"
+        return [name for (name,) in self.execute(query, [SCHEMA])]
+
+    def found(self, table: str) -> dict[str, str]:
+        """DuckDB's type of each column of a table; empty if there is no such table."""
+        rows = self.execute(
+            "SELECT attname::text, format_type(atttypid, atttypmod), attnotnull FROM pg_attribute "
+            "WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+            [table],
+        )
+        return {
+            name: f"{_duckdb_type(kind)} NOT NULL" if required else _duckdb_type(kind) for name, kind, required in rows
+        }
+
+    def keys(self) -> Mapping[str, list[str]]:
+        """Columns of each table's primary key."""
+        rows = self.execute(
+            "SELECT conrelid::regclass::text, array_agg(attname::text ORDER BY place) FROM pg_constraint "
+            "CROSS JOIN unnest(conkey) WITH ORDINALITY AS part(number, place) "
+            "JOIN pg_attribute ON attrelid = conrelid AND attnum = number "
+            "WHERE contype = 'p' AND connamespace = $1::regnamespace GROUP BY conrelid",
+            [SCHEMA],
+        )
+        return {table.strip('"'): list(key) for table, key in rows}
+
+    def table(self, name: str) -> catalogue.Table:
+        """A table of the catalogue; vectors in files are represented by file, position and hash of the content."""
+        return stored(catalogue.table(name))
+
+    def type_name(self, duckdb_type: str) -> str:
+        """PostgreSQL's name of a type."""
+        return catalogue.postgres_type(duckdb_type)
+
+
+class PostgresWarehouse(Warehouse):
+    """Tables of the catalogue, in a schema of a PostgreSQL database.
+
+    Every thread has a connection of its own while it reads or writes. Connections are kept, because opening one takes
+    50 ms.
+
+    Parameters
+    ----------
+    url
+        `postgresql://user:password@host/database`.
+    home
+        Path of the home on this machine.
+    vectors
+        Path of a folder or URL of an object store for vectors; every machine must reach it.
+    """
+
+    url: str
+    home: str
+    vectors: str
+
+    @property
+    def folder(self) -> Path:
+        """Absolute path of the home."""
+        return Path(self.home).resolve()
+
+    @property
+    def name(self) -> str:
+        """The URL without user and password."""
+        parts = urlsplit(self.url)
+        return f"postgresql://{parts.hostname or 'localhost'}{f':{parts.port}' if parts.port else ''}{parts.path}"
+
+    def read(
+        self,
+        table: str,
+        keys: pl.DataFrame | None = None,
+        columns: Sequence[str] | None = None,
+        most: int | None = None,
+    ) -> pl.DataFrame:
+        """Read rows of a table by one query."""
+        declared = catalogue.table(table)
+        names = list(columns or declared.columns)
+        outside = OUTSIDE.get(table)
+        chosen = [*(name for name in names if name != outside), *(["file", "position"] if outside in names else [])]
+        selected, order = (", ".join(f't."{name}"' for name in columns) for columns in (chosen, declared.key))
+        statement = f'SELECT {selected} FROM "{table}" t'
+        values: list[object] = []
+        if keys is not None:
+            listed, values = _listed(declared, keys.unique().drop_nulls())
+            statement += f" WHERE EXISTS (SELECT FROM {listed} WHERE {_equal(keys.columns)})"
+        statement += f" ORDER BY {order}" + ("" if most is None else f" LIMIT {most:d}")
+        rows = self._repeated(lambda session: _execute(session.connection, statement, values))
+        if outside in names:
+            rows = rows.with_columns(VectorFiles(place=self.vectors).get(rows).alias(str(outside)))
+        return rows.select(pl.col(name).cast(declared.columns[name].polars) for name in names)
+
+    def write(self, replacements: Sequence[Replacement], run_id: str) -> None:
+        """Carry out all replacements in one transaction.
+
+        If the connection is lost during the commit, it is unknown whether the rows were written. They are then written
+        again, which changes nothing if they were.
+        """
+        for replacement in replacements:
+            check(replacement)
+        prepared = [self._with_files(replacement) for replacement in replacements]
+        for replacement in prepared:
+            _check_characters(replacement)
+
+        def act(connection: adbc.Connection) -> None:
+            _lock(connection, {path for replacement in prepared for path in _paths(replacement)})
+            for replacement in prepared:
+                _replace(connection, replacement, run_id)
+
+        self._transacted(act)
+
+    @contextmanager
+    def consistently(self) -> Iterator[None]:
+        """Read from one snapshot of the database until the block ends. No other process waits for it."""
+        with self._explaining(), self._session() as session:
+            if session.in_transaction:
+                yield
+                return
+            with _transaction(session, "ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+                yield
+
+    @contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Hold the lock of commands until the block ends. A lost connection loses the lock, and so ends the block with
+        an error."""
+        with self._explaining(), self._session() as session:
+            _execute(session.connection, "SELECT pg_advisory_lock($1)::text", [_number(_COMMAND)])
+            try:
+                yield
+            finally:
+                try:
+                    _execute(session.connection, "SELECT pg_advisory_unlock($1)", [_number(_COMMAND)])
+                except adbc.Error:
+                    session.usable = False
+
+    def at_once(self, asset: str, models: Collection[str] | None, act: Callable[[], Result]) -> Result:
+        """Call `act` in one transaction that holds the locks of the asset's states with these models."""
+        whole = models is None or len(models) > MOST_LOCKS
+        paths: set[Part] = {(STATES, asset)} if whole else {(STATES, asset, model) for model in models or ()}
+
+        def locked(connection: adbc.Connection) -> Result:
+            _lock(connection, paths)
+            return act()
+
+        return self._transacted(locked)
+
+    def differences(self, table: str) -> pl.DataFrame:
+        """Compare a table with its declaration."""
+        return self._repeated(lambda session: migration.differences(PostgresSchema(session.connection), table))
+
+    def mark(self) -> Mark | None:
+        """The mark that identifies the home; None if the warehouse has none yet."""
+        query = "SELECT home, epoch, ledger FROM identity"
+        rows = self._repeated(lambda session: _execute(session.connection, query))
+        return Mark(*rows.row(0)) if len(rows) else None
+
+    def set_mark(self, mark: Mark) -> None:
+        """Replace the mark that identifies the home."""
+
+        def act(connection: adbc.Connection) -> None:
+            _lock(connection, {_IDENTITY})
+            _execute(connection, "DELETE FROM identity")
+            _execute(connection, "INSERT INTO identity VALUES ($1, $2, $3)", mark)
+
+        self._transacted(act)
+
+    def snapshot(self) -> Path:
+        """Copy the warehouse to a DuckDB file in the home, and return the copy's path."""
+        database = re.sub(r"[^\w.-]", "-", urlsplit(self.url).path.strip("/")) or SCHEMA
+        copy = self.folder / f"{database}-snapshot.duckdb"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        new = copy.with_name(f"{copy.stem}.{os.getpid()}.new")
+        self.copy_to(new)
+        move(new, copy)
+        return copy
+
+    def copy_to(self, place: Path) -> None:
+        """Copy one state of all tables, with the vectors, to a DuckDB file. An error leaves no part of it behind."""
+        place.unlink(missing_ok=True)
+        try:
+            with duckdb.connect(str(place)) as copy, self.consistently():
+                copy.begin()
+                migration.migrate(DuckDBSchema(copy), 0, str(place))
+                for table in catalogue.tables():
+                    copy.register("rows", self.read(table).to_arrow())
+                    copy.execute(f'INSERT INTO "{table}" BY NAME FROM rows')
+                if mark := self.mark():
+                    copy.execute("INSERT INTO identity VALUES ($1, $2, $3)", list(mark))
+                copy.commit()
+            sync(place)
+        except BaseException:
+            place.unlink(missing_ok=True)
+            raise
+
+    def _with_files(self, replacement: Replacement) -> Replacement:
+        """The replacement with vectors replaced by their places in files, which are written first."""
+        table, rows, partitions = replacement
+        if (column := OUTSIDE.get(table)) is None:
+            return replacement
+        vectors = rows[column].cast(catalogue.table(table).columns[column].polars)
+        if vectors.null_count():
+            raise BadInput(table, column, f'null value in column "{column}"', UNWRITTEN)
+        hashes = [blake2b(vector.to_numpy().tobytes(), digest_size=16).hexdigest() for vector in vectors]
+        placed = rows.drop(column).with_columns(
+            pl.Series(f"{column}_hash", hashes, dtype=pl.String),
+            file=pl.lit(VectorFiles(place=self.vectors).put(vectors) if len(vectors) else ""),
+            position=pl.int_range(pl.len(), dtype=pl.Int32),
+        )
+        return Replacement(table, placed, partitions)
+
+    def _transacted(self, act: Callable[[adbc.Connection], Result]) -> Result:
+        """Return what `act` returns, in the transaction of this thread's block or in one of its own."""
+
+        def begun(session: _Session) -> Result:
+            if session.in_transaction:
+                return act(session.connection)
+            with _transaction(session):
+                return act(session.connection)
+
+        return self._repeated(begun)
+
+    def _repeated(self, act: Callable[[_Session], Result]) -> Result:
+        """Return what `act` returns. Repeat it after a conflict of transactions, and, outside of blocks, after the
+        connection was lost: a block depends on its connection."""
+        outer = _HELD.sessions.get((os.getpid(), self))
+        if outer and outer.in_transaction:
+            return act(outer)
+        deadline = time.monotonic() + self.wait_seconds
+        while True:
+            try:
+                with self._session() as session:
+                    return act(session)
+            except adbc.Error as error:
+                passing = _has_conflict(error) or (_is_lost(error) and outer is None)
+                if not passing or time.monotonic() > deadline:
+                    raise self._explained(error) from error
+            if outer is None:
+                _forget_idle((os.getpid(), self))
+            time.sleep(random.uniform(0, 2 * PAUSE))
+
+    @contextmanager
+    def _session(self) -> Iterator[_Session]:
+        """The session of this thread's block, or another one for the time of this block."""
+        key = os.getpid(), self
+        if key in _HELD.sessions:
+            yield _HELD.sessions[key]
+            return
+        session = _HELD.sessions[key] = _Session(self._connected())
+        try:
+            yield session
+        except BaseException as error:
+            session.usable &= isinstance(error, Exception) and not _is_lost(error)
+            raise
+        finally:
+            del _HELD.sessions[key]
+            if session.usable:
+                _IDLE.setdefault(key, []).append(session.connection)
+            else:
+                _close(session.connection)
+
+    def _connected(self) -> adbc.Connection:
+        """A connection that is not in use, or a new one, to a database that is migrated to the declared schema."""
+        with suppress(KeyError, IndexError):
+            return _IDLE[os.getpid(), self].pop()
+        try:
+            connection = adbc.connect(_with_defaults(self.url), autocommit=True)
+        except adbc.Error as error:
+            if self in _KNOWN:
+                raise
+            raise BadInput(
+                self.name, "", f"cannot be reached ({_reason(error)})", "start the server, or correct the URL"
+            ) from error
+        try:
+            for setting in (*SETTINGS, f"SET lock_timeout = {int(1000 * self.wait_seconds)}"):
+                _execute(connection, setting)
+            _prepare(connection, self.name)
+        except BaseException:
+            _close(connection)
+            raise
+        _KNOWN.add(self)
+        return connection
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Raise the errors of a block of this thread with an explanation."""
+        try:
+            yield
+        except adbc.Error as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: adbc.Error) -> Exception:
+        """The error to raise: BadInput for what a user can mend, otherwise the given error."""
+        if error.sqlstate == _TIMEOUT:
+            problem = f"another process has been writing to it for {self.wait_seconds:g} s"
+            return BadInput(self.name, "", problem, "wait for that process or end it")
+        if error.sqlstate == _FULL:
+            problem = f"cannot be written ({_reason(error)})"
+            return BadInput(self.name, "", problem, "free space on the server's disk, then run again")
+        if _has_conflict(error):
+            problem = f"other processes have been in the way of a write for {self.wait_seconds:g} s"
+            return BadInput(self.name, "", problem, "run again")
+        if _is_lost(error):
+            problem = f"the connection was lost ({_reason(error)})"
+            return BadInput(self.name, "", problem, "run again when the server can be reached")
+        unexpected: Exception = error
+        return unexpected
+
+
+def stored(table: catalogue.Table) -> catalogue.Table:
+    """A table as PostgreSQL has it: a vector is represented by the hash of its content, a file and a position in it."""
+    if (outside := OUTSIDE.get(table.name)) is None:
+        return table
+    text = table.columns[outside]._replace(type="VARCHAR")
+    places = [text._replace(name=f"{outside}_hash"), text._replace(name="file")]
+    places.append(text._replace(name="position", type="INTEGER"))
+    columns = {name: column for name, column in table.columns.items() if name not in (outside, *catalogue.PROVENANCE)}
+    columns |= {column.name: column for column in places}
+    return table._replace(columns=columns | {name: table.columns[name] for name in catalogue.PROVENANCE})
+
+
+def _with_defaults(url: str) -> str:
+    """The URL with the parameters of LINK that it does not give."""
+    parts = urlsplit(url)
+    given = dict(parse_qsl(parts.query, keep_blank_values=True))
+    return urlunsplit(parts._replace(query=urlencode({**LINK, **given}, safe="/")))
+
+
+def _execute(connection: adbc.Connection, statement: str, values: Sequence[object] = ()) -> pl.DataFrame:
+    """Execute a statement, and return its rows; no columns for a statement that returns none."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, list(values) or None)
+        rows = cursor.fetch_arrow_table() if cursor.description else None
+        return pl.DataFrame() if rows is None else pl.DataFrame(pl.from_arrow(rows))
+
+
+@contextmanager
+def _transaction(session: _Session, isolation: str = "") -> Iterator[None]:
+    """A transaction of a session, committed at the end of the block and rolled back if the block fails.
+
+    By default, each statement sees what was committed before it.
+    """
+    _execute(session.connection, f"BEGIN {isolation}")
+    session.in_transaction = True
+    try:
+        yield
+        _execute(session.connection, "COMMIT")
+    except BaseException:
+        try:
+            _execute(session.connection, "ROLLBACK")
+        except adbc.Error:
+            session.usable = False
+        raise
+    finally:
+        session.in_transaction = False
+
+
+def _prepare(connection: adbc.Connection, where: str) -> None:
+    """Migrate a database to the declared schema, while no other process does."""
+    schema = PostgresSchema(connection)
+    if migration.is_current(schema, where):
+        return
+    with _transaction(_Session(connection)):
+        _lock(connection, {_MIGRATION})
+        schema.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        if not migration.is_current(schema, where):
+            number, _ = schema.version()
+            migration.migrate(schema, number, where)
+
+
+def _paths(replacement: Replacement) -> set[Part]:
+    """The parts of tables that a replacement locks: the table, or its parts with certain values of the first columns in
+    GRANULES."""
+    table, _, partitions = replacement
+    if partitions is None:
+        return {(table,)}
+    columns = list(takewhile(partitions.columns.__contains__, GRANULES.get(table, ("model",))))
+    while columns and partitions.n_unique(columns) > MOST_LOCKS:
+        columns.pop()
+    return (
+        {(table, *map(str, row)) for row in partitions.select(columns).unique().iter_rows()} if columns else {(table,)}
+    )
+
+
+def _lock(connection: adbc.Connection, paths: Set[Part]) -> None:
+    """Lock parts of tables until the transaction ends.
+
+    A transaction that locks a part shares the whole with transactions that lock other parts. All transactions take
+    their locks in the same order, states first.
+    """
+    wholes = {path[:end] for path in paths for end in range(1, len(path))}
+    ordered = sorted(paths | wholes, key=lambda path: (path[0] != STATES, path))
+    _execute(
+        connection,
+        "SELECT CASE WHEN alone THEN pg_advisory_xact_lock(number)::text "
+        "ELSE pg_advisory_xact_lock_shared(number)::text END "
+        "FROM unnest($1::bigint[], $2::boolean[]) AS part(number, alone)",
+        [[_number(path) for path in ordered], [path in paths for path in ordered]],
+    )
+
+
+def _number(path: Part) -> int:
+    """The number of an advisory lock."""
+    return int.from_bytes(blake2b(repr((SCHEMA, *path)).encode(), digest_size=8).digest(), signed=True)
+
+
+def _replace(connection: adbc.Connection, replacement: Replacement, run_id: str) -> None:
+    """Replace the rows of partitions. A stored row that equals the new row stays with its stamps; only its fingerprint
+    is updated."""
+    table, rows, partitions = replacement
+    declared = stored(catalogue.table(table))
+    listed, values = ("", []) if partitions is None else _listed(declared, partitions.unique().drop_nulls())
+    replaced = f"EXISTS (SELECT FROM {listed} WHERE {_equal(partitions.columns)})" if partitions is not None else "TRUE"
+    if rows.is_empty():
+        _execute(connection, f'DELETE FROM "{table}" t WHERE {replaced}', values)
+        return
+    # After the deletion, a row with a new row's key equals the new row, or belongs to another partition.
+    same_key = _equal([*declared.key, *([] if partitions is None else partitions.columns)])
+    content = [column for name, column in declared.content.items() if name not in UNCOMPARED]
+    same = " AND ".join(f't."{each.name}" IS NOT DISTINCT FROM {_value(each)}' for each in content)
+    names = ", ".join(f'"{name}"' for name in declared.content)
+    new_values = ", ".join(map(_value, declared.content.values()))
+    stamps = [run_id, datetime.now(UTC).replace(tzinfo=None)]
+    try:
+        with connection.cursor() as cursor:
+            cursor.adbc_ingest("incoming", _ingestible(rows, declared).to_arrow(), mode="create", temporary=True)
+        _execute(
+            connection,
+            f'DELETE FROM "{table}" t WHERE {replaced} AND NOT EXISTS '
+            f"(SELECT FROM incoming keys WHERE {_equal(declared.key)} AND {same})",
+            values,
+        )
+        _execute(
+            connection,
+            f'UPDATE "{table}" t SET fingerprint = keys.fingerprint FROM incoming keys '
+            f"WHERE {same_key} AND t.fingerprint <> keys.fingerprint",
+        )
+        _execute(
+            connection,
+            f'INSERT INTO "{table}" ({names}, run_id, updated_at) SELECT {new_values}, $1, $2 FROM incoming keys '
+            f'WHERE NOT EXISTS (SELECT FROM "{table}" t WHERE {same_key})',
+            stamps,
+        )
+        _execute(connection, "DROP TABLE incoming")
+    except (adbc.DataError, adbc.IntegrityError) as error:
+        raise BadInput(table, "", _reason(error), UNWRITTEN) from error
+
+
+def _listed(table: catalogue.Table, keys: pl.DataFrame) -> tuple[str, list[object]]:
+    """SQL for a list of keys, named `keys`, and the values of its parameters."""
+    arrays = ", ".join(
+        f"${place}::{catalogue.postgres_type(table.columns[name].type)}[]" for place, name in enumerate(keys.columns, 1)
+    )
+    names = ", ".join(f'"{name}"' for name in keys.columns)
+    return f"unnest({arrays}) AS keys({names})", [column.to_list() for column in keys]
+
+
+def _ingestible(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
+    """Rows with types that PostgreSQL has. The numbers in a column may have more digits than its declared type."""
+    schema = {name: pl.Int64() if rows.schema[name].is_integer() else column.polars
+              for name, column in table.content.items()}  # fmt: skip
+    return rows.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
+
+
+def _value(column: catalogue.Column) -> str:
+    """SQL for the value of a column in a new row."""
+    return f'keys."{column.name}"::{catalogue.postgres_type(column.type)}'
+
+
+def _equal(columns: Sequence[str]) -> str:
+    return " AND ".join(f't."{name}" = keys."{name}"' for name in columns)
+
+
+def _check_characters(replacement: Replacement) -> None:
+    """Raise BadInput for a text with the character NUL, which PostgreSQL cannot store."""
+    table, rows, _ = replacement
+    key = list(catalogue.table(table).key)
+    for name, dtype in rows.schema.items():
+        if dtype == pl.String:
+            has_nul = pl.col(name).str.contains("\0", literal=True)
+        elif dtype == pl.List(pl.String):
+            has_nul = pl.col(name).list.eval(pl.element().str.contains("\0", literal=True)).list.any()
+        else:
+            continue
+        faults = rows.filter(has_nul)
+        if len(faults):
+            problem = f"contains the character NUL in the row {faults.select(key).row(0)}"
+            raise BadInput(table, name, problem, f"remove the character from the text; {UNWRITTEN}")
+
+
+def _duckdb_type(postgres_type: str) -> str:
+    """DuckDB's name of one of PostgreSQL's types."""
+    inner = postgres_type.removesuffix("[]")
+    names = {name: duckdb_name for duckdb_name, name in catalogue.POSTGRES.items()}
+    plain = inner.removesuffix(" without time zone")
+    return names.get(plain, plain.upper()) + postgres_type[len(inner) :]
+
+
+def _has_conflict(error: adbc.Error) -> bool:
+    return error.sqlstate in _CONFLICT
+
+
+def _is_lost(error: BaseException) -> bool:
+    """Whether an error says that the connection was lost, or could not be made."""
+    if not isinstance(error, adbc.Error):
+        return False
+    return str(error.sqlstate).startswith(_LOST) if error.sqlstate else isinstance(error, adbc.OperationalError)
+
+
+def _reason(error: adbc.Error) -> str:
+    """The server's sentence in an error, without the statement."""
+    found = re.search(r"(?:ERROR|FATAL|connect):\s+(.*)", str(error))
+    return found[1] if found else str(error).splitlines()[0]
+
+
+def _forget_idle(key: Key) -> None:
+    """Close the connections that are not in use: they may be lost, too."""
+    for connection in _IDLE.pop(key, []):
+        _close(connection)
+
+
+def _close(connection: adbc.Connection) -> None:
+    with suppress(adbc.Error):
+        connection.close()
