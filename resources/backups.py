@@ -25,7 +25,7 @@ import duckdb
 from resources import locks
 from resources.errors import BadInput, raise_all
 from resources.home import RESTORING
-from resources.provider.ledger import archived
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.sqlite_files import integrity
 from resources.warehouse import Warehouse
 from resources.whole_files import move, sha256, sync, write
@@ -118,7 +118,7 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
             if ledger.exists():
                 files[LEDGER] = _keep(ledger, LEDGER, new, last, known)
             filed = {
-                f"{LEDGER}.archive/{file.name}": file for file in archived(ledger)
+                f"{LEDGER}.archive/{file.name}": file for file in SqliteLedger(ledger).archived()
             }  # with every file that the copy names
             for path, original in {**filed, **outside}.items():
                 files[path] = _keep(original, path, new, last, known)

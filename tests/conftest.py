@@ -18,6 +18,7 @@ from benchmark_assets.definitions import ROOMS, build_definitions
 from resources import locks
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Warehouse
 from tests import postgres
 from tests.provider.server import Server, serve
@@ -181,9 +182,9 @@ def server(running: Server) -> Server:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Path:
-    """Where a ledger may be made."""
-    return tmp_path / "ledger.sqlite"
+def ledger(tmp_path: Path) -> SqliteLedger:
+    """A ledger that is made when it is first used."""
+    return SqliteLedger(tmp_path / "ledger.sqlite")
 
 
 @pytest.fixture(scope="session")

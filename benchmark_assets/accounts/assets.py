@@ -6,7 +6,6 @@ import polars as pl
 from benchmark_assets.accounts.costs import costs
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
-from resources.provider import ledger
 from resources.provider.provider import Provider
 from resources.tables import markdown
 from resources.warehouse import Warehouse
@@ -18,8 +17,8 @@ def model_call(
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
     """Every attempt in the ledger, with outcome, served model, tokens and cost. Texts stay in the ledger."""
-    state = ledger.state(provider.ledger)  # read before the rows, so that later attempts make the asset stale
-    attempts = ledger.attempts(provider.ledger)
+    state = provider.ledger.state()  # read before the rows, so that later attempts make the asset stale
+    attempts = provider.ledger.attempts()
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = attempts.rename({"id": "attempt", "key": "call"}).with_columns(priced=pl.col("price").is_not_null())

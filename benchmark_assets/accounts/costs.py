@@ -17,7 +17,7 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     attempts
-        The frame returned by `resources.provider.ledger.attempts`.
+        The frame returned by `Ledger.attempts`.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def against_caps(attempts: pl.DataFrame, registry: Registry, today: date) -> pl.
     Parameters
     ----------
     attempts
-        The frame returned by `resources.provider.ledger.attempts`.
+        The frame returned by `Ledger.attempts`.
     registry
         The registry, which sets the daily cap and the cap of each model.
     """

@@ -21,7 +21,6 @@ from benchmark_assets.lineage.refresh import further_tables, owned
 from benchmark_assets.partitions import dimensions
 from benchmark_assets.studies.study import CALLS
 from resources import catalogue
-from resources.provider import ledger
 from resources.provider.provider import Provider
 from resources.tables import markdown
 from resources.warehouse import Warehouse
@@ -197,7 +196,7 @@ def refusals(subject: Subject) -> CheckVerdict:
 def one_version(subject: Subject) -> CheckVerdict:
     """All outputs of a model come from the same served version, as far as replies name a version."""
     outputs = subject.warehouse.read(CALLS, pl.DataFrame({"study": [subject.name]}), ["model", "call"])
-    calls = ledger.attempts(subject.provider.ledger).select("served_model", call="key")
+    calls = subject.provider.ledger.attempts().select("served_model", call="key")
     return CheckVerdict(findings.mixed_versions(outputs, calls))
 
 
@@ -210,7 +209,7 @@ def shift(subject: Subject) -> CheckVerdict:
 def budget(subject: Subject) -> CheckVerdict:
     """Spending is well below every cap of the budget."""
     return CheckVerdict(
-        against_caps(ledger.attempts(subject.provider.ledger), subject.provider.registry(), datetime.now(UTC).date())
+        against_caps(subject.provider.ledger.attempts(), subject.provider.registry(), datetime.now(UTC).date())
     )
 
 

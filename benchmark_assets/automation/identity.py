@@ -6,14 +6,13 @@ Not here: the meaning of marks (resources.identity), repair of a home whose stor
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from uuid import uuid4
 
 import dagster as dg
 
 from resources.errors import BadInput, raise_all
 from resources.identity import Mark, Marks, faults
-from resources.provider import ledger
+from resources.provider.ledger import Ledger
 from resources.warehouse import Warehouse
 
 _HOME, _EPOCH, _LEDGER = "variorum/home", "variorum/epoch", "variorum/ledger"
@@ -22,17 +21,17 @@ _DAGSTER = "variorum/dagster"
 REMEDY = "restore a backup with `variorum restore FOLDER`, or keep what is left with `variorum rebuild`"
 
 
-def marks(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> Marks:
+def marks(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) -> Marks:
     """Read the marks of Dagster's state, the warehouse and the ledger."""
     values = instance.daemon_cursor_storage.get_cursor_values({_HOME, _EPOCH, _LEDGER})
     dagster = Mark(values[_HOME], int(values[_EPOCH]), values[_LEDGER] == "yes") if _HOME in values else None
-    return Marks(dagster, warehouse.mark(), ledger.mark(ledger_path))
+    return Marks(dagster, warehouse.mark(), ledger.mark())
 
 
-def confirm(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> Marks:
+def confirm(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) -> Marks:
     """Return the marks; raise BadInput for each store that is lost, older than the others, or from another home."""
-    places = {"dagster": instance.root_directory, "warehouse": warehouse.name, "ledger": ledger_path}
-    known = marks(instance, warehouse, ledger_path)
+    places = {"dagster": instance.root_directory, "warehouse": warehouse.name, "ledger": ledger.place}
+    known = marks(instance, warehouse, ledger)
     raise_all([BadInput(places[store], "", problem, REMEDY) for store, problem in faults(known).items()])
     return known
 
@@ -48,14 +47,14 @@ def migrate_dagster(instance: dg.DagsterInstance) -> None:
     storage.set_cursor_values({_DAGSTER: dg.__version__})
 
 
-def join(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> None:
+def join(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) -> None:
     """Write the same mark, with the next epoch, to all three stores. A home without a mark gets an id."""
     with warehouse.exclusively():
-        _advance(instance, warehouse, ledger_path, marks(instance, warehouse, ledger_path))
+        _advance(instance, warehouse, ledger, marks(instance, warehouse, ledger))
 
 
 @contextmanager
-def advanced(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> Iterator[None]:
+def advanced(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) -> Iterator[None]:
     """Advance the home's epoch before and after a block.
 
     Raises
@@ -64,17 +63,17 @@ def advanced(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Pa
         If the stores do not belong together. In this case, the block is not run.
     """
     with warehouse.exclusively():
-        _advance(instance, warehouse, ledger_path, confirm(instance, warehouse, ledger_path))
+        _advance(instance, warehouse, ledger, confirm(instance, warehouse, ledger))
     yield
-    join(instance, warehouse, ledger_path)
+    join(instance, warehouse, ledger)
 
 
-def _advance(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path, marks: Marks) -> None:
+def _advance(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger, marks: Marks) -> None:
     known = [mark for mark in marks if mark]
     home = known[0].home if known else str(uuid4())
-    mark = Mark(home, max((mark.epoch for mark in known), default=0) + 1, ledger_path.exists())
+    mark = Mark(home, max((mark.epoch for mark in known), default=0) + 1, ledger.exists())
     values = {_HOME: home, _EPOCH: str(mark.epoch), _LEDGER: "yes" if mark.ledger else "no"}
     instance.daemon_cursor_storage.set_cursor_values(values)
     warehouse.set_mark(mark)
     if mark.ledger:
-        ledger.set_mark(ledger_path, mark)
+        ledger.set_mark(mark)

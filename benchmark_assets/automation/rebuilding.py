@@ -21,7 +21,9 @@ from resources.home import prepare
 from resources.identity import faults
 from resources.keys import KEYS
 from resources.provider import salvage
+from resources.provider.ledger import Ledger
 from resources.provider.provider import Provider
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.sqlite_files import integrity
 from resources.warehouse import Warehouse
 
@@ -65,8 +67,8 @@ def rebuild(definitions: dg.Definitions) -> Iterator[str]:
         runs.update(definitions, instance, Scope(models=[]))
 
 
-def _mend_files(warehouse: Warehouse, ledger: Path, aside: Path) -> Iterator[str]:
-    """Move damaged files aside, and salvage the ledger."""
+def _mend_files(warehouse: Warehouse, ledger: Ledger, aside: Path) -> Iterator[str]:
+    """Move damaged files aside, and salvage a ledger in a file."""
     if isinstance(warehouse, DuckDBWarehouse):  # a server mends its own files
         file = Path(warehouse.path)
         if file.exists() and (problem := _damage(warehouse)):
@@ -77,12 +79,12 @@ def _mend_files(warehouse: Warehouse, ledger: Path, aside: Path) -> Iterator[str
     damaged = [database for database in backups.databases(warehouse.folder) if integrity(database)]
     if any(database.is_relative_to(warehouse.folder / "dagster") for database in damaged):
         yield _set_aside(warehouse.folder / "dagster", aside)
-    if ledger.exists() and salvage.is_damaged(ledger):
-        new = ledger.with_name(f"{ledger.name}.salvaged")
+    if isinstance(ledger, SqliteLedger) and ledger.exists() and salvage.is_damaged(ledger.path):
+        new = ledger.path.with_name(f"{ledger.path.name}.salvaged")
         new.unlink(missing_ok=True)
-        saved = salvage.salvage(ledger, new)
-        yield _set_aside(ledger, aside)
-        new.rename(ledger)
+        saved = salvage.salvage(ledger.path, new)
+        yield _set_aside(ledger.path, aside)
+        new.rename(ledger.path)
         yield f"ledger: salvaged {saved.attempts} calls with {saved.replies} replies; {saved.lost} replies are lost"
 
 

@@ -29,7 +29,6 @@ from resources.errors import BadInput
 from resources.event_storage import BatchingSqliteEventLogStorage
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
-from resources.provider import ledger
 from resources.provider.provider import Provider
 from resources.run_storage import ForgettingSqliteRunStorage
 from resources.warehouse import Replacement, Warehouse
@@ -162,7 +161,7 @@ def update(
         forget_history(instance, datetime.now(UTC) - history)
         failures = _update(definitions, instance, scope, probe)
     warehouse.compact()
-    ledger.compact(provider.ledger, datetime.now(UTC) - timedelta(days=REPLIES_DAYS))
+    provider.ledger.compact(datetime.now(UTC) - timedelta(days=REPLIES_DAYS))
     if failures:
         raise failures[0]
 
@@ -230,7 +229,7 @@ def carry_out(
             if stale.rows.is_empty():
                 continue
             if stale.estimate and stale.estimate.calls > stale.estimate.recorded:
-                balance = room(ledger.attempts(provider.ledger), provider.registry(), datetime.now(UTC).date())
+                balance = room(provider.ledger.attempts(), provider.registry(), datetime.now(UTC).date())
                 notifications.send(f"{name} will ask models: {stale.estimate}; {balance}")
             for ends in _ranges(definitions, instance, stale):
                 work.setdefault(ends, []).append(asset)

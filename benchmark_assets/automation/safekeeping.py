@@ -14,8 +14,10 @@ from benchmark_assets.corpus.registry import sources
 from benchmark_assets.lineage.events import dagster_records
 from benchmark_assets.partitions import dimensions
 from resources import backups, catalogue
+from resources.errors import BadInput
 from resources.keys import KEYS
 from resources.provider.provider import Provider
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Warehouse
 
 AGREEMENT = pl.Schema({
@@ -30,11 +32,14 @@ def back_up(warehouse: Warehouse, provider: Provider, folder: Path) -> str:
     Raises
     ------
     BadInput
-        If the folder cannot be written, or contains anything other than backups.
+        If the folder cannot be written, or contains anything other than backups, or if the ledger is in PostgreSQL.
     """
+    ledger = provider.ledger
+    if not isinstance(ledger, SqliteLedger):
+        raise BadInput(ledger.place, "", "is no file, which backups copy", "copy the database with `pg_dump`")
     outside = {"models.yaml": Path(provider.registry_path)}
     outside |= {f"sources/{path}": file for path, file in sources(warehouse).items()}
-    place, made = backups.back_up(warehouse, Path(provider.ledger_path), outside, folder)
+    place, made = backups.back_up(warehouse, ledger.path, outside, folder)
     copied = sum(content.size for content in made.files.values() if not content.linked)
     linked = sum(content.linked for content in made.files.values())
     return (

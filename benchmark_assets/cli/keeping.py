@@ -18,7 +18,7 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import home, prepare
 from resources.provider import archive
-from resources.provider.ledger import archived
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.sqlite_files import integrity
 from resources.tables import plain
 from resources.warehouse import Warehouse
@@ -53,7 +53,7 @@ def restore(folder: Path, at: str | None) -> None:
         aside, missing = backups.restore(chosen, place)
     prepare()
     with dg.DagsterInstance.get() as instance:
-        identity.join(instance, warehouse, place / backups.LEDGER)
+        identity.join(instance, warehouse, SqliteLedger(place / backups.LEDGER))
     click.echo(f"{place}: restored from {chosen}{f'; the replaced files are in {aside}' if aside else ''}")
     for file in missing:
         click.echo(f"not restored: {file}")
@@ -107,7 +107,7 @@ def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstan
         if problem := integrity(database):
             where = place / database.relative_to(warehouse.folder)
             raise BadInput(where, "", f"is damaged ({problem})", "restore a backup: `variorum restore`")
-    for file in archived(warehouse.folder / backups.LEDGER):
+    for file in SqliteLedger(warehouse.folder / backups.LEDGER).archived():
         archive.read(file)
     found = agreement(definitions, instance)
     wrong = found.filter(pl.col("problem") != "")

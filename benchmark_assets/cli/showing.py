@@ -15,7 +15,6 @@ from benchmark_assets.understanding.readings import boards, confusions, neighbou
 from benchmark_assets.understanding.stored import baseline_scores
 from resources.errors import BadInput
 from resources.keys import CORPUS, KEYS
-from resources.provider import ledger
 from resources.provider.corrections import corrections
 from resources.tables import cells, plain
 
@@ -91,13 +90,13 @@ def stale(every: bool) -> None:
 @click.command(name="costs")
 def show_costs() -> None:
     """Print costs by day, model and purpose, in US dollars, and all corrections of costs."""
-    path = Deployment().provider.ledger
-    rows = costs(ledger.attempts(path))
+    ledger = Deployment().provider.ledger
+    rows = costs(ledger.attempts())
     click.echo(plain(rows.select(cells("package_cost", *rows.columns))))
     unknown = "; the cost of models without a price is unknown" if rows["at_most"].null_count() else ""
     paid, at_most = float(rows["paid"].sum()), float(rows["at_most"].sum())
     click.echo(f"\npaid: {paid:.4f} dollars; calls of unknown cost add at most {at_most:.4f}{unknown}")
-    if len(corrected := corrections(path)):
+    if len(corrected := corrections(ledger)):
         click.echo(f"\ncorrected costs:\n{plain(corrected.with_columns(pl.col('made').dt.truncate('1s')))}")
 
 

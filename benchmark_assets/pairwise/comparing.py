@@ -12,7 +12,6 @@ from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.digest import digest
 from resources.errors import quoted
-from resources.provider import ledger
 from resources.provider.asking import Template, Verdict, fields
 from resources.provider.provider import Provider
 from resources.provider.registry import Model
@@ -64,7 +63,7 @@ def judged_by(provider: Provider, judge: str) -> JudgeRecord:
     """The current record of a registered judge. `served` is the version in its latest probe or, without a probe, in its
     first reply."""
     model, prompt = provider.model(judge), prompts.load(PROMPT)
-    first, probed = ledger.served(provider.ledger, model.place, model.settings.id)
+    first, probed = provider.ledger.served(model.place, model.settings.id)
     decoding = model.settings.model_dump(include={"id", "effort", "temperature", "top_p", "seed", "max_tokens"})
     return JudgeRecord(**decoding, served=probed or first, prompt=f"{prompt.name} {prompt.version} ({prompt.digest()})")
 

@@ -28,7 +28,6 @@ from resources.digest import digest
 from resources.errors import BadInput
 from resources.provider.asking import Verdict
 from resources.provider.client import RETRIES
-from resources.provider.ledger import ended
 from resources.provider.reading import Outcome, Reading
 from resources.provider.registry import Model
 from resources.warehouse import Warehouse
@@ -209,7 +208,7 @@ class TaskAnswers(ItemStudy[Answering]):
                     items.append(Item(partition, key, template, content, None, form.number(draw), facts))
         # A call that got RETRIES + 1 empty replies, over all runs, is not repeated: repeating it would cost again.
         calls = [item.question.key for item in items if item.question]
-        empty_calls = ended(self.provider.ledger, calls, Outcome.EMPTY, RETRIES + 1)
+        empty_calls = self.provider.ledger.ended(calls, Outcome.EMPTY, RETRIES + 1)
         empty = parsed(description, Reading(Outcome.EMPTY))
         for call, item in zip(calls, items, strict=True):
             yield replace(item, settled=Verdict(call, 1, empty)) if call in empty_calls else item

@@ -10,7 +10,6 @@ from benchmark_assets.literary.assets import aspect_vote
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.pairwise.assets import comparison
 from benchmark_assets.vital_signs.signs import of_judges
-from resources.provider import ledger
 from resources.provider.provider import Provider
 from resources.tables import shown
 from resources.warehouse import Warehouse
@@ -30,7 +29,7 @@ def vital_sign(
         return applicable.with_columns(settings=pl.lit(f"{SIGNATURE}; {sorted(units.items())}"))
 
     def compute(_: pl.DataFrame) -> Computed:
-        calls = ledger.attempts(provider.ledger).select("served_model", "run", call="key")
+        calls = provider.ledger.attempts().select("served_model", "run", call="key")
         return Computed({"vital_sign": of_judges(warehouse, calls)})
 
     def describe() -> Description:

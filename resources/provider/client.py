@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from resources.provider.lane import Lane
-from resources.provider.ledger import InFlightError, Ledger, OverBudgetError, UnwritableError
+from resources.provider.ledger import InFlightError, OverBudgetError, Session, UnwritableError
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, Policy, Raw, Reading, read, retry_after
 from resources.provider.registry import Model
@@ -81,7 +81,7 @@ class Reply:
 class Client:
     """Asks questions within one event loop; open it with `opened`."""
 
-    def __init__(self, ledger: Ledger, waits: Waits) -> None:
+    def __init__(self, ledger: Session, waits: Waits) -> None:
         self._ledger, self._waits = ledger, waits
         self._transports: dict[tuple[str, str], tuple[Transport, asyncio.Semaphore]] = {}
         self._lanes: dict[str, Lane] = {}
@@ -100,11 +100,11 @@ class Client:
         """
         retries, announcements, pause, waited = 0, 0, self._waits.first, 0.0
         while True:
-            stored = self._ledger.find(question.key)
-            if stored:
-                return Reply(question.key, read(stored), recorded=True)
-            self._check(question.model)
             try:
+                stored = await self._ledger.find(question.key)
+                if stored:
+                    return Reply(question.key, read(stored), recorded=True)
+                self._check(question.model)
                 raw, reading = await self.attempt(question)
             except InFlightError:
                 await asyncio.sleep(random.uniform(0.05, 0.2))
@@ -116,7 +116,7 @@ class Client:
                 continue
             except UnwritableError as error:
                 self._stop("", str(error))
-                continue
+                raise CallFailed(f"stopped: {error}") from error
             if reading.policy is Policy.USE:
                 return Reply(question.key, reading, recorded=False)
             self._check(question.model)
@@ -234,8 +234,11 @@ def _words(question: Question, reading: Reading) -> str:
 
 
 @asynccontextmanager
-async def opened(ledger: Ledger, waits: Waits = Waits()) -> AsyncIterator[Client]:
-    """Open a client on a ledger. No call is running when the block ends, not even after an error or a cancellation."""
+async def opened(ledger: Session, waits: Waits = Waits()) -> AsyncIterator[Client]:
+    """Open a client on a session with the ledger.
+
+    No call is running when the block ends, not even after an error or a cancellation.
+    """
     with ledger:
         client = Client(ledger, waits)
         try:

@@ -4,16 +4,13 @@ Here: the corrections in the ledger, with the accounts that they change. Not her
 report (ledger), sums (benchmark_assets.accounts).
 """
 
-import sqlite3
 import time
 from collections.abc import Iterable
-from contextlib import closing
-from pathlib import Path
 
 import polars as pl
 
 from resources.errors import BadInput
-from resources.provider.ledger import MONEY, Ledger, attempts, connect, transaction
+from resources.provider.ledger import Ledger, Statements
 from resources.provider.registry import NANO, Budget
 
 SCHEMA = {
@@ -22,17 +19,17 @@ SCHEMA = {
 }  # fmt: skip
 
 
-def uncertain(path: Path) -> pl.DataFrame:
-    """Finished attempts of unknown cost, a subset of `ledger.attempts`.
+def uncertain(ledger: Ledger) -> pl.DataFrame:
+    """Finished attempts of unknown cost, a subset of `ledger.attempts()`.
 
-    First, attempts that were in flight when their process died are marked as uncertain.
+    First, attempts that were in flight when their session died are marked as uncertain.
     """
-    with Ledger(path, "corrections", Budget()):
-        frame = attempts(path)
+    with ledger.session("corrections", Budget()):
+        frame = ledger.attempts()
     return frame.filter(pl.col("outcome").is_not_null(), pl.col("cost").is_null())
 
 
-def correct(path: Path, numbers: Iterable[int], cost: float | None, author: str, note: str) -> None:
+def correct(ledger: Ledger, numbers: Iterable[int], cost: float | None, author: str, note: str) -> None:
     """Record the cost of attempts, and adjust the accounts of their runs, days and models.
 
     Parameters
@@ -49,12 +46,12 @@ def correct(path: Path, numbers: Iterable[int], cost: float | None, author: str,
     """
     if not note.strip():
         raise BadInput("--note", "", "is empty", "state the source of the cost, such as the number of a bill")
-    with closing(connect(path)) as connection, transaction(connection):
+    with ledger.changing() as connection:
         for number in numbers:
-            _correct(connection, path, number, cost, author, note.strip())
+            _correct(connection, ledger, number, cost, author, note.strip())
 
 
-def corrections(path: Path) -> pl.DataFrame:
+def corrections(ledger: Ledger) -> pl.DataFrame:
     """All corrections, oldest first: columns SCHEMA, with money in US dollars and times in UTC.
 
     `before` is null if the cost was unknown. In this case, the accounts contained the worst case, `at_most`, until the
@@ -64,28 +61,28 @@ def corrections(path: Path) -> pl.DataFrame:
         "SELECT made, author, attempt, model, before, reserved, after, note FROM correction c "
         "JOIN attempt a ON a.id = c.attempt ORDER BY c.id"
     )
-    with closing(connect(path)) as connection:
+    with ledger.reading() as connection:
         frame = pl.DataFrame(connection.execute(query).fetchall(), schema=SCHEMA, orient="row")
     moment = pl.from_epoch((pl.col("made") * 1e6).cast(pl.Int64), "us").alias("made")
     return frame.with_columns(moment, pl.col("before", "at_most", "after") / NANO)
 
 
-def _correct(
-    connection: sqlite3.Connection, path: Path, number: int, cost: float | None, author: str, note: str
-) -> None:
-    query = f"SELECT outcome, price, {MONEY} FROM attempt WHERE id = ?"
+def _correct(connection: Statements, ledger: Ledger, number: int, cost: float | None, author: str, note: str) -> None:
+    query = f"SELECT outcome, price, {ledger.money} FROM attempt WHERE id = ?{ledger.for_update}"
     row = connection.execute(query, (number,)).fetchone()
     if row is None or row[0] is None:
         problem, remedy = ("no such attempt", "`variorum uncertain` lists attempts of unknown cost")
         if row:
             problem, remedy = "is in flight", "wait until its run has ended"
-        raise BadInput(path, str(number), problem, remedy)
+        raise BadInput(ledger.place, str(number), problem, remedy)
     _, price, reserved, before, *accounts = row
     if cost is None and price is None:
-        raise BadInput(path, str(number), "had no price, so its worst case is unknown", "give the amount: `--cost`")
+        raise BadInput(
+            ledger.place, str(number), "had no price, so its worst case is unknown", "give the amount: `--cost`"
+        )
     after = reserved if cost is None else round(cost * NANO)
     if after == before:
-        raise BadInput(path, str(number), f"already costs {after / NANO:g} dollars", "leave out this attempt")
+        raise BadInput(ledger.place, str(number), f"already costs {after / NANO:g} dollars", "leave out this attempt")
     connection.execute("UPDATE attempt SET cost = ? WHERE id = ?", (after, number))
     connection.execute(
         "UPDATE account SET paid = paid + ?, uncertain = uncertain - ? WHERE name IN (?, ?, ?)",

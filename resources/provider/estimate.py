@@ -1,10 +1,9 @@
 """Cost estimates for questions that have not been asked yet."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-from resources.provider.ledger import answered, usage
+from resources.provider.ledger import Ledger
 from resources.provider.question import Question
 from resources.provider.registry import NANO
 from resources.provider.tokens import estimate as tokens
@@ -40,17 +39,17 @@ def total(estimates: Iterable[Estimate]) -> Estimate:
     )  # fmt: skip
 
 
-def estimate(questions: Sequence[Question], ledger: Path) -> Estimate:
+def estimate(questions: Sequence[Question], ledger: Ledger) -> Estimate:
     """Estimate the cost of one attempt at each question. All questions must have the same model and purpose.
 
     The likely cost assumes the model's previous ratio of completion to prompt tokens, or 1 before its first call. The
     worst-case cost is the sum that the budget reserves.
     """
-    done = answered(ledger, [question.key for question in questions])
+    done = ledger.answered(question.key for question in questions)
     open_questions = [question for question in questions if question.key not in done]
     about, most = 0, 0
     prompts, completions = (
-        usage(ledger, questions[0].model.name, questions[0].purpose) or (1, 1) if questions else (1, 1)
+        ledger.usage(questions[0].model.name, questions[0].purpose) or (1, 1) if questions else (1, 1)
     )
     for question in open_questions:
         price, worst = question.model.price, question.worst_case

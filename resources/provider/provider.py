@@ -12,6 +12,7 @@ from resources.provider.estimate import Estimate, estimate, total
 from resources.provider.ledger import Ledger
 from resources.provider.registry import Model, Registry, load
 from resources.provider.served import probe, question, versioned, worth_probing
+from resources.provider.sqlite_ledger import SqliteLedger
 
 
 class Provider(Frozen):
@@ -22,16 +23,16 @@ class Provider(Frozen):
     registry_path
         The registry's YAML file. It is read at every use, so that changes need no restart.
     ledger_path
-        The SQLite file that stores every reply and its cost.
+        What stores every reply and its cost: the path of an SQLite file, or the URL of a PostgreSQL database.
     """
 
     registry_path: str
     ledger_path: str
 
     @property
-    def ledger(self) -> Path:
-        """Path of the ledger."""
-        return Path(self.ledger_path)
+    def ledger(self) -> Ledger:
+        """The ledger."""
+        return ledger_at(self.ledger_path)
 
     def registry(self) -> Registry:
         """Read the registry."""
@@ -72,6 +73,14 @@ class Provider(Frozen):
     @asynccontextmanager
     async def opened(self, run: str) -> AsyncIterator[Client]:
         """Open a client whose calls are charged to the run. No call is running when the block ends."""
-        ledger = Ledger(self.ledger, run, self.registry().budget)
-        async with client.opened(ledger) as session:
+        async with client.opened(self.ledger.session(run, self.registry().budget)) as session:
             yield session
+
+
+def ledger_at(place: str) -> Ledger:
+    """The ledger at the URL of a PostgreSQL database (postgresql://…), or in an SQLite file."""
+    if place.startswith(("postgresql://", "postgres://")):
+        from resources.provider.postgres_ledger import PostgresLedger  # a home with a file needs no driver
+
+        return PostgresLedger(place)
+    return SqliteLedger(Path(place))

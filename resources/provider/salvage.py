@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from resources.provider.ledger import UNCERTAIN, connect, transaction
+from resources.provider.ledger import COLUMNS, LOST, UNCERTAIN, Ledger
 from resources.provider.registry import NANO
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.sqlite_files import integrity
 
 TABLES = ("session", "question", "attempt", "reply", "correction", "archived", "identity")
@@ -24,17 +25,14 @@ TABLES = ("session", "question", "attempt", "reply", "correction", "archived", "
 FARTHEST = 1 << 20
 """Number of row ids after a damaged page that are searched for a readable row."""
 
-LOST = "lost:"
-"""Beginning of the key of a question whose text and replies are lost. No question of a study has such a key."""
-
 _ACCOUNTS = """
-    INSERT INTO account SELECT name, sum(coalesce(cost, 0)), sum(iif(outcome IS NULL, reserved, 0)),
-        sum(iif(outcome IS NOT NULL AND cost IS NULL, reserved, 0))
+    INSERT INTO account SELECT name, sum(coalesce(cost, 0)), sum(CASE WHEN outcome IS NULL THEN reserved ELSE 0 END),
+        sum(CASE WHEN outcome IS NOT NULL AND cost IS NULL THEN reserved ELSE 0 END)
     FROM (
         SELECT *, 'run ' || run AS name FROM attempt
-        UNION ALL SELECT *, 'day ' || date(asked, 'unixepoch') FROM attempt
+        UNION ALL SELECT *, {day} FROM attempt
         UNION ALL SELECT *, 'model ' || model FROM attempt
-    ) GROUP BY name
+    ) AS charges GROUP BY name
 """
 
 
@@ -64,49 +62,48 @@ def salvage(damaged: Path, new: Path) -> Salvaged:
     An attempt whose question is lost is kept, because of its cost. A reply is lost if its text cannot be decompressed,
     or if its attempt or the question is lost.
     """
-    with closing(connect(new)) as target, closing(sqlite3.connect(f"file:{damaged}?mode=ro", uri=True)) as source:
+    ledger = SqliteLedger(new)
+    with ledger.changing() as target, closing(sqlite3.connect(f"file:{damaged}?mode=ro", uri=True)) as source:
         tables: set[str] = set()
         with suppress(sqlite3.DatabaseError):  # nothing can be read, not even the names of the tables
             tables = {name for (name,) in source.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        with transaction(target):
-            for table in TABLES:
-                if table in tables:
-                    _copy(source, target, table)
-            target.execute(
-                f"INSERT INTO question SELECT question, '{LOST}' || question, '', 0, x'' FROM attempt "
-                "WHERE question NOT IN (SELECT id FROM question) GROUP BY question"
-            )
-            target.execute("DELETE FROM reply WHERE attempt NOT IN (SELECT id FROM attempt)")
-            target.execute(_ACCOUNTS)
+        for table in TABLES:
+            if table in tables:
+                _copy(source, target, table)
+        target.execute(
+            f"INSERT INTO question SELECT question, '{LOST}' || question, '', 0, x'' FROM attempt "
+            "WHERE question NOT IN (SELECT id FROM question) GROUP BY question"
+        )
+        target.execute("DELETE FROM reply WHERE attempt NOT IN (SELECT id FROM attempt)")
+        target.execute(_ACCOUNTS.format(day=ledger.day))
         return Salvaged(*target.execute(
             "SELECT (SELECT count(*) FROM attempt), (SELECT count(*) FROM reply), (SELECT count(*) FROM attempt "
             "WHERE outcome NOT IN ('uncertain', 'unreachable') AND id NOT IN (SELECT attempt FROM reply))"
         ).fetchone())  # fmt: skip
 
 
-def put_back(path: Path, calls: pl.DataFrame) -> int:
+def put_back(ledger: Ledger, calls: pl.DataFrame) -> int:
     """From rows of `model_call`, add the attempts that a ledger lacks; return their number. Their replies stay lost.
 
     The attempts keep their costs in the accounts, so that budgets hold.
     """
-    with closing(connect(path)) as connection, transaction(connection):
+    with ledger.changing() as connection:
         present = set(connection.execute("SELECT q.key, a.asked FROM attempt a JOIN question q ON q.id = a.question"))
-        columns = [row[1] for row in connection.execute("PRAGMA table_info(attempt)")]
         lacking = [row for row in map(_attempt, calls.iter_rows(named=True)) if not _known(row, present)]
         for row in lacking:
             key = LOST + row["call"].removeprefix(LOST)
             connection.execute(
-                "INSERT OR IGNORE INTO question (key, place, replicate, body) VALUES (?, ?, ?, x'')",
-                (key, row["place"], row["replicate"]),
+                "INSERT INTO question (key, place, replicate, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                (key, row["place"], row["replicate"], b""),
             )
             row["question"] = connection.execute("SELECT id FROM question WHERE key = ?", (key,)).fetchone()[0]
-            named = [name for name in columns if name in row]
+            named = [name for name in COLUMNS if name in row]
             connection.execute(
                 f"INSERT INTO attempt ({', '.join(named)}) VALUES ({', '.join('?' * len(named))})",
                 [row[name] for name in named],
             )
         connection.execute("DELETE FROM account")
-        connection.execute(_ACCOUNTS)
+        connection.execute(_ACCOUNTS.format(day=ledger.day))
     return len(lacking)
 
 

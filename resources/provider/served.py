@@ -9,12 +9,11 @@ import asyncio
 import logging
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from resources import prompts
 from resources.errors import BadInput
-from resources.provider import ledger
 from resources.provider.client import CallFailed, Client
+from resources.provider.ledger import PROBE, Ledger
 from resources.provider.question import Question
 from resources.provider.registry import Model
 
@@ -27,33 +26,33 @@ TOKENS = 64
 logger = logging.getLogger("variorum.provider")
 
 
-def versioned(model: Model, path: Path) -> Model:
+def versioned(model: Model, ledger: Ledger) -> Model:
     """Return the model with `served` set to the current version, or to '' if the first version seen is still current.
 
     The key of a question to the first version contains no version. The key of a question to another version contains
     that version, so the question is asked again. If the first version is served again, its replies are found again.
     """
-    first, now = ledger.served(path, model.place, model.settings.id)
+    first, now = ledger.served(model.place, model.settings.id)
     return replace(model, served=now if now and first and now != first else "")
 
 
-def worth_probing(model: Model, path: Path) -> bool:
+def worth_probing(model: Model, ledger: Ledger) -> bool:
     """Whether to probe the model today: true if it has reported a version before, and has not answered a probe today.
 
     False for a recording, whose version cannot change, and for a model that was never called, because its first reply
     names the version without a probe.
     """
-    if model.endpoint.recording is not None or not ledger.served(path, model.place, model.settings.id)[0]:
+    if model.endpoint.recording is not None or not ledger.served(model.place, model.settings.id)[0]:
         return False
     key = question(model).key
-    return not ledger.answered(path, [key])
+    return not ledger.answered([key])
 
 
 def question(model: Model) -> Question:
     """Make today's probe of a model."""
     short = model.settings.model_copy(update={"max_tokens": min(TOKENS, model.settings.max_tokens)})
     messages = tuple(prompts.load("probe").render())
-    return Question(replace(model, settings=short), messages, ledger.PROBE, replicate=datetime.now(UTC).toordinal())
+    return Question(replace(model, settings=short), messages, PROBE, replicate=datetime.now(UTC).toordinal())
 
 
 async def probe(client: Client, model: Model) -> None:

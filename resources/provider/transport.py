@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from resources.api_keys import api_key
 from resources.errors import BadInput
-from resources.provider.ledger import replies
+from resources.provider.ledger import Ledger
 from resources.provider.question import Question, hashed
 from resources.provider.reading import OVERSIZED, REDIRECTED, TIMEOUT, UNREACHABLE, Raw
 from resources.provider.registry import Endpoint
@@ -164,12 +164,12 @@ class Recording:
         return replies
 
 
-def record(ledger: Path, model: str) -> Iterator[str]:
+def record(ledger: Ledger, model: str) -> Iterator[str]:
     """Yield the lines of a recording: for each finished question to the model, its key and the reply in the ledger.
 
     A model of the registry with the same settings can then use the recording as its endpoint.
     """
-    for replicate, body, raw in replies(ledger, model):
+    for replicate, body, raw in ledger.replies(model):
         line = {
             "key": hashed("", replicate, body), "model": model, "status": raw.status,
             "body": raw.body.decode(errors="replace"), **({"broken": raw.broken} if raw.broken else {}),

@@ -21,7 +21,7 @@ from resources import prompts
 from resources.errors import BadInput
 from resources.provider.client import complete
 from resources.provider.dialects import DIALECTS, Dialect
-from resources.provider.ledger import Refusal, attempts
+from resources.provider.ledger import Refusal
 from resources.provider.provider import Provider
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, Policy, Raw, Reading
@@ -84,7 +84,7 @@ class Trial:
     """The findings of a trial.
 
     `reading` is the last reply. `refused` lists the required changes. `fault` is the reason why no request was
-    accepted; None if a request was accepted. `calls` are the attempts, with the columns of `ledger.attempts`.
+    accepted; None if a request was accepted. `calls` are the attempts, with the columns of `ledger.attempts()`.
     """
 
     model: Model
@@ -139,7 +139,7 @@ def check(provider: Provider, name: str) -> Trial:
     places = _places(registry, name)
     last, raw, reading, refused = _mend(provider, run, model, places)
     fault = None if reading.policy is Policy.USE else _fault(provider, last, places, raw, reading)
-    return Trial(last, reading, tuple(refused), fault, attempts(provider.ledger).filter(run=run))
+    return Trial(last, reading, tuple(refused), fault, provider.ledger.attempts().filter(run=run))
 
 
 def _places(registry: Registry, name: str) -> tuple[str, str]:

@@ -12,8 +12,9 @@ import pytest
 from benchmark_assets.accounts.costs import costs, spent
 from resources.errors import BadInput
 from resources.provider.corrections import correct, corrections, uncertain
-from resources.provider.ledger import Ledger, OverBudgetError, attempts, state
+from resources.provider.ledger import OverBudgetError
 from resources.provider.registry import Budget
+from resources.provider.sqlite_ledger import SqliteLedger
 from tests.accounts.test_costs import DROPPED, PAID, PRICED, REPORTED, UNPRICED, asked, held, paid, reserved
 from tests.processes import here
 from tests.provider.support import question
@@ -25,7 +26,7 @@ def claimed(path: Path, dollars: float, before: Callable[[], None] = lambda: Non
     """Claim a further call under a cap of the day, in a session that was open before `before` was called."""
 
     async def main() -> None:
-        with Ledger(path, "another run", Budget(day=dollars)) as ledger:
+        with SqliteLedger(path).session("another run", Budget(day=dollars)) as ledger:
             before()
             await ledger.claim(LATER)
 
@@ -43,18 +44,18 @@ def test_released_money_can_be_spent_again_by_a_session_that_is_open(tmp_path: P
     cap = spent(frame) + reserved(LATER) / 2
     with pytest.raises(OverBudgetError, match="spent or uncertain"):
         claimed(path, cap)
-    claimed(path, cap, lambda: correct(path, [1], 0, "mori", "not on the bill of November"))
+    claimed(path, cap, lambda: correct(SqliteLedger(path), [1], 0, "mori", "not on the bill of November"))
     assert held(path) == pytest.approx(150e-6)
 
 
 def test_a_confirmed_cost_is_paid_in_all_accounts_and_shown_with_its_note(tmp_path: Path) -> None:
     path = tmp_path / "ledger"
     frame, _ = paid(path, (PRICED, DROPPED), (PRICED, DROPPED), (PRICED, REPORTED))
-    worst, before = float(frame["reserved"][0]), state(path)
-    correct(path, [1], None, "mori", " billed in full ")
-    correct(path, [2], 0.001, "mori", "bill 17")
-    correct(path, [3], 0.2, "osei", "refunded in part")
-    after = attempts(path)
+    worst, before = float(frame["reserved"][0]), SqliteLedger(path).state()
+    correct(SqliteLedger(path), [1], None, "mori", " billed in full ")
+    correct(SqliteLedger(path), [2], 0.001, "mori", "bill 17")
+    correct(SqliteLedger(path), [3], 0.2, "osei", "refunded in part")
+    after = SqliteLedger(path).attempts()
     assert after["cost"].to_list() == [pytest.approx(worst), 0.001, 0.2]
     assert after["reported_cost"].to_list() == frame["reported_cost"].to_list()
     assert after["correction"].to_list() == ["billed in full", "bill 17", "refunded in part"]
@@ -62,20 +63,20 @@ def test_a_confirmed_cost_is_paid_in_all_accounts_and_shown_with_its_note(tmp_pa
     row = costs(after).row(0, named=True)
     assert (row["uncertain"], row["corrected"], row["at_most"]) == (0, 3, 0)
     assert spent(after) == pytest.approx(held(path))
-    rows = corrections(path).select("author", "attempt", "model", "before", "after").rows()
+    rows = corrections(SqliteLedger(path)).select("author", "attempt", "model", "before", "after").rows()
     assert rows == [
         ("mori", 1, "m", None, pytest.approx(worst)), ("mori", 2, "m", None, 0.001), ("osei", 3, "m", 0.25, 0.2),
     ]  # fmt: skip
-    assert state(path) != before  # the asset of the accounts is stale
+    assert SqliteLedger(path).state() != before  # the asset of the accounts is stale
 
 
 def test_a_correction_can_be_corrected_and_never_changed(tmp_path: Path) -> None:
     path = tmp_path / "ledger"
     paid(path, (PRICED, DROPPED))
-    correct(path, [1], 0, "mori", "not billed")
-    correct(path, [1], 0.5, "mori", "billed after all")
-    assert attempts(path)["correction"].to_list() == ["billed after all"]
-    assert corrections(path)["note"].to_list() == ["not billed", "billed after all"]
+    correct(SqliteLedger(path), [1], 0, "mori", "not billed")
+    correct(SqliteLedger(path), [1], 0.5, "mori", "billed after all")
+    assert SqliteLedger(path).attempts()["correction"].to_list() == ["billed after all"]
+    assert corrections(SqliteLedger(path))["note"].to_list() == ["not billed", "billed after all"]
     assert held(path) == 0.5
     with closing(sqlite3.connect(path)) as connection:
         for statement in ("UPDATE correction SET note = ''", "DELETE FROM correction"):
@@ -100,25 +101,25 @@ def test_a_faulty_correction_changes_nothing(
     paid(path, (PRICED, DROPPED), (PRICED, REPORTED), (UNPRICED, DROPPED))
     before = accounts(path)
     with pytest.raises(BadInput, match=message):
-        correct(path, numbers, cost, "mori", note)
-    assert (accounts(path), len(corrections(path))) == (before, 0)
+        correct(SqliteLedger(path), numbers, cost, "mori", note)
+    assert (accounts(path), len(corrections(SqliteLedger(path)))) == (before, 0)
 
 
 def test_a_call_in_flight_is_left_alone_and_that_of_a_dead_process_becomes_uncertain(tmp_path: Path) -> None:
     path = tmp_path / "ledger"
 
     async def main() -> pl.DataFrame:
-        with Ledger(path, "run", Budget()) as ledger:
+        with SqliteLedger(path).session("run", Budget()) as ledger:
             await ledger.claim(LATER)
             with pytest.raises(BadInput, match="1: is in flight; wait until its run has ended"):
-                correct(path, [1], 0, "mori", "bill")
-            return uncertain(path)
+                correct(SqliteLedger(path), [1], 0, "mori", "bill")
+            return uncertain(SqliteLedger(path))
 
     assert asyncio.run(main()).is_empty()
     with closing(sqlite3.connect(path)) as connection, connection:  # as if the process had been killed
         connection.execute("UPDATE attempt SET outcome = NULL, session = 'killed'")
         connection.execute("INSERT INTO session VALUES ('killed', 'run', 0)")
-    assert uncertain(path)["outcome"].to_list() == ["uncertain"]
+    assert uncertain(SqliteLedger(path))["outcome"].to_list() == ["uncertain"]
 
 
 def test_the_commands_list_release_and_confirm(home: Path) -> None:

@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 from benchmark_assets.accounts.costs import against_caps, costs, room, spent
-from resources.provider.ledger import Ledger, attempts
 from resources.provider.question import Question
 from resources.provider.reading import TIMEOUT, Raw, read
 from resources.provider.registry import Budget, Model, Price, Registry
+from resources.provider.sqlite_ledger import SqliteLedger
 from tests.provider.support import model, question
 
 URL = "http://127.0.0.1:1/v1"
@@ -38,7 +38,7 @@ def asked(path: Path, calls: Sequence[tuple[Question, Raw | None]]) -> pl.DataFr
     """Attempts of a ledger in which these questions got these replies; None is in flight when the session ends."""
 
     async def main() -> None:
-        with Ledger(path, "run", Budget()) as ledger:
+        with SqliteLedger(path).session("run", Budget()) as ledger:
             for each, raw in calls:
                 attempt = await ledger.claim(each)
                 if raw is not None:
@@ -47,7 +47,7 @@ def asked(path: Path, calls: Sequence[tuple[Question, Raw | None]]) -> pl.DataFr
             await ledger.drained()
 
     asyncio.run(main())
-    return attempts(path)
+    return SqliteLedger(path).attempts()
 
 
 def only(frame: pl.DataFrame) -> dict[str, Any]:
@@ -96,13 +96,13 @@ def test_a_call_under_way_is_counted_and_not_yet_uncertain(tmp_path: Path) -> No
     path = tmp_path / "ledger"
 
     async def main() -> pl.DataFrame:
-        with Ledger(path, "run", Budget()) as ledger:
+        with SqliteLedger(path).session("run", Budget()) as ledger:
             await ledger.claim(question(PRICED, 1))
-            return attempts(path)
+            return SqliteLedger(path).attempts()
 
     row = only(asyncio.run(main()))
     assert (row["calls"], row["replies"], row["uncertain"]) == (1, 0, 0)
-    row = only(attempts(path))
+    row = only(SqliteLedger(path).attempts())
     assert (row["calls"], row["uncertain"]) == (1, 1)
 
 
@@ -197,10 +197,10 @@ def test_a_call_under_way_is_spent_at_its_worst_case(tmp_path: Path) -> None:
     path, calls = tmp_path / "ledger", [question(PRICED, number) for number in (1, 2)]
 
     async def main() -> float:
-        with Ledger(path, "run", Budget()) as ledger:
+        with SqliteLedger(path).session("run", Budget()) as ledger:
             for each in calls:
                 await ledger.claim(each)
-            return spent(attempts(path))
+            return spent(SqliteLedger(path).attempts())
 
     assert asyncio.run(main()) == pytest.approx(reserved(*calls))
 

@@ -34,7 +34,7 @@ from benchmark_assets.adjudication.labels import (
 from benchmark_assets.translation.systems import language_names
 from resources.provider.asking import TRIES, TRIES_OF_LENGTH, Template, Verdict, insist
 from resources.provider.client import opened
-from resources.provider.ledger import Ledger, attempts
+from resources.provider.ledger import Ledger
 from tests.provider.server import VALID as SAID
 from tests.provider.server import Server, dumps
 from tests.provider.support import NO_BUDGET, model
@@ -53,9 +53,9 @@ def template(url: str, **endpoint: Any) -> Template[Opinion]:
     return judging(model(url, endpoint), language_names("la", "en"))
 
 
-def judged(server: Server, ledger: Path, item: Mapping[str, Any] = ITEM) -> Verdict[Opinion]:
+def judged(server: Server, ledger: Ledger, item: Mapping[str, Any] = ITEM) -> Verdict[Opinion]:
     async def ask() -> Verdict[Opinion]:
-        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+        async with opened(ledger.session("run", NO_BUDGET)) as client:
             return await insist(client.ask, template(server.url), item)
 
     vote = asyncio.run(ask())
@@ -78,23 +78,25 @@ def says(server: Server, *contents: str | Mapping[str, Any], **settings: Any) ->
     server.configure(answer="judge", judgements={"m": texts} if texts else {}, **settings)
 
 
-def test_a_good_answer_is_taken_as_it_stands(server: Server, ledger: Path) -> None:
+def test_a_good_answer_is_taken_as_it_stands(server: Server, ledger: Ledger) -> None:
     says(server, ERROR)
     vote = judged(server, ledger)
     assert judgement(vote) == JUDGED
     assert words(vote) == ("It is slower.", "“currit”", "walks", "runs")
     assert (vote.asked, vote.parsing) == (1, "strict")
-    assert attempts(ledger)["key"].to_list() == [vote.call]
+    assert ledger.attempts()["key"].to_list() == [vote.call]
 
 
-def test_a_good_answer_is_asked_for_once_in_all_runs(server: Server, ledger: Path) -> None:
+def test_a_good_answer_is_asked_for_once_in_all_runs(server: Server, ledger: Ledger) -> None:
     says(server, ERROR)
     assert judged(server, ledger) == judged(server, ledger)
     assert len(server.log()) == 1
 
 
 @pytest.mark.parametrize("fault", ["fenced", "trailing_comma"])
-def test_an_answer_in_markdown_or_with_a_slip_is_repaired_and_marked(server: Server, ledger: Path, fault: str) -> None:
+def test_an_answer_in_markdown_or_with_a_slip_is_repaired_and_marked(
+    server: Server, ledger: Ledger, fault: str
+) -> None:
     says(server, ERROR, script=[fault])
     vote = judged(server, ledger)
     assert (judgement(vote), vote.asked, vote.parsing) == (JUDGED, 1, "repaired")
@@ -111,21 +113,21 @@ def test_an_answer_in_markdown_or_with_a_slip_is_repaired_and_marked(server: Ser
     ],
 )
 def test_case_blanks_and_what_nobody_asked_for_do_not_matter(
-    server: Server, ledger: Path, changes: dict[str, Any]
+    server: Server, ledger: Ledger, changes: dict[str, Any]
 ) -> None:
     says(server, ERROR | changes)
     vote = judged(server, ledger)
     assert (judgement(vote), vote.asked) == (JUDGED, 1)
 
 
-def test_words_may_be_missing_or_no_text(server: Server, ledger: Path) -> None:
+def test_words_may_be_missing_or_no_text(server: Server, ledger: Ledger) -> None:
     said = {key: value for key, value in ERROR.items() if key not in WORDS[:2]}
     says(server, said | {"problem_phrase": ["walks"], "suggested_correction": "runs \ud800"})
     vote = judged(server, ledger)
     assert (judgement(vote), words(vote), vote.asked) == (JUDGED, ("", "", "", "runs ?"), 1)
 
 
-def test_flags_may_be_missing(server: Server, ledger: Path) -> None:
+def test_flags_may_be_missing(server: Server, ledger: Ledger) -> None:
     says(server, {key: value for key, value in ERROR.items() if not key.startswith("is_")})
     assert judgement(judged(server, ledger)) == JUDGED
 
@@ -152,15 +154,15 @@ UNUSABLE: dict[str, tuple[str | dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", UNUSABLE)
-def test_an_answer_that_is_none_is_asked_for_again(server: Server, ledger: Path, name: str) -> None:
+def test_an_answer_that_is_none_is_asked_for_again(server: Server, ledger: Ledger, name: str) -> None:
     says(server, UNUSABLE[name][0], ERROR)
     vote = judged(server, ledger)
     assert (judgement(vote), vote.asked, vote.parsing) == (JUDGED, 2, "strict")
-    assert attempts(ledger)["key"].to_list()[-1] == vote.call
+    assert ledger.attempts()["key"].to_list()[-1] == vote.call
 
 
 @pytest.mark.parametrize("name", UNUSABLE)
-def test_a_judge_that_never_answers_abstains_with_the_last_reason(server: Server, ledger: Path, name: str) -> None:
+def test_a_judge_that_never_answers_abstains_with_the_last_reason(server: Server, ledger: Ledger, name: str) -> None:
     content, reason = UNUSABLE[name]
     says(server, *[{"label": "first"}] * (TRIES - 1), content)
     vote = judged(server, ledger)
@@ -171,7 +173,7 @@ def test_a_judge_that_never_answers_abstains_with_the_last_reason(server: Server
     assert server.log() == []
 
 
-def test_a_judge_that_answers_at_last_has_voted(server: Server, ledger: Path) -> None:
+def test_a_judge_that_answers_at_last_has_voted(server: Server, ledger: Ledger) -> None:
     says(server, *["no"] * (TRIES - 1), ERROR)
     vote = judged(server, ledger)
     assert (judgement(vote), vote.asked) == (JUDGED, TRIES)
@@ -180,7 +182,7 @@ def test_a_judge_that_answers_at_last_has_voted(server: Server, ledger: Path) ->
 @pytest.mark.parametrize(
     ("fault", "words"), [("refusal", "I cannot help with that."), ("content_filter", "stopped by a content filter")]
 )
-def test_a_refusal_is_an_abstention_at_once(server: Server, ledger: Path, fault: str, words: str) -> None:
+def test_a_refusal_is_an_abstention_at_once(server: Server, ledger: Ledger, fault: str, words: str) -> None:
     says(server, ERROR, script=[fault])
     vote = judged(server, ledger)
     assert (vote.abstention, vote.asked) == (f"refused: {words}", 1)
@@ -188,7 +190,9 @@ def test_a_refusal_is_an_abstention_at_once(server: Server, ledger: Path, fault:
     assert len(server.log()) == 1
 
 
-def test_a_judge_that_reaches_the_limit_of_tokens_is_not_paid_for_more_than_twice(server: Server, ledger: Path) -> None:
+def test_a_judge_that_reaches_the_limit_of_tokens_is_not_paid_for_more_than_twice(
+    server: Server, ledger: Ledger
+) -> None:
     says(server, ERROR, script=["prose", "length", "ok", "length"], cut_at=0.02)
     assert judged(server, ledger).asked == 3
     says(server, ERROR, rates={"length": 1.0}, cut_at=0.02)
@@ -197,26 +201,26 @@ def test_a_judge_that_reaches_the_limit_of_tokens_is_not_paid_for_more_than_twic
 
 
 @pytest.mark.parametrize("fault", ["length", "cut", "cut_chunked"])
-def test_a_judgement_that_was_complete_before_the_cut_counts(server: Server, ledger: Path, fault: str) -> None:
+def test_a_judgement_that_was_complete_before_the_cut_counts(server: Server, ledger: Ledger, fault: str) -> None:
     says(server, ERROR | {"suggested_correction": "runs " * 200}, script=[fault], cut_at=0.8)
     vote = judged(server, ledger)
     assert (judgement(vote), words(vote), vote.asked) == (JUDGED, ("It is slower.", "“currit”", "walks", ""), 1)
     assert vote.parsing == "prefix"
 
 
-def test_a_call_that_fails_is_an_error_and_asked_again_later(server: Server, ledger: Path) -> None:
+def test_a_call_that_fails_is_an_error_and_asked_again_later(server: Server, ledger: Ledger) -> None:
     says(server, ERROR, script=["bad_request"])
     vote = judged(server, ledger)
     assert "rejected" in str(vote.error)
     assert judgement(judged(server, ledger)) == JUDGED
 
 
-def test_a_recording_that_lacks_the_question_is_the_error_of_the_case(ledger: Path) -> None:
-    recording = ledger.with_name("recording.jsonl")
+def test_a_recording_that_lacks_the_question_is_the_error_of_the_case(ledger: Ledger, tmp_path: Path) -> None:
+    recording = tmp_path / "recording.jsonl"
     recording.write_text("", encoding="utf-8")
 
     async def ask() -> Verdict[Opinion]:
-        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+        async with opened(ledger.session("run", NO_BUDGET)) as client:
             return await insist(client.ask, template("", recording=recording), ITEM)
 
     assert "contains no reply" in str(asyncio.run(ask()).error)

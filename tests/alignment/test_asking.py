@@ -31,8 +31,9 @@ from resources import prompts
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.client import opened
-from resources.provider.ledger import Ledger, attempts
+from resources.provider.ledger import Ledger
 from resources.provider.provider import Provider
+from resources.provider.sqlite_ledger import SqliteLedger
 from tests.provider.server import Server
 from tests.provider.support import NO_BUDGET, model
 
@@ -54,12 +55,12 @@ def task(server: Server, **endpoint: str) -> Task:
     return Task(model(server.url, endpoint), prompts.load("align"), "Latin", "English", PROSE)
 
 
-def aligned(server: Server, ledger: Path, **settings: Any) -> dict[str, Extracted]:
+def aligned(server: Server, ledger: Ledger, **settings: Any) -> dict[str, Extracted]:
     """What came of the batch, by segment, where the server answers rightly but for its settings."""
     server.configure(answers=RIGHT | settings.pop("answers", {}), **settings)
 
     async def ask() -> list[Extracted]:
-        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+        async with opened(ledger.session("run", NO_BUDGET)) as client:
             return await align(client.ask, task(server), SEGMENTS)
 
     found = asyncio.run(ask())
@@ -83,41 +84,43 @@ def asked(server: Server) -> list[list[str]]:
     return [seen.keys for seen in server.log()]
 
 
-def test_a_good_reply_is_taken_as_it_stands_and_null_is_an_answer(server: Server, ledger: Path) -> None:
+def test_a_good_reply_is_taken_as_it_stands_and_null_is_an_answer(server: Server, ledger: Ledger) -> None:
     found = aligned(server, ledger)
     assert texts(found) == RIGHT
     assert parsings(found) == ["strict"] * 4
     assert asked(server) == [ALL]
-    (key,) = attempts(ledger)["key"]
+    (key,) = ledger.attempts()["key"]
     assert {each.call for each in found.values()} == {key}
-    assert attempts(ledger)["purpose"].to_list() == ["align"]
+    assert ledger.attempts()["purpose"].to_list() == ["align"]
 
 
-def test_a_good_reply_is_asked_for_once_in_all_runs(server: Server, ledger: Path) -> None:
+def test_a_good_reply_is_asked_for_once_in_all_runs(server: Server, ledger: Ledger) -> None:
     assert aligned(server, ledger) == aligned(server, ledger)
     assert asked(server) == [ALL]
 
 
-def test_a_blank_text_is_null(server: Server, ledger: Path) -> None:
+def test_a_blank_text_is_null(server: Server, ledger: Ledger) -> None:
     assert texts(aligned(server, ledger, answers={SECOND: " \n"})) == {**RIGHT, SECOND: None}
     assert asked(server) == [ALL]
 
 
 @pytest.mark.parametrize("fault", ["missing_key", "renamed_key", "wrong_type", "duplicate_key"])
 def test_of_a_reply_that_spoils_one_key_only_this_one_is_asked_for_again(
-    server: Server, ledger: Path, fault: str
+    server: Server, ledger: Ledger, fault: str
 ) -> None:
     assert texts(aligned(server, ledger, script=[fault])) == RIGHT
     assert asked(server) == [ALL, [LAST]]
 
 
-def test_an_id_that_nobody_asked_for_is_left_out(server: Server, ledger: Path) -> None:
+def test_an_id_that_nobody_asked_for_is_left_out(server: Server, ledger: Ledger) -> None:
     assert texts(aligned(server, ledger, script=["extra_key"])) == RIGHT
     assert asked(server) == [ALL]
 
 
 @pytest.mark.parametrize("fault", ["fenced", "trailing_comma"])
-def test_a_whole_object_that_is_no_strict_json_is_repaired_and_marked(server: Server, ledger: Path, fault: str) -> None:
+def test_a_whole_object_that_is_no_strict_json_is_repaired_and_marked(
+    server: Server, ledger: Ledger, fault: str
+) -> None:
     found = aligned(server, ledger, script=[fault])
     assert texts(found) == RIGHT
     assert parsings(found) == ["repaired"] * 4
@@ -125,7 +128,7 @@ def test_a_whole_object_that_is_no_strict_json_is_repaired_and_marked(server: Se
 
 @pytest.mark.parametrize(("cut_at", "whole"), [(0.35, 1), (0.6, 2), (0.75, 3)])
 def test_of_a_reply_that_reaches_the_limit_what_was_complete_is_taken_and_the_rest_asked_for(
-    server: Server, ledger: Path, cut_at: float, whole: int
+    server: Server, ledger: Ledger, cut_at: float, whole: int
 ) -> None:
     found = aligned(server, ledger, script=["length"], cut_at=cut_at)
     assert texts(found) == RIGHT
@@ -136,7 +139,7 @@ def test_of_a_reply_that_reaches_the_limit_what_was_complete_is_taken_and_the_re
 @pytest.mark.parametrize("cut_at", [0.3, 0.4, 0.5, 0.6])
 @pytest.mark.parametrize("fault", ["cut", "cut_chunked"])
 def test_of_a_reply_whose_connection_breaks_nothing_is_taken_that_is_not_whole(
-    server: Server, ledger: Path, fault: str, cut_at: float
+    server: Server, ledger: Ledger, fault: str, cut_at: float
 ) -> None:
     found = aligned(server, ledger, script=[fault], cut_at=cut_at)
     assert texts(found) == RIGHT
@@ -145,13 +148,13 @@ def test_of_a_reply_whose_connection_breaks_nothing_is_taken_that_is_not_whole(
 
 
 def test_a_reply_that_reaches_the_limit_with_nothing_complete_is_asked_for_in_halves(
-    server: Server, ledger: Path
+    server: Server, ledger: Ledger
 ) -> None:
     assert texts(aligned(server, ledger, script=["length"], cut_at=0.1)) == RIGHT
     assert asked(server) == [ALL, [FIRST, SECOND], [THIRD, LAST]]
 
 
-def test_where_every_reply_reaches_the_limit_the_questions_come_to_an_end(server: Server, ledger: Path) -> None:
+def test_where_every_reply_reaches_the_limit_the_questions_come_to_an_end(server: Server, ledger: Ledger) -> None:
     found = aligned(server, ledger, rates={"length": 1}, cut_at=0.05)
     assert all("cut off (length)" in str(each.error) for each in found.values())
     assert asked(server) == [ALL, [FIRST, SECOND], [FIRST], [SECOND], [THIRD, LAST], [THIRD], [LAST]]
@@ -161,7 +164,7 @@ def test_where_every_reply_reaches_the_limit_the_questions_come_to_an_end(server
     ("fault", "reason"), [("refusal", "I cannot help with that."), ("content_filter", "stopped by a content filter")]
 )
 def test_a_refusal_is_the_error_of_every_segment_and_is_kept(
-    server: Server, ledger: Path, fault: str, reason: str
+    server: Server, ledger: Ledger, fault: str, reason: str
 ) -> None:
     found = aligned(server, ledger, by_key={SECOND: fault})
     assert {each.error for each in found.values()} == {f"refused: {reason}"}
@@ -171,7 +174,7 @@ def test_a_refusal_is_the_error_of_every_segment_and_is_kept(
 
 @pytest.mark.parametrize(("fault", "reason"), [("bad_request", "rejected"), ("context_length", "context length is")])
 def test_a_call_that_fails_is_the_error_of_every_segment_until_the_next_run(
-    server: Server, ledger: Path, fault: str, reason: str
+    server: Server, ledger: Ledger, fault: str, reason: str
 ) -> None:
     found = aligned(server, ledger, script=[fault])
     assert all(reason in str(each.error) for each in found.values())
@@ -182,13 +185,15 @@ def test_a_call_that_fails_is_the_error_of_every_segment_until_the_next_run(
 
 @pytest.mark.parametrize("fault", ["prose", "cut_with_stop"])
 def test_a_reply_of_which_nothing_can_be_taken_is_asked_for_a_few_times(
-    server: Server, ledger: Path, fault: str
+    server: Server, ledger: Ledger, fault: str
 ) -> None:
     assert texts(aligned(server, ledger, script=[fault] * (TRIES - 1))) == RIGHT
     assert asked(server) == [ALL] * TRIES
 
 
-def test_replies_of_which_nothing_can_ever_be_taken_are_an_error_with_the_reason(server: Server, ledger: Path) -> None:
+def test_replies_of_which_nothing_can_ever_be_taken_are_an_error_with_the_reason(
+    server: Server, ledger: Ledger
+) -> None:
     found = aligned(server, ledger, rates={"prose": 1})
     assert all("no JSON" in str(each.error) for each in found.values())
     assert asked(server) == [ALL] * TRIES
@@ -196,7 +201,7 @@ def test_replies_of_which_nothing_can_ever_be_taken_are_an_error_with_the_reason
 
 @pytest.mark.parametrize(("fault", "reason"), [("missing_key", "keys missing: ['d1:2.1']"), ("wrong_type", "neither")])
 def test_a_segment_that_is_never_answered_leaves_the_others_their_texts(
-    server: Server, ledger: Path, fault: str, reason: str
+    server: Server, ledger: Ledger, fault: str, reason: str
 ) -> None:
     found = aligned(server, ledger, by_key={LAST: fault})
     assert reason in str(found.pop(LAST).error)
@@ -204,7 +209,7 @@ def test_a_segment_that_is_never_answered_leaves_the_others_their_texts(
     assert asked(server) == [ALL, *[[LAST]] * TRIES]
 
 
-def test_a_stop_amid_a_batch_keeps_what_was_answered_before(server: Server, ledger: Path) -> None:
+def test_a_stop_amid_a_batch_keeps_what_was_answered_before(server: Server, ledger: Ledger) -> None:
     found = aligned(server, ledger, script=["missing_key", "no_credit"])
     assert "no credit" in str(found.pop(LAST).error)
     assert texts(found) == {key: RIGHT[key] for key in (FIRST, SECOND, THIRD)}
@@ -314,7 +319,7 @@ class Deployment:
         return ModelAligner(provider, provider.model("ours"))
 
     def paid(self) -> float:
-        return float(attempts(self.folder / "ledger.sqlite")["cost"].sum())
+        return float(SqliteLedger(self.folder / "ledger.sqlite").attempts()["cost"].sum())
 
 
 @pytest.fixture

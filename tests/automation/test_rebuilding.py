@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from benchmark_assets.automation import rebuilding, runs
 from resources.identity import LAG, Mark, Marks, faults
-from resources.provider.ledger import attempts, connect
+from resources.provider.sqlite_ledger import SqliteLedger, connect
 from resources.warehouse import Warehouse
 from tests.processes import here
 from tests.resources.test_backups import answer, assert_equal, contents
@@ -109,7 +109,7 @@ def test_a_harmed_home_names_the_fault_and_is_mended(
     part: str,
     fault: str,
 ) -> None:
-    undisturbed, spent = contents(warehouse), attempts(home / "ledger.sqlite")["asked", "cost", "model"]
+    undisturbed, spent = contents(warehouse), SqliteLedger(home / "ledger.sqlite").attempts()["asked", "cost", "model"]
     by_hand(warehouse.name).close()
     with closing(sqlite3.connect(home / "ledger.sqlite")) as ledger:
         ledger.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -131,7 +131,7 @@ def test_a_harmed_home_names_the_fault_and_is_mended(
     else:
         without = {"run_id", "updated_at", *({"call", "fingerprint"} if part == "ledger.sqlite" else ())}
         assert_equal(found, undisturbed, *without)
-    assert attempts(home / "ledger.sqlite")["asked", "cost", "model"].equals(spent)
+    assert SqliteLedger(home / "ledger.sqlite").attempts()["asked", "cost", "model"].equals(spent)
     by_hand(warehouse.name).close()
     assert "sound" in here(home, "verify").stdout
 

@@ -18,8 +18,8 @@ from benchmark_assets.translation.asking import Output, Passages, translate, tra
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.provider.client import each, opened
-from resources.provider.ledger import Ledger, attempts
 from resources.provider.registry import Model
+from resources.provider.sqlite_ledger import SqliteLedger
 from tests.provider.server import Server, serve
 from tests.provider.support import NO_BUDGET, NoLedger, model, question
 
@@ -51,7 +51,7 @@ def test_the_ledger_costs_less_than_15_percent(server: Server, tmp_path: Path, f
     without, with_it = [], []
     for turn in range(turns):  # by turns, for the machine is not equally fast at all times
         without.append(asyncio.run(calls_a_second(NoLedger(), asked, calls)))
-        ledger = Ledger(tmp_path / f"{turn}.sqlite", "run", NO_BUDGET)
+        ledger = SqliteLedger(tmp_path / f"{turn}.sqlite").session("run", NO_BUDGET)
         with_it.append(asyncio.run(calls_a_second(ledger, asked, calls)))
     ratio = statistics.median(with_it) / statistics.median(without)
     print(
@@ -66,7 +66,7 @@ def test_memory_is_flat_over_many_calls(server: Server, tmp_path: Path, full: bo
     asked, sizes, calls = model(server.url), list[float](), 50_000 if full else 200
 
     async def ask_all() -> None:
-        async with opened(Ledger(tmp_path / "ledger.sqlite", "run", NO_BUDGET)) as client:
+        async with opened(SqliteLedger(tmp_path / "ledger.sqlite").session("run", NO_BUDGET)) as client:
             answered = 0
             async for _ in each(lambda n: client.ask(question(asked, n, 10, FILLER)), range(calls), 2 * IN_FLIGHT):
                 answered += 1
@@ -94,12 +94,12 @@ def test_in_a_storm_everything_completes_and_under_1_percent_of_what_was_paid_is
         f"d{number}": {f"d{number}:{i}": f"Sententia {number} {i}: {2 * FILLER}." for i in range(size)}
         for number in range(turns * batches)
     }
-    ledger = tmp_path / "ledger.sqlite"
+    ledger = SqliteLedger(tmp_path / "ledger.sqlite")
     outputs: list[Output] = []
     paid = requests = timeouts = 0
 
     async def ask_all(template: Passages, asked: list[dict[str, str]]) -> None:
-        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+        async with opened(ledger.session("run", NO_BUDGET)) as client:
             async for some in each(lambda batch: translate(client.ask, template, batch), asked, 2 * IN_FLIGHT):
                 outputs.extend(some)
 
@@ -122,6 +122,6 @@ def test_in_a_storm_everything_completes_and_under_1_percent_of_what_was_paid_is
     )
     wanted = {key: f"EN: {text}" for batch in passages.values() for key, text in batch.items()}
     assert {output.passage: output.text for output in outputs} == wanted
-    assert len(attempts(ledger).filter(pl.col("outcome").is_null())) == 0
+    assert len(ledger.attempts().filter(pl.col("outcome").is_null())) == 0
     if full and size == 20:
         assert unused < 0.01 * paid

@@ -14,7 +14,6 @@ from benchmark_assets.error_spans.judging import CATEGORIES, WEIGHTS, SpanVotes,
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.studies.study import CALLS
 from resources.provider.asking import TRIES
-from resources.provider.ledger import attempts
 from resources.warehouse import Replacement
 from tests.pairwise.arena import FIRST, OUTPUTS, SECOND, THIRD, Arena, write_judges
 from tests.provider.server import Server, dumps
@@ -254,7 +253,7 @@ def test_only_changed_outputs_are_asked_about_again(arena: Arena, server: Server
     ]
     calls = arena.warehouse.read(CALLS, pl.DataFrame({"study": ["span_vote"]}))
     assert calls.select("passage", "item").rows() == [(passage, judge) for passage in PASSAGES for judge in JUDGES]
-    assert set(calls["call"]) == set(attempts(arena.provider.ledger)["key"])
+    assert set(calls["call"]) == set(arena.provider.ledger.attempts()["key"])
 
     assert stale(arena) == []
     arena.row("span_vote")

@@ -36,9 +36,9 @@ def item_of(seen: Seen) -> Any:
     return json.loads(seen.body["messages"][-1]["content"])
 
 
-def output(ledger: Path, request: Request) -> Output:
+def output(ledger: Ledger, request: Request) -> Output:
     async def ask() -> list[Output]:
-        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+        async with opened(ledger.session("run", NO_BUDGET)) as client:
             return await request.outputs(client.ask)
 
     (found,) = asyncio.run(ask())
@@ -62,7 +62,7 @@ def judged(server: Server, *contents: Mapping[str, Any] | str, **settings: Any) 
     server.configure(answer="judge", judgements={"m": said}, keep_bodies=True, **settings)
 
 
-def test_a_chunk_is_asked_for_with_its_contexts_and_its_glossary(server: Server, ledger: Path) -> None:
+def test_a_chunk_is_asked_for_with_its_contexts_and_its_glossary(server: Server, ledger: Ledger) -> None:
     judged(server, SAID)
     found = output(ledger, chunk(server, structured="schema"))
     assert (found.text, found.parsing, found.error) == (SAID["translation"], "strict", None)
@@ -88,7 +88,7 @@ def test_a_chunk_is_asked_for_with_its_contexts_and_its_glossary(server: Server,
     ],
 )
 def test_a_reply_without_a_translation_is_asked_for_again_and_no_longer_than_it_pays(
-    server: Server, ledger: Path, script: list[str], contents: list[Any], asked: int, text: str | None, said: str
+    server: Server, ledger: Ledger, script: list[str], contents: list[Any], asked: int, text: str | None, said: str
 ) -> None:
     judged(server, *contents, script=script)
     found = output(ledger, chunk(server))
@@ -96,14 +96,14 @@ def test_a_reply_without_a_translation_is_asked_for_again_and_no_longer_than_it_
     assert said in (found.error or "")
 
 
-def test_a_refused_chunk_is_a_result(server: Server, ledger: Path) -> None:
+def test_a_refused_chunk_is_a_result(server: Server, ledger: Ledger) -> None:
     judged(server, SAID, script=["refusal"])
     found = output(ledger, chunk(server))
     assert (found.refusal, found.text, found.error) == ("I cannot help with that.", None, None)
     assert len(server.log()) == 1
 
 
-def test_lines_are_asked_for_alone_and_joined_as_they_stood(server: Server, ledger: Path) -> None:
+def test_lines_are_asked_for_alone_and_joined_as_they_stood(server: Server, ledger: Ledger) -> None:
     server.configure(keep_bodies=True, answers={"cat:1.4": "I am\n a cat."}, script=["ok", "fenced"])
     found = output(ledger, lines(server))
     assert found.text == "EN: 吾輩は猫である。\n\nEN: 名前は「まだ」無い。\nI am a cat."
@@ -114,7 +114,7 @@ def test_lines_are_asked_for_alone_and_joined_as_they_stood(server: Server, ledg
 
 
 def test_of_a_line_that_fails_the_chunk_has_the_error_and_a_retry_asks_for_what_is_missing(
-    server: Server, ledger: Path
+    server: Server, ledger: Ledger
 ) -> None:
     server.configure(by_key={"cat:1.3": "bad_request"})
     found = output(ledger, lines(server))
@@ -126,7 +126,7 @@ def test_of_a_line_that_fails_the_chunk_has_the_error_and_a_retry_asks_for_what_
     assert [seen.keys for seen in server.log()] == [["cat:1.3"], ["cat:1.4"]]
 
 
-def test_of_a_line_that_is_refused_the_chunk_has_the_refusal(server: Server, ledger: Path) -> None:
+def test_of_a_line_that_is_refused_the_chunk_has_the_refusal(server: Server, ledger: Ledger) -> None:
     server.configure(by_key={"cat:1.3": "refusal"})
     found = output(ledger, lines(server))
     assert (found.text, found.refusal) == (None, "I cannot help with that.")

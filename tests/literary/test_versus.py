@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,9 +23,9 @@ TERM = {"term": "清", "translation": "Kiyo", "gender": "feminine"}
 CONTEXT = {"previous": "前", "source": "清は泣いた。", "next": "後", "glossary": [TERM]}
 
 
-def preferred(server: Server, ledger: Path, *aspects: str) -> list[Verdict[Preference]]:
+def preferred(server: Server, ledger: Ledger, *aspects: str) -> list[Verdict[Preference]]:
     async def ask() -> list[Verdict[Preference]]:
-        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+        async with opened(ledger.session("run", NO_BUDGET)) as client:
             template = versus(model(server.url), language_names("ja", "en"))
             items = [shown(CONTEXT, "Kiyo cried.", "Kiyo wept.", aspect) for aspect in aspects]
             return [await insist(client.ask, template, item) for item in items]
@@ -34,7 +33,9 @@ def preferred(server: Server, ledger: Path, *aspects: str) -> list[Verdict[Prefe
     return asyncio.run(ask())
 
 
-def test_the_judge_sees_source_context_glossary_texts_and_aspect_and_nothing_else(server: Server, ledger: Path) -> None:
+def test_the_judge_sees_source_context_glossary_texts_and_aspect_and_nothing_else(
+    server: Server, ledger: Ledger
+) -> None:
     server.configure(answer="judge", keep_bodies=True)
     preferred(server, ledger, *ASPECTS)
     bodies = [seen.body["messages"] for seen in server.log() if seen.body]
@@ -67,7 +68,9 @@ def test_other_words_are_no_preference(better: Any) -> None:
         read_preference({"better": better})
 
 
-def test_an_answer_that_is_none_is_asked_for_again_and_a_refusal_is_an_abstention(server: Server, ledger: Path) -> None:
+def test_an_answer_that_is_none_is_asked_for_again_and_a_refusal_is_an_abstention(
+    server: Server, ledger: Ledger
+) -> None:
     server.configure(answer="judge", judgements={"m": [prefers("both"), prefers("B")]})
     (told,) = preferred(server, ledger, "prose")
     assert (told.value, told.asked) == (("B", "So it is."), 2)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from benchmark_assets.pairwise.matches import match
 from resources import prompts
 from resources.provider.asking import TRIES, TRIES_OF_LENGTH, Verdict
 from resources.provider.client import opened
-from resources.provider.ledger import Ledger, attempts
+from resources.provider.ledger import Ledger
 from tests.provider.server import Server
 from tests.provider.support import NO_BUDGET, model
 
@@ -23,9 +22,9 @@ SAID = {"analysis": "B has the aspect.", "summary": "B is closer.", "answer": "B
 BLANKS = st.text(st.sampled_from(" \t\n\u3000\u00a0"))
 
 
-def compared(server: Server, ledger: Path, pair: Contenders = PAIR) -> Verdict[Side]:
+def compared(server: Server, ledger: Ledger, pair: Contenders = PAIR) -> Verdict[Side]:
     async def ask() -> Verdict[Side]:
-        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+        async with opened(ledger.session("run", NO_BUDGET)) as client:
             template = comparing(model(server.url), ("la", "en"))
             return await match(("m", "p"), "set", "anchor", "A", template, pair).verdict(client.ask)
 
@@ -40,16 +39,16 @@ def says(server: Server, *contents: str | dict[str, Any], **settings: Any) -> No
     server.configure(answer="judge", judgements={"m": texts} if texts else {}, **settings)
 
 
-def test_the_letter_is_the_winner_and_the_call_is_in_the_ledger(server: Server, ledger: Path) -> None:
+def test_the_letter_is_the_winner_and_the_call_is_in_the_ledger(server: Server, ledger: Ledger) -> None:
     says(server, SAID)
     outcome = compared(server, ledger)
     assert (outcome.value, outcome.asked) == ("B", 1)
-    assert attempts(ledger)["key"].to_list() == [outcome.call]
+    assert ledger.attempts()["key"].to_list() == [outcome.call]
     assert compared(server, ledger) == outcome
     assert len(server.log()) == 1
 
 
-def test_the_judge_sees_source_and_texts_in_their_order_and_languages_by_name(server: Server, ledger: Path) -> None:
+def test_the_judge_sees_source_and_texts_in_their_order_and_languages_by_name(server: Server, ledger: Ledger) -> None:
     server.configure(answer="judge", keep_bodies=True)
     compared(server, ledger)
     compared(server, ledger, Contenders(PAIR.source, PAIR.translation_b, PAIR.translation_a))
@@ -62,46 +61,46 @@ def test_the_judge_sees_source_and_texts_in_their_order_and_languages_by_name(se
 
 
 @pytest.mark.parametrize("fault", ["fenced", "trailing_comma"])
-def test_an_answer_in_markdown_or_with_a_slip_counts(server: Server, ledger: Path, fault: str) -> None:
+def test_an_answer_in_markdown_or_with_a_slip_counts(server: Server, ledger: Ledger, fault: str) -> None:
     says(server, SAID, script=[fault])
     outcome = compared(server, ledger)
     assert (outcome.value, outcome.asked) == ("B", 1)
 
 
 @pytest.mark.parametrize("answer", ["b", " B", "B.", "A or B", None])
-def test_anything_but_the_letter_is_asked_for_again(server: Server, ledger: Path, answer: Any) -> None:
+def test_anything_but_the_letter_is_asked_for_again(server: Server, ledger: Ledger, answer: Any) -> None:
     says(server, SAID | {"answer": answer}, SAID)
     outcome = compared(server, ledger)
     assert (outcome.value, outcome.asked) == ("B", 2)
 
 
 @pytest.mark.parametrize("content", ["B", json.dumps(SAID)[:-2], json.dumps(SAID) * 2])
-def test_what_is_no_object_is_asked_for_again(server: Server, ledger: Path, content: str) -> None:
+def test_what_is_no_object_is_asked_for_again(server: Server, ledger: Ledger, content: str) -> None:
     says(server, content, SAID)
     assert compared(server, ledger).asked == 2
 
 
-def test_an_answer_that_never_comes_excludes_the_pair_in_words(server: Server, ledger: Path) -> None:
+def test_an_answer_that_never_comes_excludes_the_pair_in_words(server: Server, ledger: Ledger) -> None:
     says(server, SAID | {"answer": "both"})
     outcome = compared(server, ledger)
     assert (outcome.abstention, outcome.asked) == ("answer 'both' is neither A nor B", TRIES)
 
 
 @pytest.mark.parametrize("fault", ["refusal", "content_filter"])
-def test_a_refusal_excludes_the_pair_at_once(server: Server, ledger: Path, fault: str) -> None:
+def test_a_refusal_excludes_the_pair_at_once(server: Server, ledger: Ledger, fault: str) -> None:
     says(server, SAID, script=[fault])
     outcome = compared(server, ledger)
     assert str(outcome.abstention).startswith("refused: ")
     assert outcome.asked == 1
 
 
-def test_replies_at_the_limit_of_tokens_exclude_the_pair_before_they_cost_more(server: Server, ledger: Path) -> None:
+def test_replies_at_the_limit_of_tokens_exclude_the_pair_before_they_cost_more(server: Server, ledger: Ledger) -> None:
     says(server, SAID, rates={"length": 1.0})
     outcome = compared(server, ledger)
     assert (outcome.abstention, outcome.asked) == ("the reply was cut off (length)", TRIES_OF_LENGTH)
 
 
-def test_a_call_that_fails_is_an_error_and_leaves_the_pair_open(server: Server, ledger: Path) -> None:
+def test_a_call_that_fails_is_an_error_and_leaves_the_pair_open(server: Server, ledger: Ledger) -> None:
     says(server, SAID, script=["bad_request"])
     assert str(compared(server, ledger).error).startswith("rejected: ")
     assert compared(server, ledger).value == "B"
@@ -115,7 +114,7 @@ def test_an_empty_text_loses_on_either_side_and_two_are_no_match(blank: str, oth
     assert settled(Contenders("s", text, text)) is None
 
 
-def test_an_empty_text_loses_without_a_call(server: Server, ledger: Path) -> None:
+def test_an_empty_text_loses_without_a_call(server: Server, ledger: Ledger) -> None:
     assert compared(server, ledger, PAIR._replace(translation_a=" \n")) == Verdict(value="B")
     assert compared(server, ledger, PAIR._replace(translation_a="", translation_b="\u3000")).abstention
     assert server.log() == []

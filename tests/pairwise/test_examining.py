@@ -15,7 +15,6 @@ from benchmark_assets.pairwise.matches import text_lengths
 from benchmark_assets.studies.study import CALLS, Item
 from resources.digest import digest
 from resources.keys import KEYS
-from resources.provider.ledger import attempts
 from resources.warehouse import Replacement
 from tests.pairwise.arena import ANCHORS, FIRST, SET, Arena, write_judges
 from tests.provider.server import Server, dumps
@@ -109,7 +108,7 @@ def test_an_honest_judge_passes_and_is_asked_no_more_than_needed(arena: Arena, s
     assert kinds["accuracy"].unique().to_list() == [1]
     assert kinds["pairs"].sum() == row["damaged"]
     calls = arena.warehouse.read(CALLS, pl.DataFrame({"study": ["comparison_sentinel"]}))
-    assert set(calls["call"]) == set(attempts(arena.provider.ledger)["key"])
+    assert set(calls["call"]) == set(arena.provider.ledger.attempts()["key"])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.pairwise.rubric import SUMMARY, RubricVotes, read_mark, reference_of, summarize
 from benchmark_assets.studies.study import CALLS
 from resources.provider.asking import TRIES
-from resources.provider.ledger import attempts
 from resources.warehouse import Replacement
 from tests.pairwise.arena import FIRST, SECOND, THIRD, Arena, write_judges
 from tests.provider.server import Server, dumps
@@ -251,7 +250,7 @@ def test_marks_are_stored_and_summed_and_nothing_is_where_nobody_is_named(arena:
     assert len(server.log()) == 6
     calls = arena.warehouse.read(CALLS)
     assert calls.select("passage", "item").rows() == [(passage, judge) for passage in PASSAGES for judge in JUDGES]
-    assert set(calls["call"]) == set(attempts(arena.provider.ledger)["key"])
+    assert set(calls["call"]) == set(arena.provider.ledger.attempts()["key"])
     arena.describe()
     arena.row("rubric_vote")
     assert arena.warehouse.read("rubric_vote").is_empty()

@@ -1,17 +1,16 @@
 """A process that asks questions until it is done or killed: `tests.provider.asker URL LEDGER COUNT TIMEOUT`."""
 
 import sys
-from pathlib import Path
 
 from resources.provider.client import complete, each, opened
 from resources.provider.ledger import Ledger
-from tests.provider.support import NO_BUDGET, model, question
+from tests.provider.support import NO_BUDGET, at, model, question
 
 
-async def ask_all(url: str, ledger: Path, count: int, timeout: float) -> int:
+async def ask_all(url: str, ledger: Ledger, count: int, timeout: float) -> int:
     """Ask `count` questions, 64 at a time; return how many were answered."""
     asked = model(url, {"timeout": timeout})
-    async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+    async with opened(ledger.session("run", NO_BUDGET)) as client:
         answered = 0
         async for _ in each(lambda number: client.ask(question(asked, number)), range(count), 64):
             answered += 1
@@ -20,4 +19,4 @@ async def ask_all(url: str, ledger: Path, count: int, timeout: float) -> int:
 
 if __name__ == "__main__":
     url, ledger, count, timeout = sys.argv[1:]
-    print(complete(ask_all(url, Path(ledger), int(count), float(timeout))))
+    print(complete(ask_all(url, at(ledger), int(count), float(timeout))))

@@ -23,9 +23,10 @@ from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.home import PROJECT
 from resources.provider.client import CallFailed, Client, Waits, opened
-from resources.provider.ledger import Ledger, attempts
+from resources.provider.ledger import Ledger
 from resources.provider.reading import Outcome, Policy
 from resources.provider.registry import Model
+from resources.provider.sqlite_ledger import SqliteLedger
 from tests.provider.faulty import (
     RESET,
     Faulty,
@@ -207,14 +208,14 @@ class Row(NamedTuple):
 HEADINGS = Row("fault", "outcome", "requests", "result", "booked", "next run asks")
 
 
-def run(faulty: Faulty, ledger: Path, name: str) -> list[Output | str]:
+def run(faulty: Faulty, ledger: Ledger, name: str) -> list[Output | str]:
     """Ask under a fault in a run of its own; the outputs of a batch, or 'reply' or the failure of each question."""
     fault = FAULTS[name]
     url = closed() if name == "connection refused" else faulty.url
     asked = replace(model(url, {"timeout": fault.timeout}, id=name, max_tokens=200), name=name)
 
     async def main() -> list[Output | str]:
-        async with opened(Ledger(ledger, "run", NO_BUDGET), Waits(0.02, 0.1, 0.5)) as client:
+        async with opened(ledger.session("run", NO_BUDGET), Waits(0.02, 0.1, 0.5)) as client:
             if fault.batch:
                 template = translating(asked, prompts.load("translate"), language_names("la", "en"))
                 return [*await translate(client.ask, template, PASSAGES)]
@@ -234,17 +235,18 @@ async def _result(client: Client, asked: Model, number: int, cancelled: float) -
 def rows(folder: Path) -> list[Row]:
     """Run all faults, each twice; return the table's rows."""
     with misbehaving({name: fault.scenario for name, fault in FAULTS.items()}) as faulty, ThreadPoolExecutor(4) as pool:
-        ledgers = [folder / f"{number}" / "ledger.sqlite" for number in range(len(FAULTS))]
-        return list(pool.map(partial(row, faulty), ledgers, FAULTS))
+        folders = [folder / f"{number}" for number in range(len(FAULTS))]
+        return list(pool.map(partial(row, faulty), folders, FAULTS))
 
 
-def row(faulty: Faulty, ledger: Path, name: str) -> Row:
-    """Run a fault twice with a ledger of its own; return its row."""
+def row(faulty: Faulty, folder: Path, name: str) -> Row:
+    """Run a fault twice with a ledger in a folder of its own; return its row."""
+    ledger = SqliteLedger(folder / "ledger.sqlite")
     results = run(faulty, ledger, name)
-    calls, requests = attempts(ledger), faulty.requests[name]
+    calls, requests = ledger.attempts(), faulty.requests[name]
     run(faulty, ledger, name)
-    again = "again" if len(attempts(ledger)) > len(calls) else "nothing"
-    shutil.rmtree(ledger.parent)  # each reserves 8 MB
+    again = "again" if len(ledger.attempts()) > len(calls) else "nothing"
+    shutil.rmtree(folder)  # each reserves 8 MB
     outcomes = ", ".join(calls["outcome"].unique(maintain_order=True))
     return Row(name, outcomes, _requests(calls, requests), _results(results), _booked(calls), again)
 

@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from resources.provider.client import CallFailed, Client, Reply
+from resources.provider.ledger import Ledger
+from resources.provider.postgres_ledger import PostgresLedger
 from resources.provider.question import Question
 from resources.provider.reading import Raw, Reading
 from resources.provider.registry import Budget, Endpoint, Model, Price, Settings
+from resources.provider.sqlite_ledger import SqliteLedger
 
 
 def model(url: str, endpoint: Mapping[str, Any] | None = None, **settings: Any) -> Model:
@@ -38,6 +42,23 @@ async def outcome(client: Client, asked: Question) -> Result:
         return failure
 
 
+def address(ledger: Ledger) -> str:
+    """What another process finds a ledger by."""
+    return ledger.url if isinstance(ledger, PostgresLedger) else ledger.place
+
+
+def at(address: str) -> Ledger:
+    """The ledger at an address. Leases are short, so that a killed session need not be waited for."""
+    return PostgresLedger(address, lease=3) if address.startswith("postgresql:") else SqliteLedger(Path(address))
+
+
+def expire(ledger: Ledger) -> None:
+    """Have the leases of all sessions end, as if their processes had been silent for long."""
+    if isinstance(ledger, PostgresLedger):
+        with ledger.changing() as connection:
+            connection.execute("UPDATE session SET lease = clock_timestamp()")
+
+
 class NoLedger:
     """In place of a ledger where a measurement wants none: remembers nothing."""
 
@@ -47,7 +68,7 @@ class NoLedger:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def find(self, key: str) -> None:
+    async def find(self, key: str) -> None:
         return None
 
     async def claim(self, question: Question) -> int:

@@ -12,7 +12,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from itertools import count, pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -20,10 +19,11 @@ import pytest
 
 from resources.errors import BadInput
 from resources.provider.client import ALIKE, RETRIES, CallFailed, Client, Reply, each, opened
-from resources.provider.ledger import UNCERTAIN, Ledger, attempts
+from resources.provider.ledger import UNCERTAIN
 from resources.provider.question import Question
 from resources.provider.reading import Outcome
 from resources.provider.registry import Model
+from resources.provider.sqlite_ledger import SqliteLedger
 from tests.provider.server import Seen, Server, serve
 from tests.provider.support import NO_BUDGET, Result, model, outcome, question
 
@@ -60,12 +60,12 @@ STOPS = {
 
 
 @asynccontextmanager
-async def asking(ledger: Path) -> AsyncIterator[Client]:
-    async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+async def asking(ledger: SqliteLedger) -> AsyncIterator[Client]:
+    async with opened(ledger.session("run", NO_BUDGET)) as client:
         yield client
 
 
-def ask(ledger: Path, *questions: Question) -> list[Result]:
+def ask(ledger: SqliteLedger, *questions: Question) -> list[Result]:
     """Put the questions at once, through one client."""
 
     async def ask_all() -> list[Result]:
@@ -102,7 +102,7 @@ class Once(NamedTuple):
     outcomes: list[str]
 
 
-async def ask_under_faults(server: Server, ledger: Path, faults: list[str], times: int) -> dict[str, Once]:
+async def ask_under_faults(server: Server, ledger: SqliteLedger, faults: list[str], times: int) -> dict[str, Once]:
     """Ask a question of eight passages for each fault, which its first requests meet; each has a model of its own."""
     keys = {f"d{number}:0": fault for number, fault in enumerate(faults)}
     server.configure(by_key=keys, by_key_times=times)
@@ -115,7 +115,7 @@ async def ask_under_faults(server: Server, ledger: Path, faults: list[str], time
     requests: dict[str, list[Seen]] = {fault: [] for fault in faults}
     for seen in server.log():
         requests[keys[seen.keys[0]]].append(seen)
-    rows = attempts(ledger)
+    rows = ledger.attempts()
     return {
         fault: Once(result, requests[fault], rows.filter(pl.col("model") == fault)["outcome"].to_list())
         for fault, result in zip(faults, results, strict=True)
@@ -127,7 +127,7 @@ def once(running: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     """What became of every fault that is met once; all of them at the same time."""
     running.clear()
     faults = [*ASKED_AGAIN, *RESULTS, *FAILURES]
-    ledger = tmp_path_factory.mktemp("once") / "ledger.sqlite"
+    ledger = SqliteLedger(tmp_path_factory.mktemp("once") / "ledger.sqlite")
     return asyncio.run(ask_under_faults(running, ledger, faults, 1))
 
 
@@ -135,7 +135,7 @@ def once(running: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 def always(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Future[dict[str, Once]]]:
     """Under way: what becomes of faults that are met as often as a question may be asked."""
     faults = ["empty_body", "empty_content", "null_choices", "html", "dropped"]
-    ledger = tmp_path_factory.mktemp("always") / "ledger.sqlite"
+    ledger = SqliteLedger(tmp_path_factory.mktemp("always") / "ledger.sqlite")
     with serve() as server, ThreadPoolExecutor(1) as pool:
         yield pool.submit(asyncio.run, ask_under_faults(server, ledger, faults, 1 + RETRIES))
 
@@ -179,7 +179,7 @@ def test_a_request_that_is_wrong_itself_fails_at_once(once: dict[str, Once], fau
 
 @pytest.mark.parametrize("status", [400, 401])
 def test_a_message_that_quotes_the_question_is_left_to_the_ledger(
-    server: Server, ledger: Path, caplog: pytest.LogCaptureFixture, status: int
+    server: Server, ledger: SqliteLedger, caplog: pytest.LogCaptureFixture, status: int
 ) -> None:
     """Questions have texts of corpora, and reasons of failures reach logs and Dagster."""
     text = "These words of a text are nobody's but its translator's."
@@ -188,11 +188,11 @@ def test_a_message_that_quotes_the_question_is_left_to_the_ledger(
     assert isinstance(result, CallFailed)
     assert "the message quotes the question" in str(result)
     assert "WORDS" not in f"{result}{caplog.text}"
-    assert "WORDS" in attempts(ledger)["detail"][0]
+    assert "WORDS" in ledger.attempts()["detail"][0]
 
 
 def test_a_connection_that_breaks_after_good_calls_is_not_taken_up_behind_the_ledgers_back(
-    server: Server, ledger: Path
+    server: Server, ledger: SqliteLedger
 ) -> None:
     # HTTP clients repeat a request of themselves where a connection that they kept turns out to be dead.
     server.configure(script=["ok", "ok", "dropped"])
@@ -204,11 +204,13 @@ def test_a_connection_that_breaks_after_good_calls_is_not_taken_up_behind_the_le
 
     assert all("EN: " in text(result) for result in asyncio.run(ask_in_turn()))
     assert [seen.fault for seen in server.log()] == ["ok", "ok", "dropped", "ok"]
-    assert len(attempts(ledger)) == 4
+    assert len(ledger.attempts()) == 4
 
 
 @pytest.mark.parametrize("retry_after", [{"seconds": 0.6}, {"ms": 600}, {"date": 0.6}])
-def test_a_wait_that_the_server_announces_is_kept(server: Server, ledger: Path, retry_after: dict[str, float]) -> None:
+def test_a_wait_that_the_server_announces_is_kept(
+    server: Server, ledger: SqliteLedger, retry_after: dict[str, float]
+) -> None:
     server.configure(script=["rate_limited"], retry_after=retry_after)
     assert "EN: " in text(*ask(ledger, question(model(server.url), 0)))
     first, second = server.log()
@@ -216,7 +218,9 @@ def test_a_wait_that_the_server_announces_is_kept(server: Server, ledger: Path, 
     assert 0.6 <= second.arrived - first.ended < 3
 
 
-def test_others_on_the_lane_keep_the_announced_wait_and_other_models_do_not(server: Server, ledger: Path) -> None:
+def test_others_on_the_lane_keep_the_announced_wait_and_other_models_do_not(
+    server: Server, ledger: SqliteLedger
+) -> None:
     server.configure(script=["rate_limited"], retry_after={"seconds": 0.6})
     waiting = model(server.url)
     other = named(model(server.url, id="other"), "other")
@@ -224,7 +228,7 @@ def test_others_on_the_lane_keep_the_announced_wait_and_other_models_do_not(serv
     async def ask_in_turn() -> None:
         async with asking(ledger) as client:
             first = asyncio.create_task(client.ask(question(waiting, 0)))
-            while attempts(ledger)["outcome"].to_list() != [Outcome.RATE_LIMITED]:
+            while ledger.attempts()["outcome"].to_list() != [Outcome.RATE_LIMITED]:
                 await asyncio.sleep(0.01)
             await asyncio.gather(
                 first,
@@ -239,7 +243,7 @@ def test_others_on_the_lane_keep_the_announced_wait_and_other_models_do_not(serv
     assert max(seen.arrived for seen in rest if seen.model == "other") < first.ended + 0.6
 
 
-def test_those_that_wait_for_a_place_keep_the_announced_wait(server: Server, ledger: Path) -> None:
+def test_those_that_wait_for_a_place_keep_the_announced_wait(server: Server, ledger: SqliteLedger) -> None:
     server.configure(script=["rate_limited"], retry_after={"seconds": 0.5})
     asked = model(server.url, in_flight=1)
     ask(ledger, *(question(asked, number) for number in range(5)))
@@ -248,7 +252,7 @@ def test_those_that_wait_for_a_place_keep_the_announced_wait(server: Server, led
     assert min(seen.arrived for seen in rest) >= first.ended + 0.5
 
 
-def ask_a_while(ledger: Path, asked: Question, seconds: float) -> None:
+def ask_a_while(ledger: SqliteLedger, asked: Question, seconds: float) -> None:
     """Put a question, and cancel it after some seconds."""
 
     async def ask_and_leave() -> None:
@@ -262,20 +266,20 @@ def ask_a_while(ledger: Path, asked: Question, seconds: float) -> None:
 
 @pytest.mark.parametrize("retry_after", [{"seconds": 0}, {"date": -60}])
 def test_a_server_that_announces_no_wait_and_stays_busy_is_not_stormed(
-    server: Server, ledger: Path, retry_after: dict[str, float]
+    server: Server, ledger: SqliteLedger, retry_after: dict[str, float]
 ) -> None:
     server.configure(rates={"rate_limited": 1}, retry_after=retry_after)
     ask_a_while(ledger, question(model(server.url), 0), 0.5)
     assert len(server.log()) < 10
 
 
-def test_a_server_that_announces_too_short_waits_is_not_stormed(server: Server, ledger: Path) -> None:
+def test_a_server_that_announces_too_short_waits_is_not_stormed(server: Server, ledger: SqliteLedger) -> None:
     server.configure(rates={"rate_limited": 1}, retry_after={"seconds": 0.05})
     ask_a_while(ledger, question(model(server.url), 0), 2)
     assert 4 <= len(server.log()) < 9
 
 
-def test_a_server_that_announces_a_day_is_not_waited_for(server: Server, ledger: Path) -> None:
+def test_a_server_that_announces_a_day_is_not_waited_for(server: Server, ledger: SqliteLedger) -> None:
     server.configure(rates={"rate_limited": 1}, retry_after={"seconds": 86400})
     asked = model(server.url, in_flight=1)
     results = ask(ledger, *(question(asked, number) for number in range(3)))
@@ -283,45 +287,47 @@ def test_a_server_that_announces_a_day_is_not_waited_for(server: Server, ledger:
     assert len(server.log()) == 1
 
 
-def test_a_prompt_is_not_sent_again_to_another_host(server: Server, ledger: Path) -> None:
+def test_a_prompt_is_not_sent_again_to_another_host(server: Server, ledger: SqliteLedger) -> None:
     with serve() as other:
         server.configure(rates={"redirect": 1}, location=f"{other.url}/chat/completions")
         asked = model(server.url)
         results = ask(ledger, question(asked, 0), question(asked, 1))
         assert all(isinstance(each, CallFailed) and str(each).count(other.url.split("/")[2]) for each in results)
         assert other.log() == []
-    assert set(attempts(ledger)["outcome"]) == {Outcome.REDIRECTED}
+    assert set(ledger.attempts()["outcome"]) == {Outcome.REDIRECTED}
 
 
-def test_a_redirection_within_the_host_is_followed(server: Server, ledger: Path) -> None:
+def test_a_redirection_within_the_host_is_followed(server: Server, ledger: SqliteLedger) -> None:
     server.configure(script=["redirect"], location=f"{server.url}/chat/completions")
     assert "EN: " in text(*ask(ledger, question(model(server.url), 0)))
 
 
-def test_a_reply_far_longer_than_what_was_asked_for_is_not_read_to_its_end(server: Server, ledger: Path) -> None:
+def test_a_reply_far_longer_than_what_was_asked_for_is_not_read_to_its_end(
+    server: Server, ledger: SqliteLedger
+) -> None:
     server.configure(answer="bytes", reply_bytes=30_000_000)
     (result,) = ask(ledger, question(model(server.url, max_tokens=200), 0))
     assert isinstance(result, CallFailed)
     assert result.reading
     assert result.reading.outcome is Outcome.OVERSIZED
     assert len(server.log()) == 1
-    with closing(sqlite3.connect(ledger)) as connection:
+    with closing(sqlite3.connect(ledger.path)) as connection:
         ((body,),) = connection.execute("SELECT body FROM reply").fetchall()
     assert len(zlib.decompress(body)) < 2_000_000
 
 
-def test_usage_that_cannot_be_true_is_money_that_nobody_knows_of(server: Server, ledger: Path) -> None:
+def test_usage_that_cannot_be_true_is_money_that_nobody_knows_of(server: Server, ledger: SqliteLedger) -> None:
     server.configure(reasoning_tokens=10**9)
     asked = question(model(server.url), 0)
     ask(ledger, asked)
-    with closing(sqlite3.connect(ledger)) as connection:
+    with closing(sqlite3.connect(ledger.path)) as connection:
         paid, uncertain = connection.execute("SELECT max(paid), max(uncertain) FROM account").fetchone()
     assert (paid, uncertain) == (0, asked.worst_case)
 
 
 @pytest.mark.parametrize("fault", STOPS)
 def test_a_refused_key_or_model_stops_the_model_and_a_missing_credit_all(
-    server: Server, ledger: Path, fault: str
+    server: Server, ledger: SqliteLedger, fault: str
 ) -> None:
     server.configure(script=[fault])
     asked = model(server.url)
@@ -345,7 +351,7 @@ def test_a_refused_key_or_model_stops_the_model_and_a_missing_credit_all(
     assert [seen.model for seen in server.log()] == ["m"] + ["other"] * (fault != "no_credit")
 
 
-def test_a_model_whose_endpoint_rejects_whatever_it_is_asked_is_stopped(server: Server, ledger: Path) -> None:
+def test_a_model_whose_endpoint_rejects_whatever_it_is_asked_is_stopped(server: Server, ledger: SqliteLedger) -> None:
     server.configure(script=["bad_request"] * (ALIKE - 1) + ["ok"] + ["bad_request"] * 100)
     asked = model(server.url)
 
@@ -360,7 +366,7 @@ def test_a_model_whose_endpoint_rejects_whatever_it_is_asked_is_stopped(server: 
 
 
 @pytest.mark.parametrize("fault", STOPS)
-def test_those_that_wait_for_a_place_are_stopped_too(server: Server, ledger: Path, fault: str) -> None:
+def test_those_that_wait_for_a_place_are_stopped_too(server: Server, ledger: SqliteLedger, fault: str) -> None:
     server.configure(script=[fault])
     asked = model(server.url, in_flight=1)
     results = ask(ledger, *(question(asked, number) for number in range(10)))
@@ -369,7 +375,7 @@ def test_those_that_wait_for_a_place_are_stopped_too(server: Server, ledger: Pat
 
 
 def test_a_missing_credit_stops_other_models_that_wait_for_a_place_at_the_endpoint(
-    server: Server, ledger: Path
+    server: Server, ledger: SqliteLedger
 ) -> None:
     server.configure(script=["no_credit"], latency=0.2)
     models = [named(model(server.url, {"in_flight": 1}, id=name), name) for name in ("a", "b", "c")]
@@ -378,7 +384,7 @@ def test_a_missing_credit_stops_other_models_that_wait_for_a_place_at_the_endpoi
     assert len(server.log()) == 1
 
 
-def test_replies_in_the_ledger_are_given_though_the_model_is_stopped(server: Server, ledger: Path) -> None:
+def test_replies_in_the_ledger_are_given_though_the_model_is_stopped(server: Server, ledger: SqliteLedger) -> None:
     server.configure(script=["ok", "no_credit"])
     asked = model(server.url)
 
@@ -393,7 +399,7 @@ def test_replies_in_the_ledger_are_given_though_the_model_is_stopped(server: Ser
     assert again.recorded
 
 
-def test_a_server_that_is_not_there_is_waited_for(server: Server, ledger: Path) -> None:
+def test_a_server_that_is_not_there_is_waited_for(server: Server, ledger: SqliteLedger) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -420,7 +426,7 @@ def test_a_server_that_is_not_there_is_waited_for(server: Server, ledger: Path) 
 
     assert "EN: " in asyncio.run(ask_then_listen()).reading.text
     assert len(server.log()) == 1
-    *earlier, last = attempts(ledger)["outcome"]
+    *earlier, last = ledger.attempts()["outcome"]
     assert set(earlier) == {Outcome.UNREACHABLE}
     assert last == Outcome.ANSWERED
 
@@ -428,10 +434,10 @@ def test_a_server_that_is_not_there_is_waited_for(server: Server, ledger: Path) 
 KEY = "sk-or-v1-0123456789abcdef"
 
 
-def everything(ledger: Path) -> bytes:
+def everything(ledger: SqliteLedger) -> bytes:
     """All bytes of a ledger's files, and of all that is compressed in it."""
-    files = b"".join(each.read_bytes() for each in ledger.parent.glob(f"{ledger.name}*") if each.is_file())
-    connection = sqlite3.connect(ledger)
+    files = b"".join(each.read_bytes() for each in ledger.path.parent.glob("ledger.sqlite*") if each.is_file())
+    connection = sqlite3.connect(ledger.path)
     blobs = connection.execute("SELECT body FROM reply UNION ALL SELECT body FROM question").fetchall()
     connection.close()
     return files + b"".join(zlib.decompress(blob) for (blob,) in blobs)
@@ -455,7 +461,7 @@ def parrot(head: str, seen: list[str]) -> Callable[[asyncio.StreamReader, asynci
 
 @pytest.mark.parametrize("head", ["HTTP/1.1 401 Unauthorized", "HTTP/1.1 401 Unauthorized\r\nx-seen: {key}"])
 def test_a_key_that_the_server_repeats_reaches_neither_ledger_nor_error_nor_log(
-    ledger: Path, head: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ledger: SqliteLedger, head: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("PARROT_KEY", KEY)
     seen: list[str] = []
@@ -477,7 +483,7 @@ def test_a_key_that_the_server_repeats_reaches_neither_ledger_nor_error_nor_log(
 
 
 def test_a_good_call_sends_the_key_and_keeps_it_nowhere(
-    server: Server, ledger: Path, monkeypatch: pytest.MonkeyPatch
+    server: Server, ledger: SqliteLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SERVER_KEY", KEY)
     assert "EN: " in text(*ask(ledger, question(model(server.url, {"key": "SERVER_KEY"}), 0)))
@@ -485,22 +491,22 @@ def test_a_good_call_sends_the_key_and_keeps_it_nowhere(
     assert KEY.encode() not in everything(ledger)
 
 
-def test_a_missing_key_is_named_and_nothing_is_sent(server: Server, ledger: Path) -> None:
+def test_a_missing_key_is_named_and_nothing_is_sent(server: Server, ledger: SqliteLedger) -> None:
     assert "VARIORUM_NO_SUCH_KEY" not in os.environ
     with pytest.raises(BadInput, match=r"VARIORUM_NO_SUCH_KEY: is not set; set it to"):
         ask(ledger, question(model(server.url, {"key": "VARIORUM_NO_SUCH_KEY"}), 0))
     assert server.log() == []
-    assert len(attempts(ledger)) == 0
+    assert len(ledger.attempts()) == 0
 
 
-def test_models_of_an_endpoint_share_its_limit(server: Server, ledger: Path) -> None:
+def test_models_of_an_endpoint_share_its_limit(server: Server, ledger: SqliteLedger) -> None:
     server.configure(latency=0.05)
     models = [named(model(server.url, {"in_flight": 3}, id=name), name) for name in ("a", "b")]
     ask(ledger, *(question(models[number % 2], number) for number in range(20)))
     assert most_at_once(server.log()) == 3
 
 
-def test_each_model_keeps_its_own_limit(server: Server, ledger: Path) -> None:
+def test_each_model_keeps_its_own_limit(server: Server, ledger: SqliteLedger) -> None:
     server.configure(latency=0.05)
     narrow, wide = (named(model(server.url, id=f"{most}", in_flight=most), f"{most}") for most in (2, 5))
     ask(ledger, *(question(each, number) for number in range(20) for each in (narrow, wide)))
@@ -508,7 +514,7 @@ def test_each_model_keeps_its_own_limit(server: Server, ledger: Path) -> None:
         assert most_at_once([seen for seen in server.log() if seen.model == each_model.name]) == most
 
 
-def test_calls_in_flight_grow_to_the_limit_and_not_beyond(server: Server, ledger: Path) -> None:
+def test_calls_in_flight_grow_to_the_limit_and_not_beyond(server: Server, ledger: SqliteLedger) -> None:
     server.configure(latency=0.2)
     asked = model(server.url)
 
@@ -523,7 +529,7 @@ def test_calls_in_flight_grow_to_the_limit_and_not_beyond(server: Server, ledger
     assert most_at_once(log) == 64
 
 
-def test_a_server_that_allows_fewer_calls_is_asked_with_fewer(server: Server, ledger: Path) -> None:
+def test_a_server_that_allows_fewer_calls_is_asked_with_fewer(server: Server, ledger: SqliteLedger) -> None:
     server.configure(latency=0.1, most_in_flight=10)
     asked = model(server.url)
     results = ask(ledger, *(question(asked, number) for number in range(80)))
@@ -537,14 +543,14 @@ async def under_way(server: Server, calls: int) -> None:
         await asyncio.sleep(0.01)
 
 
-def check_nothing_runs(server: Server, ledger: Path, calls: int) -> None:
+def check_nothing_runs(server: Server, ledger: SqliteLedger, calls: int) -> None:
     """Nothing is in flight soon, and the attempts are closed."""
     deadline = time.monotonic() + 2
     while server.in_flight():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert len(server.log()) == calls
-    rows = attempts(ledger)
+    rows = ledger.attempts()
     assert rows["outcome"].to_list() == [UNCERTAIN] * calls
 
 
@@ -552,7 +558,7 @@ class StopHere(Exception):  # noqa: N818 - what a caller raises
     """Something that has nothing to do with calls."""
 
 
-def test_a_cancelled_run_leaves_no_call_under_way(server: Server, ledger: Path) -> None:
+def test_a_cancelled_run_leaves_no_call_under_way(server: Server, ledger: SqliteLedger) -> None:
     server.configure(rates={"timeout": 1})
     asked = model(server.url)
 
@@ -572,7 +578,7 @@ def test_a_cancelled_run_leaves_no_call_under_way(server: Server, ledger: Path) 
     check_nothing_runs(server, ledger, 8)
 
 
-def test_work_that_raises_leaves_no_call_under_way(server: Server, ledger: Path) -> None:
+def test_work_that_raises_leaves_no_call_under_way(server: Server, ledger: SqliteLedger) -> None:
     server.configure(rates={"timeout": 1})
     asked = model(server.url)
 
@@ -593,7 +599,7 @@ def test_work_that_raises_leaves_no_call_under_way(server: Server, ledger: Path)
     check_nothing_runs(server, ledger, 7)
 
 
-def test_a_caller_that_raises_between_results_leaves_no_call_under_way(server: Server, ledger: Path) -> None:
+def test_a_caller_that_raises_between_results_leaves_no_call_under_way(server: Server, ledger: SqliteLedger) -> None:
     server.configure(rates={"timeout": 1})
     asked = model(server.url)
 
@@ -614,7 +620,7 @@ def test_a_caller_that_raises_between_results_leaves_no_call_under_way(server: S
     check_nothing_runs(server, ledger, 7)
 
 
-def test_a_question_whose_asking_was_cancelled_can_be_asked_again(server: Server, ledger: Path) -> None:
+def test_a_question_whose_asking_was_cancelled_can_be_asked_again(server: Server, ledger: SqliteLedger) -> None:
     server.configure(script=["timeout"])
     asked = question(model(server.url), 0)
 
@@ -627,16 +633,18 @@ def test_a_question_whose_asking_was_cancelled_can_be_asked_again(server: Server
                 return await client.ask(asked)
 
     assert "EN: " in asyncio.run(cancel_and_ask_again()).reading.text
-    assert attempts(ledger)["outcome"].to_list() == [UNCERTAIN, Outcome.ANSWERED]
+    assert ledger.attempts()["outcome"].to_list() == [UNCERTAIN, Outcome.ANSWERED]
 
 
 @pytest.mark.parametrize("written", [False, True])
-def test_a_question_cancelled_at_any_step_can_be_asked_again(server: Server, ledger: Path, written: bool) -> None:
+def test_a_question_cancelled_at_any_step_can_be_asked_again(
+    server: Server, ledger: SqliteLedger, written: bool
+) -> None:
     asked = model(server.url)
 
     async def cancel_and_ask_again() -> None:
         async with asking(ledger) as client:
-            with closing(sqlite3.connect(ledger)) as connection:
+            with closing(sqlite3.connect(ledger.path)) as connection:
                 for turns in range(8):
                     (before,) = connection.execute("SELECT max(id) FROM attempt").fetchone()
                     first = asyncio.create_task(client.ask(question(asked, turns)))

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,22 +17,22 @@ PRICED, UNPRICED = model(URL), replace(model(URL, price=None, id="u"), name="unp
 ANSWER = {"choices": [{"message": {"content": "Salve."}, "finish_reason": "stop"}]}
 
 
-def answer(path: Path, *questions: Question) -> None:
+def answer(ledger: Ledger, *questions: Question) -> None:
     """Have the ledger hold a reply to each question, which says nothing of tokens."""
 
     async def main() -> None:
-        with Ledger(path, "run", NO_BUDGET) as ledger:
+        with ledger.session("run", NO_BUDGET) as session:
             for each in questions:
                 raw = Raw(200, {}, json.dumps(ANSWER).encode())
-                attempt = await ledger.claim(each)
-                await ledger.receive(attempt, raw)
-                ledger.settle(attempt, read(raw))
-            await ledger.drained()
+                attempt = await session.claim(each)
+                await session.receive(attempt, raw)
+                session.settle(attempt, read(raw))
+            await session.drained()
 
     asyncio.run(main())
 
 
-def test_what_parts_cost_adds_up_to_what_the_whole_costs(ledger: Path) -> None:
+def test_what_parts_cost_adds_up_to_what_the_whole_costs(ledger: Ledger) -> None:
     questions = [question(PRICED, number, filler="et " * number) for number in range(9)]
     answer(ledger, *questions[:4])
     whole = estimate(questions, ledger)
@@ -45,7 +44,7 @@ def test_what_parts_cost_adds_up_to_what_the_whole_costs(ledger: Path) -> None:
         assert parts[2:] == pytest.approx(whole[2:])
 
 
-def test_a_part_without_a_price_leaves_the_whole_without_one_but_not_without_calls(ledger: Path) -> None:
+def test_a_part_without_a_price_leaves_the_whole_without_one_but_not_without_calls(ledger: Ledger) -> None:
     known, unknown = (estimate([question(each, 1), question(each, 2)], ledger) for each in (PRICED, UNPRICED))
     assert known.most
     for parts in ([known, unknown], [unknown, known], [unknown]):
@@ -53,11 +52,11 @@ def test_a_part_without_a_price_leaves_the_whole_without_one_but_not_without_cal
         assert "cost unknown" in str(total(parts))
 
 
-def test_questions_without_a_price_that_have_their_replies_keep_no_price_from_the_whole(ledger: Path) -> None:
+def test_questions_without_a_price_that_have_their_replies_keep_no_price_from_the_whole(ledger: Ledger) -> None:
     answer(ledger, question(UNPRICED, 1))
     free, paid = estimate([question(UNPRICED, 1)], ledger), estimate([question(PRICED, 1)], ledger)
     assert total([free, paid]) == paid._replace(calls=2, recorded=1)
 
 
-def test_nothing_to_ask_costs_nothing(ledger: Path) -> None:
+def test_nothing_to_ask_costs_nothing(ledger: Ledger) -> None:
     assert total([]) == estimate([], ledger) == Estimate(0, 0, 0, 0)

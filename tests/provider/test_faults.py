@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from resources.provider.client import opened
-from resources.provider.ledger import UNCERTAIN, Ledger, attempts
+from resources.provider.ledger import UNCERTAIN, Ledger
 from resources.provider.reading import Outcome, Policy
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.provider.transport import BYTES, ERROR_BYTES
 from tests.provider.faults import BEGIN, END, PAGE, Row, rows, table
 from tests.provider.faulty import Scenario, bomb, completion, long, misbehaving, response, said
@@ -59,11 +60,11 @@ LARGE: dict[str, tuple[Scenario, Outcome]] = {
 }
 
 
-def ask(ledger: Path, url: str, name: str) -> Result:
+def ask(ledger: Ledger, url: str, name: str) -> Result:
     """The result of a question to a scenario."""
 
     async def main() -> Result:
-        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+        async with opened(ledger.session("run", NO_BUDGET)) as client:
             return await outcome(client, question(model(url, {"timeout": 20}, id=name, max_tokens=200), 0))
 
     return asyncio.run(main())
@@ -78,7 +79,7 @@ def resident(field: str) -> float:
 @pytest.mark.parametrize("name", LARGE)
 def test_what_nobody_asked_for_takes_no_memory_and_no_room_in_the_ledger(tmp_path: Path, name: str) -> None:
     bomb(200, HUGE), bomb(400, HUGE)
-    ledger = tmp_path / "ledger.sqlite"
+    ledger = SqliteLedger(tmp_path / "ledger.sqlite")
     scenario, expected = LARGE[name]
     with misbehaving({"other": LARGE["redirection"][0], name: scenario}) as faulty:
         ask(ledger, faulty.url, "other")  # imports, connections
@@ -86,8 +87,8 @@ def test_what_nobody_asked_for_takes_no_memory_and_no_room_in_the_ledger(tmp_pat
         before = resident("VmRSS")
         ask(ledger, faulty.url, name)
     grown = resident("VmHWM") - before
-    assert attempts(ledger)["outcome"][-1] == expected
-    with closing(sqlite3.connect(ledger)) as connection:
+    assert ledger.attempts()["outcome"][-1] == expected
+    with closing(sqlite3.connect(ledger.path)) as connection:
         bodies = [zlib.decompress(body) for (body,) in connection.execute("SELECT body FROM reply")]
     assert max(map(len, bodies)) <= (ERROR_BYTES if expected in (Outcome.REJECTED, Outcome.NOT_FOUND) else 3 * BYTES)
     assert grown < 15

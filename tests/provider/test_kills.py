@@ -5,23 +5,28 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import polars as pl
 import pytest
 
 from resources.home import PROJECT
-from resources.provider.ledger import UNCERTAIN, attempts
+from resources.provider.ledger import UNCERTAIN, Ledger
 from resources.provider.reading import REPLIES
 from tests.provider.server import Server, serve
+from tests.provider.support import address
 
 ON_THE_WAY = 0.1
 """Seconds that a request may need from the asker to the server's log, and a reply from the server into the ledger: one
 that was sent so shortly before a kill was in flight."""
 
 
-def start(server: Server, ledger: Path, count: int) -> subprocess.Popen[str]:
-    arguments = [sys.executable, "-m", "tests.provider.asker", server.url, str(ledger), str(count), "30"]
+@pytest.fixture
+def ledger(either_ledger: Ledger) -> Ledger:
+    return either_ledger
+
+
+def start(server: Server, ledger: Ledger, count: int) -> subprocess.Popen[str]:
+    arguments = [sys.executable, "-m", "tests.provider.asker", server.url, address(ledger), str(count), "30"]
     return subprocess.Popen(arguments, cwd=PROJECT, stdout=subprocess.PIPE, text=True)
 
 
@@ -37,9 +42,9 @@ def kill_soon(server: Server, process: subprocess.Popen[str], after: float) -> f
     return killed
 
 
-def check(server: Server, ledger: Path, count: int, kills: list[float]) -> str:
+def check(server: Server, ledger: Ledger, count: int, kills: list[float]) -> str:
     """Compare what the server saw with what the ledger holds."""
-    rows = attempts(ledger)
+    rows = ledger.attempts()
     replies = rows.filter(pl.col("outcome").is_in(REPLIES))
     assert replies["key"].n_unique() == len(replies) == count
     others = rows.filter(~pl.col("outcome").is_in(REPLIES))
@@ -60,8 +65,8 @@ def check(server: Server, ledger: Path, count: int, kills: list[float]) -> str:
 
 
 @pytest.mark.proof
-def test_replies_survive_kills_and_only_what_was_in_flight_is_asked_again(tmp_path: Path, full: bool) -> None:
-    ledger, dice = tmp_path / "ledger.sqlite", random.Random(1)
+def test_replies_survive_kills_and_only_what_was_in_flight_is_asked_again(ledger: Ledger, full: bool) -> None:
+    dice = random.Random(1)
     questions, times, latency = (2000, 20, 1.0) if full else (300, 3, 0.2)
     with serve(latency=latency) as server:
         kills = [
@@ -72,8 +77,8 @@ def test_replies_survive_kills_and_only_what_was_in_flight_is_asked_again(tmp_pa
 
 
 @pytest.mark.proof
-def test_two_runs_at_once_ask_nothing_twice_though_one_is_killed_again_and_again(tmp_path: Path, full: bool) -> None:
-    ledger, dice = tmp_path / "ledger.sqlite", random.Random(3)
+def test_two_runs_at_once_ask_nothing_twice_though_one_is_killed_again_and_again(ledger: Ledger, full: bool) -> None:
+    dice = random.Random(3)
     questions, times, latency = (2000, 10, 1.0) if full else (300, 1, 0.2)
     with serve(latency=latency) as server:
         steady = start(server, ledger, questions)
@@ -84,7 +89,7 @@ def test_two_runs_at_once_ask_nothing_twice_though_one_is_killed_again_and_again
         print("\n" + check(server, ledger, questions, kills))
 
 
-def interrupted(server: Server, ledger: Path, after: float) -> None:
+def interrupted(server: Server, ledger: Ledger, after: float) -> None:
     """Interrupt a run, and see that it ends at once with everything stored that had arrived."""
     server.clear()
     process = start(server, ledger, 100_000)
@@ -94,7 +99,7 @@ def interrupted(server: Server, ledger: Path, after: float) -> None:
     process.send_signal(signal.SIGINT)
     interrupt = time.monotonic()
     assert process.wait(timeout=20) == -signal.SIGINT
-    rows = attempts(ledger)
+    rows = ledger.attempts()
     assert rows["outcome"].null_count() == 0
     arrived = sum(each.finished and each.ended < interrupt - ON_THE_WAY for each in server.log())
     assert len(rows.filter(pl.col("outcome").is_in(REPLIES))) >= arrived
@@ -102,8 +107,8 @@ def interrupted(server: Server, ledger: Path, after: float) -> None:
 
 
 @pytest.mark.proof
-def test_a_run_that_is_interrupted_at_any_moment_ends_with_all_that_arrived_stored(tmp_path: Path, full: bool) -> None:
+def test_a_run_that_is_interrupted_at_any_moment_ends_with_all_that_arrived_stored(ledger: Ledger, full: bool) -> None:
     dice = random.Random(4)
     with serve(latency=0.1, jitter=0.1) as server:
-        for turn in range(30 if full else 1):
-            interrupted(server, tmp_path / f"{turn}.sqlite", dice.uniform(0.1, 1.5))
+        for _ in range(30 if full else 1):
+            interrupted(server, ledger, dice.uniform(0.1, 1.5))

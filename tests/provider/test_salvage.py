@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from resources.errors import BadInput
-from resources.provider.ledger import answered, attempts, connect
-from resources.provider.salvage import LOST, Salvaged, is_damaged, put_back, salvage
+from resources.provider.ledger import LOST
+from resources.provider.salvage import Salvaged, is_damaged, put_back, salvage
+from resources.provider.sqlite_ledger import SqliteLedger
 from tests.provider.server import Server
 from tests.provider.support import model, question
 from tests.provider.test_ledger import ask, good, rows
@@ -25,28 +26,28 @@ def whole(running: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     asked = [
         question(model(running.url), number, filler=random.Random(number).randbytes(900).hex()) for number in range(60)
     ]
-    assert all(map(good, ask(path, asked)))
+    assert all(map(good, ask(SqliteLedger(path), asked)))
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return path
 
 
 def accounts(path: Path) -> dict[str, tuple[int, int, int]]:
-    return {name: numbers for name, *numbers in rows(path, "SELECT * FROM account")}
+    return {name: numbers for name, *numbers in rows(SqliteLedger(path), "SELECT * FROM account")}
 
 
 def test_a_sound_ledger_is_copied_whole(whole: Path, tmp_path: Path) -> None:
     assert not is_damaged(whole)
     assert salvage(whole, tmp_path / "new.sqlite") == Salvaged(60, 60, 0)
     assert accounts(tmp_path / "new.sqlite") == accounts(whole)
-    assert attempts(tmp_path / "new.sqlite").equals(attempts(whole))
+    assert SqliteLedger(tmp_path / "new.sqlite").attempts().equals(SqliteLedger(whole).attempts())
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_replies_on_sound_pages_survive_damaged_ones(whole: Path, tmp_path: Path, seed: int) -> None:
     chance, damaged, new = random.Random(seed), tmp_path / "damaged.sqlite", tmp_path / "new.sqlite"
     shutil.copyfile(whole, damaged)
-    (size,) = rows(whole, "PRAGMA page_size")[0]
+    (size,) = rows(SqliteLedger(whole), "PRAGMA page_size")[0]
     pages = whole.stat().st_size // size
     lost = chance.sample(range(20, pages), 3)  # not the schema's
     with damaged.open("r+b") as file:
@@ -56,15 +57,17 @@ def test_replies_on_sound_pages_survive_damaged_ones(whole: Path, tmp_path: Path
     assert is_damaged(damaged)
     saved = salvage(damaged, new)
     assert not is_damaged(new)
-    readable = answered(new, [key for (key,) in rows(new, "SELECT key FROM question") if not key.startswith(LOST)])
+    readable = SqliteLedger(new).answered(
+        [key for (key,) in rows(SqliteLedger(new), "SELECT key FROM question") if not key.startswith(LOST)]
+    )
     assert len(readable) >= 60 - 20 * len(lost)  # a page of pointers refers to several others
     assert saved.lost == saved.attempts - saved.replies
-    assert readable <= {key for (key,) in rows(whole, "SELECT key FROM question")}
-    for key, body in rows(new, "SELECT q.key, r.body FROM reply r JOIN attempt a ON a.id = r.attempt "
+    assert readable <= {key for (key,) in rows(SqliteLedger(whole), "SELECT key FROM question")}
+    for key, body in rows(SqliteLedger(new), "SELECT q.key, r.body FROM reply r JOIN attempt a ON a.id = r.attempt "
                                "JOIN question q ON q.id = a.question"):  # fmt: skip
         if not key.startswith(LOST):
-            assert rows(whole, "SELECT r.body FROM reply r JOIN attempt a ON a.id = r.attempt JOIN question q "
-                               f"ON q.id = a.question WHERE q.key = '{key}'") == [(body,)]  # fmt: skip
+            assert rows(SqliteLedger(whole), "SELECT r.body FROM reply r JOIN attempt a ON a.id = r.attempt "
+                               f"JOIN question q ON q.id = a.question WHERE q.key = '{key}'") == [(body,)]  # fmt: skip
 
 
 def test_a_byte_of_a_reply_that_flipped_is_named_and_costs_that_reply(whole: Path, tmp_path: Path) -> None:
@@ -80,24 +83,24 @@ def test_a_byte_of_a_reply_that_flipped_is_named_and_costs_that_reply(whole: Pat
     assert accounts(tmp_path / "new.sqlite") == accounts(whole)
 
 
-@pytest.mark.parametrize("read", [attempts, lambda path: connect(path).close()], ids=["attempts", "connect"])
+@pytest.mark.parametrize("read", [SqliteLedger.attempts, SqliteLedger.state], ids=["attempts", "state"])
 def test_damage_that_is_met_is_named_with_the_remedy(
-    whole: Path, tmp_path: Path, read: Callable[[Path], object]
+    whole: Path, tmp_path: Path, read: Callable[[SqliteLedger], object]
 ) -> None:
     damaged = tmp_path / "damaged.sqlite"
     content = whole.read_bytes()
     damaged.write_bytes(content[:200] + b"\xa5" * (len(content) - 200))
     with pytest.raises(BadInput, match="variorum rebuild"):
-        read(damaged)
+        read(SqliteLedger(damaged))
 
 
 def test_costs_of_lost_attempts_stay_in_the_accounts(whole: Path, tmp_path: Path) -> None:
-    calls = attempts(whole).rename({"id": "attempt", "key": "call"})
+    calls = SqliteLedger(whole).attempts().rename({"id": "attempt", "key": "call"})
     new = tmp_path / "new.sqlite"
-    assert put_back(new, calls) == 60
-    assert put_back(new, calls) == 0
+    assert put_back(SqliteLedger(new), calls) == 60
+    assert put_back(SqliteLedger(new), calls) == 0
     assert accounts(new) == accounts(whole)
-    assert answered(new, calls["call"]) == set()
+    assert SqliteLedger(new).answered(calls["call"]) == set()
     money = pl.col("model", "run", "outcome", "cost", "prompt_tokens", "asked")
-    assert attempts(new).select(money).equals(attempts(whole).select(money))
-    assert put_back(new, attempts(new).rename({"id": "attempt", "key": "call"})) == 0
+    assert SqliteLedger(new).attempts().select(money).equals(SqliteLedger(whole).attempts().select(money))
+    assert put_back(SqliteLedger(new), SqliteLedger(new).attempts().rename({"id": "attempt", "key": "call"})) == 0

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.provider.client import Reply
-from resources.provider.ledger import PROBE, Ledger, attempts
+from resources.provider.ledger import PROBE
 from resources.provider.provider import Provider
 from resources.provider.question import Question
 from resources.provider.reading import Raw, read
@@ -127,9 +127,9 @@ def test_the_replies_of_a_version_that_returns_are_found_again_at_no_cost(deploy
     assert deployment.ask() == replace(replies["v2"], recorded=True)
     deployment.serve("v1")
     deployment.probe()
-    requests, paid = deployment.requests(), attempts(deployment.provider.ledger)["cost"].sum()
+    requests, paid = deployment.requests(), deployment.provider.ledger.attempts()["cost"].sum()
     assert deployment.ask() == replace(replies["v1"], recorded=True)
-    assert (deployment.requests(), attempts(deployment.provider.ledger)["cost"].sum()) == (requests, paid)
+    assert (deployment.requests(), deployment.provider.ledger.attempts()["cost"].sum()) == (requests, paid)
 
 
 @given(st.text(), st.text())
@@ -145,7 +145,7 @@ def test_a_first_reply_that_does_not_say_who_answered_is_of_no_other_version(dep
     unsaid = Raw(200, {}, b'{"choices": [{"message": {"content": "Salve."}, "finish_reason": "stop"}]}')
 
     async def record() -> None:
-        with Ledger(deployment.provider.ledger, "run", NO_BUDGET) as ledger:
+        with deployment.provider.ledger.session("run", NO_BUDGET) as ledger:
             attempt = await ledger.claim(asked)
             await ledger.receive(attempt, unsaid)
             ledger.settle(attempt, read(unsaid))
@@ -198,7 +198,7 @@ def test_a_probe_is_asked_at_most_once_a_day(deployment: Deployment) -> None:
 
 def test_a_probe_is_short_and_the_run_pays_for_it(deployment: Deployment) -> None:
     deployment.probe()
-    row = attempts(deployment.provider.ledger).row(0, named=True)
+    row = deployment.provider.ledger.attempts().row(0, named=True)
     assert (row["run"], row["purpose"], row["model"]) == ("run", PROBE, "ours")
     assert 0 < row["cost"] < 100e-6  # at a dollar for a million tokens
     assert date.fromordinal(row["replicate"]) == row["asked"].date()  # that of another day is another question

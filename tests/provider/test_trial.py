@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from resources.errors import BadInput
-from resources.provider.ledger import attempts
 from resources.provider.provider import Provider
 from resources.provider.trial import MOST, PURPOSE, Trial, check
 from tests.processes import here
@@ -60,7 +59,7 @@ def test_an_endpoint_that_accepts_all_is_asked_once_with_the_fields_of_the_entry
         "model": "m", "max_completion_tokens": 8192, "temperature": 0, "top_p": 0.9, "seed": 7,
         "reasoning_effort": "low", "messages": [],
     }  # fmt: skip
-    (row,) = attempts(provider.ledger).rows(named=True)
+    (row,) = provider.ledger.attempts().rows(named=True)
     assert (row["purpose"], row["outcome"]) == (PURPOSE, "answered")
     assert found.costs == {"priced": pytest.approx((row["prompt_tokens"] + 2 * row["completion_tokens"]) / 1e6)}
 
@@ -69,7 +68,7 @@ def test_a_gateway_names_who_answered_and_the_cost_in_headers(tmp_path: Path, se
     headers = {"x-litellm-model-id": "deployment-7", "x-litellm-response-cost": "0.00025"}
     server.configure(**ANSWERING, headers=headers, system_fingerprint="fp_1")
     found, provider = tried(tmp_path, server.url, {"dialect": "litellm"})
-    row = attempts(provider.ledger).row(0, named=True)
+    row = provider.ledger.attempts().row(0, named=True)
     assert (row["served_model"], row["served_provider"], row["system_fingerprint"]) == ("m", "deployment-7", "fp_1")
     assert found.costs == {"reported": pytest.approx(0.00025)}
     server.configure(**ANSWERING, headers={"x-litellm-response-cost": "0.0"})  # of a model without a price there
@@ -127,7 +126,7 @@ def test_a_refused_field_is_named_with_what_to_write(
     assert (found.settings, found.fault) == (settings, None)
     assert called in {each.change.called for each in found.refused}
     assert {each.words.removeprefix("400: ") for each in found.refused} <= set(refused.values())
-    assert len(server.log()) == len(attempts(provider.ledger)) <= MOST
+    assert len(server.log()) == len(provider.ledger.attempts()) <= MOST
     written(tmp_path, server.url, **_applied(endpoint, entry, settings))
     assert check(provider, "ours").refused == ()
 

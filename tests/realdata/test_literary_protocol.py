@@ -16,6 +16,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.imports import import_outputs
 from resources.provider.provider import Provider
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.provider.transport import record
 from resources.warehouse import Warehouse
 from tests.literary.conftest import materialized, prefers
@@ -153,7 +154,9 @@ def test_the_protocol_with_recorded_judges(
 
     assert due(definitions, instance, dg.AssetKey("aspect_vote")).rows.is_empty()
     recording = tmp_path / "judges.jsonl"
-    recording.write_text("\n".join(line for judge in SEATS for line in record(ledger, judge)), encoding="utf-8")
+    recording.write_text(
+        "\n".join(line for judge in SEATS for line in record(SqliteLedger(ledger), judge)), encoding="utf-8"
+    )
     write_registry(registry, {"recording": recording})
     assert compare(location(tmp_path / "another.sqlite")) == scores
     assert len(server.log()) == asked

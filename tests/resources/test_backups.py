@@ -19,7 +19,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, order
 from benchmark_assets.automation.safekeeping import agreement
 from resources import backups, catalogue
-from resources.provider.ledger import archived, compact, connect
+from resources.provider.sqlite_ledger import SqliteLedger, connect
 from resources.warehouse import Warehouse
 from tests.processes import environment, here
 from tests.support import by_hand, edit_segment
@@ -119,8 +119,8 @@ def test_a_lost_ledger_comes_back(saved: Path, home: Path) -> None:
 
 
 def test_compressed_replies_come_back_with_their_ledger(saved: Path, home: Path) -> None:
-    assert compact(home / "ledger.sqlite", datetime.fromtimestamp(1, UTC), fewest=1) == 1
-    (file,) = archived(home / "ledger.sqlite")
+    assert SqliteLedger(home / "ledger.sqlite").compact(datetime.fromtimestamp(1, UTC), fewest=1) == 1
+    (file,) = SqliteLedger(home / "ledger.sqlite").archived()
     here(home, "backup", str(saved))
     content = file.read_bytes()
     file.write_bytes(b"")

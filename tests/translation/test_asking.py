@@ -15,7 +15,7 @@ from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.provider.asking import TRIES_OF_LENGTH
 from resources.provider.client import opened
-from resources.provider.ledger import Ledger, attempts
+from resources.provider.ledger import Ledger
 from tests.provider.server import Server
 from tests.provider.support import NO_BUDGET, model
 
@@ -30,12 +30,12 @@ ALL = list(PASSAGES)
 RIGHT = {key: f"EN: {text}" for key, text in PASSAGES.items()}
 
 
-def translated(server: Server, ledger: Path, passages: Mapping[str, str] = PASSAGES) -> dict[str, Output]:
+def translated(server: Server, ledger: Ledger, passages: Mapping[str, str] = PASSAGES) -> dict[str, Output]:
     """Outputs of one batch, by passage; there is exactly one for each."""
     template = translating(model(server.url), prompts.load("translate"), language_names("la", "en"))
 
     async def ask() -> list[Output]:
-        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+        async with opened(ledger.session("run", NO_BUDGET)) as client:
             return await translate(client.ask, template, passages)
 
     outputs = asyncio.run(ask())
@@ -57,16 +57,16 @@ def asked(server: Server) -> list[list[str]]:
     return [seen.keys for seen in server.log()]
 
 
-def test_a_good_reply_is_taken_as_it_stands(server: Server, ledger: Path) -> None:
+def test_a_good_reply_is_taken_as_it_stands(server: Server, ledger: Ledger) -> None:
     outputs = translated(server, ledger)
     assert texts(outputs) == RIGHT
     assert parsings(outputs) == ["strict"] * 4
     assert asked(server) == [ALL]
-    (key,) = attempts(ledger)["key"]
+    (key,) = ledger.attempts()["key"]
     assert {output.call for output in outputs.values()} == {key}
 
 
-def test_translations_under_each_others_keys_are_asked_for_alone(server: Server, ledger: Path) -> None:
+def test_translations_under_each_others_keys_are_asked_for_alone(server: Server, ledger: Ledger) -> None:
     server.configure(script=["swapped_keys"])
     outputs = translated(server, ledger)
     assert texts(outputs) == RIGHT
@@ -76,21 +76,21 @@ def test_translations_under_each_others_keys_are_asked_for_alone(server: Server,
     assert len(server.log()) == 3  # the next run finds all three replies
 
 
-def test_a_suspicion_loses_no_output(server: Server, ledger: Path) -> None:
+def test_a_suspicion_loses_no_output(server: Server, ledger: Ledger) -> None:
     server.configure(script=["swapped_keys", "refusal", "bad_request"])
     outputs = translated(server, ledger)
     assert texts(outputs) == {**RIGHT, FIRST: RIGHT[LAST], LAST: RIGHT[FIRST]}
     assert {output.error for output in outputs.values()} == {None}
 
 
-def test_a_good_reply_is_asked_for_once_in_all_runs(server: Server, ledger: Path) -> None:
+def test_a_good_reply_is_asked_for_once_in_all_runs(server: Server, ledger: Ledger) -> None:
     assert translated(server, ledger) == translated(server, ledger)
     assert asked(server) == [ALL]
 
 
 @pytest.mark.parametrize("fault", ["missing_key", "renamed_key", "wrong_type", "null_value", "duplicate_key"])
 def test_of_a_reply_that_spoils_one_key_only_this_one_is_asked_for_again(
-    server: Server, ledger: Path, fault: str
+    server: Server, ledger: Ledger, fault: str
 ) -> None:
     server.configure(script=[fault])
     outputs = translated(server, ledger)
@@ -99,7 +99,7 @@ def test_of_a_reply_that_spoils_one_key_only_this_one_is_asked_for_again(
     assert asked(server) == [ALL, [LAST]]
 
 
-def test_a_key_that_nobody_asked_for_is_left_out(server: Server, ledger: Path) -> None:
+def test_a_key_that_nobody_asked_for_is_left_out(server: Server, ledger: Ledger) -> None:
     server.configure(script=["extra_key"])
     outputs = translated(server, ledger)
     assert texts(outputs) == RIGHT
@@ -108,7 +108,9 @@ def test_a_key_that_nobody_asked_for_is_left_out(server: Server, ledger: Path) -
 
 
 @pytest.mark.parametrize("fault", ["fenced", "trailing_comma"])
-def test_a_whole_object_that_is_no_strict_json_is_repaired_and_marked(server: Server, ledger: Path, fault: str) -> None:
+def test_a_whole_object_that_is_no_strict_json_is_repaired_and_marked(
+    server: Server, ledger: Ledger, fault: str
+) -> None:
     server.configure(script=[fault])
     outputs = translated(server, ledger)
     assert texts(outputs) == RIGHT
@@ -116,7 +118,7 @@ def test_a_whole_object_that_is_no_strict_json_is_repaired_and_marked(server: Se
     assert asked(server) == [ALL]
 
 
-def test_bare_quotes_are_part_of_the_text(server: Server, ledger: Path) -> None:
+def test_bare_quotes_are_part_of_the_text(server: Server, ledger: Ledger) -> None:
     server.configure(script=["bare_quotes"])
     outputs = translated(server, ledger)
     assert texts(outputs) == {**RIGHT, LAST: f'{RIGHT[LAST]} and he said "so be it" and left'}
@@ -125,7 +127,9 @@ def test_bare_quotes_are_part_of_the_text(server: Server, ledger: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", ["prose", "cut_with_stop"])
-def test_a_reply_of_which_nothing_can_be_taken_is_asked_for_in_halves(server: Server, ledger: Path, fault: str) -> None:
+def test_a_reply_of_which_nothing_can_be_taken_is_asked_for_in_halves(
+    server: Server, ledger: Ledger, fault: str
+) -> None:
     server.configure(script=[fault])
     outputs = translated(server, ledger)
     assert texts(outputs) == RIGHT
@@ -135,7 +139,7 @@ def test_a_reply_of_which_nothing_can_be_taken_is_asked_for_in_halves(server: Se
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_reply_that_ends_early_behind_a_brace_is_not_taken_for_whole(
-    server: Server, ledger: Path, number: int
+    server: Server, ledger: Ledger, number: int
 ) -> None:
     passages = {f"mn1:{each}": "Arma virumque {sic} cano, Troiae qui primus ab oris." for each in range(number)}
     right = {key: f"EN: {text}" for key, text in passages.items()}
@@ -144,8 +148,8 @@ def test_a_reply_that_ends_early_behind_a_brace_is_not_taken_for_whole(
     assert texts(translated(server, ledger, passages)) == right
 
 
-def test_a_key_that_occurs_twice_counts_as_missing_in_a_fenced_reply_too(ledger: Path) -> None:
-    recording = ledger.with_name("recording.jsonl")
+def test_a_key_that_occurs_twice_counts_as_missing_in_a_fenced_reply_too(ledger: Ledger, tmp_path: Path) -> None:
+    recording = tmp_path / "recording.jsonl"
     template = translating(model("", {"recording": recording}), prompts.load("translate"), language_names("la", "en"))
     passages = {"mn1:1": "Arma"}
     lines = []
@@ -158,7 +162,7 @@ def test_a_key_that_occurs_twice_counts_as_missing_in_a_fenced_reply_too(ledger:
     recording.write_text("\n".join(lines), encoding="utf-8")
 
     async def ask() -> list[Output]:
-        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+        async with opened(ledger.session("run", NO_BUDGET)) as client:
             return await translate(client.ask, template, passages)
 
     assert [output.text for output in asyncio.run(ask())] == ["Of arms"]
@@ -167,7 +171,7 @@ def test_a_key_that_occurs_twice_counts_as_missing_in_a_fenced_reply_too(ledger:
 @pytest.mark.parametrize("cut_at", [0.35, 0.5, 0.65, 0.8, 0.95])
 @pytest.mark.parametrize("fault", ["length", "cut", "cut_chunked"])
 def test_of_a_reply_that_breaks_off_what_was_complete_is_taken_and_the_rest_asked_for(
-    server: Server, ledger: Path, fault: str, cut_at: float
+    server: Server, ledger: Ledger, fault: str, cut_at: float
 ) -> None:
     server.configure(script=[fault], cut_at=cut_at)
     outputs = translated(server, ledger)
@@ -178,7 +182,7 @@ def test_of_a_reply_that_breaks_off_what_was_complete_is_taken_and_the_rest_aske
         assert asked(server) == [ALL, ALL[whole:]] if whole < 4 else [ALL]
 
 
-def test_where_several_replies_break_off_nothing_is_asked_for_twice(server: Server, ledger: Path) -> None:
+def test_where_several_replies_break_off_nothing_is_asked_for_twice(server: Server, ledger: Ledger) -> None:
     passages = {f"mn1:{number}": f"Sententia {number}." for number in range(16)}
     server.configure(script=["length", "cut", "length"], cut_at=0.55)
     outputs = translated(server, ledger, passages)
@@ -192,7 +196,7 @@ def test_where_several_replies_break_off_nothing_is_asked_for_twice(server: Serv
 
 @pytest.mark.parametrize("fault", ["refusal", "content_filter"])
 def test_a_passage_that_is_refused_alone_is_a_refusal_and_the_others_have_their_texts(
-    server: Server, ledger: Path, fault: str
+    server: Server, ledger: Ledger, fault: str
 ) -> None:
     server.configure(by_key={THIRD: fault})
     outputs = translated(server, ledger)
@@ -202,7 +206,7 @@ def test_a_passage_that_is_refused_alone_is_a_refusal_and_the_others_have_their_
     assert asked(server) == [ALL, [FIRST, SECOND], [THIRD, LAST], [THIRD], [LAST]]
 
 
-def test_a_refusal_is_kept_as_the_reply_that_it_is(server: Server, ledger: Path) -> None:
+def test_a_refusal_is_kept_as_the_reply_that_it_is(server: Server, ledger: Ledger) -> None:
     server.configure(by_key={THIRD: "refusal"})
     first = translated(server, ledger)
     server.configure()
@@ -210,13 +214,13 @@ def test_a_refusal_is_kept_as_the_reply_that_it_is(server: Server, ledger: Path)
     assert len(asked(server)) == 5
 
 
-def test_a_batch_that_is_too_long_for_the_model_is_asked_for_in_halves(server: Server, ledger: Path) -> None:
+def test_a_batch_that_is_too_long_for_the_model_is_asked_for_in_halves(server: Server, ledger: Ledger) -> None:
     server.configure(script=["context_length"])
     assert texts(translated(server, ledger)) == RIGHT
     assert asked(server) == [ALL, [FIRST, SECOND], [THIRD, LAST]]
 
 
-def test_a_passage_that_is_too_long_for_the_model_is_an_error_that_says_so(server: Server, ledger: Path) -> None:
+def test_a_passage_that_is_too_long_for_the_model_is_an_error_that_says_so(server: Server, ledger: Ledger) -> None:
     server.configure(by_key={THIRD: "context_length"})
     outputs = translated(server, ledger)
     assert texts(outputs) == {**RIGHT, THIRD: None}
@@ -225,7 +229,7 @@ def test_a_passage_that_is_too_long_for_the_model_is_an_error_that_says_so(serve
     assert asked(server).count([THIRD]) == 1
 
 
-def test_a_passage_whose_translation_exceeds_the_limit_is_an_error_that_says_so(server: Server, ledger: Path) -> None:
+def test_a_passage_whose_translation_exceeds_the_limit_is_an_error_that_says_so(server: Server, ledger: Ledger) -> None:
     server.configure(by_key={FIRST: "length"}, cut_at=0.2)
     outputs = translated(server, ledger)
     assert texts(outputs) == {**RIGHT, FIRST: None}
@@ -246,7 +250,7 @@ def test_a_passage_whose_translation_exceeds_the_limit_is_an_error_that_says_so(
     ],
 )
 def test_a_passage_that_is_never_translated_is_asked_for_a_few_times_and_is_an_error_with_the_reason(
-    server: Server, ledger: Path, fault: str, reason: str
+    server: Server, ledger: Ledger, fault: str, reason: str
 ) -> None:
     server.configure(by_key={LAST: fault})
     outputs = translated(server, ledger)
@@ -256,7 +260,7 @@ def test_a_passage_that_is_never_translated_is_asked_for_a_few_times_and_is_an_e
     assert asked(server).count([LAST]) == TRIES
 
 
-def test_an_empty_translation_is_none(server: Server, ledger: Path) -> None:
+def test_an_empty_translation_is_none(server: Server, ledger: Ledger) -> None:
     server.configure(answers={SECOND: " \n"})
     outputs = translated(server, ledger)
     assert texts(outputs) == {**RIGHT, SECOND: None}
@@ -264,12 +268,12 @@ def test_an_empty_translation_is_none(server: Server, ledger: Path) -> None:
     assert asked(server) == [ALL, *[[SECOND]] * TRIES]
 
 
-def test_a_passage_that_is_translated_at_the_last_try_has_its_text(server: Server, ledger: Path) -> None:
+def test_a_passage_that_is_translated_at_the_last_try_has_its_text(server: Server, ledger: Ledger) -> None:
     server.configure(by_key={LAST: "null_value"}, by_key_times=TRIES)
     assert texts(translated(server, ledger)) == RIGHT
 
 
-def test_a_passage_for_which_calls_fail_fails_alone(server: Server, ledger: Path) -> None:
+def test_a_passage_for_which_calls_fail_fails_alone(server: Server, ledger: Ledger) -> None:
     server.configure(by_key={FIRST: "bad_request"})
     outputs = translated(server, ledger)
     assert texts(outputs) == {**RIGHT, FIRST: None}
@@ -277,7 +281,7 @@ def test_a_passage_for_which_calls_fail_fails_alone(server: Server, ledger: Path
 
 
 def test_what_the_server_rejects_in_any_passage_is_asked_of_a_batch_and_its_halves_only(
-    server: Server, ledger: Path
+    server: Server, ledger: Ledger
 ) -> None:
     many = {f"{key} {i}": text for i in range(4) for key, text in PASSAGES.items()}
     server.configure(script=["bad_request"] * 100)
@@ -287,7 +291,7 @@ def test_what_the_server_rejects_in_any_passage_is_asked_of_a_batch_and_its_halv
     assert all("rejected" in str(output.error) for output in outputs.values())
 
 
-def test_a_stop_amid_a_batch_keeps_what_was_translated_before(server: Server, ledger: Path) -> None:
+def test_a_stop_amid_a_batch_keeps_what_was_translated_before(server: Server, ledger: Ledger) -> None:
     server.configure(script=["missing_key", "no_credit"])
     outputs = translated(server, ledger)
     assert texts(outputs) == {**RIGHT, LAST: None}

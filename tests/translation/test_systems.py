@@ -22,7 +22,8 @@ from benchmark_assets.translation.systems import Systems, language_name
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import PROJECT
-from resources.provider.ledger import UNCERTAIN, attempts
+from resources.provider.ledger import UNCERTAIN
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Warehouse
 from tests.provider.server import Server
 from tests.support import (
@@ -237,7 +238,7 @@ def test_a_run_that_is_ended_leaves_no_call_and_goes_on_where_it_stopped(
     deployment.translate()
     assert len(server.log()) == 2
     assert set(deployment.texts()) == set(PASSAGES)
-    assert attempts(deployment.ledger)["outcome"].to_list().count(UNCERTAIN) == 1
+    assert SqliteLedger(deployment.ledger).attempts()["outcome"].to_list().count(UNCERTAIN) == 1
     if ending is signal.SIGKILL:
         costs = subprocess.run(
             [tools / "variorum", "costs"], cwd=PROJECT, capture_output=True, text=True, check=True

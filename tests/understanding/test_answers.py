@@ -32,11 +32,11 @@ from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import Parsed
 from benchmark_assets.understanding.tasks import import_tasks, read_samples
 from resources.home import PROJECT
-from resources.provider.ledger import Ledger, attempts
 from resources.provider.provider import Provider
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, Raw, Reading
 from resources.provider.registry import Budget
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Replacement, Warehouse
 from tests.provider.server import Server, dumps, serve
 from tests.understanding.conftest import FORM_LINES, FORMS, SPEECH, SPEECH_LINES, write_task
@@ -167,7 +167,7 @@ def test_every_sample_of_the_test_split_is_asked_about_once_and_its_answer_store
     ]
     calls = room.rows("study_call", "item", "call")
     assert {item for item, _ in calls} == {"1|1|0", "1|2|0", "1|a|0", "1|b|0"}
-    assert {call for _, call in calls} == set(attempts(room.folder / "ledger.sqlite")["key"])
+    assert {call for _, call in calls} == set(SqliteLedger(room.folder / "ledger.sqlite").attempts()["key"])
     assert all(", 0 shots, 1 draws, temperature 0.3, id m" in how for (how,) in room.rows("answer", "how"))
     room.answered()
     assert len(server.log()) == 4
@@ -226,7 +226,7 @@ def test_what_was_silent_often_enough_is_an_unusable_answer_and_paid_for_no_more
     sun, evening = (form.template(0).question({"text": text}, form.number(0)) for text in (SUN, EVENING))
 
     async def empty(question: Question, times: int) -> None:
-        with Ledger(ledger, "before", Budget()) as session:
+        with SqliteLedger(ledger).session("before", Budget()) as session:
             for _ in range(times):
                 attempt = await session.claim(question)
                 await session.receive(attempt, Raw(200, {}, b'{"choices": []}'))

@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 
 from benchmark_assets.vital_signs.signs import JUDGED, PAIR, TABLE, signs, verdicts
-from resources.provider import ledger
 from tests.pairwise.arena import OUTPUTS, Arena
 from tests.pairwise.conftest import arena, opened_arena  # noqa: F401
 from tests.provider.server import Server, dumps
@@ -74,7 +73,7 @@ def test_verdicts_are_those_of_pairs_that_the_judge_saw(arena: Arena, server: Se
     always = [dumps({"analysis": "", "summary": "", "answer": "A"})]
     server.configure(answer="judge", judgements={"comparer": always})
     arena.row("comparison")
-    calls = ledger.attempts(arena.provider.ledger).select("served_model", "run", call="key")
+    calls = arena.provider.ledger.attempts().select("served_model", "run", call="key")
     found = verdicts(arena.warehouse, calls)
     asked = arena.warehouse.read("comparison").filter(pl.col("asked") > 0)
     assert len(found) == len(asked) == len(OUTPUTS) * 3 * 2

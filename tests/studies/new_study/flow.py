@@ -10,7 +10,6 @@ import polars as pl
 
 from benchmark_assets.automation.due import due
 from benchmark_assets.studies.study import CALLS
-from resources.provider.ledger import attempts
 from tests.pairwise.arena import OUTPUTS, Arena
 
 ASSET = dg.AssetKey("figure")
@@ -21,7 +20,7 @@ def seen(arena: Arena) -> dict[str, Any]:
     with dg.DagsterInstance.get() as instance:
         found = due(arena.definitions, instance, ASSET)
     columns = ["passage", "judge", "number", "words", "kind", "origin", "first"]
-    calls, asked = arena.warehouse.read(CALLS), attempts(arena.provider.ledger)
+    calls, asked = arena.warehouse.read(CALLS), arena.provider.ledger.attempts()
     return {
         "stale": found.rows.filter(model="ours")["passage"].to_list(),
         "cost": found.estimate and [found.estimate.calls, found.estimate.recorded, found.estimate.about],
