@@ -1,5 +1,6 @@
 """The code location: assembles assets, jobs and resources, and defines nothing itself."""
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -31,10 +32,11 @@ from benchmark_assets.vital_signs import assets as vital_signs
 from resources import catalogue
 from resources.downloads.downloads import Downloads
 from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.home import home
+from resources.home import database, home
 from resources.notifications import Notifications
 from resources.provider.provider import Provider
 from resources.provider.registry import default_path
+from resources.warehouse import Warehouse
 
 ROOMS = [
     corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
@@ -65,9 +67,9 @@ def build_definitions(
         If the registry is invalid.
     """
     overrides = dict(resource_overrides or {})
-    warehouse = overrides.get("warehouse", DuckDBWarehouse(path=str(home() / "variorum.duckdb")))
-    default_provider = Provider(registry_path=str(default_path()), ledger_path=str(home() / "ledger.sqlite"))
-    provider = overrides.get("provider", default_provider)
+    warehouse = overrides.get("warehouse") or _warehouse()
+    ledger = database() or str(home() / "ledger.sqlite")
+    provider = overrides.get("provider", Provider(registry_path=str(default_path()), ledger_path=ledger))
     registry = provider.registry()
     resources = {
         "warehouse": warehouse,
@@ -106,6 +108,16 @@ def build_definitions(
         executor=dg.in_process_executor,
     )
     return location
+
+
+def _warehouse() -> Warehouse:
+    """The warehouse of the home: in the database that several machines share, if there is one, otherwise in a file."""
+    if url := database():
+        from resources.postgres_warehouse import PostgresWarehouse  # its drivers are in the extra `server`
+
+        vectors = os.environ.get("VARIORUM_VECTORS") or str(home() / "vectors")
+        return PostgresWarehouse(url=url, home=str(home()), vectors=vectors)
+    return DuckDBWarehouse(path=str(home() / "variorum.duckdb"))
 
 
 def _described(spec: dg.AssetSpec) -> dg.AssetSpec:

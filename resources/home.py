@@ -60,7 +60,7 @@ def prepare() -> Path:
         raise BadInput(
             place, "", "a restoration was interrupted", "run the same `variorum restore` again, which completes it"
         )
-    if (place / "variorum.duckdb.lock").exists() and not (place / "variorum.duckdb").exists():
+    if not database() and (place / "variorum.duckdb.lock").exists() and not (place / "variorum.duckdb").exists():
         raise BadInput(
             place / "variorum.duckdb", "", "is missing, although this home has been used",
             "restore a backup with `variorum restore FOLDER`; or begin with an empty warehouse: `variorum rebuild`",
@@ -69,7 +69,8 @@ def prepare() -> Path:
     dagster_home = Path(os.environ.setdefault("DAGSTER_HOME", str(place / "dagster")))
     dagster_home.mkdir(parents=True, exist_ok=True)
     instance = dagster_home / "dagster.yaml"
-    if not instance.exists():
-        instance.unlink(missing_ok=True)  # a symlink whose target has moved
-        instance.symlink_to(PROJECT / "dagster.yaml")
+    settings = PROJECT / "deploy" / "dagster.yaml" if database() else PROJECT / "dagster.yaml"
+    if not instance.exists() or (instance.is_symlink() and instance.resolve() != settings):
+        instance.unlink(missing_ok=True)  # the target has moved, or the home has moved to a database
+        instance.symlink_to(settings)
     return place

@@ -16,7 +16,7 @@ from benchmark_assets.definitions import build_definitions
 from resources import backups
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
-from resources.home import home, prepare
+from resources.home import database, home, prepare
 from resources.provider import archive
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.sqlite_files import integrity
@@ -47,6 +47,11 @@ def restore(folder: Path, at: str | None) -> None:
     ledger is not replaced, since it may also have later replies. Stop Dagster's UI and all runs first. The next
     `variorum update` recomputes what the backup lacks, without paying again for replies in the ledger.
     """
+    if database():
+        raise BadInput(
+            "VARIORUM_DATABASE", "", "is set, but backups restore a home of files",
+            "restore a dump of the database with `pg_restore` (docs/deployment.md), or unset it",
+        )  # fmt: skip
     chosen, place = backups.chosen(folder, at), home()
     warehouse = DuckDBWarehouse(path=str(place / "variorum.duckdb"), wait_seconds=5)
     with warehouse.exclusively() if Path(warehouse.path).exists() else nullcontext():
@@ -82,6 +87,7 @@ def verify(folder: Path | None, at: str | None) -> None:
                 chosen, ", ".join(differing), "number of rows differs from the manifest", "use another backup"
             )
         os.environ |= {"VARIORUM_HOME": str(copy), "DAGSTER_HOME": str(copy / "dagster")}
+        os.environ.pop("VARIORUM_DATABASE", None)  # a backup is a home of files
         prepare()
         warehouse = DuckDBWarehouse(path=str(copy / "variorum.duckdb"))
         with dg.DagsterInstance.get() as instance:
@@ -103,11 +109,12 @@ def rebuild() -> None:
 def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     """Check that a home's tables, their records and Dagster's records agree; print the result, or raise BadInput."""
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
-    for database in backups.databases(warehouse.folder):
-        if problem := integrity(database):
-            where = place / database.relative_to(warehouse.folder)
+    for file in backups.databases(warehouse.folder):
+        if problem := integrity(file):
+            where = place / file.relative_to(warehouse.folder)
             raise BadInput(where, "", f"is damaged ({problem})", "restore a backup: `variorum restore`")
-    for file in SqliteLedger(warehouse.folder / backups.LEDGER).archived():
+    provider: Provider = (definitions.resources or {})["provider"]
+    for file in provider.ledger.archived():
         archive.read(file)
     found = agreement(definitions, instance)
     wrong = found.filter(pl.col("problem") != "")
