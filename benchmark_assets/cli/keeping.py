@@ -18,6 +18,7 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import database, home, prepare
 from resources.provider import archive
+from resources.provider.provider import Provider
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.sqlite_files import integrity
 from resources.tables import plain
