@@ -219,21 +219,19 @@ class CompactEventLog(SqlEventLogStorage):
         """For each partition whose last attempt was not followed by a materialization: the run id and event id of this
         attempt.
 
-        The base class fetches the latest events of all partitions; this class leaves the comparison to the database.
+        The base class fetches the latest events of all partitions; this class has the database compare the few plans
+        that are left with the materializations of their partitions.
         """
-        kinds = [MATERIALIZATION, PLANNED]
-        latest = self._latest_event_ids_by_partition_subquery(asset_key, kinds, after_cursor=after_storage_id).c
-        materialized, planned = (
-            db.func.max(latest.id).filter(latest.dagster_event_type == kind.value) for kind in kinds
+        plan = self._latest_event_ids_by_partition_subquery(asset_key, [PLANNED], after_cursor=after_storage_id)
+        events, made = SqlEventLogStorageTable, SqlEventLogStorageTable.alias("made")
+        followed = db.exists().where(
+            made.c.asset_key == asset_key.to_string(),
+            made.c.dagster_event_type == MATERIALIZATION.value,
+            made.c.partition == plan.c.partition,
+            made.c.id > plan.c.id,
         )
-        pending = (
-            db.select(planned.label("id"))
-            .group_by(latest.partition)
-            .having(db.and_(planned.is_not(None), db.or_(materialized.is_(None), materialized < planned)))
-            .subquery()
-        )
-        events = SqlEventLogStorageTable.c
-        query = db.select(events.partition, events.run_id, events.id).join(pending, pending.c.id == events.id)
+        columns = events.c.partition, events.c.run_id, events.c.id
+        query = db.select(*columns).join(plan, plan.c.id == events.c.id).where(~followed)
         with self.index_connection() as index:
             return {partition: (run_id, event) for partition, run_id, event in index.execute(query)}
 
