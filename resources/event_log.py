@@ -4,7 +4,7 @@ Dagster stores an event for each planned and each materialized partition. A `Com
 events in one transaction, drops a plan once its partition is materialized, stores no tags that the events repeat, and
 can forget events that do not affect the present state.
 
-Here: what SQLite and PostgreSQL share. Not here: their files and connections (event_storage, postgres_events), the
+Here: what SQLite and PostgreSQL share. Not here: their files and connections (event_storage, postgres_storage), the
 content of events (benchmark_assets.lineage), their packing (packing). This module relies on internals of Dagster 1.13;
 tests/resources/test_event_storage.py checks that the storages behave like those of Dagster.
 """

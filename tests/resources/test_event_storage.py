@@ -6,6 +6,7 @@ import re
 import sqlite3
 import tempfile
 import time
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -17,13 +18,17 @@ import pytest
 import sqlalchemy as db
 from dagster._core.events import DagsterEventBatchMetadata
 from dagster._core.events.log import EventLogEntry
+from dagster._core.storage.event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
+from dagster_postgres import PostgresEventLogStorage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resources.event_storage import BatchingSqliteEventLogStorage
 from resources.home import PROJECT
-from resources.packing import unpack
+from resources.packing import PackedString, unpack
+from resources.postgres_storage import CompactPostgresEventLogStorage
+from tests import postgres
 
 MATERIALIZATION = dg.DagsterEventType.ASSET_MATERIALIZATION
 PLANNED = dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED
@@ -90,13 +95,13 @@ def run(
 class Home:
     """An instance of its own, described by a dagster.yaml, and what can be asked of it without ids and times."""
 
-    def __init__(self, folder: Path, storage: type[SqliteEventLogStorage]) -> None:
+    def __init__(self, folder: Path, storage: type[SqlEventLogStorage], config: str = "") -> None:
         self.folder = folder
         self.events = folder / "events"
         folder.mkdir()
         (folder / "dagster.yaml").write_text(
             f"telemetry: {{enabled: false}}\nevent_log_storage: {{module: {storage.__module__}, "
-            f"class: {storage.__name__}, config: {{base_dir: {self.events}}}}}\n",
+            f"class: {storage.__name__}, config: {{{config or f'base_dir: {self.events}'}}}}}\n",
             encoding="utf-8",
         )
         self.instance = dg.DagsterInstance.from_config(str(folder))
@@ -112,10 +117,11 @@ class Home:
         text = re.sub(r'"(log_key|file_key)": "\w+"|"duration_ms": [\d.]+', "CHANCE", text)
         return re.sub(r"\d{10}\.\d+|\d+(\.\d+)?(ms|s)\b", "TIME", text)
 
-    def rows(self, query: str, shard: str = "index") -> list[tuple[Any, ...]]:
-        with closing(sqlite3.connect(self.events / f"{shard}.db")) as connection:
-            rows = connection.execute(query).fetchall()
-        return [tuple(unpack(value) if isinstance(value, bytes) else value for value in row) for row in rows]
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Rows of the index, with packed text as text."""
+        assert isinstance(self.storage, SqlEventLogStorage)
+        with self.storage.index_connection() as connection:
+            return [tuple(map(unpacked, row)) for row in connection.execute(db.text(query))]
 
     def log(self, run_id: str) -> list[tuple[int, str]]:
         """Ids and events of a run, without plans: ours stay only until a partition is materialized."""
@@ -135,6 +141,13 @@ class Home:
         """Partitions that the log of a run reports as materialized, in order."""
         records = self.storage.get_records_for_run(run_id, of_type=MATERIALIZATION).records
         return [record.partition_key for record in records]
+
+
+def unpacked(value: object) -> object:
+    """A value of a row; text of a packed one."""
+    if isinstance(value, str) and value.startswith(PackedString.MARK):
+        return unpack(b64decode(value[1:]))
+    return unpack(value) if isinstance(value, bytes) else value
 
 
 SOURCE, OUTPUTS, TOTAL, SEEN = (dg.AssetKey(name) for name in ("source", "outputs", "total", "seen"))
@@ -243,8 +256,22 @@ def replayed(homes: tuple[Home, Home], tmp_path_factory: pytest.TempPathFactory)
         yield ours, theirs
 
 
+@pytest.fixture(scope="module")
+def on_postgres(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Home, Home]]:
+    """The same week in our storage and in Dagster's on PostgreSQL."""
+    folder = tmp_path_factory.mktemp("postgres_week")
+    with postgres.empty_database(postgres_server) as one, postgres.empty_database(postgres_server) as other:
+        stock = other.replace("postgresql://", "postgresql+psycopg2://")
+        ours = Home(folder / "ours", CompactPostgresEventLogStorage, f'postgres_url: "{one}"')
+        theirs = Home(folder / "theirs", PostgresEventLogStorage, f'postgres_url: "{stock}"')
+        with ours.instance, theirs.instance:
+            play(ours)
+            play(theirs)
+            yield ours, theirs
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("sequence", ["homes", "replayed"])
+@pytest.mark.parametrize("sequence", ["homes", "replayed", "on_postgres"])
 def test_both_storages_give_the_same_answer(question: str, sequence: str, request: pytest.FixtureRequest) -> None:
     ours, theirs = request.getfixturevalue(sequence)
     answer = QUESTIONS[question](ours)
