@@ -1,9 +1,11 @@
-"""Packing of Dagster's JSON for its SQLite files: an event of 2,200 bytes is reduced to about 300 bytes.
+"""Packing of Dagster's JSON for its databases: an event of 2,200 bytes is reduced to about 300 bytes.
 
-Here: packed text and the type of a column that may hold it. Not here: which texts are packed (event_storage).
+Here: packed text and the type of a column that may hold it. Not here: which texts are packed (event_storage,
+postgres_storage).
 """
 
 import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -52,6 +54,33 @@ class PackedText(db.Text):
     def result_processor(self, dialect: db.Dialect, coltype: object) -> Callable[[Any], Any]:
         """Unpack packed text; return plain text as it is."""
         return lambda value: unpack(value) if isinstance(value, bytes) else value
+
+
+class PackedString(PackedText):
+    """`PackedText` for columns that cannot hold bytes, such as those of PostgreSQL: packed text in base64.
+
+    A control character, with which no other text of Dagster begins, marks packed text.
+    """
+
+    MARK = "\x01"
+
+    def bind_processor(self, dialect: db.Dialect) -> Callable[[Any], Any]:
+        """Pack serialized objects."""
+        packed = super().bind_processor(dialect)
+
+        def bound(value: Any) -> Any:
+            stored = packed(value)
+            return self.MARK + b64encode(stored).decode() if isinstance(stored, bytes) else stored
+
+        return bound
+
+    def result_processor(self, dialect: db.Dialect, coltype: object) -> Callable[[Any], Any]:
+        """Unpack packed text; return plain text as it is."""
+
+        def read(value: Any) -> Any:
+            return unpack(b64decode(value[1:])) if isinstance(value, str) and value.startswith(self.MARK) else value
+
+        return read
 
 
 @cache

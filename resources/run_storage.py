@@ -1,21 +1,23 @@
-"""Table of runs of the Dagster instance: SQLite storage that keeps a connection open and can forget old runs.
+"""Table of runs of the Dagster instance: storages that can forget old runs; on SQLite with a connection kept open.
 
-The base class creates an engine and a connection for each of some twenty statements of a run.
+The base class of SQLite creates an engine and a connection for each of some twenty statements of a run.
 
-Here: the subclass named in dagster.yaml, independent of the rest of the project. Not here: events (event_storage); the
-choice of runs to forget (automation.runs). This module relies on internals of Dagster 1.13.
+Here: the subclass named in dagster.yaml, independent of the rest of the project, and what it shares with PostgreSQL.
+Not here: events (event_storage), PostgreSQL (postgres_storage), the choice of runs to forget (automation.runs). This
+module relies on internals of Dagster 1.13.
 """
 
 import json
 import zlib
+from abc import abstractmethod
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 import sqlalchemy as db
 from dagster._core.storage.dagster_run import FINISHED_STATUSES
-from dagster._core.storage.runs import SqliteRunStorage
+from dagster._core.storage.runs import SqliteRunStorage, SqlRunStorage
 from dagster._core.storage.runs.schema import RunsTable, RunTagsTable, SnapshotsTable
 from dagster._serdes import ConfigurableClassData
 
@@ -25,7 +27,34 @@ from resources.sqlite_files import compact
 FINISHED = [status.value for status in FINISHED_STATUSES]
 
 
-class ForgettingSqliteRunStorage(SqliteRunStorage):
+class ForgettingRunStorage(SqlRunStorage):
+    """Storage of runs in SQL that can forget old runs."""
+
+    def forget(self, before: float, named: Collection[str]) -> bool:
+        """Remove runs that ended before `before` (Unix time), and snapshots of jobs that no other run refers to.
+
+        Runs with events in the index (ids `named`) stay. The newest run stays, too, so that no id is used twice.
+        Returns whether any run was removed.
+        """
+        newest = db.select(db.func.max(RunsTable.c.id)).scalar_subquery()
+        old = db.select(RunsTable.c.run_id).where(
+            RunsTable.c.status.in_(FINISHED), RunsTable.c.end_time < before, RunsTable.c.id < newest
+        )
+        with self._transaction() as connection:
+            forgotten = set(connection.execute(old).scalars()) - set(named)
+            for run_id in forgotten:
+                connection.execute(db.delete(RunTagsTable).where(RunTagsTable.c.run_id == run_id))
+                connection.execute(db.delete(RunsTable).where(RunsTable.c.run_id == run_id))
+            if forgotten:
+                _forget_snapshots(connection)
+        return bool(forgotten)
+
+    @abstractmethod
+    def _transaction(self) -> AbstractContextManager[db.Connection]:
+        """A connection in a transaction."""
+
+
+class ForgettingSqliteRunStorage(ForgettingRunStorage, SqliteRunStorage):
     """`SqliteRunStorage` that keeps a connection open and can forget old runs."""
 
     def __init__(self, conn_string: str, inst_data: ConfigurableClassData | None = None) -> None:
@@ -53,24 +82,15 @@ class ForgettingSqliteRunStorage(SqliteRunStorage):
         self._engine.dispose()
         super().dispose()
 
-    def forget(self, before: float, named: Collection[str]) -> None:
-        """Remove runs that ended before `before` (Unix time), and snapshots of jobs that no other run refers to.
-
-        Runs with events in the index (ids `named`) stay. The newest run stays, too, so that no id is used twice.
-        """
-        newest = db.select(db.func.max(RunsTable.c.id)).scalar_subquery()
-        old = db.select(RunsTable.c.run_id).where(
-            RunsTable.c.status.in_(FINISHED), RunsTable.c.end_time < before, RunsTable.c.id < newest
-        )
-        with self.connect() as connection:
-            forgotten = set(connection.execute(old).scalars()) - set(named)
-            for run_id in forgotten:
-                connection.execute(db.delete(RunTagsTable).where(RunTagsTable.c.run_id == run_id))
-                connection.execute(db.delete(RunsTable).where(RunsTable.c.run_id == run_id))
-            if forgotten:
-                _forget_snapshots(connection)
+    def forget(self, before: float, named: Collection[str]) -> bool:
+        """Remove old runs, and return free pages to the disk."""
+        forgotten = super().forget(before, named)
         if forgotten:
             compact(Path(self._engine.url.database or ""))
+        return forgotten
+
+    def _transaction(self) -> AbstractContextManager[db.Connection]:
+        return self.connect()
 
 
 def _forget_snapshots(connection: db.Connection) -> None:

@@ -26,11 +26,11 @@ from benchmark_assets.studies.assets import PAYER
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import answers
 from resources.errors import BadInput
-from resources.event_storage import BatchingSqliteEventLogStorage
+from resources.event_log import CompactEventLog
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
 from resources.provider.provider import Provider
-from resources.run_storage import ForgettingSqliteRunStorage
+from resources.run_storage import ForgettingRunStorage
 from resources.warehouse import Replacement, Warehouse
 
 logger = logging.getLogger("variorum.runs")
@@ -334,9 +334,9 @@ def forget_history(instance: dg.DagsterInstance, before: datetime) -> None:
     These are logs of runs, materializations that were replaced by later ones, and runs without any remaining event.
     """
     events, table = instance.event_log_storage, instance.run_storage
-    if isinstance(events, BatchingSqliteEventLogStorage):
+    if isinstance(events, CompactEventLog):
         events.forget(before.timestamp())
-        if isinstance(table, ForgettingSqliteRunStorage):
+        if isinstance(table, ForgettingRunStorage):
             table.forget(before.timestamp(), events.runs_in_index())
 
 

@@ -34,6 +34,10 @@ SOUND = "sound"
 """Name of the blocking asset check: while it fails on an asset, nothing downstream of that asset is computed."""
 
 
+FEW = 5000
+"""Number of partitions up to which a query names them. Reading all is faster if a query would name many."""
+
+
 class Input(NamedTuple):
     """Versions of an upstream asset.
 
@@ -133,7 +137,7 @@ def dagster_records(
         )
     keys = ["|".join(row) for row in partitions.select(dims).iter_rows()]
     versions = instance.event_log_storage.get_latest_tags_by_partition(
-        asset, dg.DagsterEventType.ASSET_MATERIALIZATION, [DATA_VERSION_TAG]
+        asset, dg.DagsterEventType.ASSET_MATERIALIZATION, [DATA_VERSION_TAG], keys if len(keys) <= FEW else None
     )
     failed = _failed(instance, asset)
     reported_versions = [versions.get(key, {}).get(DATA_VERSION_TAG) for key in keys]
@@ -165,20 +169,24 @@ def pointers(
     asset: dg.AssetKey,
     partitions_def: dg.PartitionsDefinition[Any] | None,
     on: Sequence[str],
+    partitions: pl.DataFrame,
 ) -> pl.DataFrame:
     """Storage ids (`pointer`, Int64) of the latest materialization of an asset for each value of its dimensions `on`.
 
-    If `on` is empty, the result has one row, null before the first materialization. Removed partitions are included,
-    because their removal is stored as a materialization, too.
+    The result covers the rows of `partitions` (columns `on`) and possibly others. If `on` is empty, it has one row,
+    null before the first materialization. Removed partitions are included, because their removal is stored as a
+    materialization, too.
     """
     if not on:
         records = instance.fetch_materializations(asset, limit=1).records
         pointer = pl.Series("pointer", [record.storage_id for record in records], dtype=pl.Int64)
         return pointer.extend_constant(None, 1 - len(pointer)).to_frame()
+    dims = dimensions(partitions_def)
+    keys = {"|".join(row) for row in partitions.select(dims).iter_rows()} if list(on) == dims else set()
     latest = instance.event_log_storage.get_latest_storage_id_by_partition(
-        asset, dg.DagsterEventType.ASSET_MATERIALIZATION
+        asset, dg.DagsterEventType.ASSET_MATERIALIZATION, keys if len(keys) <= FEW else None
     )
-    parts = split(list(latest), dimensions(partitions_def))
+    parts = split(list(latest), dims)
     ids = pl.DataFrame({**parts, "pointer": pl.Series(list(latest.values()), dtype=pl.Int64)})
     return ids.group_by(on).agg(pl.col("pointer").max())
 

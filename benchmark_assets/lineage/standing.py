@@ -86,7 +86,7 @@ def assess(
         empty, text = partitions.clear().select(KEYS), pl.lit(None, pl.String)
         stale = empty.with_columns(fingerprint=text, made_from=text, before=text)
         return Standing(stale, empty.with_columns(version=text, row_count=pl.lit(None, pl.Int32)), empty, [])
-    inputs = [_input(warehouse, key, upstream[key], dims, partial, instance) for key in sorted(upstream)]
+    inputs = [_input(warehouse, key, upstream[key], dims, partial, partitions, instance) for key in sorted(upstream)]
     code = definition.code_versions_by_key[definition.key] or ""
     ready = _with_versions(partitions, inputs, applicable, code)
     ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
@@ -113,6 +113,7 @@ def _input(
     partitions_def: dg.PartitionsDefinition[Any] | None,
     dims: Sequence[str],
     partial: bool,
+    partitions: pl.DataFrame,
     instance: dg.DagsterInstance | None,
 ) -> Input:
     """Versions of an upstream asset by the dimensions that it shares with `dims`, aggregated over its other dimensions.
@@ -122,7 +123,7 @@ def _input(
     upstream = dimensions(partitions_def)
     on = [dim for dim in upstream if dim in dims]
     # Read before the rows: a version newer than its pointer only makes Dagster check again; the reverse hides a change.
-    ids = pointers(instance, key, partitions_def, on) if instance else None
+    ids = pointers(instance, key, partitions_def, on, partitions) if instance else None
     rows = _states(warehouse, key.to_user_string(), "version")
     if on == upstream:
         if partial and not upstream and rows.is_empty():

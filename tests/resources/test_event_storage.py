@@ -6,6 +6,7 @@ import re
 import sqlite3
 import tempfile
 import time
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -17,13 +18,17 @@ import pytest
 import sqlalchemy as db
 from dagster._core.events import DagsterEventBatchMetadata
 from dagster._core.events.log import EventLogEntry
+from dagster._core.storage.event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
+from dagster_postgres import PostgresEventLogStorage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resources.event_storage import BatchingSqliteEventLogStorage
 from resources.home import PROJECT
-from resources.packing import unpack
+from resources.packing import PackedString, unpack
+from resources.postgres_storage import CompactPostgresEventLogStorage
+from tests import postgres
 
 MATERIALIZATION = dg.DagsterEventType.ASSET_MATERIALIZATION
 PLANNED = dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED
@@ -90,13 +95,13 @@ def run(
 class Home:
     """An instance of its own, described by a dagster.yaml, and what can be asked of it without ids and times."""
 
-    def __init__(self, folder: Path, storage: type[SqliteEventLogStorage]) -> None:
+    def __init__(self, folder: Path, storage: type[SqlEventLogStorage], config: str = "") -> None:
         self.folder = folder
         self.events = folder / "events"
         folder.mkdir()
         (folder / "dagster.yaml").write_text(
             f"telemetry: {{enabled: false}}\nevent_log_storage: {{module: {storage.__module__}, "
-            f"class: {storage.__name__}, config: {{base_dir: {self.events}}}}}\n",
+            f"class: {storage.__name__}, config: {{{config or f'base_dir: {self.events}'}}}}}\n",
             encoding="utf-8",
         )
         self.instance = dg.DagsterInstance.from_config(str(folder))
@@ -112,19 +117,37 @@ class Home:
         text = re.sub(r'"(log_key|file_key)": "\w+"|"duration_ms": [\d.]+', "CHANCE", text)
         return re.sub(r"\d{10}\.\d+|\d+(\.\d+)?(ms|s)\b", "TIME", text)
 
-    def rows(self, query: str, shard: str = "index") -> list[tuple[Any, ...]]:
-        with closing(sqlite3.connect(self.events / f"{shard}.db")) as connection:
-            rows = connection.execute(query).fetchall()
-        return [tuple(unpack(value) if isinstance(value, bytes) else value for value in row) for row in rows]
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Rows of the index, with packed text as text."""
+        assert isinstance(self.storage, SqlEventLogStorage)
+        with self.storage.index_connection() as connection:
+            return [tuple(map(unpacked, row)) for row in connection.execute(db.text(query))]
 
-    def log(self, run_id: str) -> list[str]:
+    def log(self, run_id: str) -> list[tuple[int, str]]:
+        """Ids and events of a run, without plans: ours stay only until a partition is materialized."""
         records = self.storage.get_records_for_run(run_id).records
-        return [self.plain(dg.serialize_value(record.event_log_entry)) for record in records]
+        return [
+            (record.storage_id, self.plain(dg.serialize_value(record.event_log_entry)))
+            for record in records
+            if record.event_log_entry.dagster_event_type != PLANNED
+        ]
 
-    def stored(self, run_id: str, shard: str) -> Counter[tuple[str, str, str]]:
-        """How often each asset event of a run is in a shard."""
+    def stored(self, run_id: str) -> Counter[tuple[str, str, str]]:
+        """How often each asset event of a run is in the index."""
         query = "SELECT dagster_event_type, asset_key, partition FROM event_logs WHERE partition NOT NULL AND run_id = "
-        return Counter(self.rows(f"{query}'{run_id}'", shard))
+        return Counter(self.rows(f"{query}'{run_id}'"))
+
+    def materialized(self, run_id: str) -> list[str | None]:
+        """Partitions that the log of a run reports as materialized, in order."""
+        records = self.storage.get_records_for_run(run_id, of_type=MATERIALIZATION).records
+        return [record.partition_key for record in records]
+
+
+def unpacked(value: object) -> object:
+    """A value of a row; text of a packed one."""
+    if isinstance(value, str) and value.startswith(PackedString.MARK):
+        return unpack(b64decode(value[1:]))
+    return unpack(value) if isinstance(value, bytes) else value
 
 
 SOURCE, OUTPUTS, TOTAL, SEEN = (dg.AssetKey(name) for name in ("source", "outputs", "total", "seen"))
@@ -134,12 +157,26 @@ QUESTIONS: dict[str, Callable[[Home], object]] = {
     "log of each run": lambda home: [home.log(run_id) for run_id in home.runs],
     "events in the index": lambda home: home.plain(
         home.rows(
-            "SELECT id, run_id, dagster_event_type, step_key, asset_key, partition, event FROM event_logs ORDER BY id"
+            "SELECT id, run_id, dagster_event_type, step_key, asset_key, partition, event FROM event_logs "
+            "WHERE dagster_event_type <> 'ASSET_MATERIALIZATION_PLANNED' ORDER BY id"
         )
     ),
-    "tags in the index": lambda home: home.rows(
-        "SELECT event_id, asset_key, key, value FROM asset_event_tags ORDER BY event_id, key"
+    "materializations of each run": lambda home: [home.materialized(run_id) for run_id in home.runs],
+    "partitions of each run": lambda home: [
+        home.storage.get_asset_partitions_for_run(run_id, MATERIALIZATION) for run_id in home.runs
+    ],
+    "statistics of each run": lambda home: home.plain([home.storage.get_stats_for_run(run_id) for run_id in home.runs]),
+    "statistics of each step": lambda home: home.plain(
+        [home.storage.get_step_stats_for_run(run_id) for run_id in home.runs]
     ),
+    "tags of each asset": lambda home: [
+        sorted(sorted(tags.items()) for tags in home.storage.get_event_tags_for_asset(key)) for key in EVERY
+    ],
+    "tags of a row": lambda home: sorted(
+        sorted(tags.items())
+        for tags in home.storage.get_event_tags_for_asset(OUTPUTS, filter_tags={"dagster/partition/model": "n"})
+    ),
+    "partitions with another version": lambda home: home.storage.get_updated_data_version_partitions(SOURCE, KEYS, 3),
     "asset keys": lambda home: sorted(home.storage.all_asset_keys()),
     "asset entries": lambda home: home.plain(
         home.rows(
@@ -159,11 +196,7 @@ QUESTIONS: dict[str, Callable[[Home], object]] = {
         (record.storage_id, record.partition_key) for record in home.storage.fetch_observations(SEEN, 100).records
     ],
     "materialized partitions": lambda home: [home.storage.get_materialized_partitions(key) for key in EVERY],
-    "latest ids": lambda home: [
-        home.storage.get_latest_storage_id_by_partition(key, kind)
-        for key in EVERY
-        for kind in (MATERIALIZATION, PLANNED)
-    ],
+    "latest ids": lambda home: [home.storage.get_latest_storage_id_by_partition(key, MATERIALIZATION) for key in EVERY],
     "latest tags": lambda home: [
         home.storage.get_latest_tags_by_partition(key, MATERIALIZATION, TAGS) for key in EVERY
     ],
@@ -223,8 +256,22 @@ def replayed(homes: tuple[Home, Home], tmp_path_factory: pytest.TempPathFactory)
         yield ours, theirs
 
 
+@pytest.fixture(scope="module")
+def on_postgres(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Home, Home]]:
+    """The same week in our storage and in Dagster's on PostgreSQL."""
+    folder = tmp_path_factory.mktemp("postgres_week")
+    with postgres.empty_database(postgres_server) as one, postgres.empty_database(postgres_server) as other:
+        stock = other.replace("postgresql://", "postgresql+psycopg2://")
+        ours = Home(folder / "ours", CompactPostgresEventLogStorage, f'postgres_url: "{one}"')
+        theirs = Home(folder / "theirs", PostgresEventLogStorage, f'postgres_url: "{stock}"')
+        with ours.instance, theirs.instance:
+            play(ours)
+            play(theirs)
+            yield ours, theirs
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("sequence", ["homes", "replayed"])
+@pytest.mark.parametrize("sequence", ["homes", "replayed", "on_postgres"])
 def test_both_storages_give_the_same_answer(question: str, sequence: str, request: pytest.FixtureRequest) -> None:
     ours, theirs = request.getfixturevalue(sequence)
     answer = QUESTIONS[question](ours)
@@ -245,6 +292,52 @@ def test_a_failed_run_leaves_its_partitions_failed_and_no_others(homes: tuple[Ho
         "d": "first",
         "e": "first",
     }
+
+
+def test_a_run_leaves_the_plans_of_its_missing_partitions_and_the_last_one_of_each_asset(
+    homes: tuple[Home, Home],
+) -> None:
+    ours, _ = homes
+    for run_id in ours.runs:
+        stored = ours.stored(run_id)
+        plans = {(asset, partition) for kind, asset, partition in stored if kind == PLANNED.value}
+        made = {(asset, partition) for kind, asset, partition in stored if kind == MATERIALIZATION.value}
+        assert len(plans & made) <= 1
+    missing = {partition for kind, _, partition in ours.stored(ours.runs[4]) if kind == PLANNED.value}
+    assert missing == {"c", "d"}
+
+
+def test_each_partition_names_the_run_that_last_attempted_it(homes: tuple[Home, Home]) -> None:
+    """As on Dagster's page of a partition."""
+    asked = [
+        (key, partition)
+        for key in (SOURCE, OUTPUTS)
+        for partition in (None, *(KEYS if key == SOURCE else ["m|a", "n|b"]))
+    ]
+    ours, theirs = (
+        [
+            info and home.runs.index(info.run_id)
+            for key, partition in asked
+            for info in [home.storage.get_latest_planned_materialization_info(key, partition)]
+        ]
+        for home in homes
+    )
+    assert ours == theirs
+
+
+def test_pages_of_a_log_are_parts_of_it(homes: tuple[Home, Home]) -> None:
+    """As Dagster's UI asks for them, upwards and downwards."""
+    ours, _ = homes
+    for run_id in ours.runs:
+        whole = [record.storage_id for record in ours.storage.get_records_for_run(run_id).records]
+        for ascending in (True, False):
+            ids: list[int] = []
+            cursor, more = None, True
+            while more:
+                page = ours.storage.get_records_for_run(run_id, cursor, limit=3, ascending=ascending)
+                ids += [record.storage_id for record in page.records]
+                cursor, more = page.cursor, page.has_more
+            assert ids == sorted(whole, reverse=not ascending)
 
 
 def test_whoever_watches_a_run_hears_of_its_events_as_they_are_stored(homes: tuple[Home, Home], tmp_path: Path) -> None:
@@ -348,6 +441,21 @@ def test_a_history_that_dagsters_own_storage_wrote_is_continued(home: Path) -> N
         assert after.get_materialized_partitions(SOURCE) == set(KEYS)
 
 
+def test_a_run_that_began_in_a_shard_of_dagsters_own_storage_is_continued(
+    homes: tuple[Home, Home], tmp_path: Path
+) -> None:
+    run_id = homes[1].runs[0]
+    events = homes[1].instance.all_logs(run_id)
+    before = Home(tmp_path / "home", SqliteEventLogStorage)
+    with before.instance:
+        before.storage.store_event(events[0])
+    after = BatchingSqliteEventLogStorage(str(before.events))
+    after.store_event_batch(events[1:])
+    logged = [record.event_log_entry for record in after.get_records_for_run(run_id).records]
+    assert logged == events
+    after.dispose()
+
+
 # Size
 
 
@@ -359,7 +467,7 @@ def test_a_run_leaves_one_small_file_that_dagster_can_still_delete(home: Path) -
         assert shard.stat().st_size < 15_000
         with closing(sqlite3.connect(shard)) as connection:
             tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-        assert {name for (name,) in tables} == {"event_logs", "asset_event_tags", "alembic_version"}
+        assert {name for (name,) in tables} == {"own_events", "batches", "alembic_version"}
         assert len(instance.all_logs(run_id, of_type=MATERIALIZATION)) == 5
         instance.delete_run(run_id)
         assert instance.all_logs(run_id) == []
@@ -458,9 +566,11 @@ def test_events_of_a_batch_that_fails_are_stored_once_in_both_shards(storage: ty
     assert result.success
     assert isinstance(home.storage, Stumbling)
     assert home.storage.batch >= home.storage.at
-    once = {(kind.value, '["source"]', key): 1 for kind in (PLANNED, MATERIALIZATION) for key in KEYS}
-    assert home.stored(result.run_id, "index") == once
-    assert home.stored(result.run_id, result.run_id) == once
+    once = {(MATERIALIZATION.value, '["source"]', key): 1 for key in KEYS}
+    stored = home.stored(result.run_id)
+    assert {key: count for key, count in stored.items() if key[0] == MATERIALIZATION.value} == once
+    assert [count for key, count in stored.items() if key[0] == PLANNED.value] == [1]  # the asset's last plan
+    assert sorted(map(str, home.materialized(result.run_id))) == KEYS
 
 
 @pytest.mark.parametrize("storage", [Stumbling, StumblingLater], ids=["first run", "second run"])
@@ -475,9 +585,9 @@ def test_one_runs_events_are_not_repeated_because_anothers_in_the_same_batch_fai
             batch = DagsterEventBatchMetadata("batch", event is events[-1])
             home.instance.handle_new_event(event, batch_metadata=batch)
     for run_id in runs:
-        once = {each: 1 for each in homes[0].stored(run_id, run_id) if each[0] == MATERIALIZATION.value}
-        assert home.stored(run_id, "index") == once
-        assert home.stored(run_id, run_id) == once
+        once = {each: 1 for each in homes[0].stored(run_id) if each[0] == MATERIALIZATION.value}
+        assert home.stored(run_id) == once
+        assert home.materialized(run_id) == homes[0].materialized(run_id)
 
 
 # Several processes
@@ -505,9 +615,10 @@ def test_processes_that_write_at_once_lose_and_double_nothing_and_readers_see_wh
         process.join(10)
         assert process.exitcode == 0
     assert {count % 20 for count in seen} == {0}
-    once = {(kind.value, '["many"]', f"{i:03}"): 1 for kind in (PLANNED, MATERIALIZATION) for i in range(20)}
+    keys = [f"{i:03}" for i in range(20)]
     for run_id in [runs.get(timeout=10) for _ in range(4)]:
-        assert home.stored(run_id, "index") == once
-        assert home.stored(run_id, run_id) == once
-        order = f"SELECT partition FROM event_logs WHERE run_id = '{run_id}' AND partition NOT NULL ORDER BY id"
-        assert home.rows(order) == home.rows(order, run_id)
+        made = {
+            partition: count for (kind, _, partition), count in home.stored(run_id).items() if kind != PLANNED.value
+        }
+        assert made == dict.fromkeys(keys, 1)
+        assert sorted(map(str, home.materialized(run_id))) == keys

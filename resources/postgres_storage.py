@@ -1,0 +1,175 @@
+"""Dagster's storages of events, runs and schedules on PostgreSQL, for a group that shares a server.
+
+Events are written in batches and packed, old events and runs can be forgotten, as in the SQLite files of one person.
+Dagster's tables are in the schema `dagster`, so that they share a database with the warehouse and the ledger.
+
+Here: the classes named in deploy/dagster.yaml. Not here: what they share with SQLite (event_log, run_storage). The
+packages are in the extra `server`. This module relies on internals of dagster-postgres 0.29;
+tests/resources/test_postgres_storage.py checks that the classes behave like their base classes.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import dagster as dg
+import sqlalchemy as db
+from dagster._core.events.log import EventLogEntry
+from dagster._serdes import ConfigurableClassData
+from dagster_postgres import PostgresEventLogStorage, PostgresRunStorage, PostgresScheduleStorage
+from dagster_postgres.utils import create_pg_connection, retry_pg_connection_fn
+
+from resources.event_log import BATCHED, CompactEventLog, forget_events
+from resources.packing import PackedString
+from resources.run_storage import ForgettingRunStorage
+
+SCHEMA = "dagster"
+"""Schema of Dagster's tables."""
+
+POSTGRES_URL = {"postgres_url": dg.Field(dg.StringSource)}
+"""Key in dagster.yaml: the URL of the database, `postgresql://USER:PASSWORD@HOST/DATABASE`."""
+
+LOCK = "SELECT pg_advisory_xact_lock(hashtext('dagster events of ' || :asset))"
+"""Has transactions that store events of the same asset wait for each other, so that an event never becomes visible
+after one with a higher id: readers continue from the highest id that they have seen."""
+
+
+class CompactPostgresEventLogStorage(CompactEventLog, PostgresEventLogStorage):
+    """`PostgresEventLogStorage` that stores a batch of asset events in one transaction, packs events and forgets old
+    ones.
+
+    The base class stores planned events one at a time, over a new connection for each.
+
+    Parameters
+    ----------
+    postgres_url
+        URL of the database, `postgresql://…`.
+    batch_size
+        Events per transaction, unless `DAGSTER_EVENT_BATCH_SIZE` is set.
+    """
+
+    def __init__(
+        self, postgres_url: str, batch_size: int = 1000, inst_data: ConfigurableClassData | None = None
+    ) -> None:
+        self.batch_by(batch_size)
+        self._tables: set[str] = set()
+        super().__init__(prepared(postgres_url), inst_data=inst_data)
+        self._engine = pooled(self.postgres_url)
+        _pack_text(self._engine)
+
+    @classmethod
+    def config_type(cls) -> dict[str, Any]:
+        """Configuration keys for dagster.yaml."""
+        return {**POSTGRES_URL, "batch_size": dg.Field(dg.IntSource, is_required=False, default_value=1000)}
+
+    @classmethod
+    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
+        """Build the storage from dagster.yaml. The base class would build itself, not the subclass."""
+        return cls(inst_data=inst_data, **config_value)
+
+    def optimize_for_webserver(self, statement_timeout: int, pool_recycle: int, max_overflow: int) -> None:
+        """Open the connections that a web server needs."""
+        self._engine.dispose()
+        super().optimize_for_webserver(statement_timeout, pool_recycle, max_overflow)
+        _pack_text(self._engine)
+
+    def store_event(self, event: EventLogEntry) -> None:
+        """Store one event. After the last event of a run, remove its plans of partitions that were materialized."""
+        if event.is_dagster_event and event.dagster_event_type in BATCHED:
+            self._store_asset_events(event.run_id, [event])
+        else:
+            super().store_event(event)
+
+    def forget(self, before: float) -> None:
+        """Remove events that are older than `before` (Unix time) and do not affect the present state.
+
+        These are the logs of runs and what `forget_events` removes. PostgreSQL itself frees the space.
+        """
+        with self.index_transaction() as connection:
+            forget_events(connection, before)
+
+    def has_table(self, table_name: str) -> bool:
+        """Whether a table exists. A table that exists is looked up once, because none is ever dropped."""
+        if table_name not in self._tables and super().has_table(table_name):
+            self._tables.add(table_name)
+        return table_name in self._tables
+
+    def dispose(self) -> None:
+        """Close all connections."""
+        super().dispose()
+        self._engine.dispose()
+
+    def _store_asset_events(self, run_id: str, events: list[EventLogEntry]) -> None:
+        keys = {event.get_dagster_event().asset_key for event in events}
+        with self.index_transaction() as connection:
+            for asset in sorted(key.to_string() for key in keys if key):
+                connection.execute(db.text(LOCK), {"asset": asset})
+            self._insert_asset_events(connection, events)
+
+
+class ForgettingPostgresRunStorage(ForgettingRunStorage, PostgresRunStorage):
+    """`PostgresRunStorage` that keeps a connection open and can forget old runs."""
+
+    def __init__(self, postgres_url: str, inst_data: ConfigurableClassData | None = None) -> None:
+        super().__init__(prepared(postgres_url), inst_data=inst_data)
+        self._engine = pooled(self.postgres_url)
+
+    @classmethod
+    def config_type(cls) -> dict[str, Any]:
+        """Configuration key for dagster.yaml."""
+        return POSTGRES_URL
+
+    @classmethod
+    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
+        """Build the storage from dagster.yaml. The base class would build itself, not the subclass."""
+        return cls(inst_data=inst_data, **config_value)
+
+    def dispose(self) -> None:
+        """Close all connections."""
+        super().dispose()
+        self._engine.dispose()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[db.Connection]:
+        with create_pg_connection(self._engine) as connection:
+            connection = connection.execution_options(isolation_level="READ COMMITTED")
+            with connection.begin():
+                yield connection
+
+
+class SchemaPostgresScheduleStorage(PostgresScheduleStorage):
+    """`PostgresScheduleStorage` with its tables in the schema `dagster`."""
+
+    @classmethod
+    def config_type(cls) -> dict[str, Any]:
+        """Configuration key for dagster.yaml."""
+        return POSTGRES_URL
+
+    @classmethod
+    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
+        """Build the storage from dagster.yaml."""
+        return cls(prepared(config_value["postgres_url"]), inst_data=inst_data)
+
+
+def prepared(url: str) -> str:
+    """The URL by which Dagster reaches its schema of a database; the schema is created if it is missing.
+
+    dagster-postgres needs psycopg2, which SQLAlchemy does not choose by itself.
+    """
+    plain = db.make_url(url).set(drivername="postgresql+psycopg2")
+    engine = db.create_engine(plain, poolclass=db.NullPool)
+    with retry_pg_connection_fn(engine.connect) as connection, connection.begin():
+        connection.execute(db.text(LOCK), {"asset": ""})  # two processes cannot create a schema at once
+        connection.execute(db.text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
+    given = plain.query.get("options", "")
+    options = " ".join([*([given] if isinstance(given, str) else given), f"-csearch_path={SCHEMA}"]).strip()
+    return plain.update_query_dict({"options": options}).render_as_string(hide_password=False)
+
+
+def pooled(url: str) -> db.Engine:
+    """An engine that keeps a connection open, and tests it before use: the server may have been started anew."""
+    return db.create_engine(url, isolation_level="AUTOCOMMIT", pool_size=1, max_overflow=-1, pool_pre_ping=True)
+
+
+def _pack_text(engine: db.Engine) -> None:
+    engine.dialect.colspecs = {**engine.dialect.colspecs, db.Text: PackedString}

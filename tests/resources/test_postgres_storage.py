@@ -1,0 +1,85 @@
+"""Dagster's storages on PostgreSQL as deploy/dagster.yaml names them; test_event_storage compares their answers."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+import psycopg
+import pytest
+from dagster_celery.launcher import CeleryRunLauncher
+
+from benchmark_assets.automation.runs import forget_history
+from resources.home import PROJECT
+from resources.postgres_storage import (
+    CompactPostgresEventLogStorage,
+    ForgettingPostgresRunStorage,
+    SchemaPostgresScheduleStorage,
+    prepared,
+)
+
+MANY = dg.StaticPartitionsDefinition([f"{i:04}" for i in range(1000)])
+KEY = dg.AssetKey("text")
+
+
+@dg.asset(partitions_def=MANY, backfill_policy=dg.BackfillPolicy.single_run(), code_version="1")
+def text() -> dg.Output[None]:
+    return dg.Output(None, data_version=dg.DataVersion("same"))
+
+
+@pytest.fixture
+def group(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
+    """The instance of a group, over an empty database."""
+    monkeypatch.setenv("VARIORUM_DATABASE", database)
+    monkeypatch.setenv("VARIORUM_BROKER", "redis://localhost:1/0")
+    monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", "1000")
+    (tmp_path / "dagster.yaml").symlink_to(PROJECT / "deploy" / "dagster.yaml")
+    with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
+        yield instance
+
+
+def run(instance: dg.DagsterInstance, first: str = "0000", last: str = "0999") -> str:
+    ends = {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+    result = dg.materialize([text], instance=instance, tags=ends)
+    assert result.success
+    return result.run_id
+
+
+def test_the_file_for_a_group_names_these_storages_and_celery(group: dg.DagsterInstance) -> None:
+    assert isinstance(group.event_log_storage, CompactPostgresEventLogStorage)
+    assert isinstance(group.run_storage, ForgettingPostgresRunStorage)
+    assert isinstance(group.schedule_storage, SchemaPostgresScheduleStorage)
+    assert isinstance(group.run_launcher, CeleryRunLauncher)
+    assert group.run_monitoring_enabled
+
+
+def test_a_run_over_a_thousand_partitions(group: dg.DagsterInstance, database: str) -> None:
+    run_id = run(group)
+    assert group.get_materialized_partitions(KEY) == set(MANY.get_partition_keys())
+    assert group.get_run_stats(run_id).materializations == 1000
+    with psycopg.connect(database, options="-csearch_path=dagster") as connection:
+        of_asset = (
+            "SELECT dagster_event_type, count(*), max(length(event)) FROM event_logs WHERE asset_key <> '' GROUP BY 1"
+        )
+        stored = {kind: (count, length) for kind, count, length in connection.execute(of_asset)}
+        tables = "SELECT DISTINCT schemaname FROM pg_tables WHERE tablename IN ('runs', 'event_logs', 'jobs')"
+        assert connection.execute(tables).fetchall() == [("dagster",)]
+    assert stored["ASSET_MATERIALIZATION"][0] == 1000
+    assert stored["ASSET_MATERIALIZATION"][1] < 700
+    assert stored["ASSET_MATERIALIZATION_PLANNED"][0] == 1  # the asset's last plan
+
+
+def test_what_no_longer_has_any_effect_is_forgotten(group: dg.DagsterInstance) -> None:
+    first, second, third = run(group, "0000", "0009"), run(group, "0005", "0009"), run(group, "0005", "0009")
+    forget_history(group, datetime.now(UTC))
+    kept = group.fetch_materializations(KEY, 100).records
+    assert [record.run_id for record in kept] == [third] * 5 + [first] * 10  # the first of each version stays
+    assert {each.run_id for each in group.get_runs()} == {first, third}
+    assert not group.all_logs(second)
+    assert not group.all_logs(first, of_type=dg.DagsterEventType.STEP_START)
+
+
+def test_a_second_process_finds_the_schema_and_the_options_of_a_url_stay(database: str) -> None:
+    url = f"{database}&options=-cstatement_timeout%3D5000"
+    assert prepared(url) == prepared(url)
+    assert "statement_timeout" in prepared(url)
