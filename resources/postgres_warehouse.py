@@ -38,7 +38,13 @@ OUTSIDE = {"embedding": "vector"}
 """Column whose values are in files instead of the table, by table. PostgreSQL would keep each vector apart from its row
 and compress it, so that reading takes 20 times as long."""
 
-UNCOMPARED = {"fingerprint", "file", "position"}
+PLACE = ("vector_file", "vector_position")
+"""Columns with the place of a vector, in tables in OUTSIDE."""
+
+HASH = "vector_hash"
+"""Column with the hash of a vector, in tables in OUTSIDE."""
+
+UNCOMPARED = {"fingerprint", *PLACE}
 """Columns that do not matter for whether a stored row equals a new one: equal vectors may be in several files."""
 
 Part = tuple[str, ...]
@@ -196,7 +202,7 @@ class PostgresWarehouse(Warehouse):
         declared = catalogue.table(table)
         names = list(columns or declared.columns)
         outside = OUTSIDE.get(table)
-        chosen = [*(name for name in names if name != outside), *(["file", "position"] if outside in names else [])]
+        chosen = [*(name for name in names if name != outside), *(PLACE if outside in names else ())]
         selected, order = (", ".join(f't."{name}"' for name in columns) for columns in (chosen, declared.key))
         statement = f'SELECT {selected} FROM "{table}" t'
         values: list[object] = []
@@ -206,7 +212,8 @@ class PostgresWarehouse(Warehouse):
         statement += f" ORDER BY {order}" + ("" if most is None else f" LIMIT {most:d}")
         rows = self._repeated(lambda session: _execute(session.connection, statement, values))
         if outside in names:
-            rows = rows.with_columns(VectorFiles(place=self.vectors).get(rows).alias(str(outside)))
+            places = rows.select(pl.col(PLACE[0]).alias("file"), pl.col(PLACE[1]).alias("position"))
+            rows = rows.with_columns(VectorFiles(place=self.vectors).get(places).alias(str(outside)))
         return rows.select(pl.col(name).cast(declared.columns[name].polars) for name in names)
 
     def write(self, replacements: Sequence[Replacement], run_id: str) -> None:
@@ -320,11 +327,9 @@ class PostgresWarehouse(Warehouse):
         if vectors.null_count():
             raise BadInput(table, column, f'null value in column "{column}"', UNWRITTEN)
         hashes = [blake2b(vector.to_numpy().tobytes(), digest_size=16).hexdigest() for vector in vectors]
-        placed = rows.drop(column).with_columns(
-            pl.Series(f"{column}_hash", hashes, dtype=pl.String),
-            file=pl.lit(VectorFiles(place=self.vectors).put(vectors) if len(vectors) else ""),
-            position=pl.int_range(pl.len(), dtype=pl.Int32),
-        )
+        file = VectorFiles(place=self.vectors).put(vectors) if len(vectors) else ""
+        places = {PLACE[0]: pl.lit(file), PLACE[1]: pl.int_range(pl.len(), dtype=pl.Int32)}
+        placed = rows.drop(column).with_columns(pl.Series(HASH, hashes, dtype=pl.String), **places)
         return Replacement(table, placed, partitions)
 
     def _transacted(self, act: Callable[[adbc.Connection], Result]) -> Result:
@@ -430,8 +435,7 @@ def stored(table: catalogue.Table) -> catalogue.Table:
     if (outside := OUTSIDE.get(table.name)) is None:
         return table
     text = table.columns[outside]._replace(type="VARCHAR")
-    places = [text._replace(name=f"{outside}_hash"), text._replace(name="file")]
-    places.append(text._replace(name="position", type="INTEGER"))
+    places = [text._replace(name=HASH), text._replace(name=PLACE[0]), text._replace(name=PLACE[1], type="INTEGER")]
     columns = {name: column for name, column in table.columns.items() if name not in (outside, *catalogue.PROVENANCE)}
     columns |= {column.name: column for column in places}
     return table._replace(columns=columns | {name: table.columns[name] for name in catalogue.PROVENANCE})
@@ -448,8 +452,8 @@ def _execute(connection: adbc.Connection, statement: str, values: Sequence[objec
     """Execute a statement, and return its rows; no columns for a statement that returns none."""
     with connection.cursor() as cursor:
         cursor.execute(statement, list(values) or None)
-        rows = cursor.fetch_arrow_table() if cursor.description else None
-        return pl.DataFrame() if rows is None else pl.DataFrame(pl.from_arrow(rows))
+        # A statement with values is executed when its rows are fetched, even if it returns none.
+        return pl.DataFrame(pl.from_arrow(cursor.fetch_arrow_table()))
 
 
 @contextmanager
