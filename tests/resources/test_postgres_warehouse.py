@@ -187,18 +187,22 @@ def test_reads_and_writes_outlive_a_lost_connection(warehouse: PostgresWarehouse
     assert list(texts(warehouse)) == ["x/2"]
 
 
-def test_an_act_whose_connection_is_lost_is_carried_out_once_more(warehouse: PostgresWarehouse) -> None:
+def test_an_act_whose_connection_is_lost_is_carried_out_again(warehouse: PostgresWarehouse) -> None:
     calls = []
 
     def act() -> int:
-        calls.append(sorted(texts(warehouse)))
+        with warehouse.consistently():
+            calls.append(sorted(texts(warehouse)))
+            if len(calls) == 2:
+                cut_off(warehouse)
+            texts(warehouse)
         replace(warehouse, sources(f"x/{len(calls)}"))
         if len(calls) == 1:
             cut_off(warehouse)
         return len(calls)
 
-    assert warehouse.at_once("source_text", {""}, act) == 2
-    assert (calls, list(texts(warehouse))) == ([[], []], ["x/2"])
+    assert warehouse.at_once("source_text", {""}, act) == 3
+    assert (calls, list(texts(warehouse))) == ([[], [], []], ["x/3"])
 
 
 def test_a_block_whose_connection_is_lost_ends_with_the_reason(warehouse: PostgresWarehouse) -> None:
