@@ -57,6 +57,9 @@ MOST_LOCKS = 64
 """Maximum number of parts of a table that a transaction locks one by one, because PostgreSQL's memory for locks is
 limited. A transaction locks the whole table for more."""
 
+PART_ROWS = 20_000
+"""Number of rows that are copied to a DuckDB file at once: 30 MB of vectors with 384 dimensions."""
+
 PAUSE = 0.05
 """Mean seconds between two attempts of a transaction."""
 
@@ -201,7 +204,12 @@ class PostgresWarehouse(Warehouse):
         """Read rows of a table by one query."""
         declared = catalogue.table(table)
         names = list(columns or declared.columns)
-        outside = OUTSIDE.get(table)
+        rows = self._rows(table, keys, names, most)
+        return self._completed(table, rows).select(names)
+
+    def _rows(self, table: str, keys: pl.DataFrame | None, names: Sequence[str], most: int | None) -> pl.DataFrame:
+        """Read rows with the places of vectors instead of vectors."""
+        declared, outside = catalogue.table(table), OUTSIDE.get(table)
         chosen = [*(name for name in names if name != outside), *(PLACE if outside in names else ())]
         selected, order = (", ".join(f't."{name}"' for name in columns) for columns in (chosen, declared.key))
         statement = f'SELECT {selected} FROM "{table}" t'
@@ -210,11 +218,23 @@ class PostgresWarehouse(Warehouse):
             listed, values = _listed(declared, keys.unique().drop_nulls())
             statement += f" WHERE EXISTS (SELECT FROM {listed} WHERE {_equal(keys.columns)})"
         statement += f" ORDER BY {order}" + ("" if most is None else f" LIMIT {most:d}")
-        rows = self._repeated(lambda session: _execute(session.connection, statement, values))
-        if outside in names:
+        return self._repeated(lambda session: _execute(session.connection, statement, values))
+
+    def _completed(self, table: str, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows with vectors instead of their places, in the types that the catalogue declares."""
+        if PLACE[0] in rows.columns:
             places = rows.select(pl.col(PLACE[0]).alias("file"), pl.col(PLACE[1]).alias("position"))
-            rows = rows.with_columns(VectorFiles(place=self.vectors).get(places).alias(str(outside)))
-        return rows.select(pl.col(name).cast(declared.columns[name].polars) for name in names)
+            rows = rows.drop(PLACE).with_columns(VectorFiles(place=self.vectors).get(places).alias(OUTSIDE[table]))
+        declared = catalogue.table(table).columns
+        return rows.cast({name: declared[name].polars for name in rows.columns})
+
+    def _parts(self, table: str) -> Iterator[pl.DataFrame]:
+        """All rows of a table in parts that fit into memory with their vectors; vectors of a file are together."""
+        rows = self._rows(table, None, list(catalogue.table(table).columns), None)
+        if table in OUTSIDE:
+            rows = rows.sort(PLACE[0])
+        for part in rows.iter_slices(PART_ROWS):
+            yield self._completed(table, part)
 
     def write(self, replacements: Sequence[Replacement], run_id: str) -> None:
         """Carry out all replacements in one transaction.
@@ -309,8 +329,9 @@ class PostgresWarehouse(Warehouse):
                 copy.begin()
                 migration.migrate(DuckDBSchema(copy), 0, str(place))
                 for table in catalogue.tables():
-                    copy.register("rows", self.read(table).to_arrow())
-                    copy.execute(f'INSERT INTO "{table}" BY NAME FROM rows')
+                    for part in self._parts(table):
+                        copy.register("rows", part.to_arrow())
+                        copy.execute(f'INSERT INTO "{table}" BY NAME FROM rows')
                 if mark := self.mark():
                     copy.execute("INSERT INTO identity VALUES ($1, $2, $3)", list(mark))
                 copy.commit()
