@@ -35,10 +35,16 @@ SCHEMA = "warehouse"
 """PostgreSQL schema with the tables of the catalogue."""
 
 OUTSIDE = {"embedding": "vector"}
-"""Column whose values are in files instead of the table, by table. PostgreSQL would keep each vector apart from its row
-and compress it, so that reading takes 20 times as long."""
+"""Column whose values are in files instead of the table, by table. PostgreSQL keeps large values apart from their rows,
+so reading vectors from a table takes 2.6 times as long, and its backups would contain them."""
 
-UNCOMPARED = {"fingerprint", "file", "position"}
+PLACE = ("vector_file", "vector_position")
+"""Columns with the place of a vector, in tables in OUTSIDE."""
+
+HASH = "vector_hash"
+"""Column with the hash of a vector, in tables in OUTSIDE."""
+
+UNCOMPARED = {"fingerprint", *PLACE}
 """Columns that do not matter for whether a stored row equals a new one: equal vectors may be in several files."""
 
 Part = tuple[str, ...]
@@ -50,6 +56,9 @@ GRANULES = {STATES: ("asset", "model"), "study_call": ("study", "model")}
 MOST_LOCKS = 64
 """Maximum number of parts of a table that a transaction locks one by one, because PostgreSQL's memory for locks is
 limited. A transaction locks the whole table for more."""
+
+PART_ROWS = 20_000
+"""Number of rows that are copied to a DuckDB file at once: 30 MB of vectors with 384 dimensions."""
 
 PAUSE = 0.05
 """Mean seconds between two attempts of a transaction."""
@@ -195,8 +204,13 @@ class PostgresWarehouse(Warehouse):
         """Read rows of a table by one query."""
         declared = catalogue.table(table)
         names = list(columns or declared.columns)
-        outside = OUTSIDE.get(table)
-        chosen = [*(name for name in names if name != outside), *(["file", "position"] if outside in names else [])]
+        rows = self._rows(table, keys, names, most)
+        return self._completed(table, rows).select(names)
+
+    def _rows(self, table: str, keys: pl.DataFrame | None, names: Sequence[str], most: int | None) -> pl.DataFrame:
+        """Read rows with the places of vectors instead of vectors."""
+        declared, outside = catalogue.table(table), OUTSIDE.get(table)
+        chosen = [*(name for name in names if name != outside), *(PLACE if outside in names else ())]
         selected, order = (", ".join(f't."{name}"' for name in columns) for columns in (chosen, declared.key))
         statement = f'SELECT {selected} FROM "{table}" t'
         values: list[object] = []
@@ -204,10 +218,23 @@ class PostgresWarehouse(Warehouse):
             listed, values = _listed(declared, keys.unique().drop_nulls())
             statement += f" WHERE EXISTS (SELECT FROM {listed} WHERE {_equal(keys.columns)})"
         statement += f" ORDER BY {order}" + ("" if most is None else f" LIMIT {most:d}")
-        rows = self._repeated(lambda session: _execute(session.connection, statement, values))
-        if outside in names:
-            rows = rows.with_columns(VectorFiles(place=self.vectors).get(rows).alias(str(outside)))
-        return rows.select(pl.col(name).cast(declared.columns[name].polars) for name in names)
+        return self._repeated(lambda session: _execute(session.connection, statement, values))
+
+    def _completed(self, table: str, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows with vectors instead of their places, in the types that the catalogue declares."""
+        if PLACE[0] in rows.columns:
+            places = rows.select(pl.col(PLACE[0]).alias("file"), pl.col(PLACE[1]).alias("position"))
+            rows = rows.drop(PLACE).with_columns(VectorFiles(place=self.vectors).get(places).alias(OUTSIDE[table]))
+        declared = catalogue.table(table).columns
+        return rows.cast({name: declared[name].polars for name in rows.columns})
+
+    def _parts(self, table: str) -> Iterator[pl.DataFrame]:
+        """All rows of a table in parts that fit into memory with their vectors; vectors of a file are together."""
+        rows = self._rows(table, None, list(catalogue.table(table).columns), None)
+        if table in OUTSIDE:
+            rows = rows.sort(PLACE[0])
+        for part in rows.iter_slices(PART_ROWS):
+            yield self._completed(table, part)
 
     def write(self, replacements: Sequence[Replacement], run_id: str) -> None:
         """Carry out all replacements in one transaction.
@@ -231,12 +258,13 @@ class PostgresWarehouse(Warehouse):
     @contextmanager
     def consistently(self) -> Iterator[None]:
         """Read from one snapshot of the database until the block ends. No other process waits for it."""
-        with self._explaining(), self._session() as session:
-            if session.in_transaction:
-                yield
-                return
-            with _transaction(session, "ISOLATION LEVEL REPEATABLE READ READ ONLY"):
-                yield
+        outer = _HELD.sessions.get((os.getpid(), self))
+        if outer and outer.in_transaction:  # whose errors `_repeated` handles
+            yield
+            return
+        isolation = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        with self._explaining(), self._session() as session, _transaction(session, isolation):
+            yield
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
@@ -301,8 +329,9 @@ class PostgresWarehouse(Warehouse):
                 copy.begin()
                 migration.migrate(DuckDBSchema(copy), 0, str(place))
                 for table in catalogue.tables():
-                    copy.register("rows", self.read(table).to_arrow())
-                    copy.execute(f'INSERT INTO "{table}" BY NAME FROM rows')
+                    for part in self._parts(table):
+                        copy.register("rows", part.to_arrow())
+                        copy.execute(f'INSERT INTO "{table}" BY NAME FROM rows')
                 if mark := self.mark():
                     copy.execute("INSERT INTO identity VALUES ($1, $2, $3)", list(mark))
                 copy.commit()
@@ -320,11 +349,9 @@ class PostgresWarehouse(Warehouse):
         if vectors.null_count():
             raise BadInput(table, column, f'null value in column "{column}"', UNWRITTEN)
         hashes = [blake2b(vector.to_numpy().tobytes(), digest_size=16).hexdigest() for vector in vectors]
-        placed = rows.drop(column).with_columns(
-            pl.Series(f"{column}_hash", hashes, dtype=pl.String),
-            file=pl.lit(VectorFiles(place=self.vectors).put(vectors) if len(vectors) else ""),
-            position=pl.int_range(pl.len(), dtype=pl.Int32),
-        )
+        file = VectorFiles(place=self.vectors).put(vectors) if len(vectors) else ""
+        places = {PLACE[0]: pl.lit(file), PLACE[1]: pl.int_range(pl.len(), dtype=pl.Int32)}
+        placed = rows.drop(column).with_columns(pl.Series(HASH, hashes, dtype=pl.String), **places)
         return Replacement(table, placed, partitions)
 
     def _transacted(self, act: Callable[[adbc.Connection], Result]) -> Result:
@@ -430,8 +457,7 @@ def stored(table: catalogue.Table) -> catalogue.Table:
     if (outside := OUTSIDE.get(table.name)) is None:
         return table
     text = table.columns[outside]._replace(type="VARCHAR")
-    places = [text._replace(name=f"{outside}_hash"), text._replace(name="file")]
-    places.append(text._replace(name="position", type="INTEGER"))
+    places = [text._replace(name=HASH), text._replace(name=PLACE[0]), text._replace(name=PLACE[1], type="INTEGER")]
     columns = {name: column for name, column in table.columns.items() if name not in (outside, *catalogue.PROVENANCE)}
     columns |= {column.name: column for column in places}
     return table._replace(columns=columns | {name: table.columns[name] for name in catalogue.PROVENANCE})
@@ -448,8 +474,8 @@ def _execute(connection: adbc.Connection, statement: str, values: Sequence[objec
     """Execute a statement, and return its rows; no columns for a statement that returns none."""
     with connection.cursor() as cursor:
         cursor.execute(statement, list(values) or None)
-        rows = cursor.fetch_arrow_table() if cursor.description else None
-        return pl.DataFrame() if rows is None else pl.DataFrame(pl.from_arrow(rows))
+        # A statement with values is executed when its rows are fetched, even if it returns none.
+        return pl.DataFrame(pl.from_arrow(cursor.fetch_arrow_table()))
 
 
 @contextmanager

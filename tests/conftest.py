@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import dagster as dg
 import pytest
@@ -32,6 +33,9 @@ settings.load_profile("variorum")
 # Test processes share the cores: where each computes on all of them, they spend most of their time waiting.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["OMP_NUM_THREADS"] = "1"
+
+if TYPE_CHECKING:  # imported only where it is used, as in a home without a server
+    from resources.postgres_warehouse import PostgresWarehouse
 
 # Most tests are not about pictures. One home has them (`finished`), and the tests that ask for `drawn`.
 os.environ["VARIORUM_PLOTS"] = "off"
@@ -119,6 +123,25 @@ def database(postgres_server: str) -> Iterator[str]:
     """URL of an empty PostgreSQL database."""
     with postgres.empty_database(postgres_server) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def empty_tables(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator["PostgresWarehouse"]:
+    """A warehouse in a database of its own. Tests ask for `postgres_warehouse`."""
+    from resources.postgres_warehouse import PostgresWarehouse
+
+    folder = tmp_path_factory.mktemp("machine")
+    with postgres.empty_database(postgres_server) as url:
+        warehouse = PostgresWarehouse(url=url, home=str(folder), vectors=str(folder / "vectors"))
+        warehouse.read("corpus")
+        yield warehouse
+
+
+@pytest.fixture
+def postgres_warehouse(empty_tables: "PostgresWarehouse") -> "PostgresWarehouse":
+    """A warehouse in PostgreSQL, without rows. Its tables are made once: that takes longer than most tests."""
+    postgres.empty_tables(empty_tables.url, "warehouse")
+    return empty_tables
 
 
 @pytest.fixture(scope="session")

@@ -43,3 +43,14 @@ def empty_database(server: str) -> Iterator[str]:
     finally:
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def empty_tables(url: str, schema: str) -> None:
+    """Delete the rows of all tables in a schema, but for those that say which version the tables have."""
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            sql.SQL(
+                "DO $$ DECLARE name text; BEGIN FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = {} "
+                "AND tablename <> 'schema_version' LOOP EXECUTE format('DELETE FROM %I.%I', {}, name); END LOOP; END $$"
+            ).format(schema, schema)
+        )
