@@ -532,7 +532,7 @@ class PostgresSession(Session):
         self._ended.set()
         self._thread.shutdown()
         self._renewal.join()
-        for _ in range(2):  # the first connection may have broken; without a second, the lease ends the session
+        for _try in range(2):  # a connection may have broken; if both break, the end of the lease closes the session
             with suppress(psycopg.Error):
                 connection = self._connected()
                 with connection.transaction():
