@@ -347,22 +347,26 @@ class Slices:
     """The slices of sessions, within one transaction that has locked the sessions."""
 
     def __init__(self, connection: Connection, sessions: Sequence[str]) -> None:
-        self._connection = connection
+        self._connection, self._sessions = connection, list(sessions)
         self._slices: dict[tuple[str, str], Slice] = {}
+        self._before: dict[tuple[str, str], tuple[int, ...]] | None = None  # None: not read yet
         self._taken: Counter[str] = Counter()  # from accounts, in this transaction
-        for session, account, *amounts in connection.execute(
-            "SELECT session, account, held, reserved, paid, uncertain FROM slice WHERE session = ANY(%s)",
-            (list(sessions),),
-        ):
-            self._slices[session, account] = Slice(*amounts)
-        self._before = {key: astuple(part) for key, part in self._slices.items()}
 
     def of(self, session: str, account: str) -> Slice:
         """The slice of a session; an empty one is added, and its account if there is none."""
+        self._read()
         if (session, account) not in self._slices:
             self._slices[session, account] = Slice()
             self._connection.execute("INSERT INTO account (name) VALUES (%s) ON CONFLICT DO NOTHING", (account,))
         return self._slices[session, account]
+
+    def _read(self) -> None:
+        if self._before is not None:
+            return
+        query = "SELECT session, account, held, reserved, paid, uncertain FROM slice WHERE session = ANY(%s)"
+        for session, account, *amounts in self._connection.execute(query, (self._sessions,)):
+            self._slices[session, account] = Slice(*amounts)
+        self._before = {key: astuple(part) for key, part in self._slices.items()}
 
     def take(self, session: str, account: str, amount: int) -> None:
         """Move money from an account to a slice, or back if the amount is negative."""
@@ -399,6 +403,7 @@ class Slices:
 
     def give_back(self) -> None:
         """Return unspent money to the accounts."""
+        self._read()
         for (session, account), part in self._slices.items():
             if part.free > 0:
                 self.take(session, account, -part.free)
@@ -415,8 +420,9 @@ class Slices:
 
     def write(self) -> None:
         """Write all slices, and what was taken from accounts."""
-        rows = [(*key, *part) for key, part in ((key, astuple(part)) for key, part in self._slices.items())
-                if part != self._before.get(key)]  # fmt: skip
+        before = self._before or {}
+        parts = {key: astuple(part) for key, part in self._slices.items()}
+        rows = [(*key, *part) for key, part in parts.items() if part != before.get(key)]
         if not rows:
             return
         self._connection.execute(
@@ -430,13 +436,13 @@ class Slices:
 
     def fold(self) -> None:
         """Return all slices to their accounts: what was spent is booked there, and the rest is free again."""
+        self._read()
         sums: dict[str, tuple[int, int, int]] = {}
         for (_, account), part in self._slices.items():
             paid, reserved, uncertain = sums.get(account, (0, 0, 0))
             sums[account] = paid + part.paid, reserved - part.held, uncertain + part.uncertain
         _add(self._connection, sums)
-        sessions = list({session for session, _ in self._slices})
-        self._connection.execute("DELETE FROM slice WHERE session = ANY(%s)", (sessions,))
+        self._connection.execute("DELETE FROM slice WHERE session = ANY(%s)", (self._sessions,))
 
 
 def _add(connection: Connection, sums: Mapping[str, tuple[int, int, int]]) -> None:
@@ -526,11 +532,13 @@ class PostgresSession(Session):
         self._ended.set()
         self._thread.shutdown()
         self._renewal.join()
-        with suppress(psycopg.Error):  # another session closes this one when its lease has ended
-            connection = self._connected()
-            with connection.transaction():
-                connection.execute("SELECT 1 FROM session WHERE id = %s FOR UPDATE", (self._session,))
-                _end(connection, [self._session])
+        for _try in range(2):  # a connection may have broken; if both break, the end of the lease closes the session
+            with suppress(psycopg.Error):
+                connection = self._connected()
+                with connection.transaction():
+                    connection.execute("SELECT 1 FROM session WHERE id = %s FOR UPDATE", (self._session,))
+                    _end(connection, [self._session])
+                break
         if self._connection:
             self._connection.close()
 
@@ -642,7 +650,7 @@ class PostgresSession(Session):
             found = {key: _raw(*reply) for key, *reply in rows}
             batch.results |= {number: found.get(key) for number, key in batch.finds.items()}
 
-    def _receive(self, connection: Connection, slices: "Slices", batch: _Batch) -> None:
+    def _receive(self, connection: Connection, slices: Slices, batch: _Batch) -> None:
         if not batch.received:
             return
         rows = [
@@ -653,7 +661,7 @@ class PostgresSession(Session):
         if self._lapsed:
             self._reopen(connection, slices, batch)
 
-    def _reopen(self, connection: Connection, slices: "Slices", batch: _Batch) -> None:
+    def _reopen(self, connection: Connection, slices: Slices, batch: _Batch) -> None:
         """Open attempts with late replies again; refuse a reply whose question was asked again."""
         ids = [new.attempt for new in batch.received.values()]
         for reserved, cost, *accounts in connection.execute(_REOPENED, (ids,)).fetchall():
@@ -667,7 +675,7 @@ class PostgresSession(Session):
             if new.attempt in closed:
                 batch.results[number] = InFlightError()
 
-    def _claim(self, connection: Connection, slices: "Slices", batch: _Batch, now: float, today: str) -> None:
+    def _claim(self, connection: Connection, slices: Slices, batch: _Batch, now: float, today: str) -> None:
         wishes = self._wishes(connection, batch, today)
         granted = self._grant(connection, slices, wishes, batch.results)
         if not granted:
@@ -719,7 +727,7 @@ class PostgresSession(Session):
         return list(wishes.values())
 
     def _grant(
-        self, connection: Connection, slices: "Slices", wishes: Sequence[_Wish], results: dict[int, Any]
+        self, connection: Connection, slices: Slices, wishes: Sequence[_Wish], results: dict[int, Any]
     ) -> list[_Wish]:
         """Reserve the worst cases of claims in the session's slices, which are enlarged if necessary. Claims for which
         no money is left are refused."""

@@ -20,6 +20,12 @@ ON_THE_WAY = 0.1
 that was sent so shortly before a kill was in flight."""
 
 
+BOTH = pytest.mark.parametrize(
+    "either_ledger", ["sqlite", pytest.param("postgres", marks=pytest.mark.large)], indirect=True
+)
+"""Ledgers of both kinds at full size; processes that start take long."""
+
+
 @pytest.fixture
 def ledger(either_ledger: Ledger) -> Ledger:
     return either_ledger
@@ -64,6 +70,7 @@ def check(server: Server, ledger: Ledger, count: int, kills: list[float]) -> str
     return f"{len(kills)} kills, {count} questions: {len(seen)} requests, {again} asked again, {len(others)} uncertain"
 
 
+@BOTH
 @pytest.mark.proof
 def test_replies_survive_kills_and_only_what_was_in_flight_is_asked_again(ledger: Ledger, full: bool) -> None:
     dice = random.Random(1)
@@ -106,6 +113,7 @@ def interrupted(server: Server, ledger: Ledger, after: float) -> None:
     assert server.in_flight() == 0
 
 
+@BOTH
 @pytest.mark.proof
 def test_a_run_that_is_interrupted_at_any_moment_ends_with_all_that_arrived_stored(ledger: Ledger, full: bool) -> None:
     dice = random.Random(4)

@@ -19,12 +19,15 @@ import pytest
 
 from resources.errors import BadInput
 from resources.home import PROJECT
+from resources.identity import Mark
+from resources.provider import corrections
 from resources.provider.client import CallFailed, Reply, opened
 from resources.provider.ledger import UNCERTAIN, Ledger, Statements
 from resources.provider.postgres_ledger import PostgresLedger
 from resources.provider.question import Question
 from resources.provider.reading import REPLIES, Outcome, Raw
 from resources.provider.registry import NANO, Budget, Model
+from resources.provider.salvage import put_back
 from resources.provider.sqlite_ledger import SCHEMA, SqliteLedger, connect
 from tests.provider.server import Server, digest
 from tests.provider.support import NO_BUDGET, Result, address, expire, model, outcome, question
@@ -659,3 +662,57 @@ def test_a_ledger_of_a_later_version_is_refused_unchanged(file: Path) -> None:
     with pytest.raises(BadInput, match=r"has version 2, .*; use the version of Variorum that wrote it"):
         ledger.attempts()
     assert ("account",) not in rows(ledger, "SELECT name FROM sqlite_schema")
+
+
+# What is read and corrected
+
+
+def test_what_was_asked_is_counted_and_read_again(server: Server, ledger: Ledger) -> None:
+    server.configure(script=["empty_body", "ok", "bad_request"], served_model="v1")
+    asked = [question(model(server.url, in_flight=1), number) for number in (0, 1)]
+    assert ledger.usage("m", "translate") is None
+    before = ledger.state()
+    for each in asked:
+        ask(ledger, [each])
+    assert ledger.state() != before
+    assert ledger.answered(each.key for each in asked) == {asked[0].key}
+    assert ledger.ended([each.key for each in asked], Outcome.EMPTY, 1) == {asked[0].key}
+    assert ledger.ended([each.key for each in asked], Outcome.EMPTY, 2) == set()
+    assert ledger.served(asked[0].model.place, "m") == ("v1", "")
+    row = ledger.attempts().filter(outcome="answered").row(0, named=True)
+    assert ledger.usage("m", "translate") == (row["prompt_tokens"], row["completion_tokens"])
+    found = list(ledger.replies("m"))
+    assert [body for _, body, _ in found] == [each.canonical for each in asked]
+    assert [raw.status for _, _, raw in found] == [200, 400]
+
+
+def test_a_home_is_known_by_its_mark(ledger: Ledger) -> None:
+    assert not ledger.exists()
+    assert ledger.mark() is None
+    for epoch in (1, 2):
+        ledger.set_mark(Mark("home", epoch, ledger=True))
+    assert ledger.exists()
+    assert ledger.mark() == Mark("home", 2, ledger=True)
+
+
+def test_uncertain_money_is_released_and_confirmed(server: Server, ledger: Ledger) -> None:
+    server.configure(usage=False)
+    asked = [question(model(server.url), number) for number in (0, 1)]
+    ask(ledger, asked)
+    assert corrections.uncertain(ledger)["id"].to_list() == [1, 2]
+    corrections.correct(ledger, [1], 0, "mori", "not on the bill")
+    corrections.correct(ledger, [2], 0.001, "mori", "bill 17")
+    with pytest.raises(BadInput, match=r"1: already costs 0 dollars"):
+        corrections.correct(ledger, [2, 1], 0, "mori", "bill 18")
+    assert account(ledger, "day") == {"paid": 1_000_000, "reserved": 0, "uncertain": 0}
+    assert corrections.corrections(ledger)["after"].to_list() == [0, 0.001]
+    assert ledger.attempts()["correction"].to_list() == ["not on the bill", "bill 17"]
+
+
+def test_costs_of_a_lost_ledger_are_put_back(server: Server, ledger: Ledger, tmp_path: Path) -> None:
+    lost = SqliteLedger(tmp_path / "lost.sqlite")
+    server.configure(script=["ok", "cut"])
+    ask(lost, [question(model(server.url, in_flight=1), number) for number in (0, 1)])
+    calls = lost.attempts().rename({"id": "attempt", "key": "call"})
+    assert [put_back(ledger, calls) for _ in range(2)] == [2, 0]
+    assert account(ledger, "day") == account(lost, "day")
