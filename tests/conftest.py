@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -112,9 +113,12 @@ def ruled(warehouse: Warehouse, systems: RuleSystems, rooms: Sequence[ModuleType
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """URL of a PostgreSQL server, which this test process starts when a test first needs one."""
-    with postgres.served(tmp_path_factory.mktemp("postgres")) as url:
+def postgres_server() -> Iterator[str]:
+    """URL of a PostgreSQL server, which this test process starts when a test first needs one.
+
+    Its files are not in pytest's folder: each session of pytest closes that to other users, of whom the server is one.
+    """
+    with TemporaryDirectory() as folder, postgres.served(Path(folder)) as url:
         yield url
 
 

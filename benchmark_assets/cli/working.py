@@ -127,7 +127,7 @@ def worker(planner: bool, processes: int) -> None:
         if not os.environ.get(name):
             raise BadInput(name, "", "is not set", f"set it to the same URL as on the server, such as {example}")
     os.chdir(prepare())
-    queue = PLANNERS if planner else "dagster"
+    queue = PLANNERS if planner else "variorum"
     celery = [sys.executable, "-m", "celery", "-A", "benchmark_assets.automation.workers", "worker"]
     options = ["-Q", queue, "-c", str(processes), "-n", f"{queue}-{uuid4().hex[:8]}@%h", "--loglevel", "warning"]
     os.execv(sys.executable, [*celery, *options])

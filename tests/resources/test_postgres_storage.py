@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event, Thread
+from typing import Any
 
 import dagster as dg
 import psycopg
@@ -77,6 +79,46 @@ def test_what_no_longer_has_any_effect_is_forgotten(group: dg.DagsterInstance) -
     assert {each.run_id for each in group.get_runs()} == {first, third}
     assert not group.all_logs(second)
     assert not group.all_logs(first, of_type=dg.DagsterEventType.STEP_START)
+
+
+class Slow(CompactPostgresEventLogStorage):
+    """Waits, once events have ids, until it may commit."""
+
+    def __init__(self, postgres_url: str) -> None:
+        self.numbered, self.may_commit = Event(), Event()
+        super().__init__(postgres_url)
+
+    def _store_asset_event_tags(self, *arguments: Any) -> None:
+        super()._store_asset_event_tags(*arguments)
+        self.numbered.set()
+        assert self.may_commit.wait(60)
+
+
+def test_a_reader_that_continues_from_the_highest_id_misses_nothing(group: dg.DagsterInstance, database: str) -> None:
+    """As Dagster's cache of partition statuses does, while another worker reports partitions of the same asset."""
+    events = group.all_logs(run(group, "0000", "0004"), of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
+    seen: list[int] = []
+
+    def read() -> None:
+        records = group.get_asset_event_summary_records(
+            dg.DagsterEventType.ASSET_MATERIALIZATION, KEY, after_storage_id=seen[-1] if seen else 0, ascending=True
+        )
+        seen.extend(record.storage_id for record in records)
+
+    slow = Slow(database)
+    first = Thread(target=slow.store_event_batch, args=(events,))
+    second = Thread(target=group.event_log_storage.store_event_batch, args=(events,))
+    first.start()
+    assert slow.numbered.wait(60)
+    second.start()
+    second.join(1)
+    read()
+    slow.may_commit.set()
+    first.join()
+    second.join()
+    read()
+    slow.dispose()
+    assert len(seen) == 3 * 5
 
 
 def test_a_second_process_finds_the_schema_and_the_options_of_a_url_stay(database: str) -> None:
