@@ -116,7 +116,7 @@ def ruled(warehouse: Warehouse, systems: RuleSystems, rooms: Sequence[ModuleType
 def postgres_server() -> Iterator[str]:
     """URL of a PostgreSQL server, which this test process starts when a test first needs one.
 
-    Its files are not in pytest's folder: each session of pytest closes that to other users, of whom the server is one.
+    Its files are not in pytest's folder, which each new session of pytest closes to other users, such as the server's.
     """
     with TemporaryDirectory() as folder, postgres.served(Path(folder)) as url:
         yield url
