@@ -1,0 +1,54 @@
+"""A group with workers: parts go through the broker to real workers, and end as they would in one process."""
+
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from resources.postgres_warehouse import PostgresWarehouse
+from tests.automation.group import Group, running
+from tests.provider.server import Server
+from tests.support import PASSAGES, write_corpus, write_registry
+
+MODELS = ("alpha", "beta", "gamma", "delta")
+
+pytestmark = [pytest.mark.proof, pytest.mark.large]
+
+
+def warehouse(group: Group) -> PostgresWarehouse:
+    settings = group.settings
+    return PostgresWarehouse(
+        url=settings["VARIORUM_DATABASE"], home=str(group.folder / "server"), vectors=settings["VARIORUM_VECTORS"]
+    )
+
+
+def asked(server: Server) -> Counter[tuple[str, str]]:
+    """How often each passage was asked of each model."""
+    return Counter((request.model, key) for request in server.log() for key in request.keys)
+
+
+@pytest.fixture
+def registry(tmp_path: Path, server: Server) -> Path:
+    path = tmp_path / "models.yaml"
+    write_registry(path, server.url, *MODELS)
+    return path
+
+
+def test_workers_evaluate_models_and_ask_nothing_twice(
+    tmp_path: Path, database: str, registry: Path, server: Server
+) -> None:
+    (folder := tmp_path / "group").mkdir()
+    with running(folder, database, registry, workers=2) as group:
+        group.variorum("import", "corpus", str(write_corpus(tmp_path / "corpus")))
+        begun = time.monotonic()
+        try:
+            group.variorum("evaluate", *MODELS)
+        finally:
+            print(group.logs())
+        print(f"\n{len(MODELS)} models on 2 workers: {time.monotonic() - begun:.0f} s")
+        assert set(asked(server).values()) == {1}
+        board = warehouse(group).read("leaderboard").filter(kind="model")
+        assert set(board["system"]) == {*MODELS}
+        assert board["passages"].to_list() == [len(PASSAGES)] * len(MODELS)
+        assert "up to date" in group.variorum("stale")
