@@ -19,6 +19,7 @@ from benchmark_assets.accounts.costs import room
 from benchmark_assets.automation import identity
 from benchmark_assets.automation.due import EVERYTHING, Due, Scope, due, ranges, stretches
 from benchmark_assets.corpus.assets import BY_SCAN
+from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import unsound
 from benchmark_assets.lineage.standing import UNKNOWN
 from benchmark_assets.partitions import dimensions, range_tags
@@ -118,7 +119,7 @@ def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models:
     systems: Systems = resources["systems"]
     evaluated = [systems.system(model) for model in models]
     instance.add_dynamic_partitions("model", list(models))
-    passages = list(instance.get_dynamic_partitions("passage"))
+    passages = shards.passages(warehouse, instance.get_dynamic_partitions("passage"))["passage"].to_list()
     keys = pl.DataFrame({"model": models}, schema={"model": pl.String})
     covered = set(warehouse.read("model_output", keys, ["passage"])["passage"])
     covered.update(*(system.fingerprints(passages) for system in evaluated))
@@ -321,7 +322,10 @@ def _ranges(
     dims = dimensions(definitions.resolve_asset_graph().get(stale.asset).partitions_def)
     if not dims:
         return [None]
-    return ranges(stale.rows, dims, {dim: instance.get_dynamic_partitions(dim) for dim in dims})
+    keys = {dim: instance.get_dynamic_partitions(dim) for dim in dims}
+    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
+    of = shards.members(warehouse, keys.get("passage", []))
+    return ranges(shards.keyed(stale.rows, of).select(dims).unique(), dims, keys)
 
 
 def _run(

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import RETRACTED, report
 from resources import catalogue
 from resources.keys import KEYS
@@ -36,9 +37,9 @@ def remove(
     """Remove models, passages or tasks from all tables except `keep`, in one transaction, and from Dagster's
     partitions.
 
-    Each partition with rows is reported to Dagster as retracted, so that downstream partitions become stale. The report
-    precedes the write: if the process ends in between, the partitions count as stored but not reported, and are
-    therefore stale.
+    Each partition with rows is reported to Dagster as retracted, so that downstream partitions become stale. A shard is
+    reported with the version of its remaining passages. The report precedes the write: if the process ends in between,
+    the partitions count as stored but not reported, and are therefore stale.
 
     Parameters
     ----------
@@ -57,19 +58,33 @@ def remove(
     if partitions.is_empty() and not also:
         return pl.DataFrame(schema=ROWS)
     (dim,) = partitions.columns
-    states = warehouse.read("materialization", partitions)
+    states = warehouse.read("materialization", partitions, ["asset", *KEYS])
+    removed = states.with_columns(version=pl.lit(RETRACTED), row_count=pl.lit(0, pl.Int32))
+    of = shards.around(warehouse, states.select("passage").unique())
+    if dim == "passage":  # the other passages of a shard remain
+        others = of.join(partitions, on="passage", how="anti")
+        remaining = warehouse.read("materialization", others.select("passage"), removed.columns)
+        removed = pl.concat([removed, remaining])
     tables = [name for name, table in catalogue.tables().items() if dim in table.columns and name not in keep]
     counts = [(table, len(warehouse.read(table, partitions, [dim]))) for table in tables]
-    for (asset,), asset_states in states.group_by(["asset"], maintain_order=True):
+    for (asset,), asset_states in removed.group_by(["asset"], maintain_order=True):
         dims = [name for name in KEYS if asset_states[name].ne("").any()]
-        rows = asset_states.select(*KEYS, version=pl.lit(RETRACTED), row_count=0)
+        rows = shards.collapsed(asset_states.drop("asset"), of)
         report(context, dg.AssetKey.from_user_string(str(asset)), rows, [], "", dims)
     removals = [Replacement(table, warehouse.empty(table), partitions) for table in tables]
     warehouse.write([*removals, *also], context.run.run_id)
-    for key in partitions[dim]:
+    for key in _emptied(partitions[dim], of):
         context.instance.delete_dynamic_partition(dim, key)
-    removed = pl.DataFrame(counts, schema=ROWS, orient="row")
-    return removed.filter(pl.col("rows") > 0, pl.col("table") != "materialization")
+    rows = pl.DataFrame(counts, schema=ROWS, orient="row")
+    return rows.filter(pl.col("rows") > 0, ~pl.col("table").is_in(["materialization", "passage_shard"]))
+
+
+def _emptied(keys: pl.Series, of: pl.DataFrame) -> list[str]:
+    """Dagster's keys among `keys` and among the shards of which all passages are removed. `of` has all passages of the
+    shards (`passage`, `shard`)."""
+    is_gone = pl.col("passage").is_in(keys.implode())
+    emptied = of.group_by("shard", maintain_order=True).agg(is_gone.all()).filter("passage")
+    return [*keys.filter(~keys.is_in(of["passage"].implode())), *emptied["shard"]]
 
 
 def words(rows: pl.DataFrame) -> str:
