@@ -101,8 +101,8 @@ def look_at_files(
         contents = scan(registered(warehouse, config.names))
         passages = contents.versions.select("passage")
         shards.divide(context.instance, warehouse, passages, context.run_id)
-        changed = _store(context, warehouse, contents, report_all=False)
         removed, rows = _retract(context, warehouse, contents)
+        changed = _store(context, warehouse, contents, report_all=False)  # last: reports shards that lost passages
         news = [notice for notice in notices(warehouse) if notice not in before]
     logger.info("%d passages in the files, %d changed, %d removed", len(passages), changed, removed)
     if removed:

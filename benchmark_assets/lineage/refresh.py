@@ -128,17 +128,17 @@ def refresh(
 
     tables = [name, *further_tables(definition, context.asset_key)]
 
-    def settled(partitions: pl.DataFrame) -> _Done:
+    def settled(piece: shards.Piece) -> _Done:
         def look() -> Standing:
             with warehouse.at_once():
                 return assess(
-                    definition, upstream, warehouse, partitions, settings, partial, context.instance, len(of) > 0
+                    definition, upstream, warehouse, piece.partitions, settings, partial, context.instance, piece.keys
                 )
 
         work = _Work(warehouse, look, compute, context.run.run_id, tables, dims)
-        return _without_obsolete(work, _materialize(work, len(partitions)))
+        return _without_obsolete(work, _materialize(work, len(piece.partitions)))
 
-    done = _joined([_collapsed(settled(partitions), of, dims) for partitions in shards.pieces(keys, of)])
+    done = _joined([_collapsed(settled(piece), of, dims) for piece in shards.pieces(keys, of)])
     current, failures = done.current, done.failures
     code_version = definition.code_versions_by_key[context.asset_key] or ""
     plots = _metadata(draw(warehouse, name)) if len(current) else None

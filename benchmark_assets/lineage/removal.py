@@ -37,9 +37,10 @@ def remove(
     """Remove models, passages or tasks from all tables except `keep`, in one transaction, and from Dagster's
     partitions.
 
-    Each partition with rows is reported to Dagster as retracted, so that downstream partitions become stale. A shard is
-    reported with the version of its remaining passages. The report precedes the write: if the process ends in between,
-    the partitions count as stored but not reported, and are therefore stale.
+    Each partition with rows is reported to Dagster as retracted, so that downstream partitions become stale. The report
+    precedes the write: if the process ends in between, the partitions count as stored but not reported, and are
+    therefore stale. A shard with remaining passages is not reported here: its version differs, so that it counts as
+    not reported, and the next update reports it.
 
     Parameters
     ----------
@@ -59,32 +60,26 @@ def remove(
         return pl.DataFrame(schema=ROWS)
     (dim,) = partitions.columns
     states = warehouse.read("materialization", partitions, ["asset", *KEYS])
-    removed = states.with_columns(version=pl.lit(RETRACTED), row_count=pl.lit(0, pl.Int32))
     of = shards.around(warehouse, states.select("passage").unique())
-    if dim == "passage":  # the other passages of a shard remain
-        others = of.join(partitions, on="passage", how="anti")
-        remaining = warehouse.read("materialization", others.select("passage"), removed.columns)
-        removed = pl.concat([removed, remaining])
+    kept = _remaining(of, partitions) if dim == "passage" else of.clear()
     tables = [name for name, table in catalogue.tables().items() if dim in table.columns and name not in keep]
     counts = [(table, len(warehouse.read(table, partitions, [dim]))) for table in tables]
-    for (asset,), asset_states in removed.group_by(["asset"], maintain_order=True):
+    for (asset,), asset_states in states.join(kept, on="passage", how="anti").group_by(["asset"], maintain_order=True):
         dims = [name for name in KEYS if asset_states[name].ne("").any()]
-        rows = shards.collapsed(asset_states.drop("asset"), of)
+        rows = shards.collapsed(asset_states.select(*KEYS, version=pl.lit(RETRACTED), row_count=0), of)
         report(context, dg.AssetKey.from_user_string(str(asset)), rows, [], "", dims)
     removals = [Replacement(table, warehouse.empty(table), partitions) for table in tables]
     warehouse.write([*removals, *also], context.run.run_id)
-    for key in _emptied(partitions[dim], of):
+    keys = shards.keyed(partitions.join(kept, on=dim, how="anti"), of) if dim == "passage" else partitions
+    for key in keys[dim].unique(maintain_order=True):
         context.instance.delete_dynamic_partition(dim, key)
     rows = pl.DataFrame(counts, schema=ROWS, orient="row")
     return rows.filter(pl.col("rows") > 0, ~pl.col("table").is_in(["materialization", "passage_shard"]))
 
 
-def _emptied(keys: pl.Series, of: pl.DataFrame) -> list[str]:
-    """Dagster's keys among `keys` and among the shards of which all passages are removed. `of` has all passages of the
-    shards (`passage`, `shard`)."""
-    is_gone = pl.col("passage").is_in(keys.implode())
-    emptied = of.group_by("shard", maintain_order=True).agg(is_gone.all()).filter("passage")
-    return [*keys.filter(~keys.is_in(of["passage"].implode())), *emptied["shard"]]
+def _remaining(of: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `of` (`passage`, `shard`) that belong to shards with passages that are not in `removed`."""
+    return of.join(of.join(removed, on="passage", how="anti"), on="shard", how="semi")
 
 
 def words(rows: pl.DataFrame) -> str:

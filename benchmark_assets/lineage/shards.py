@@ -7,6 +7,7 @@ stale (standing), reporting (events).
 """
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import dagster as dg
 import polars as pl
@@ -57,8 +58,15 @@ def passages(warehouse: Warehouse, keys: Iterable[str]) -> pl.DataFrame:
     return pl.concat([frame.filter(~_IS_SHARD), members(warehouse, frame["passage"]).select("passage")])
 
 
-def pieces(keys: pl.DataFrame, of: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Partitions by passage, in pieces of up to PIECE shards. Keys without shards are one piece.
+class Piece(NamedTuple):
+    """Partitions by passage, and their keys in Dagster; None if they are the same. Columns of `KEYS`."""
+
+    partitions: pl.DataFrame
+    keys: pl.DataFrame | None = None
+
+
+def pieces(keys: pl.DataFrame, of: pl.DataFrame) -> Iterator[Piece]:
+    """Partitions in pieces of up to PIECE shards. Keys of passages are one piece.
 
     Parameters
     ----------
@@ -68,13 +76,13 @@ def pieces(keys: pl.DataFrame, of: pl.DataFrame) -> Iterator[pl.DataFrame]:
         Passages of their shards (see `members`).
     """
     if of.is_empty():
-        yield keys
+        yield Piece(keys)
         return
     if len(single := keys.filter(~_IS_SHARD)):
-        yield single
+        yield Piece(single)
     for piece in keys.filter(_IS_SHARD).iter_slices(PIECE):
         expanded = piece.join(of, left_on="passage", right_on="shard", maintain_order="left")
-        yield expanded.with_columns(passage="passage_right").select(keys.columns)
+        yield Piece(expanded.with_columns(passage="passage_right").select(keys.columns), piece)
 
 
 def keyed(rows: pl.DataFrame, of: pl.DataFrame) -> pl.DataFrame:

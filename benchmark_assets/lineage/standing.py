@@ -57,7 +57,7 @@ def assess(
     settings: Settings,
     partial: bool = False,
     instance: dg.DagsterInstance | None = None,
-    few: bool = False,
+    keys: pl.DataFrame | None = None,
 ) -> Standing:
     """Classify partitions by comparing their current fingerprints with the stored ones.
 
@@ -72,8 +72,9 @@ def assess(
         all inputs.
     instance
         Where the ids of the inputs' events are read (`Input.ids`); None for a caller that reports nothing.
-    few
-        Whether `partitions` are few of many, so that only their states are read.
+    keys
+        Dagster's keys of `partitions`, if these are passages of shards (columns of `KEYS`). Only their states are read
+        then.
     """
     if isinstance(settings, str):
         applicable = partitions.select(*KEYS, settings=pl.lit(settings))
@@ -81,7 +82,7 @@ def assess(
         applicable = settings(partitions)
     name = definition.key.to_user_string()
     dims = dimensions(definition.partitions_def)
-    near = partitions if few else None
+    near = None if keys is None else partitions
     columns = ["fingerprint", "version", "row_count", "made_from"]
     stored = _states(warehouse, name, columns, near).rename({"made_from": "before"})
     if applicable.is_empty() and stored.is_empty():

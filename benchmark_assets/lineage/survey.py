@@ -65,9 +65,11 @@ class Survey:
         of = shards.members(warehouse, self._partitions["passage"])
         records = self._records(self._partitions) if len(of) else None
         due, to_compute = [self.due], [self._partitions.select(KEYS).clear()]
-        for partitions in shards.pieces(self._partitions, of):
+        for piece in shards.pieces(self._partitions, of):
             with warehouse.at_once():
-                standing = assess(self._asset, upstream, warehouse, partitions, settings, partial, few=len(of) > 0)
+                standing = assess(
+                    self._asset, upstream, warehouse, piece.partitions, settings, partial, keys=piece.keys
+                )
             due += self._due(standing, of, records)
             to_compute.append(standing.stale.select(KEYS))
         self.due, stale = pl.concat(due), pl.concat(to_compute)
