@@ -4,6 +4,7 @@ The small corpus is divided below its size, two passages a shard.
 """
 
 import json
+import shutil
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.automation import runs
+from benchmark_assets.automation import rebuilding, runs
 from benchmark_assets.automation.due import SHARD, due, order, ranges
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.lineage import shards
@@ -179,6 +180,20 @@ def test_a_removed_model_and_a_removed_corpus_leave_nothing(
     assert list(instance.get_dynamic_partitions("passage")) == []
     for table in ("passage_shard", "source_text", "drift_score"):
         assert warehouse.read(table).is_empty()
+
+
+def test_a_rebuilt_home_has_its_shards(
+    divided: dg.Definitions, warehouse: Warehouse, home: Path, systems: RuleSystems
+) -> None:
+    rows = warehouse.read("materialization")
+    shutil.rmtree(home / "dagster")
+    list(rebuilding.rebuild(divided))
+    with dg.DagsterInstance.get() as instance:
+        assert list(instance.get_dynamic_partitions("passage")) == [FIRST, LAST]
+        runs.update(divided, instance)
+        assert stale(divided, instance).is_empty()
+    assert systems.asked() == []
+    assert warehouse.read("materialization").equals(rows)
 
 
 @given(st.lists(st.tuples(st.sets(st.integers(0, 30)), st.integers(1, 5)), min_size=1, max_size=4))
