@@ -55,7 +55,24 @@ def around(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 def passages(warehouse: Warehouse, keys: Iterable[str]) -> pl.DataFrame:
     """All passages of Dagster's keys: column `passage`."""
     frame = pl.DataFrame({"passage": keys}, {"passage": pl.String})
-    return pl.concat([frame.filter(~_IS_SHARD), members(warehouse, frame["passage"]).select("passage")])
+    return expanded(frame, members(warehouse, frame["passage"]))
+
+
+def expanded(keys: pl.DataFrame, of: pl.DataFrame) -> pl.DataFrame:
+    """Replace each key of a shard by one row for each of its passages; other rows come first.
+
+    Parameters
+    ----------
+    keys
+        Dagster's partitions: the column `passage` and others.
+    of
+        Passages of their shards (see `members`).
+    """
+    if of.is_empty():
+        return keys
+    named = keys.filter(_IS_SHARD).join(of, left_on="passage", right_on="shard", maintain_order="left")
+    by_passage = named.with_columns(passage="passage_right").select(keys.columns)
+    return pl.concat([keys.filter(~_IS_SHARD), by_passage])
 
 
 class Piece(NamedTuple):
@@ -81,8 +98,7 @@ def pieces(keys: pl.DataFrame, of: pl.DataFrame) -> Iterator[Piece]:
     if len(single := keys.filter(~_IS_SHARD)):
         yield Piece(single)
     for piece in keys.filter(_IS_SHARD).iter_slices(PIECE):
-        expanded = piece.join(of, left_on="passage", right_on="shard", maintain_order="left")
-        yield Piece(expanded.with_columns(passage="passage_right").select(keys.columns), piece)
+        yield Piece(expanded(piece, of), piece)
 
 
 def keyed(rows: pl.DataFrame, of: pl.DataFrame) -> pl.DataFrame:
