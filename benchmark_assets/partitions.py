@@ -1,9 +1,9 @@
 """All partitions definitions, and the composition of their keys. Not here: the syntax of keys (resources.keys).
 
-A passage's key is `corpus/passage_id`. A grid's key is `model|passage` (Dagster orders dimensions alphabetically), so
-that the outputs of a model are a contiguous range. An understanding task is one partition, not one per sample:
-Dagster's UI can show thirteen tasks, but not five thousand samples. When a task is recomputed, stored answers are
-reused.
+A passage's key is `corpus/passage_id`; large corpora have keys of shards instead (lineage.shards). A grid's key is
+`model|passage` (Dagster orders dimensions alphabetically), so that the outputs of a model are a contiguous range. An
+understanding task is one partition, not one per sample: Dagster's UI can show thirteen tasks, but not five thousand
+samples. When a task is recomputed, stored answers are reused.
 """
 
 import warnings

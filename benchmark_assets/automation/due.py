@@ -5,12 +5,14 @@ partition is stale (lineage), the runs (automation.runs).
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import dagster as dg
 import polars as pl
 
 from benchmark_assets.corpus.assets import BY_SCAN
+from benchmark_assets.lineage.shards import is_shard
 from benchmark_assets.lineage.survey import Survey
 from benchmark_assets.partitions import dimensions
 from benchmark_assets.reporting.assets import ON_DEMAND
@@ -20,6 +22,9 @@ from resources.provider.estimate import Estimate
 GAP = 400
 """Largest gap, in partitions, between two stretches of stale partitions that share a run. Starting a run takes about as
 long as planning 400 partitions."""
+
+SHARD = 40
+"""Length of a shard in a gap: examining the passages of a shard takes about as long as planning 40 partitions."""
 
 
 class Scope(NamedTuple):
@@ -121,13 +126,13 @@ def ranges(rows: pl.DataFrame, dims: Sequence[str], keys: Mapping[str, Sequence[
     keys
         All keys of each dimension, in Dagster's order.
     """
-    place = {dim: {key: i for i, key in enumerate(keys[dim])} for dim in dims}
+    place = {dim: _places(keys[dim]) for dim in dims}
     inner = next((dim for dim in dims if dim != "model"), "model")
+    at = {position: key for key, position in place[inner].items()}
     by_model: dict[str, list[tuple[str, str]]] = {}
     for (model,), partitions in rows.group_by(["model"] if len(dims) > 1 else [pl.lit("")], maintain_order=True):
         by_model[str(model)] = [
-            (keys[inner][first], keys[inner][last])
-            for first, last in _stretches(sorted(place[inner][key] for key in partitions[inner]))
+            (at[first], at[last]) for first, last in _stretches(sorted(place[inner][key] for key in partitions[inner]))
         ]
     if len(dims) == 1:
         return by_model[""]
@@ -145,6 +150,12 @@ def ranges(rows: pl.DataFrame, dims: Sequence[str], keys: Mapping[str, Sequence[
         return "|".join(model if dim == "model" else other for dim in dims)
 
     return [(key(group[0], first), key(group[-1], last)) for group in groups for first, last in by_model[group[0]]]
+
+
+def _places(keys: Sequence[str]) -> dict[str, int]:
+    """Ascending places of keys: a key after a partition is one further, and a key after a shard SHARD further."""
+    lengths = (SHARD if is_shard(key) else 1 for key in keys)
+    return dict(zip(keys, accumulate(lengths, initial=0), strict=False))
 
 
 def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:

@@ -14,6 +14,7 @@ import polars as pl
 
 from benchmark_assets.automation import identity, runs
 from benchmark_assets.automation.due import Scope
+from benchmark_assets.lineage import shards
 from resources import backups, catalogue
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import DamagedError
@@ -117,6 +118,7 @@ def _names(known: Mapping[str, Sequence[str]]) -> Iterator[str]:
 def _report_partitions(instance: dg.DagsterInstance, warehouse: Warehouse) -> str:
     """Add to Dagster all partitions that have records in the warehouse. The next update reports their rows."""
     records = warehouse.read("materialization", columns=KEYS)
+    records = shards.keyed(records, shards.around(warehouse, records.select("passage").unique()))
     counts = []
     for kind in KEYS:
         keys = records[kind].unique().sort()

@@ -9,6 +9,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.corpus import human_work
+from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.removal import ROWS, remove
 from benchmark_assets.pairwise.base_sets import TABLES
 from benchmark_assets.translation.systems import Systems
@@ -44,7 +45,8 @@ def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, nam
     if warehouse.read("corpus", key).is_empty():
         raise BadInput(name, "", "no such corpus in this warehouse", "`variorum status` lists the corpora")
     outputs = warehouse.read("imported_output", columns=["passage"])["passage"]  # also for passages that a scan removed
-    partitions = sorted({*context.instance.get_dynamic_partitions("passage"), *outputs})
+    known = shards.passages(warehouse, context.instance.get_dynamic_partitions("passage"))["passage"]
+    partitions = sorted({*known, *outputs})
     passages = [passage for passage in partitions if passage.startswith(f"{name}/")]
     tables = [
         table.name for table in catalogue.tables().values()

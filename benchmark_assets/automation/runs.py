@@ -19,6 +19,7 @@ from benchmark_assets.automation import identity, planning
 from benchmark_assets.automation.due import EVERYTHING, Due, Scope, due, ranges, stretches
 from benchmark_assets.automation.settling import reasons, settle_the_dead
 from benchmark_assets.corpus.assets import BY_SCAN
+from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import unsound
 from benchmark_assets.lineage.standing import UNKNOWN
 from benchmark_assets.partitions import dimensions, range_tags
@@ -115,7 +116,7 @@ def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models:
     systems: Systems = resources["systems"]
     evaluated = [systems.system(model) for model in models]
     instance.add_dynamic_partitions("model", list(models))
-    passages = list(instance.get_dynamic_partitions("passage"))
+    passages = shards.passages(warehouse, instance.get_dynamic_partitions("passage"))["passage"].to_list()
     keys = pl.DataFrame({"model": models}, schema={"model": pl.String})
     covered = set(warehouse.read("model_output", keys, ["passage"])["passage"])
     covered.update(*(system.fingerprints(passages) for system in evaluated))
@@ -350,7 +351,10 @@ def _ranges(
     dims = dimensions(definitions.resolve_asset_graph().get(stale.asset).partitions_def)
     if not dims:
         return [None]
-    return ranges(stale.rows, dims, {dim: instance.get_dynamic_partitions(dim) for dim in dims})
+    keys = {dim: instance.get_dynamic_partitions(dim) for dim in dims}
+    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
+    of = shards.members(warehouse, keys.get("passage", []))
+    return ranges(shards.keyed(stale.rows, of).select(dims).unique(), dims, keys)
 
 
 def _run(

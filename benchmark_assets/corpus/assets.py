@@ -9,6 +9,7 @@ import polars as pl
 from benchmark_assets.corpus.human_work import BY_PEOPLE, notices, recorded_labels
 from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.scan import Scan, scan
+from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import dagster_records, report, reported
 from benchmark_assets.lineage.removal import KEPT, remove, words
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
@@ -56,7 +57,7 @@ BY_DOCUMENT = ["corpus", "document", "translator"]
 )  # fmt: skip
 def corpus_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> Iterator[dg.Output[None]]:
     """Read the corpora of the requested passages again, store these passages, and report them to Dagster."""
-    requested = pl.DataFrame({"passage": context.partition_keys})
+    requested = shards.passages(warehouse, context.partition_keys)
     corpora = {passage.partition("/")[0] for passage in requested["passage"]}
     with warehouse.exclusively():
         contents = scan(registered(warehouse, corpora))
@@ -98,12 +99,10 @@ def look_at_files(
     with warehouse.exclusively():  # so that the second of two concurrent scans sees the rows of the first
         before = notices(warehouse)
         contents = scan(registered(warehouse, config.names))
-        passages = contents.versions["passage"].to_list()
-        partitions = set(context.instance.get_dynamic_partitions("passage"))
-        new = [passage for passage in passages if passage not in partitions]
-        context.instance.add_dynamic_partitions("passage", new)
-        changed = _store(context, warehouse, contents, report_all=False)
+        passages = contents.versions.select("passage")
+        shards.divide(context.instance, warehouse, passages, context.run_id)
         removed, rows = _retract(context, warehouse, contents)
+        changed = _store(context, warehouse, contents, report_all=False)  # last: reports shards that lost passages
         news = [notice for notice in notices(warehouse) if notice not in before]
     logger.info("%d passages in the files, %d changed, %d removed", len(passages), changed, removed)
     if removed:
@@ -167,7 +166,8 @@ def _store(
 ) -> int:
     """Write the changed passages and report them, or report all passages if `report_all`; return how many changed.
 
-    A passage counts as changed if its rows differ from the warehouse or its version differs from Dagster's record.
+    A passage counts as changed if its rows differ from the warehouse or, unless it belongs to a shard, its version
+    differs from Dagster's record.
     """
     changed: set[str] = set()
     for tables in BESIDE:
@@ -192,12 +192,24 @@ def _store(
                 [Replacement(asset, rows, stale.select("passage")), Replacement("materialization", states, keys)],
                 context.run.run_id,
             )
-        records = dagster_records(context.instance, dg.AssetKey(asset), PASSAGE, versions)
-        current = versions.join(records, left_on=[*KEYS, "version"], right_on=[*KEYS, "reported_version"], how="semi")
-        unreported = versions.join(current, on=KEYS, how="anti")
-        report(context, dg.AssetKey(asset), versions if report_all else unreported, [], CODE_VERSION, ["passage"])
-        changed.update(stale["passage"], unreported["passage"])
+        keyed = _by_key(warehouse, asset, versions.select(*KEYS, "version", "row_count"))
+        records = dagster_records(context.instance, dg.AssetKey(asset), PASSAGE, keyed)
+        current = keyed.join(records, left_on=[*KEYS, "version"], right_on=[*KEYS, "reported_version"], how="semi")
+        unreported = keyed.join(current, on=KEYS, how="anti")
+        report(context, dg.AssetKey(asset), keyed if report_all else unreported, [], CODE_VERSION, ["passage"])
+        changed.update(stale["passage"], unreported.join(versions, on="passage", how="semi")["passage"])
     return len(changed)
+
+
+def _by_key(warehouse: Warehouse, asset: str, versions: pl.DataFrame) -> pl.DataFrame:
+    """Versions by Dagster's keys. The version of a shard covers all its stored passages, also those that are not in
+    `versions` because their document has a fault."""
+    of = shards.around(warehouse, versions.select("passage"))
+    if of.is_empty():
+        return versions
+    stored = warehouse.read("materialization", of.select("passage", asset=pl.lit(asset)), versions.columns)
+    single = versions.join(of, on="passage", how="anti")
+    return pl.concat([single, shards.collapsed(stored, of)])
 
 
 def _store_beside(
@@ -230,7 +242,7 @@ def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, contents: Sca
 
     Passages of a corpus with faults are kept, because a fault may hide them.
     """
-    passages = pl.DataFrame({"passage": context.instance.get_dynamic_partitions("passage")}, {"passage": pl.String})
+    passages = shards.passages(warehouse, context.instance.get_dynamic_partitions("passage"))
     obsolete = passages.filter(CORPUS.is_in(contents.sound)).join(contents.versions, on="passage", how="anti")
     labels = recorded_labels(warehouse, obsolete)
     return len(obsolete), remove(context, warehouse, obsolete, labels, keep=KEPT.union(BY_PEOPLE))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.events import RETRACTED, SOUND, Input, report, reported, split, unsound
 from benchmark_assets.lineage.standing import INCOMPLETE, Settings, Standing, assess
@@ -115,7 +116,8 @@ def refresh(
         context.instance.add_run_tags(context.run.run_id, {PROCESS: process_tag(context.run.run_id)})
     definition, name = context.assets_def, context.asset_key.to_user_string()
     dims = dimensions(definition.partitions_def)
-    partitions = _run_partitions(context, dims)
+    keys = _run_partitions(context, dims)
+    of = shards.members(warehouse, keys["passage"])
     layer = context.job_def.asset_layer
     upstream = {key: layer.get(key).partitions_def for key in definition.keys_by_input_name.values()}
     if unsound_inputs := unsound(context.instance, list(upstream)):
@@ -125,41 +127,38 @@ def refresh(
             f"Dagster; recompute with {commands}"
         )
 
-    def look() -> Standing:
-        with warehouse.consistently():
-            return assess(definition, upstream, warehouse, partitions, settings, partial, context.instance)
-
     tables = [name, *further_tables(definition, context.asset_key)]
-    done = _materialize(_Work(warehouse, look, compute, context.run.run_id, tables, dims), len(partitions))
+
+    def settled(piece: shards.Piece) -> _Done:
+        def look() -> Standing:
+            with warehouse.consistently():
+                return assess(
+                    definition, upstream, warehouse, piece.partitions, settings, partial, context.instance, piece.keys
+                )
+
+        work = _Work(warehouse, look, compute, context.run.run_id, tables, dims)
+        return _without_obsolete(work, _materialize(work, len(piece.partitions)))
+
+    done = _joined([_collapsed(settled(piece), of, dims) for piece in shards.pieces(keys, of)])
     current, failures = done.current, done.failures
-    if len(done.obsolete):
-
-        def retract() -> pl.DataFrame:
-            obsolete = done.obsolete.join(look().obsolete, on=KEYS, how="semi")  # a partition may apply again by now
-            warehouse.write(_removals(warehouse, tables, obsolete, dims), context.run.run_id)
-            return obsolete
-
-        obsolete = warehouse.at_once(name, {*done.obsolete["model"]}, retract)
-        retracted = obsolete.select(*KEYS, version=pl.lit(RETRACTED), row_count=pl.lit(0, pl.Int32))
-        current = pl.concat([current, retracted])
     code_version = definition.code_versions_by_key[context.asset_key] or ""
     plots = _metadata(draw(warehouse, name)) if len(current) else None
     report(context, context.asset_key, current, done.inputs, code_version, dims, _metadata(describe()), plots)
 
     if len(failures):
         raise dg.Failure(
-            f"{len(failures)} of {len(partitions)} partitions of {name} failed; the first: "
+            f"{len(failures)} of {done.examined} partitions of {name} failed; the first: "
             f"{': '.join(map(str, failures.select(*dims, 'error').row(0)))}",
             metadata={"failed": dg.MetadataValue.md(markdown(failures)), "succeeded": len(current)},
         )
-    if current.is_empty() and len(partitions) and not sparse:
+    if current.is_empty() and len(keys) and not sparse:
         missing = [
             source.key.to_user_string()
             for source in done.inputs
-            if source.on and partitions.join(source.rows, on=source.on, how="semi").is_empty()
+            if source.on and keys.join(source.rows, on=source.on, how="semi").is_empty()
         ]
         reason = f"materialize {', '.join(missing)} first" if missing else "the asset does not apply to them"
-        raise dg.Failure(f"{name} cannot be computed for any of the {len(partitions)} partitions of this run: {reason}")
+        raise dg.Failure(f"{name} cannot be computed for any of the {done.examined} partitions of this run: {reason}")
     return reported()
 
 
@@ -186,12 +185,14 @@ class _Work(NamedTuple):
 
 
 class _Done(NamedTuple):
-    """Result of a materialization: `failures` has the asset's dimensions and `error`; other fields as in Standing."""
+    """Result of a materialization: `failures` has the asset's dimensions and `error`, `examined` is the number
+    of partitions; other fields as in Standing."""
 
     current: pl.DataFrame
     obsolete: pl.DataFrame
     failures: pl.DataFrame
     inputs: list[Input]
+    examined: int
 
 
 def _materialize(work: _Work, partition_count: int) -> _Done:
@@ -222,7 +223,53 @@ def _materialize(work: _Work, partition_count: int) -> _Done:
             remaining = remaining.join(failed, on=dims, how="anti")
     error = pl.lit("its inputs kept changing during the computation; run it again")
     unsettled = remaining.with_columns(error=error).select(*dims, "error")
-    return _Done(current, obsolete, pl.concat([failures, unsettled], how="diagonal"), standing.inputs)
+    failures = pl.concat([failures, unsettled], how="diagonal")
+    return _Done(current, obsolete, failures, standing.inputs, partition_count)
+
+
+def _without_obsolete(work: _Work, done: _Done) -> _Done:
+    """Remove the rows of obsolete partitions, and add these partitions to `current` as retracted."""
+    if done.obsolete.is_empty():
+        return done
+
+    def retract() -> pl.DataFrame:
+        obsolete = done.obsolete.join(work.look().obsolete, on=KEYS, how="semi")  # a partition may apply again by now
+        work.warehouse.write(_removals(work.warehouse, work.tables, obsolete, work.dims), work.run_id)
+        return obsolete
+
+    obsolete = work.warehouse.at_once(work.name, {*done.obsolete["model"]}, retract)
+    retracted = obsolete.select(*KEYS, version=pl.lit(RETRACTED), row_count=pl.lit(0, pl.Int32))
+    return done._replace(current=pl.concat([done.current, retracted]))
+
+
+def _collapsed(done: _Done, of: pl.DataFrame, dims: list[str]) -> _Done:
+    """The same result by Dagster's keys; `of` lists the passages of shards. A shard with failed passages is left out of
+    `current`, so that Dagster shows it as failed."""
+    if of.is_empty():
+        return done
+    current = shards.collapsed(done.current, of)
+    if len(done.failures):
+        current = current.join(shards.keyed(done.failures, of), on=dims, how="anti")
+    inputs = [source._replace(rows=shards.collapsed(source.rows, of)) for source in done.inputs]
+    return done._replace(current=current, inputs=inputs)
+
+
+def _joined(parts: Sequence[_Done]) -> _Done:
+    """The result of a run from the results of its pieces. Of each input, the ids are those that were read first."""
+    if len(parts) == 1:
+        return parts[0]
+    inputs: dict[dg.AssetKey, Input] = {}
+    for source in (source for part in parts for source in part.inputs):
+        first = inputs.setdefault(source.key, source)
+        rows = pl.concat([first.rows, source.rows]).unique(source.on or None, keep="last", maintain_order=True)
+        inputs[source.key] = first._replace(rows=rows if source.on else source.rows)
+    return _Done(
+        pl.concat([part.current for part in parts]),
+        pl.concat([part.obsolete for part in parts]),
+        pl.concat([part.failures for part in parts], how="diagonal"),
+        list(inputs.values()),
+        sum(part.examined for part in parts),
+    )
 
 
 def _compare_and_store(
@@ -287,7 +334,7 @@ def _removals(
 
 
 def _run_partitions(context: dg.AssetExecutionContext, dims: list[str]) -> pl.DataFrame:
-    """Partitions of the run: columns of `KEYS`, '' for dimensions that the asset lacks."""
+    """Dagster's partitions of the run: columns of `KEYS`, '' for dimensions that the asset lacks."""
     keys = [str(key) for key in context.partition_keys] if dims else [""]
     empty = pl.Series([""] * len(keys), dtype=pl.String)
     return pl.DataFrame(dict.fromkeys(KEYS, empty) | split(keys, dims))

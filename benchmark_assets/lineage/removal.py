@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import RETRACTED, report
 from resources import catalogue
 from resources.keys import KEYS
@@ -38,7 +39,8 @@ def remove(
 
     Each partition with rows is reported to Dagster as retracted, so that downstream partitions become stale. The report
     precedes the write: if the process ends in between, the partitions count as stored but not reported, and are
-    therefore stale.
+    therefore stale. A shard with remaining passages is not reported here: its version differs, so that it counts as
+    not reported, and the next update reports it.
 
     Parameters
     ----------
@@ -57,19 +59,27 @@ def remove(
     if partitions.is_empty() and not also:
         return pl.DataFrame(schema=ROWS)
     (dim,) = partitions.columns
-    states = warehouse.read("materialization", partitions)
+    states = warehouse.read("materialization", partitions, ["asset", *KEYS])
+    of = shards.around(warehouse, states.select("passage").unique())
+    kept = _remaining(of, partitions) if dim == "passage" else of.clear()
     tables = [name for name, table in catalogue.tables().items() if dim in table.columns and name not in keep]
     counts = [(table, len(warehouse.read(table, partitions, [dim]))) for table in tables]
-    for (asset,), asset_states in states.group_by(["asset"], maintain_order=True):
+    for (asset,), asset_states in states.join(kept, on="passage", how="anti").group_by(["asset"], maintain_order=True):
         dims = [name for name in KEYS if asset_states[name].ne("").any()]
-        rows = asset_states.select(*KEYS, version=pl.lit(RETRACTED), row_count=0)
+        rows = shards.collapsed(asset_states.select(*KEYS, version=pl.lit(RETRACTED), row_count=0), of)
         report(context, dg.AssetKey.from_user_string(str(asset)), rows, [], "", dims)
     removals = [Replacement(table, warehouse.empty(table), partitions) for table in tables]
     warehouse.write([*removals, *also], context.run.run_id)
-    for key in partitions[dim]:
+    keys = shards.keyed(partitions.join(kept, on=dim, how="anti"), of) if dim == "passage" else partitions
+    for key in keys[dim].unique(maintain_order=True):
         context.instance.delete_dynamic_partition(dim, key)
-    removed = pl.DataFrame(counts, schema=ROWS, orient="row")
-    return removed.filter(pl.col("rows") > 0, pl.col("table") != "materialization")
+    rows = pl.DataFrame(counts, schema=ROWS, orient="row")
+    return rows.filter(pl.col("rows") > 0, ~pl.col("table").is_in(["materialization", "passage_shard"]))
+
+
+def _remaining(of: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `of` (`passage`, `shard`) that belong to shards with passages that are not in `removed`."""
+    return of.join(of.join(removed, on="passage", how="anti"), on="shard", how="semi")
 
 
 def words(rows: pl.DataFrame) -> str:

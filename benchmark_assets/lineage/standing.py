@@ -57,6 +57,7 @@ def assess(
     settings: Settings,
     partial: bool = False,
     instance: dg.DagsterInstance | None = None,
+    keys: pl.DataFrame | None = None,
 ) -> Standing:
     """Classify partitions by comparing their current fingerprints with the stored ones.
 
@@ -71,6 +72,9 @@ def assess(
         all inputs.
     instance
         Where the ids of the inputs' events are read (`Input.ids`); None for a caller that reports nothing.
+    keys
+        Dagster's keys of `partitions`, if these are passages of shards (columns of `KEYS`). Only their states are read
+        then.
     """
     if isinstance(settings, str):
         applicable = partitions.select(*KEYS, settings=pl.lit(settings))
@@ -78,15 +82,16 @@ def assess(
         applicable = settings(partitions)
     name = definition.key.to_user_string()
     dims = dimensions(definition.partitions_def)
-    stored = _states(warehouse, name, "fingerprint", "version", "row_count", "made_from").rename(
-        {"made_from": "before"}
-    )
+    near = None if keys is None else partitions
+    columns = ["fingerprint", "version", "row_count", "made_from"]
+    stored = _states(warehouse, name, columns, near).rename({"made_from": "before"})
     if applicable.is_empty() and stored.is_empty():
         # No partition applies and none is stored, so the inputs do not matter.
         empty, text = partitions.clear().select(KEYS), pl.lit(None, pl.String)
         stale = empty.with_columns(fingerprint=text, made_from=text, before=text)
         return Standing(stale, empty.with_columns(version=text, row_count=pl.lit(None, pl.Int32)), empty, [])
-    inputs = [_input(warehouse, key, upstream[key], dims, partial, partitions, instance) for key in sorted(upstream)]
+    named = partitions if keys is None else keys
+    inputs = [_input(warehouse, key, upstream[key], dims, partial, instance, named, near) for key in sorted(upstream)]
     code = definition.code_versions_by_key[definition.key] or ""
     ready = _with_versions(partitions, inputs, applicable, code)
     ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
@@ -102,9 +107,17 @@ def assess(
     )
 
 
-def _states(warehouse: Warehouse, asset: str, *columns: str) -> pl.DataFrame:
-    """The stored state of an asset's partitions: columns of `KEYS`, and the given columns of `materialization`."""
-    return warehouse.read("materialization", pl.DataFrame({"asset": [asset]}), [*KEYS, *columns])
+def _states(
+    warehouse: Warehouse, asset: str, columns: Sequence[str], near: pl.DataFrame | None, on: Sequence[str] = KEYS
+) -> pl.DataFrame:
+    """The stored state of an asset's partitions: columns of `KEYS`, and the given columns of `materialization`.
+
+    If `near` is not None, only partitions that agree with one of its rows in the columns `on`.
+    """
+    keys = pl.DataFrame({"asset": [asset]})
+    if near is not None:
+        keys = keys.join(near.select(on).unique(), how="cross") if on else keys
+    return warehouse.read("materialization", keys, [*KEYS, *columns])
 
 
 def _input(
@@ -113,8 +126,9 @@ def _input(
     partitions_def: dg.PartitionsDefinition[Any] | None,
     dims: Sequence[str],
     partial: bool,
-    partitions: pl.DataFrame,
     instance: dg.DagsterInstance | None,
+    keys: pl.DataFrame,
+    near: pl.DataFrame | None,
 ) -> Input:
     """Versions of an upstream asset by the dimensions that it shares with `dims`, aggregated over its other dimensions.
 
@@ -123,8 +137,8 @@ def _input(
     upstream = dimensions(partitions_def)
     on = [dim for dim in upstream if dim in dims]
     # Read before the rows: a version newer than its pointer only makes Dagster check again; the reverse hides a change.
-    ids = pointers(instance, key, partitions_def, on, partitions) if instance else None
-    rows = _states(warehouse, key.to_user_string(), "version")
+    ids = pointers(instance, key, partitions_def, on, keys) if instance else None
+    rows = _states(warehouse, key.to_user_string(), ["version"], near, on)
     if on == upstream:
         if partial and not upstream and rows.is_empty():
             rows = pl.DataFrame({"version": [""]})

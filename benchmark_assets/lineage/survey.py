@@ -12,8 +12,9 @@ import polars as pl
 from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetGraph
 from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunction
 
+from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import dagster_records
-from benchmark_assets.lineage.standing import INCOMPLETE, UNKNOWN, Settings, assess
+from benchmark_assets.lineage.standing import INCOMPLETE, UNKNOWN, Settings, Standing, assess
 from resources.keys import KEYS
 from resources.provider.estimate import Estimate
 from resources.warehouse import Warehouse
@@ -25,12 +26,13 @@ class Survey:
     Parameters
     ----------
     partitions
-        The partitions to examine: columns of `KEYS`, '' for dimensions that the asset lacks.
+        The partitions to examine, by Dagster's keys: columns of `KEYS`, '' for dimensions that the asset lacks.
 
     Attributes
     ----------
     due
-        Partitions to compute, to remove or to report again: columns of `KEYS` and `reason`.
+        Partitions to compute, to remove or to report again: columns of `KEYS` and `reason`. In a divided corpus,
+        partitions to compute or remove are listed by passage, and partitions to report again by shard.
     estimate
         Estimated model calls for computing the stale partitions; None if computing them calls no model.
     """
@@ -60,19 +62,39 @@ class Survey:
         Takes the same parameters as `refresh`.
         """
         upstream = {key: self._graph.get(key).partitions_def for key in self._asset.keys_by_input_name.values()}
-        with warehouse.consistently():
-            standing = assess(self._asset, upstream, warehouse, self._partitions, settings, partial)
-        settled = pl.concat([standing.stale.select(KEYS), standing.current.select(KEYS)])
-        records = dagster_records(self._instance, self._asset.key, self._asset.partitions_def, settled)
-        stale = standing.stale.join(records, on=KEYS, maintain_order="left").with_columns(
-            reason=pl.struct("made_from", "before", "failed").map_elements(_reason, return_dtype=pl.String)
-        )
-        current = standing.current.join(records, on=KEYS, maintain_order="left")
+        of = shards.members(warehouse, self._partitions["passage"])
+        records = self._records(self._partitions) if len(of) else None
+        due, to_compute = [self.due], [self._partitions.select(KEYS).clear()]
+        for piece in shards.pieces(self._partitions, of):
+            with warehouse.consistently():
+                standing = assess(
+                    self._asset, upstream, warehouse, piece.partitions, settings, partial, keys=piece.keys
+                )
+            due += self._due(standing, of, records)
+            to_compute.append(standing.stale.select(KEYS))
+        self.due, stale = pl.concat(due), pl.concat(to_compute)
+        self.estimate = cost(stale) if len(stale) else None
+
+    def _due(self, standing: Standing, of: pl.DataFrame, records: pl.DataFrame | None) -> list[pl.DataFrame]:
+        """The stale, unreported and obsolete partitions of a standing. `of` lists the passages of shards, and `records`
+        Dagster's records; None to read the records that are needed."""
+        current, keys = shards.collapsed(standing.current, of), shards.keyed(standing.stale.select(KEYS), of)
+        if records is None:
+            records = self._records(pl.concat([keys, current.select(KEYS)]))
+        else:  # a shard with a pending passage is reported with this passage
+            pending = pl.concat([keys, shards.keyed(standing.obsolete.select(KEYS), of)])
+            current = current.join(pending, on=KEYS, how="anti")
+        failed = keys.join(records, on=KEYS, how="left", maintain_order="left")["failed"]
+        reasons = pl.struct("made_from", "before", "failed").map_elements(_reason, return_dtype=pl.String)
+        stale = standing.stale.with_columns(failed).with_columns(reason=reasons)
+        current = current.join(records, on=KEYS, maintain_order="left")
         up_to_date = pl.col("version").eq_missing(pl.col("reported_version")) & ~pl.col("failed")
         unreported = current.filter(~up_to_date).with_columns(reason=pl.lit("stored, but not reported"))
         obsolete = standing.obsolete.with_columns(reason=pl.lit("no longer applies"))
-        self.due = pl.concat([rows.select(*KEYS, "reason") for rows in (stale, unreported, obsolete)])
-        self.estimate = cost(standing.stale.select(KEYS)) if len(standing.stale) else None
+        return [rows.select(*KEYS, "reason") for rows in (stale, unreported, obsolete)]
+
+    def _records(self, keys: pl.DataFrame) -> pl.DataFrame:
+        return dagster_records(self._instance, self._asset.key, self._asset.partitions_def, keys)
 
 
 def _reason(parts: Mapping[str, Any]) -> str:

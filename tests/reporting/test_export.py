@@ -277,7 +277,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "benchmark", "origin", "aspect", "better", "verdict", "interval_of", "machine_hash", "human_hash", "study",
         "output_hash", "anchor_hash", "prefilled",
         "judge_standing", "part_of", "part", "trait", "choice", "original", "examination", "addressing",
-        "length_problem", "system_fingerprint", "protocol",
+        "length_problem", "system_fingerprint", "protocol", "shard",
     }  # fmt: skip
     texts = {
         (table, column)
