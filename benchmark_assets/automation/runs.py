@@ -159,7 +159,9 @@ def update(
     """
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     provider: Provider = (definitions.resources or {})["provider"]
-    with warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger):
+    # Dagster lists all cells of a grid for each input of a run, and lists them again when its clock has moved.
+    still = dg.partition_loading_context(datetime.now(UTC))
+    with still, warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger):
         settle_the_dead(instance)
         forget_history(instance, datetime.now(UTC) - history)
         failures = _update(definitions, instance, scope, probe)
@@ -342,14 +344,13 @@ def _run(
     logger.info("%s %s", name, " … ".join(dict.fromkeys(ends or ())))
     if assets:  # Dagster first describes the whole job: with all assets, longer than a small run
         job = job.get_subset(asset_selection=set(assets))
-    with dg.partition_loading_context(datetime.now(UTC)):  # else Dagster lists all cells again for each input
-        result = job.execute_in_process(
-            instance=instance,
-            tags={NOT_AGAIN: "0", PROCESS: process_tag(), **(payer or {}), **(range_tags(*ends) if ends else {})},
-            run_config={**QUIET, **(config or {})},
-            asset_selection=assets,
-            raise_on_error=False,
-        )
+    result = job.execute_in_process(
+        instance=instance,
+        tags={NOT_AGAIN: "0", PROCESS: process_tag(), **(payer or {}), **(range_tags(*ends) if ends else {})},
+        run_config={**QUIET, **(config or {})},
+        asset_selection=assets,
+        raise_on_error=False,
+    )
     errors = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
     if any(error and error.cls_name == INTERRUPTED for error in errors):
         raise KeyboardInterrupt
