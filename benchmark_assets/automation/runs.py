@@ -134,6 +134,7 @@ def update(
     scope: Scope = EVERYTHING,
     probe: bool = False,
     history: timedelta = HISTORY,
+    whole: bool = False,
 ) -> None:
     """Materialize all stale partitions in a scope, asset by asset.
 
@@ -149,6 +150,8 @@ def update(
         judges.
     history
         Time for which Dagster keeps records that no longer have any effect (see `forget_history`).
+    whole
+        Whether to begin by checking whole tables (see `check_tables`).
 
     Raises
     ------
@@ -164,7 +167,7 @@ def update(
     with still, warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger):
         settle_the_dead(instance)
         forget_history(instance, datetime.now(UTC) - history)
-        failures = _update(definitions, instance, scope, probe)
+        failures = _update(definitions, instance, scope, probe, whole)
     warehouse.compact()
     ledger.compact(provider.ledger, datetime.now(UTC) - timedelta(days=REPLIES_DAYS))
     if failures:
@@ -172,7 +175,7 @@ def update(
 
 
 def _update(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, probe: bool
+    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, probe: bool, whole: bool
 ) -> list[RunFailedError]:
     """Carry out `update` while the warehouse is kept open; return all failures."""
     resources = definitions.resources or {}
@@ -189,6 +192,11 @@ def _update(
     counts: list[str] = []
     warnings: list[str] = []
     failures: list[RunFailedError] = []
+    if whole:
+        try:
+            warnings += check_tables(definitions, instance, payer)
+        except RunFailedError as fault:
+            failures.append(fault)
     job = definitions.resolve_implicit_global_asset_job_def()
     groups = stretches(definitions)
     unsound_assets = unsound(instance, [asset for group in groups for asset in group])
@@ -223,6 +231,30 @@ def _update(
         problems = "".join(f"\n- {problem}" for problem in [*map(str, failures), *dict.fromkeys(warnings)])
         notifications.send(f"materialized stale partitions: {', '.join(counts) or 'none'}{problems}")
     return failures
+
+
+def check_tables(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, payer: Mapping[str, str] | None = None
+) -> list[str]:
+    """Run the checks of all assets that have records, on whole tables; return a message for each failed check.
+
+    The check `sound` of an update's runs looks only at the rows of the run.
+
+    Raises
+    ------
+    RunFailedError
+        If a check `sound` failed.
+    """
+    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
+    recorded = set(warehouse.read("materialization", columns=["asset"])["asset"])
+    job = definitions.resolve_implicit_global_asset_job_def()
+    checks = {
+        check for check in job.asset_layer.asset_graph.asset_check_keys
+        if check.asset_key.to_user_string() in recorded
+    }  # fmt: skip
+    if not checks:
+        return []
+    return _run(job.get_subset(asset_selection=set(), asset_check_selection=checks), instance, "checks", payer)
 
 
 def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str, name: str) -> None:
