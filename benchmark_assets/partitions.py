@@ -7,6 +7,7 @@ samples. When a task is recomputed, stored answers are reused.
 """
 
 import warnings
+from collections.abc import Mapping
 
 import dagster as dg
 
@@ -30,6 +31,13 @@ BY_MODEL = dg.MultiToSingleDimensionPartitionMapping("model")
 def range_tags(first: str, last: str) -> dict[str, str]:
     """Tags of a run over all partitions from `first` to `last`, inclusive."""
     return {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+
+
+def run_ends(tags: Mapping[str, str]) -> tuple[str, str] | None:
+    """First and last partition of a run, given its tags; None for a run without partitions."""
+    first = tags.get("dagster/asset_partition_range_start") or tags.get("dagster/partition")
+    last = tags.get("dagster/asset_partition_range_end") or first
+    return (first, last) if first and last else None
 
 
 def dimensions(partitions_def: dg.PartitionsDefinition | None) -> list[str]:

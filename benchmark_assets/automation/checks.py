@@ -2,7 +2,9 @@
 
 Every asset with a table has the check `sound`, and assets partitioned by model and passage have `coverage`; FURTHER
 lists additional checks by asset. A failure of `sound` means wrong numbers, so nothing downstream is computed until it
-passes (lineage.refresh). Here: the inputs of each check. Not here: the rules (automation.findings).
+passes (lineage.refresh). In a run over a range of partitions, `sound` looks only at the rows of these partitions,
+unless it failed before. A run of checks without a range, such as `runs.check_tables`, looks at whole tables. Here: the
+inputs of each check. Not here: the rules (automation.findings).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,11 +18,13 @@ import polars as pl
 from benchmark_assets.accounts.costs import against_caps
 from benchmark_assets.alignment.rows import unassigned_totals
 from benchmark_assets.automation import findings
-from benchmark_assets.lineage.events import SOUND, last_evaluation
+from benchmark_assets.lineage import shards
+from benchmark_assets.lineage.events import SOUND, last_evaluation, unsound
 from benchmark_assets.lineage.refresh import further_tables, owned
-from benchmark_assets.partitions import dimensions
+from benchmark_assets.partitions import dimensions, run_ends
 from benchmark_assets.studies.study import CALLS
 from resources import catalogue
+from resources.keys import KEYS
 from resources.provider.provider import Provider
 from resources.tables import markdown
 from resources.warehouse import Warehouse
@@ -30,14 +34,16 @@ class Subject(NamedTuple):
     """An asset, and the inputs of its checks.
 
     `name` is the name of the asset and of its main table, `also` lists the secondary tables that the asset fills.
-    `upstream` lists the upstream assets with the same dimensions. `before` returns the values that the last run of
-    the check stored.
+    `upstream` lists the upstream assets with the same dimensions. `partitions` has the partitions whose rows `sound`
+    looks at, with columns `dims`; None stands for all. `before` returns the values that the last run of the check
+    stored.
     """
 
     name: str
     also: list[str]
     dims: list[str]
     upstream: list[str]
+    partitions: pl.DataFrame | None
     warehouse: Warehouse
     provider: Provider
     before: Callable[[], Mapping[str, Any]]
@@ -87,11 +93,13 @@ def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: li
         warehouse: dg.ResourceParam[Warehouse],
         provider: dg.ResourceParam[Provider],
     ) -> Iterator[dg.AssetCheckResult]:
+        whole = unsound(context.instance, [key])  # the rows of an earlier run may still be wrong
+        partitions = None if whole else _of_run(context, warehouse, dims)
         with warehouse.consistently():  # else records and rows may differ
             verdicts = {
                 check: function(
                     Subject(
-                        name, also, dims, upstream, warehouse, provider,
+                        name, also, dims, upstream, partitions, warehouse, provider,
                         partial(last_evaluation, context.instance, dg.AssetCheckKey(key, check)),
                     )
                 )
@@ -112,6 +120,21 @@ def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: li
             )
 
     return run
+
+
+def _of_run(context: dg.AssetCheckExecutionContext, warehouse: Warehouse, dims: list[str]) -> pl.DataFrame | None:
+    """Partitions of the run, with columns `dims`; None if the run or the asset has no partitions."""
+    ends = run_ends(context.run.tags)
+    if not dims or ends is None:
+        return None
+    partitions = pl.DataFrame([{}])
+    for dim, first, last in zip(dims, *(end.split("|") for end in ends), strict=True):
+        keys = context.instance.get_dynamic_partitions(dim)
+        chosen = pl.Series(dim, keys[keys.index(first) : keys.index(last) + 1], dtype=pl.String)
+        partitions = partitions.join(chosen.to_frame(), how="cross")
+    if "passage" in dims:
+        return shards.expanded(partitions, shards.members(warehouse, partitions["passage"]))
+    return partitions
 
 
 def _words(problems: pl.DataFrame) -> str:
@@ -135,31 +158,40 @@ def sound(subject: Subject) -> CheckVerdict:
         differences.append(warehouse.differences(table).with_columns(column=table + "." + pl.col("column")))
     if len(unlike := pl.concat(differences)):
         return CheckVerdict(unlike)
-    rows = warehouse.read(name)
-    states = warehouse.read("materialization", pl.DataFrame({"asset": [name, "reference"]}))
-    records = states.filter(asset=name)
+    rows = warehouse.read(name, subject.partitions)
+    records = _records(subject, name, subject.dims)
     problems = [
         findings.out_of_range(rows, catalogue.table(name)),
         findings.unaccounted(rows, records, subject.dims),
     ]
     for table in secondary:
-        further = warehouse.read(table, owned(warehouse.empty(table), name))
+        keyed = subject.dims and set(subject.dims) <= set(catalogue.table(table).columns)
+        further = warehouse.read(table, owned(warehouse.empty(table), name, subject.partitions if keyed else None))
         faults = [findings.out_of_range(further, catalogue.table(table))]
         if table in subject.also:
             faults.append(findings.stray(further, records, subject.dims))
         problems.append(pl.concat(faults).with_columns(where=table + "." + pl.col("where")))
     if "passage" in subject.dims:
-        problems.append(_unexplained(subject, rows, states))
+        problems.append(_unexplained(subject, rows, records))
     return CheckVerdict(pl.concat(problems))
 
 
-def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
+def _records(subject: Subject, asset: str, dims: list[str]) -> pl.DataFrame:
+    """Records of an asset, for the partitions to look at. The subject has the asset's dimensions, `dims`."""
+    keys = pl.DataFrame({"asset": [asset]})
+    if subject.partitions is not None:
+        keys = keys.join(subject.partitions.select(dims).unique(), how="cross")
+    return subject.warehouse.read("materialization", keys, [*KEYS, "version", "fingerprint", "made_from", "row_count"])
+
+
+def _unexplained(subject: Subject, rows: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """Find scores that are null although their passage has enough references.
 
     Only rows computed from the current references are checked. The references of other rows may have changed since.
     """
-    latest = states.filter(asset="reference").select("passage", latest="reference:" + pl.col("version").str.head(8))
-    records, keys = states.filter(asset=subject.name), list(catalogue.table(subject.name).key)
+    versions = _records(subject, "reference", ["passage"])
+    latest = versions.select("passage", latest="reference:" + pl.col("version").str.head(8))
+    keys = list(catalogue.table(subject.name).key)
     is_current = pl.col("made_from").str.contains(pl.col("latest"), literal=True)
     current = records.join(latest, on="passage").filter(is_current)
     references = subject.warehouse.read("reference", columns=["passage", "complete"]).filter("complete")

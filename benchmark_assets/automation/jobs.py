@@ -80,9 +80,9 @@ def update_job(location: Location) -> dg.JobDefinition:
 
     @dg.op
     def update_everything(context: dg.OpExecutionContext, config: Update) -> None:
-        """Materializes all stale partitions, within budget, after reporting the estimated cost."""
+        """Checks whole tables, then materializes all stale partitions within budget, after reporting their cost."""
         with _driving(context):
-            runs.update(location(), context.instance, probe=config.probe)
+            runs.update(location(), context.instance, probe=config.probe, whole=True)
 
     return _job("update", update_everything)
 

@@ -132,6 +132,7 @@ def update(
     scope: Scope = EVERYTHING,
     probe: bool = False,
     history: timedelta = HISTORY,
+    whole: bool = False,
 ) -> None:
     """Materialize all stale partitions in a scope, asset by asset.
 
@@ -147,6 +148,8 @@ def update(
         judges.
     history
         Time for which Dagster keeps records that no longer have any effect (see `forget_history`).
+    whole
+        Whether to begin by checking whole tables (see `check_tables`).
 
     Raises
     ------
@@ -157,10 +160,12 @@ def update(
     """
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     provider: Provider = (definitions.resources or {})["provider"]
-    with warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger):
+    # Dagster lists all cells of a grid for each input of a run, and lists them again when its clock has moved.
+    still = dg.partition_loading_context(datetime.now(UTC))
+    with still, warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger):
         settle_the_dead(instance)
         forget_history(instance, datetime.now(UTC) - history)
-        failures = _update(definitions, instance, scope, probe)
+        failures = _update(definitions, instance, scope, probe, whole)
     warehouse.compact()
     provider.ledger.compact(datetime.now(UTC) - timedelta(days=REPLIES_DAYS))
     if failures:
@@ -168,7 +173,7 @@ def update(
 
 
 def _update(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, probe: bool
+    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, probe: bool, whole: bool
 ) -> list[RunFailedError]:
     """Carry out `update` while the warehouse is kept open; return all failures."""
     resources = definitions.resources or {}
@@ -182,11 +187,13 @@ def _update(
             f"asking endpoints which version they serve: {', '.join(names)}; {provider.cost_of_probing(names)}"
         )
         provider.probe(names, payer[PAYER])
+    checked = _checked(definitions, instance, payer) if whole else Outcome([], [], [])
     if planning.has_workers(instance):
         counts, failures = planning.carry_out(definitions, instance, scope, payer)
         done = Outcome(counts, [], [RunFailedError(failure) for failure in failures])
     else:
         done = carry_out(definitions, instance, scope, payer)
+    done = Outcome(*(before + after for before, after in zip(checked, done, strict=True)))
     if done.counts or done.failures:
         problems = "".join(f"\n- {problem}" for problem in [*map(str, done.failures), *dict.fromkeys(done.warnings)])
         notifications.send(f"materialized stale partitions: {', '.join(done.counts) or 'none'}{problems}")
@@ -199,6 +206,14 @@ class Outcome(NamedTuple):
     counts: list[str]
     warnings: list[str]
     failures: list[RunFailedError]
+
+
+def _checked(definitions: dg.Definitions, instance: dg.DagsterInstance, payer: Mapping[str, str]) -> Outcome:
+    """The outcome of checking whole tables."""
+    try:
+        return Outcome([], check_tables(definitions, instance, payer), [])
+    except RunFailedError as fault:
+        return Outcome([], [], [fault])
 
 
 def carry_out(
@@ -259,6 +274,30 @@ def work_off(definitions: dg.Definitions, instance: dg.DagsterInstance, part: Sc
         logger.warning("%s", warning)
     if done.failures:
         raise RunFailedError("; ".join(map(str, done.failures)))
+
+
+def check_tables(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, payer: Mapping[str, str] | None = None
+) -> list[str]:
+    """Run the checks of all assets that have records, on whole tables; return a message for each failed check.
+
+    The check `sound` of an update's runs looks only at the rows of the run.
+
+    Raises
+    ------
+    RunFailedError
+        If a check `sound` failed.
+    """
+    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
+    recorded = set(warehouse.read("materialization", columns=["asset"])["asset"])
+    job = definitions.resolve_implicit_global_asset_job_def()
+    checks = {
+        check for check in job.asset_layer.asset_graph.asset_check_keys
+        if check.asset_key.to_user_string() in recorded
+    }  # fmt: skip
+    if not checks:
+        return []
+    return _run(job.get_subset(asset_selection=set(), asset_check_selection=checks), instance, "checks", payer)
 
 
 def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str, name: str) -> None:
@@ -375,14 +414,13 @@ def _run(
     logger.info("%s %s", name, " … ".join(dict.fromkeys(ends or ())))
     if assets:  # Dagster first describes the whole job: with all assets, longer than a small run
         job = job.get_subset(asset_selection=set(assets))
-    with dg.partition_loading_context(datetime.now(UTC)):  # else Dagster lists all cells again for each input
-        result = job.execute_in_process(
-            instance=instance,
-            tags={NOT_AGAIN: "0", PROCESS: process_tag(), **(payer or {}), **(range_tags(*ends) if ends else {})},
-            run_config={**QUIET, **(config or {})},
-            asset_selection=assets,
-            raise_on_error=False,
-        )
+    result = job.execute_in_process(
+        instance=instance,
+        tags={NOT_AGAIN: "0", PROCESS: process_tag(), **(payer or {}), **(range_tags(*ends) if ends else {})},
+        run_config={**QUIET, **(config or {})},
+        asset_selection=assets,
+        raise_on_error=False,
+    )
     errors = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
     if any(error and error.cls_name == INTERRUPTED for error in errors):
         raise KeyboardInterrupt

@@ -120,9 +120,9 @@ def reevaluation_schedule(job: dg.JobDefinition, cron: str, where: Path) -> dg.S
     try:
         return dg.ScheduleDefinition(
             name="reevaluation", job=job, cron_schedule=cron, execution_timezone="UTC",
-            description="Asks endpoints which version they serve, reports the estimated cost, and materializes stale "
-            "partitions within the budget. Partitions are stale if they failed, or if their prompts, models, settings "
-            "or texts changed.",
+            description="Checks whole tables, asks endpoints which version they serve, reports the estimated cost, and "
+            "materializes stale partitions within the budget. Partitions are stale if they failed, or if their "
+            "prompts, models, settings or texts changed.",
         )  # fmt: skip
     except dg.DagsterInvalidDefinitionError as error:
         raise BadInput(

@@ -9,7 +9,7 @@ import click
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.automation import identity, rebuilding
+from benchmark_assets.automation import identity, rebuilding, runs
 from benchmark_assets.automation.safekeeping import agreement, back_up
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.definitions import build_definitions
@@ -71,11 +71,13 @@ def restore(folder: Path, at: str | None) -> None:
 def verify(folder: Path | None, at: str | None) -> None:
     """Check the home, or a backup in FOLDER: compare tables with their records, and records with Dagster's.
 
-    The files of a backup are also compared with its manifest.
+    The asset checks of a home are run on whole tables. The files of a backup are also compared with its manifest.
     """
     if folder is None:
         deployment = Deployment()
         _report(home(), deployment.definitions, deployment.instance)
+        for problem in runs.check_tables(deployment.definitions, deployment.instance):
+            click.echo(problem)
         return
     chosen = backups.chosen(folder, at)
     expected = backups.check(chosen)

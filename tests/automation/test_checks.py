@@ -156,6 +156,34 @@ def test_what_is_wrong_with_a_table_fails_its_check_and_the_run_that_looks(
         assert [word for word in words if word not in found[asset]] == [], asset
 
 
+def test_a_run_checks_its_own_rows_and_a_look_at_whole_tables_finds_the_others(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    def checked_with(model: str, passage: str) -> dict[str, str]:
+        job = assets(built, "drift_score")
+        tags = range_tags(f"{model}|{passage}", f"{model}|{passage}")
+        return failed(job.execute_in_process(instance=instance, tags=tags, raise_on_error=False))
+
+    edit(warehouse, f"UPDATE drift_score SET drift = 'NaN' WHERE passage = '{PASSAGES[1]}'",
+         f"UPDATE output_similarity SET similarity = 1.5 WHERE passage = '{PASSAGES[1]}'")  # fmt: skip
+    assert checked_with(MODELS[0], PASSAGES[0]) == {}
+    wrong = checked_with(MODELS[0], PASSAGES[1])["drift_score sound"]
+    assert [word for word in ("drift |", "output_similarity.similarity |") if word not in wrong] == []
+    assert list(checked_with(MODELS[0], PASSAGES[0])) == ["drift_score sound"]  # looks at all rows, as long as it fails
+    edit(warehouse, "UPDATE lexical_score SET bleu = 100.1")
+    with pytest.raises(runs.RunFailedError, match=r"check .sound. of drift_score"):
+        runs.check_tables(built, instance)
+    assert latest(built, instance)["lexical_score sound"] == AssetCheckExecutionRecordStatus.FAILED
+
+
+def test_the_job_that_updates_looks_at_whole_tables(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    edit(warehouse, "UPDATE lexical_score SET bleu = 100.1")
+    with pytest.raises(runs.RunFailedError, match=r"lexical_score: .*bleu"):
+        runs.update(built, instance, whole=True)
+
+
 def test_nothing_is_computed_from_an_asset_that_is_not_sound_until_it_is(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:

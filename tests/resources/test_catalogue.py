@@ -117,7 +117,7 @@ def test_a_number_outside_its_unit_is_found_in_every_column_of_every_table(wareh
 
 def subject(asset: str, further: list[str], dims: list[str], warehouse: Warehouse, ledger: Path) -> Subject:
     provider = Provider(registry_path=str(default_path()), ledger_path=str(ledger))
-    return Subject(asset, further, dims, [], warehouse, provider, dict)
+    return Subject(asset, further, dims, [], None, warehouse, provider, dict)
 
 
 def test_a_word_that_is_not_on_the_list_is_found(warehouse: Warehouse, ledger: Path) -> None:
