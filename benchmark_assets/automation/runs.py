@@ -193,7 +193,7 @@ def _update(
         done = Outcome(counts, [], [RunFailedError(failure) for failure in failures])
     else:
         done = carry_out(definitions, instance, scope, payer)
-    done = Outcome(*(before + after for before, after in zip(checked, done, strict=True)))
+    done = Outcome(done.counts, checked.warnings + done.warnings, checked.failures + done.failures)
     if done.counts or done.failures:
         problems = "".join(f"\n- {problem}" for problem in [*map(str, done.failures), *dict.fromkeys(done.warnings)])
         notifications.send(f"materialized stale partitions: {', '.join(done.counts) or 'none'}{problems}")
