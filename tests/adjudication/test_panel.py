@@ -35,6 +35,7 @@ from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.asking import TRIES, Verdict
 from resources.provider.provider import Provider
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Replacement
 from tests.provider.server import VALID, Server, dumps
 from tests.record_sample import JUDGES as JUDGES_OF_SAMPLE
@@ -80,9 +81,9 @@ def registry(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def provider(registry: Path, ledger: Path, server: Server) -> Provider:
+def provider(registry: Path, ledger: SqliteLedger, server: Server) -> Provider:
     write_judges(registry, server.url)
-    return Provider(registry_path=str(registry), ledger_path=str(ledger))
+    return Provider(registry_path=str(registry), ledger_path=str(ledger.path))
 
 
 def seated(provider: Provider, audit: Audit = AUDIT, model: str = "ours", language: str = "la") -> JudgePanel:
@@ -243,12 +244,14 @@ def test_nothing_to_judge_asks_nothing(provider: Provider) -> None:
     assert votes(provider, [], "run") == []
 
 
-def test_the_recording_of_the_sample_answers_whatever_the_panel_may_ask_there(registry: Path, ledger: Path) -> None:
+def test_the_recording_of_the_sample_answers_whatever_the_panel_may_ask_there(
+    registry: Path, ledger: SqliteLedger
+) -> None:
     endpoint = {"server": {"recording": str(JUDGES_OF_SAMPLE)}}
     judges = {name: {"endpoint": "server", "id": name, "family": "recorded-judge"} for name in SAYS}
     families = dict.fromkeys(translations(), "recorded-system")
     write_judges(registry, "", endpoints=endpoint, judges=judges, families=families)
-    provider = Provider(registry_path=str(registry), ledger_path=str(ledger))
+    provider = Provider(registry_path=str(registry), ledger_path=str(ledger.path))
     work = panel_work(provider)
     assert len(work) == 720
     given = [vote for own in votes(provider, work, "run") for vote in own]

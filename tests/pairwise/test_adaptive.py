@@ -18,6 +18,7 @@ from benchmark_assets.pairwise.building import judge_pool
 from benchmark_assets.pairwise.rounds import BATCH
 from benchmark_assets.pairwise.scores import anchor_matches, anchor_wins
 from resources.provider.provider import Provider
+from resources.provider.sqlite_ledger import SqliteLedger
 from tests.pairwise.simulated import ANCHORS, NAMES, judged, matches
 from tests.record_sample import ANCHORS as RECORDED
 from tests.record_sample import COMPARER, COMPARISONS, pool_work
@@ -194,7 +195,7 @@ def test_lt_is_within_a_tenth_of_that_of_all_calls_in_95_percent(effect: float, 
 @pytest.mark.proof
 @pytest.mark.parametrize(("mode", "saved"), [(Within(within=0.1), 0), (Ranks(ranks=1), 16), (Ranks(ranks=2), 48)])
 def test_what_it_saves_of_the_recorded_comparisons(
-    tmp_path: Path, ledger: Path, mode: Within | Ranks, saved: int
+    tmp_path: Path, ledger: SqliteLedger, mode: Within | Ranks, saved: int
 ) -> None:
     """The sample's comparer on the three systems that are no anchors, five anchors and 16 items: 240 pairs."""
     registry = tmp_path / "models.yaml"
@@ -205,7 +206,7 @@ def test_what_it_saves_of_the_recorded_comparisons(
         "embedders": {"minilm": {}}, "embedder": "minilm",
     }  # fmt: skip
     registry.write_text(json.dumps(content), encoding="utf-8")
-    provider = Provider(registry_path=str(registry), ledger_path=str(ledger))
+    provider = Provider(registry_path=str(registry), ledger_path=str(ledger.path))
     items, outputs = pool_work()
     judgments = judge_pool(provider, COMPARER, items, outputs, "replay")
     frozen = judgments.filter(pl.col("first").is_in(RECORDED) & pl.col("second").is_in(RECORDED))

@@ -37,6 +37,7 @@ from benchmark_assets.pairwise.building import (
 from benchmark_assets.pairwise.comparing import judged_by
 from resources.errors import BadInput
 from resources.provider.provider import Provider
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Replacement, Warehouse
 from tests.provider.server import Server
 from tests.record_sample import ANCHORS, BASE_SET, COMPARER, COMPARISONS, IDENTITY, SAMPLE, pool_work
@@ -159,7 +160,7 @@ def test_spread_of_the_published_anchors_is_that_of_their_table() -> None:
 
 
 @pytest.fixture
-def recorded(tmp_path: Path, ledger: Path) -> Provider:
+def recorded(tmp_path: Path, ledger: SqliteLedger) -> Provider:
     """The comparing judge of the sample, as it was recorded."""
     registry = tmp_path / "models.yaml"
     content = {
@@ -169,7 +170,7 @@ def recorded(tmp_path: Path, ledger: Path) -> Provider:
         "embedders": {"minilm": {}}, "embedder": "minilm",
     }  # fmt: skip
     registry.write_text(json.dumps(content), encoding="utf-8")
-    return Provider(registry_path=str(registry), ledger_path=str(ledger))
+    return Provider(registry_path=str(registry), ledger_path=str(ledger.path))
 
 
 def describe(folder: Path, *restricted: str) -> Path:
@@ -308,7 +309,7 @@ def test_nobody_is_asked_where_something_is_wrong(
     assert not recorded.ledger.exists()
 
 
-def test_after_a_failed_call_only_that_one_is_made_again(server: Server, tmp_path: Path, ledger: Path) -> None:
+def test_after_a_failed_call_only_that_one_is_made_again(server: Server, tmp_path: Path, ledger: SqliteLedger) -> None:
     registry = tmp_path / "models.yaml"
     content = {
         "endpoints": {"server": {"url": server.url, "in_flight": 1}},
@@ -317,7 +318,7 @@ def test_after_a_failed_call_only_that_one_is_made_again(server: Server, tmp_pat
         "embedders": {"minilm": {}}, "embedder": "minilm",
     }  # fmt: skip
     registry.write_text(json.dumps(content), encoding="utf-8")
-    provider = Provider(registry_path=str(registry), ledger_path=str(ledger))
+    provider = Provider(registry_path=str(registry), ledger_path=str(ledger.path))
     items, outputs = (each.filter(pl.col("passage") == "sample/ep1:1") for each in pool_work())
     server.configure(answer="judge", script=["bad_request"])
     own = outputs.filter(pl.col("system").is_in(["free", "literal", "verbose"]))

@@ -17,6 +17,7 @@ from resources.catalogue import Column
 from resources.errors import BadInput
 from resources.provider.provider import Provider
 from resources.provider.registry import default_path
+from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Replacement, Warehouse
 from tests.rows import outside, rows_of
 from tests.support import by_hand
@@ -97,7 +98,9 @@ def checked() -> dict[str, tuple[list[str], list[str]]]:
     }  # fmt: skip
 
 
-def test_a_number_outside_its_unit_is_found_in_every_column_of_every_table(warehouse: Warehouse, ledger: Path) -> None:
+def test_a_number_outside_its_unit_is_found_in_every_column_of_every_table(
+    warehouse: Warehouse, ledger: SqliteLedger
+) -> None:
     warehouse.read("corpus")  # makes the file
     with by_hand(warehouse.name) as connection:  # as nobody who writes through the warehouse could
         for table in STORED:
@@ -115,12 +118,12 @@ def test_a_number_outside_its_unit_is_found_in_every_column_of_every_table(wareh
     assert found == {f"{table}.{column.name}" for table in STORED for column in numeric(table)}
 
 
-def subject(asset: str, further: list[str], dims: list[str], warehouse: Warehouse, ledger: Path) -> Subject:
-    provider = Provider(registry_path=str(default_path()), ledger_path=str(ledger))
+def subject(asset: str, further: list[str], dims: list[str], warehouse: Warehouse, ledger: SqliteLedger) -> Subject:
+    provider = Provider(registry_path=str(default_path()), ledger_path=str(ledger.path))
     return Subject(asset, further, dims, [], None, warehouse, provider, dict)
 
 
-def test_a_word_that_is_not_on_the_list_is_found(warehouse: Warehouse, ledger: Path) -> None:
+def test_a_word_that_is_not_on_the_list_is_found(warehouse: Warehouse, ledger: SqliteLedger) -> None:
     warehouse.read("corpus")
     with by_hand(warehouse.name) as connection:
         connection.from_arrow(rows_of("verdict", label=["FINE"]).to_arrow()).insert_into("verdict")
