@@ -130,7 +130,8 @@ def worker(planner: bool, processes: int) -> None:
     queue = PLANNERS if planner else "variorum"
     celery = [sys.executable, "-m", "celery", "-A", "benchmark_assets.automation.workers", "worker"]
     options = ["-Q", queue, "-c", str(processes), "-n", f"{queue}-{uuid4().hex[:8]}@%h", "--loglevel", "warning"]
-    os.execv(sys.executable, [*celery, *options])
+    # A worker that is killed would take a run with it that it had fetched in advance.
+    os.execv(sys.executable, [*celery, *options, "--disable-prefetch"])
 
 
 COMMANDS = [demo, evaluate, update, download, scan, remove, ui, worker]

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from resources.postgres_warehouse import PostgresWarehouse
+from tests.automation.dagster_ui import until
 from tests.automation.group import Group, running
+from tests.processes import VARIORUM
 from tests.provider.server import Server
 from tests.support import PASSAGES, write_corpus, write_registry
 
@@ -51,4 +53,31 @@ def test_workers_evaluate_models_and_ask_nothing_twice(
         board = warehouse(group).read("leaderboard").filter(kind="model")
         assert set(board["system"]) == {*MODELS}
         assert board["passages"].to_list() == [len(PASSAGES)] * len(MODELS)
+        assert "up to date" in group.variorum("stale")
+
+
+def test_a_killed_worker_and_a_killed_planner_lose_and_repeat_nothing_that_is_stored(
+    tmp_path: Path, database: str, registry: Path, server: Server
+) -> None:
+    """A part of a killed worker is carried out again when its lease has expired. Only what was in flight is asked again.
+
+    A killed planner leaves its parts under way: the next one waits for them.
+    """
+    (folder := tmp_path / "group").mkdir()
+    with running(folder, database, registry, workers=2) as group:
+        group.variorum("import", "corpus", str(write_corpus(tmp_path / "corpus")))
+        server.configure(latency=5)
+        group.start("planner", VARIORUM, "evaluate", *MODELS)
+        until(lambda: server.in_flight() > 0, 120, folder / "planner.log")
+        group.kill("worker1")
+        group.kill("planner")
+        group.worker("worker3")
+        group.variorum("evaluate", *MODELS)
+        in_flight = sum(not request.finished for request in server.log())
+        counts = asked(server)
+        print(f"\n{sum(counts.values())} passages asked, {in_flight} requests were cut off")
+        assert set(counts) == {(model, passage.partition("/")[2]) for model in MODELS for passage in PASSAGES}
+        assert sum(counts.values()) - len(counts) <= in_flight
+        outputs = warehouse(group).read("model_output")
+        assert len(outputs) == len(MODELS) * len(PASSAGES)
         assert "up to date" in group.variorum("stale")
