@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from itertools import takewhile
 from pathlib import Path
@@ -59,6 +60,9 @@ limited. A transaction locks the whole table for more."""
 
 PART_ROWS = 20_000
 """Number of rows that are copied to a DuckDB file at once: 30 MB of vectors with 384 dimensions."""
+
+FILE_ROWS = 256
+"""Number of vectors in a file, for vectors that another warehouse had."""
 
 PAUSE = 0.05
 """Mean seconds between two attempts of a transaction."""
@@ -340,6 +344,32 @@ class PostgresWarehouse(Warehouse):
             place.unlink(missing_ok=True)
             raise
 
+    @contextmanager
+    def founded(self) -> Iterator[None]:
+        """A block in whose transaction the tables are created, in a database that lacks them. All reads and writes of
+        this thread in the block belong to the transaction."""
+        key = os.getpid(), self
+        session = _HELD.sessions[key] = _Session(self._unprepared())
+        try:
+            with self._explaining(), _transaction(session):
+                _lock(session.connection, {_MIGRATION})
+                schema = PostgresSchema(session.connection)
+                schema.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+                migration.migrate(schema, 0, self.name)
+                yield
+        finally:
+            del _HELD.sessions[key]
+            _close(session.connection)
+
+    def take_over(self, table: str, rows: pl.DataFrame) -> None:
+        """Add rows of another warehouse to a table, with their stamps; called within `founded`."""
+        if table in OUTSIDE:
+            rows = rows.sort("updated_at")  # vectors that were stored together stay together
+        for part in rows.iter_slices(FILE_ROWS if table in OUTSIDE else PART_ROWS):
+            added = self._with_files(Replacement(table, part, None))
+            _check_characters(added)
+            self._transacted(partial(_append, replacement=added))
+
     def _with_files(self, replacement: Replacement) -> Replacement:
         """The replacement with vectors replaced by their places in files, which are written first."""
         table, rows, partitions = replacement
@@ -408,6 +438,17 @@ class PostgresWarehouse(Warehouse):
         """A connection that is not in use, or a new one, to a database that is migrated to the declared schema."""
         with suppress(KeyError, IndexError):
             return _IDLE[os.getpid(), self].pop()
+        connection = self._unprepared()
+        try:
+            _prepare(connection, self.name)
+        except BaseException:
+            _close(connection)
+            raise
+        _KNOWN.add(self)
+        return connection
+
+    def _unprepared(self) -> adbc.Connection:
+        """A new connection, to a database that may lack the tables."""
         try:
             connection = adbc.connect(_with_defaults(self.url), autocommit=True)
         except adbc.Error as error:
@@ -419,11 +460,9 @@ class PostgresWarehouse(Warehouse):
         try:
             for setting in (*SETTINGS, f"SET lock_timeout = {int(1000 * self.wait_seconds)}"):
                 _execute(connection, setting)
-            _prepare(connection, self.name)
         except BaseException:
             _close(connection)
             raise
-        _KNOWN.add(self)
         return connection
 
     @contextmanager
@@ -588,6 +627,17 @@ def _replace(connection: adbc.Connection, replacement: Replacement, run_id: str)
         _execute(connection, "DROP TABLE incoming")
     except (adbc.DataError, adbc.IntegrityError) as error:
         raise BadInput(table, "", _reason(error), UNWRITTEN) from error
+
+
+def _append(connection: adbc.Connection, replacement: Replacement) -> None:
+    """Insert rows with their stamps."""
+    table, rows, _ = replacement
+    columns = stored(catalogue.table(table)).columns
+    names, values = ", ".join(f'"{name}"' for name in columns), ", ".join(map(_value, columns.values()))
+    with connection.cursor() as cursor:
+        cursor.adbc_ingest("incoming", rows.select(*columns).to_arrow(), mode="create", temporary=True)
+    _execute(connection, f'INSERT INTO "{table}" ({names}) SELECT {values} FROM incoming keys')
+    _execute(connection, "DROP TABLE incoming")
 
 
 def _listed(table: catalogue.Table, keys: pl.DataFrame) -> tuple[str, list[object]]:
