@@ -61,6 +61,10 @@ limited. A transaction locks the whole table for more."""
 PART_ROWS = 20_000
 """Number of rows that are copied to a DuckDB file at once: 30 MB of vectors with 384 dimensions."""
 
+NUL_STAND_IN = "\ufdd0"
+"""Stored instead of the character NUL, which PostgreSQL cannot store in texts: a code point that Unicode reserves for
+use within programs, so that no text has it."""
+
 FILE_ROWS = 256
 """Number of vectors in a file, for vectors that another warehouse had."""
 
@@ -219,7 +223,7 @@ class PostgresWarehouse(Warehouse):
         statement = f'SELECT {selected} FROM "{table}" t'
         values: list[object] = []
         if keys is not None:
-            listed, values = _listed(declared, keys.unique().drop_nulls())
+            listed, values = _listed(declared, _encoded(keys.unique().drop_nulls(), table))
             statement += f" WHERE EXISTS (SELECT FROM {listed} WHERE {_equal(keys.columns)})"
         statement += f" ORDER BY {order}" + ("" if most is None else f" LIMIT {most:d}")
         return self._repeated(lambda session: _execute(session.connection, statement, values))
@@ -230,7 +234,7 @@ class PostgresWarehouse(Warehouse):
             places = rows.select(pl.col(PLACE[0]).alias("file"), pl.col(PLACE[1]).alias("position"))
             rows = rows.drop(PLACE).with_columns(VectorFiles(place=self.vectors).get(places).alias(OUTSIDE[table]))
         declared = catalogue.table(table).columns
-        return rows.cast({name: declared[name].polars for name in rows.columns})
+        return _replaced(rows.cast({name: declared[name].polars for name in rows.columns}), NUL_STAND_IN, "\0")
 
     def _parts(self, table: str) -> Iterator[pl.DataFrame]:
         """All rows of a table in parts that fit into memory with their vectors; vectors of a file are together."""
@@ -248,9 +252,7 @@ class PostgresWarehouse(Warehouse):
         """
         for replacement in replacements:
             check(replacement)
-        prepared = [self._with_files(replacement) for replacement in replacements]
-        for replacement in prepared:
-            _check_characters(replacement)
+        prepared = [self._prepared(replacement) for replacement in replacements]
 
         def act(connection: adbc.Connection) -> None:
             _lock(connection, {path for replacement in prepared for path in _paths(replacement)})
@@ -366,9 +368,12 @@ class PostgresWarehouse(Warehouse):
         if table in OUTSIDE:
             rows = rows.sort("updated_at")  # vectors that were stored together stay together
         for part in rows.iter_slices(FILE_ROWS if table in OUTSIDE else PART_ROWS):
-            added = self._with_files(Replacement(table, part, None))
-            _check_characters(added)
-            self._transacted(partial(_append, replacement=added))
+            self._transacted(partial(_append, replacement=self._prepared(Replacement(table, part, None))))
+
+    def _prepared(self, replacement: Replacement) -> Replacement:
+        """The replacement as PostgreSQL can store it."""
+        table, rows, partitions = self._with_files(replacement)
+        return Replacement(table, _encoded(rows, table), None if partitions is None else _encoded(partitions, table))
 
     def _with_files(self, replacement: Replacement) -> Replacement:
         """The replacement with vectors replaced by their places in files, which are written first."""
@@ -665,21 +670,30 @@ def _equal(columns: Sequence[str]) -> str:
     return " AND ".join(f't."{name}" = keys."{name}"' for name in columns)
 
 
-def _check_characters(replacement: Replacement) -> None:
-    """Raise BadInput for a text with the character NUL, which PostgreSQL cannot store."""
-    table, rows, _ = replacement
-    key = list(catalogue.table(table).key)
-    for name, dtype in rows.schema.items():
-        if dtype == pl.String:
-            has_nul = pl.col(name).str.contains("\0", literal=True)
-        elif dtype == pl.List(pl.String):
-            has_nul = pl.col(name).list.eval(pl.element().str.contains("\0", literal=True)).list.any()
-        else:
-            continue
-        faults = rows.filter(has_nul)
-        if len(faults):
-            problem = f"contains the character NUL in the row {faults.select(key).row(0)}"
-            raise BadInput(table, name, problem, f"remove the character from the text; {UNWRITTEN}")
+def _encoded(rows: pl.DataFrame, table: str) -> pl.DataFrame:
+    """Rows with NUL_STAND_IN instead of the character NUL. Raise BadInput for a text that contains NUL_STAND_IN."""
+    for name in _with_character(rows, NUL_STAND_IN):
+        problem = "contains the character U+FDD0, which stands for NUL in PostgreSQL"
+        raise BadInput(table, name, problem, f"remove the character from the text; {UNWRITTEN}")
+    return _replaced(rows, "\0", NUL_STAND_IN)
+
+
+def _replaced(rows: pl.DataFrame, character: str, other: str) -> pl.DataFrame:
+    """Rows with one character replaced in all texts."""
+    text, names = pl.element(), _with_character(rows, character)
+    return rows.with_columns(
+        pl.col(name).str.replace_all(character, other, literal=True)
+        if rows.schema[name] == pl.String
+        else pl.col(name).list.eval(text.str.replace_all(character, other, literal=True))
+        for name in names
+    )
+
+
+def _with_character(rows: pl.DataFrame, character: str) -> list[str]:
+    """Names of the columns with a text that contains a character."""
+    texts = pl.col(pl.String), pl.col(pl.List(pl.String)).explode(empty_as_null=False, keep_nulls=False)
+    found = rows.select(text.str.contains(character, literal=True).any() for text in texts)
+    return [column.name for column in found if column.any()]
 
 
 def _duckdb_type(postgres_type: str) -> str:

@@ -31,7 +31,7 @@ PART = 1000
 """Number of rows that are fetched at once."""
 
 _CLOSED = {"lease": "epoch", "closed": True}
-"""Further columns of a session, all of which have ended."""
+"""Further columns of a session: it has ended."""
 
 _NAMED = ("session", "account", "identity")
 """Tables in the order of a text."""
