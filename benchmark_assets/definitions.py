@@ -1,6 +1,5 @@
 """The code location: assembles assets, jobs and resources, and defines nothing itself."""
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -32,7 +31,7 @@ from benchmark_assets.vital_signs import assets as vital_signs
 from resources import catalogue
 from resources.downloads.downloads import Downloads
 from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.home import database, home
+from resources.home import database, home, vectors
 from resources.notifications import Notifications
 from resources.provider.provider import Provider
 from resources.provider.registry import default_path
@@ -115,8 +114,7 @@ def _warehouse() -> Warehouse:
     if url := database():
         from resources.postgres_warehouse import PostgresWarehouse  # its drivers are in the extra `server`
 
-        vectors = os.environ.get("VARIORUM_VECTORS") or str(home() / "vectors")
-        return PostgresWarehouse(url=url, home=str(home()), vectors=vectors)
+        return PostgresWarehouse(url=url, home=str(home()), vectors=vectors())
     return DuckDBWarehouse(path=str(home() / "variorum.duckdb"))
 
 

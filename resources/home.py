@@ -23,6 +23,11 @@ def database() -> str | None:
     return os.environ.get("VARIORUM_DATABASE") or None
 
 
+def vectors() -> str:
+    """Place of the vectors of a home in a database: `VARIORUM_VECTORS`, by default the folder `vectors` in the home."""
+    return os.environ.get("VARIORUM_VECTORS") or str(home() / "vectors")
+
+
 def stored(path: Path, folder: Path) -> str:
     """The form in which the home in `folder` stores an absolute path: relative to the home if it is inside, else
     unchanged."""

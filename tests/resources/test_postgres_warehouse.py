@@ -229,11 +229,18 @@ def test_a_server_that_cannot_be_reached_is_named_without_the_password(tmp_path:
 # Tables
 
 
-def test_a_text_with_nul_is_refused_by_table_column_and_key(warehouse: PostgresWarehouse) -> None:
-    for rows, column in ((sources("x/1", text="a\0b"), "text"), (sources("x/1", segments=[["a\0"]]), "segments")):
-        with pytest.raises(BadInput, match=r"the character NUL in the row \('x/1',\); remove") as refused:
-            replace(warehouse, rows)
-        assert (refused.value.where, refused.value.key) == ("source_text", column)
+def test_the_character_nul_is_kept(warehouse: PostgresWarehouse) -> None:
+    rows = sources("x/1", "x/2\0", text="a\0b", segments=[["a\0", "b"], ["c"]])
+    replace(warehouse, rows, "x/1", "x/2\0")
+    stored = warehouse.read("source_text", pl.DataFrame({"passage": ["x/2\0", "x/1"]}), ["passage", "text", "segments"])
+    assert stored.rows() == [("x/1", "a\0b", ["a\0", "b"]), ("x/2\0", "a\0b", ["c"])]
+    replace(warehouse, rows.head(1), "x/1", "x/2\0")
+    assert texts(warehouse) == {"x/1": "a\0b"}
+
+
+def test_a_text_with_the_character_that_stands_for_nul_is_refused(warehouse: PostgresWarehouse) -> None:
+    with pytest.raises(BadInput, match=r"source_text: segments: contains the character U\+FDD0, which stands for NUL"):
+        replace(warehouse, sources("x/1", segments=[["a\ufdd0"]]))
     assert texts(warehouse) == {}
 
 
