@@ -59,7 +59,7 @@ def test_workers_evaluate_models_and_ask_nothing_twice(
 def test_a_killed_worker_and_a_killed_planner_lose_and_repeat_nothing_that_is_stored(
     tmp_path: Path, database: str, registry: Path, server: Server
 ) -> None:
-    """A part of a killed worker is carried out again when its lease has expired. Only what was in flight is asked again.
+    """A part of a killed worker is carried out again once its lease expired; only what was in flight is asked again.
 
     A killed planner leaves its parts under way: the next one waits for them.
     """
