@@ -661,7 +661,8 @@ def test_a_ledger_of_a_later_version_is_refused_unchanged(file: Path) -> None:
         connection.execute("DROP TABLE account")
     with pytest.raises(BadInput, match=r"has version 2, .*; use the version of Variorum that wrote it"):
         ledger.attempts()
-    assert ("account",) not in rows(ledger, "SELECT name FROM sqlite_schema")
+    with closing(sqlite3.connect(file)) as connection:
+        assert ("account",) not in connection.execute("SELECT name FROM sqlite_schema").fetchall()
 
 
 # What is read and corrected

@@ -34,6 +34,7 @@ def group(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     """The instance of a group, over an empty database."""
     monkeypatch.setenv("VARIORUM_DATABASE", database)
     monkeypatch.setenv("VARIORUM_BROKER", "redis://localhost:1/0")
+    monkeypatch.setenv("VARIORUM_RUNS", "3")
     monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", "1000")
     (tmp_path / "dagster.yaml").symlink_to(PROJECT / "deploy" / "dagster.yaml")
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
