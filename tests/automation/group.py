@@ -28,11 +28,11 @@ class Group:
     `settings` are the environment variables that all of them have in common.
     """
 
-    def __init__(self, folder: Path, database: str, registry: Path, runs: int) -> None:
-        self.folder, self.port = folder, free_port()
+    def __init__(self, folder: Path, database: str, registry: Path, runs: int, host: str = "127.0.0.1") -> None:
+        self.folder, self.port, self.host = folder, free_port(), host
         self.settings = {
             "VARIORUM_DATABASE": database,
-            "VARIORUM_BROKER": f"redis://127.0.0.1:{self.port}/0",
+            "VARIORUM_BROKER": f"redis://{host}:{self.port}/0",
             "VARIORUM_RUNS": str(runs),
             "VARIORUM_VECTORS": str(folder / "vectors"),
             "VARIORUM_MODELS": str(registry),
@@ -58,16 +58,17 @@ class Group:
         """Start Redis, which keeps on disk what waits, and wait until it answers."""
         files = self.folder / "redis"
         files.mkdir(exist_ok=True)
-        self.start("broker", "redis-server", "--port", str(self.port), "--dir", str(files), "--appendonly", "yes")
+        place = ["--bind", self.host, "--port", str(self.port), "--protected-mode", "no"]
+        self.start("broker", "redis-server", *place, "--dir", str(files), "--appendonly", "yes")
         until(lambda: answers(self.settings["VARIORUM_BROKER"]), 20, self.folder / "broker.log")
 
     def daemon(self) -> None:
         """Start Dagster's daemon, whose queue sends runs to the workers."""
         self.start("daemon", str(BIN / "dagster-daemon"), "run", "--workspace", str(PROJECT / "workspace.yaml"))
 
-    def worker(self, name: str, machine: str = "server") -> None:
-        """Start a worker with one process."""
-        self.start(name, VARIORUM, "worker", machine=machine)
+    def worker(self, name: str, *beginning: str, machine: str = "server") -> None:
+        """Start a worker with one process; `beginning` are the words before its command."""
+        self.start(name, *beginning, VARIORUM, "worker", machine=machine)
 
     def kill(self, name: str) -> None:
         """Kill a process and all that it started, as a crash of its machine would."""
@@ -99,11 +100,16 @@ def answers(broker: str) -> bool:
 
 
 @contextmanager
-def running(folder: Path, database: str, registry: Path, workers: int) -> Iterator[Group]:
-    """A group with a broker, a daemon and some workers (`worker1`, …), until the block ends."""
+def running(
+    folder: Path, database: str, registry: Path, workers: int, others: int = 0, host: str = "127.0.0.1"
+) -> Iterator[Group]:
+    """A group with a broker, a daemon and some workers (`worker1`, …), until the block ends.
+
+    `others` is the number of workers that the caller starts, and `host` the address at which the broker listens.
+    """
     if not shutil.which("redis-server"):
         pytest.skip("Redis is not installed: apt-get install redis-server")
-    group = Group(folder, database, registry, workers + 1)
+    group = Group(folder, database, registry, workers + others + 1, host)
     group.variorum("status")  # makes the home and the tables
     group.broker()
     try:
