@@ -111,7 +111,8 @@ def test_a_cut_network_loses_and_repeats_nothing_that_is_stored(
             group.variorum("import", "corpus", str(write_corpus(tmp_path / "corpus")))
             server.configure(latency=5)
             update = group.start("planner", VARIORUM, "evaluate", *MODELS)
-            until(lambda: server.in_flight() > len(PASSAGES), 120, folder / "planner.log")
+            until(lambda: server.in_flight() > len(PASSAGES), 120, folder / "planner.log")  # both workers ask
+            in_flight = server.in_flight()
             ip("netns", "exec", MACHINE, "ip", "link", "set", "there", "down")
             time.sleep(seconds)
             ip("netns", "exec", MACHINE, "ip", "link", "set", "there", "up")
@@ -119,7 +120,7 @@ def test_a_cut_network_loses_and_repeats_nothing_that_is_stored(
             asked = Counter((request.model, key) for request in server.log() for key in request.keys)
             print(f"\n{seconds} s: {asked.total()} passages asked for {len(MODELS) * len(PASSAGES)} outputs")
             assert len(asked) == len(MODELS) * len(PASSAGES)
-            assert asked.total() <= 2 * len(asked)
+            assert asked.total() - len(asked) <= in_flight
             vectors = group.settings["VARIORUM_VECTORS"]
             warehouse = PostgresWarehouse(url=database, home=str(folder / "server"), vectors=vectors)
             assert len(warehouse.read("model_output")) == len(asked)
