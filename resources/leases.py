@@ -9,8 +9,8 @@ import atexit
 import logging
 import os
 from contextlib import suppress
-from functools import cache
 from threading import Event, Thread
+from typing import NamedTuple
 from uuid import uuid4
 
 import psycopg
@@ -38,6 +38,18 @@ ON CONFLICT (name) DO UPDATE SET expires = excluded.expires
 """
 
 
+class _Held(NamedTuple):
+    """The lease of this process, and the thread that renews it until `ended` is set."""
+
+    name: str
+    ended: Event
+    thread: Thread
+
+
+# By URL and process id, because a forked process lacks its parent's threads and obtains a lease of its own.
+_HELD: dict[tuple[str, int], _Held] = {}
+
+
 def own(url: str) -> str:
     """Name of the lease of this process in the database at a URL. The first call obtains the lease.
 
@@ -46,7 +58,26 @@ def own(url: str) -> str:
     psycopg.OperationalError
         If the database cannot be reached.
     """
-    return _own(url, os.getpid())
+    key = url, os.getpid()
+    if key not in _HELD:
+        name, ended = uuid4().hex, Event()
+        with _connected(url) as connection:
+            connection.execute(_CREATE)
+        renew(url, name)
+        _HELD[key] = _Held(name, ended, Thread(target=_keep, args=(url, name, ended), name="lease", daemon=True))
+        _HELD[key].thread.start()
+        atexit.register(give_up, url)
+    return _HELD[key].name
+
+
+def give_up(url: str) -> None:
+    """Give up the lease of this process, if it has one."""
+    held = _HELD.pop((url, os.getpid()), None)
+    if held:
+        held.ended.set()
+        held.thread.join()
+        with suppress(psycopg.Error), _connected(url) as connection:  # it expires by itself
+            connection.execute("DELETE FROM work.lease WHERE name = %s", [held.name])
 
 
 def is_alive(url: str, name: str) -> bool:
@@ -55,19 +86,6 @@ def is_alive(url: str, name: str) -> bool:
         return bool(
             connection.execute("SELECT 1 FROM work.lease WHERE name = %s AND expires > now()", [name]).fetchone()
         )
-
-
-@cache
-def _own(url: str, process: int) -> str:
-    """The lease of a process. A forked process lacks its parent's threads, so it obtains a lease of its own."""
-    name, ended = uuid4().hex, Event()
-    with _connected(url) as connection:
-        connection.execute(_CREATE)
-    renew(url, name)
-    thread = Thread(target=_keep, args=(url, name, ended), name="lease", daemon=True)
-    thread.start()
-    atexit.register(_give_up, url, name, ended, thread)
-    return name
 
 
 def renew(url: str, name: str) -> None:
@@ -82,13 +100,6 @@ def _keep(url: str, name: str, ended: Event) -> None:
             renew(url, name)
         except psycopg.Error as error:
             logger.warning("the lease of this process could not be renewed; trying again: %s", error)
-
-
-def _give_up(url: str, name: str, ended: Event, thread: Thread) -> None:
-    ended.set()
-    thread.join()
-    with suppress(psycopg.Error), _connected(url) as connection:  # it expires by itself
-        connection.execute("DELETE FROM work.lease WHERE name = %s", [name])
 
 
 def _connected(url: str) -> psycopg.Connection:

