@@ -41,6 +41,9 @@ meanwhile."""
 POLL = 1.0
 """Seconds between two looks at the runs that a planner waits for."""
 
+LOOKS = 10
+"""A planner examines at every tenth look whether processes have ended: each run takes a query, and leases last 60 s."""
+
 UNFINISHED = [
     *IN_PROGRESS_RUN_STATUSES, dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.CANCELING,
@@ -198,11 +201,14 @@ def _submitted(
 
 def _ended(instance: dg.DagsterInstance, run_ids: Collection[str]) -> Sequence[dg.DagsterRun]:
     """Wait until runs have ended; return them. Runs whose worker has ended are settled meanwhile."""
+    look = 0
     while True:
-        settle_the_dead(instance)
+        if look % LOOKS == 0:
+            settle_the_dead(instance)
         runs = instance.get_runs(dg.RunsFilter(run_ids=list(run_ids)))
         if all(run.is_finished for run in runs):
             return runs
+        look += 1
         time.sleep(POLL)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from resources.errors import BadInput
-from resources.provider.ledger import Ledger, Statements
+from resources.provider.ledger import Ledger, Statements, money
 from resources.provider.registry import NANO, Budget
 
 SCHEMA = {
@@ -68,7 +68,7 @@ def corrections(ledger: Ledger) -> pl.DataFrame:
 
 
 def _correct(connection: Statements, ledger: Ledger, number: int, cost: float | None, author: str, note: str) -> None:
-    query = f"SELECT outcome, price, {ledger.money} FROM attempt WHERE id = ?{ledger.for_update}"
+    query = f"SELECT outcome, price, {money(ledger.day)} FROM attempt WHERE id = ?{ledger.for_update}"
     row = connection.execute(query, (number,)).fetchone()
     if row is None or row[0] is None:
         problem, remedy = ("no such attempt", "`variorum uncertain` lists attempts of unknown cost")

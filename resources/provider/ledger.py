@@ -52,6 +52,9 @@ PROBE = "probe"
 ENDED = ", ".join(f"'{outcome}'" for outcome in REPLIES)
 """Outcomes of attempts with a reply, for SQL."""
 
+FINISHED = ", ".join(f"'{outcome}'" for outcome in Outcome if outcome.policy in (Policy.USE, Policy.FAIL))
+"""Outcomes of attempts with a reply, or with an error that would occur again, for SQL."""
+
 COLUMNS = (
     "id", "question", "session", "run", "model", "requested_model", "purpose", "effort", "price", "asked", "reserved",
     "outcome", "detail", "finish", "served_model", "served_provider", "prompt_tokens", "cached_tokens",
@@ -90,6 +93,12 @@ class Statements(Protocol):
         """Execute a statement; return its cursor."""
 
 
+def money(day: str) -> str:
+    """SQL for columns of an attempt: its worst case, its cost, and the names of its accounts. `day` is SQL for the name
+    of its account of the day."""
+    return f"reserved, cost, 'run ' || run, {day}, 'model ' || model"
+
+
 class Ledger(ABC):
     """The questions, replies and costs of a home. Several processes can use it at once.
 
@@ -101,11 +110,6 @@ class Ledger(ABC):
 
     day: str
     """SQL for the name of an attempt's account of the day."""
-
-    @property
-    def money(self) -> str:
-        """SQL for columns of an attempt: its worst case, its cost, and the names of its accounts."""
-        return f"reserved, cost, 'run ' || run, {self.day}, 'model ' || model"
 
     @property
     @abstractmethod

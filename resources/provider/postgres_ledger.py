@@ -28,6 +28,7 @@ from resources.errors import BadInput
 from resources.provider.archive import FEWEST
 from resources.provider.ledger import (
     ENDED,
+    FINISHED,
     PATIENCE,
     UNCERTAIN,
     Abandon,
@@ -46,10 +47,11 @@ from resources.provider.ledger import (
     compressed,
     headers,
     logger,
+    money,
     over_budget,
     settlement,
 )  # fmt: skip
-from resources.provider.reading import Outcome, Policy, Raw, Reading, read
+from resources.provider.reading import Outcome, Raw, Reading, read
 from resources.provider.registry import NANO, Budget
 
 SCHEMA = Path(__file__).with_suffix(".sql")
@@ -81,7 +83,7 @@ _IMPATIENT = f"""
 
 _DAY = "'day ' || to_char(to_timestamp(asked) AT TIME ZONE 'UTC', 'YYYY-MM-DD')"
 
-_MONEY = f"reserved, cost, 'run ' || run, {_DAY}, 'model ' || model"
+_MONEY = money(_DAY)
 
 _RENEWED = """
     WITH before AS (SELECT id, closed FROM session WHERE id = %s FOR UPDATE)
@@ -204,13 +206,12 @@ class PostgresLedger(Ledger):
 
     def replies(self, model: str) -> Iterator[tuple[int, bytes, Raw]]:
         """The finished questions to a model, read from the server in parts."""
-        ends = [str(outcome) for outcome in Outcome if outcome.policy in (Policy.USE, Policy.FAIL)]
         with self._opened() as connection, connection.transaction(), connection.cursor("replies") as cursor:
             cursor.execute(
                 "SELECT q.replicate, q.body, r.status, r.headers, r.broken, r.body FROM attempt a "
                 "JOIN question q ON q.id = a.question JOIN reply r ON r.attempt = a.id "
-                "WHERE a.model = %s AND a.outcome = ANY(%s) ORDER BY a.id",
-                (model, ends),
+                f"WHERE a.model = %s AND a.outcome IN ({FINISHED}) ORDER BY a.id",
+                (model,),
             )
             for replicate, body, *reply in cursor:
                 yield replicate, zlib.decompress(body), _raw(*reply)

@@ -24,6 +24,7 @@ from resources.provider import archive
 from resources.provider.archive import FEWEST
 from resources.provider.ledger import (
     ENDED,
+    FINISHED,
     PATIENCE,
     UNCERTAIN,
     Abandon,
@@ -40,11 +41,12 @@ from resources.provider.ledger import (
     compressed,
     headers,
     logger,
+    money,
     over_budget,
     settlement,
 )  # fmt: skip
 from resources.provider.question import Question
-from resources.provider.reading import Outcome, Policy, Raw, Reading, read
+from resources.provider.reading import Outcome, Raw, Reading, read
 from resources.provider.registry import NANO, Budget
 
 SCHEMA = Path(__file__).with_name("ledger.sql")
@@ -70,10 +72,15 @@ _REPLY_TO = (
 _TAKEN = f"SELECT 1 FROM attempt WHERE question = ? AND (outcome IS NULL OR outcome IN ({ENDED}))"
 
 
+_DAY = "'day ' || date(asked, 'unixepoch')"
+
+_MONEY = money(_DAY)
+
+
 class SqliteLedger(Ledger):
     """A ledger in an SQLite file, which is created when it is first used."""
 
-    day = "'day ' || date(asked, 'unixepoch')"
+    day = _DAY
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -93,13 +100,12 @@ class SqliteLedger(Ledger):
 
     def replies(self, model: str) -> Iterator[tuple[int, bytes, Raw]]:
         """The finished questions to a model, with texts from the compressed files."""
-        ends = ", ".join(f"'{outcome}'" for outcome in Outcome if outcome.policy in (Policy.USE, Policy.FAIL))
         with self.reading() as connection:
             for replicate, *row in connection.execute(
                 f"SELECT q.replicate, q.body, g.file, g.start, g.length, {_RAW} FROM attempt a "
                 f"JOIN question q ON q.id = a.question JOIN reply r ON r.attempt = a.id {_FILED} "
                 "LEFT JOIN archived g ON g.kind = 'question' AND g.id = q.id "
-                f"WHERE a.model = ? AND a.outcome IN ({ends}) ORDER BY a.id",
+                f"WHERE a.model = ? AND a.outcome IN ({FINISHED}) ORDER BY a.id",
                 (model,),
             ):
                 yield replicate, archive.text(self.path, *row[:4]), _raw(self.path, row[4:])
@@ -149,9 +155,6 @@ class SqliteLedger(Ledger):
         """A connection that holds the write lock."""
         with self.reading() as connection, transaction(connection):
             yield connection
-
-
-_MONEY = SqliteLedger(Path()).money
 
 
 class SqliteSession(Session):
