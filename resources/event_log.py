@@ -6,7 +6,7 @@ can forget events that do not affect the present state.
 
 Here: what SQLite and PostgreSQL share. Not here: their files and connections (event_storage, postgres_storage), the
 content of events (benchmark_assets.lineage), their packing (packing). This module relies on internals of Dagster 1.13;
-tests/resources/test_event_storage.py checks that the storages behave like those of Dagster.
+tests/resources/test_event_storage.py checks that the storages behave like Dagster's own.
 """
 
 import logging

@@ -65,8 +65,8 @@ UNION ALL
 SELECT start + id - first, made.run_id, event, dagster_event_type, timestamp, step_key, asset_key, partition
 FROM batches CROSS JOIN event_index.event_logs AS made ON id BETWEEN first AND last AND made.run_id = batches.run_id
 """
-"""The log of a run: events of its shard, and those of the index that its batches name. Ids in the index may be used
-again once an asset's events are wiped, hence the comparison of runs."""
+"""The log of a run: events of its shard, and the events of the index that its batches name. Ids in the index may be
+used again once an asset's events are wiped, hence the comparison of runs."""
 
 LOG_INSERT = f"""
 CREATE TEMPORARY TRIGGER store_event INSTEAD OF INSERT ON event_logs BEGIN

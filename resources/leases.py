@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS work.lease (name text PRIMARY KEY, expires timestampt
 DELETE FROM work.lease WHERE expires < now() - interval '1 day'
 """
 
-# By the clock of the server: those of the machines may differ.
+# By the clock of the server, because the clocks of the machines may differ.
 _RENEW = f"""
 INSERT INTO work.lease VALUES (%s, now() + interval '{LASTS} seconds')
 ON CONFLICT (name) DO UPDATE SET expires = excluded.expires

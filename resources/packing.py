@@ -57,7 +57,7 @@ class PackedText(db.Text):
 
 
 class PackedString(PackedText):
-    """`PackedText` for columns that cannot hold bytes, such as those of PostgreSQL: packed text in base64.
+    """`PackedText` for columns that cannot hold bytes, such as texts in PostgreSQL: packed text in base64.
 
     A control character, with which no other text of Dagster begins, marks packed text.
     """

@@ -275,7 +275,7 @@ def _joined(parts: Sequence[_Done]) -> _Done:
 def _compare_and_store(
     work: _Work, computed: Computed, failed: pl.DataFrame, partitions: pl.DataFrame
 ) -> tuple[Standing, pl.DataFrame, pl.DataFrame]:
-    """Write computed partitions whose inputs are still those of the computation.
+    """Write the computed partitions whose inputs have not changed since they were computed.
 
     Returns the standing before the write, the partitions whose inputs have changed, and the written partitions. An
     input that another process changes between the comparison and the end of the write leaves a row whose fingerprint

@@ -71,7 +71,7 @@ class Group:
         self.start(name, *beginning, VARIORUM, "worker", machine=machine)
 
     def kill(self, name: str) -> None:
-        """Kill a process and all that it started, as a crash of its machine would."""
+        """Kill a process and every process that it started, as if its machine had crashed."""
         process = self.processes.pop(name)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
