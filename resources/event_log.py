@@ -235,6 +235,19 @@ class CompactEventLog(SqlEventLogStorage):
         with self.index_connection() as index:
             return {partition: (run_id, event) for partition, run_id, event in index.execute(query)}
 
+    def last_materialization(self, asset_key: dg.AssetKey) -> tuple[int, int, str]:
+        """Number of an asset's materializations, and id and time of the latest one (0 and '' if there is none).
+
+        While these are the same, no materialization was added or removed: ids may be used again, but not with an
+        earlier time.
+        """
+        events = SqlEventLogStorageTable.c
+        made = events.asset_key == asset_key.to_string(), events.dagster_event_type == MATERIALIZATION.value
+        with self.index_connection() as index:
+            count, last = index.execute(db.select(db.func.count(), db.func.max(events.id)).where(*made)).one()
+            time = index.execute(db.select(events.timestamp).where(events.id == last)).scalar() if count else ""
+        return count, last or 0, str(time)
+
     def runs_in_index(self) -> set[str]:
         """Ids of the runs that reported the stored events."""
         with self.index_connection() as index:

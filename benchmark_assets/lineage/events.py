@@ -25,6 +25,8 @@ from dagster._core.storage.asset_check_execution_record import AssetCheckExecuti
 from dagster._core.storage.tags import MULTIDIMENSIONAL_PARTITION_PREFIX
 
 from benchmark_assets.partitions import dimensions
+from resources.digest import digest
+from resources.event_log import CompactEventLog
 from resources.keys import KEYS
 
 RETRACTED = "retracted"
@@ -36,6 +38,9 @@ SOUND = "sound"
 
 FEW = 5000
 """Number of partitions up to which a query names them. Reading all is faster if a query would name many."""
+
+MANY = 500
+"""Number of partitions above which a comparison with Dagster's records is remembered (see `unreported`)."""
 
 
 class Input(NamedTuple):
@@ -121,47 +126,78 @@ def dagster_records(
     partitions_def: dg.PartitionsDefinition[Any] | None,
     partitions: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Dagster's records of partitions: columns of `KEYS`, `reported_version` and `failed`.
-
-    `reported_version` is the latest version, null if none was reported. `failed` is true if a partition's last run
-    failed; it is always false for an asset without partitions. With no partitions, no query is made.
-    """
+    """Dagster's records of partitions: columns of `KEYS` and `reported_version`, the latest version, null if none was
+    reported. With no partitions, no query is made."""
     dims = dimensions(partitions_def)
     if partitions.is_empty():
-        return partitions.select(*KEYS, reported_version=pl.lit(None, pl.String), failed=pl.lit(None, pl.Boolean))
+        return partitions.select(*KEYS, reported_version=pl.lit(None, pl.String))
     if partitions_def is None:
         event = instance.get_latest_materialization_event(asset)
         tags = (event.asset_materialization.tags if event and event.asset_materialization else None) or {}
-        return partitions.select(KEYS).with_columns(
-            reported_version=pl.lit(tags.get(DATA_VERSION_TAG), pl.String), failed=pl.lit(False)
-        )
+        return partitions.select(*KEYS, reported_version=pl.lit(tags.get(DATA_VERSION_TAG), pl.String))
     keys = ["|".join(row) for row in partitions.select(dims).iter_rows()]
     versions = instance.event_log_storage.get_latest_tags_by_partition(
         asset, dg.DagsterEventType.ASSET_MATERIALIZATION, [DATA_VERSION_TAG], keys if len(keys) <= FEW else None
     )
-    failed = _failed(instance, asset)
     reported_versions = [versions.get(key, {}).get(DATA_VERSION_TAG) for key in keys]
-    return partitions.select(KEYS).with_columns(
-        pl.Series("reported_version", reported_versions, dtype=pl.String),
-        pl.Series("failed", [key in failed for key in keys], dtype=pl.Boolean),
-    )
+    return partitions.select(KEYS).with_columns(pl.Series("reported_version", reported_versions, dtype=pl.String))
 
 
-def _failed(instance: dg.DagsterInstance, asset: dg.AssetKey) -> set[str]:
-    """Keys of the partitions of an asset whose last attempt ended in a failed run.
+def unreported(
+    instance: dg.DagsterInstance,
+    asset: dg.AssetKey,
+    partitions_def: dg.PartitionsDefinition[Any] | None,
+    current: pl.DataFrame,
+    failed: pl.DataFrame,
+) -> pl.DataFrame:
+    """Partitions that Dagster does not show as up to date: it has another version, or the last attempt failed.
+
+    The versions of many partitions are compared only if they or Dagster's events have changed since a comparison that
+    found no difference. Dagster's storage keeps what was compared.
+
+    Parameters
+    ----------
+    current
+        Partitions that are up to date: columns of `KEYS` and `version`.
+    failed
+        The result of `failures`.
+
+    Returns
+    -------
+    The columns of `KEYS`, one row per partition of `current` to report again.
+    """
+    dims = dimensions(partitions_def)
+    again = current.select(KEYS)
+    again = again.join(failed, on=dims, how="semi") if dims else again.clear()
+    events, cursors = instance.event_log_storage, instance.daemon_cursor_storage
+    name, compared = f"variorum: reported versions of {asset.to_user_string()}", ""
+    if len(current) > MANY and again.is_empty() and isinstance(events, CompactEventLog):
+        compared = digest(events.last_materialization(asset), current.select(*KEYS, "version").write_csv())
+        if cursors.get_cursor_values({name}).get(name) == compared:
+            return again
+    records = dagster_records(instance, asset, partitions_def, current)
+    same = current.join(records, left_on=[*KEYS, "version"], right_on=[*KEYS, "reported_version"], how="semi")
+    again = current.join(same.join(again, on=KEYS, how="anti"), on=KEYS, how="anti").select(KEYS)
+    if compared and again.is_empty():
+        cursors.set_cursor_values({name: compared})
+    return again
+
+
+def failures(instance: dg.DagsterInstance, asset: dg.AssetKey, dims: Sequence[str]) -> pl.DataFrame:
+    """Partitions of an asset whose last attempt ended in a failed run: its dimensions. None for one without dimensions.
 
     Dagster's own partition statuses show failed partitions, too, but computing the statuses takes time for every
     materialized partition as well.
     """
     attempts = instance.event_log_storage.get_latest_asset_partition_materialization_attempts_without_materializations(
         asset
-    )
-    if not attempts:
-        return set()
-    runs = sorted({run_id for run_id, _ in attempts.values()})
-    of_runs = instance.get_runs(dg.RunsFilter(run_ids=runs, statuses=[dg.DagsterRunStatus.FAILURE]))
-    failed_runs = {run.run_id for run in of_runs}
-    return {key for key, (run_id, _) in attempts.items() if run_id in failed_runs}
+    ) if dims else {}  # fmt: skip
+    failed_runs = set[str]()
+    if attempts:
+        runs = sorted({run_id for run_id, _ in attempts.values()})
+        of_runs = instance.get_runs(dg.RunsFilter(run_ids=runs, statuses=[dg.DagsterRunStatus.FAILURE]))
+        failed_runs = {run.run_id for run in of_runs}
+    return pl.DataFrame(split([key for key, (run_id, _) in attempts.items() if run_id in failed_runs], dims))
 
 
 def pointers(

@@ -13,8 +13,9 @@ from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetGra
 from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunction
 
 from benchmark_assets.lineage import shards
-from benchmark_assets.lineage.events import dagster_records
+from benchmark_assets.lineage.events import failures, unreported
 from benchmark_assets.lineage.standing import INCOMPLETE, UNKNOWN, Settings, Standing, assess
+from benchmark_assets.partitions import dimensions
 from resources.keys import KEYS
 from resources.provider.estimate import Estimate
 from resources.warehouse import Warehouse
@@ -63,38 +64,47 @@ class Survey:
         """
         upstream = {key: self._graph.get(key).partitions_def for key in self._asset.keys_by_input_name.values()}
         of = shards.members(warehouse, self._partitions["passage"])
-        records = self._records(self._partitions) if len(of) else None
+        name, partitions_def = self._asset.key, self._asset.partitions_def
+        failed = failures(self._instance, name, dimensions(partitions_def))
+        current = [self._partitions.select(*KEYS, version=pl.lit("")).clear()]
         due, to_compute = [self.due], [self._partitions.select(KEYS).clear()]
         for piece in shards.pieces(self._partitions, of):
             with warehouse.consistently():
                 standing = assess(
                     self._asset, upstream, warehouse, piece.partitions, settings, partial, keys=piece.keys
                 )
-            due += self._due(standing, of, records)
+            current.append(_current(standing, of))
+            due += _due(standing, of, failed)
             to_compute.append(standing.stale.select(KEYS))
+        again = unreported(self._instance, name, partitions_def, pl.concat(current), failed)
+        due.append(again.with_columns(reason=pl.lit("stored, but not reported")))
         self.due, stale = pl.concat(due), pl.concat(to_compute)
         self.estimate = cost(stale) if len(stale) else None
 
-    def _due(self, standing: Standing, of: pl.DataFrame, records: pl.DataFrame | None) -> list[pl.DataFrame]:
-        """The stale, unreported and obsolete partitions of a standing. `of` lists the passages of shards, and `records`
-        Dagster's records; None to read the records that are needed."""
-        current, keys = shards.collapsed(standing.current, of), shards.keyed(standing.stale.select(KEYS), of)
-        if records is None:
-            records = self._records(pl.concat([keys, current.select(KEYS)]))
-        else:  # a shard with a pending passage is reported with this passage
-            pending = pl.concat([keys, shards.keyed(standing.obsolete.select(KEYS), of)])
-            current = current.join(pending, on=KEYS, how="anti")
-        failed = keys.join(records, on=KEYS, how="left", maintain_order="left")["failed"]
-        reasons = pl.struct("made_from", "before", "failed").map_elements(_reason, return_dtype=pl.String)
-        stale = standing.stale.with_columns(failed).with_columns(reason=reasons)
-        current = current.join(records, on=KEYS, maintain_order="left")
-        up_to_date = pl.col("version").eq_missing(pl.col("reported_version")) & ~pl.col("failed")
-        unreported = current.filter(~up_to_date).with_columns(reason=pl.lit("stored, but not reported"))
-        obsolete = standing.obsolete.with_columns(reason=pl.lit("no longer applies"))
-        return [rows.select(*KEYS, "reason") for rows in (stale, unreported, obsolete)]
 
-    def _records(self, keys: pl.DataFrame) -> pl.DataFrame:
-        return dagster_records(self._instance, self._asset.key, self._asset.partitions_def, keys)
+def _due(standing: Standing, of: pl.DataFrame, failed: pl.DataFrame) -> list[pl.DataFrame]:
+    """The stale and the obsolete partitions of a standing, with reasons. `of` lists the passages of shards, and
+    `failed` the partitions whose last attempt failed, by Dagster's keys."""
+    keys = shards.keyed(standing.stale.select(KEYS), of)
+    marked = failed.with_columns(failed=True)
+    attempts = keys.join(marked, on=failed.columns, how="left", maintain_order="left") if failed.width else keys
+    flags = attempts["failed"] if failed.width else pl.Series("failed", [False]).new_from_index(0, len(keys))
+    reasons = pl.struct("made_from", "before", "failed").map_elements(_reason, return_dtype=pl.String)
+    stale = standing.stale.with_columns(flags).with_columns(reason=reasons)
+    obsolete = standing.obsolete.with_columns(reason=pl.lit("no longer applies"))
+    return [rows.select(*KEYS, "reason") for rows in (stale, obsolete)]
+
+
+def _current(standing: Standing, of: pl.DataFrame) -> pl.DataFrame:
+    """The partitions of a standing that are up to date, by Dagster's keys: `KEYS` and `version`.
+
+    A shard with a stale or obsolete passage is left out, because it is reported with this passage.
+    """
+    current = shards.collapsed(standing.current, of).select(*KEYS, "version")
+    if of.is_empty():
+        return current
+    pending = pl.concat([standing.stale.select(KEYS), standing.obsolete.select(KEYS)])
+    return current.join(shards.keyed(pending, of), on=KEYS, how="anti")
 
 
 def _reason(parts: Mapping[str, Any]) -> str:

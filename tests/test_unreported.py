@@ -1,0 +1,69 @@
+"""A comparison with Dagster's records that found no difference is repeated only when something has changed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+import pytest
+from dagster._core.definitions.data_version import DATA_VERSION_TAG
+
+from benchmark_assets.lineage.events import MANY, failures, unreported
+from benchmark_assets.partitions import PASSAGE, SINGLE_RUN, range_tags
+from resources.keys import KEYS
+from tests.support import made_home
+
+ASSET = dg.AssetKey("text")
+
+PASSAGES = [f"c/{number}" for number in range(MANY + 1)]
+
+CURRENT = pl.DataFrame({"passage": PASSAGES, "version": [f"version of {passage}" for passage in PASSAGES]})
+CURRENT = CURRENT.with_columns(pl.lit("").alias(key) for key in KEYS if key != "passage").select(*KEYS, "version")
+
+
+@pytest.fixture
+def instance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
+    """An instance that has all versions."""
+    made_home(monkeypatch, tmp_path)
+    with dg.DagsterInstance.get() as instance:
+        instance.add_dynamic_partitions("passage", PASSAGES)
+        for passage in PASSAGES:
+            told(instance, passage, f"version of {passage}")
+        yield instance
+
+
+def told(instance: dg.DagsterInstance, passage: str, version: str) -> None:
+    """Report a version of a partition."""
+    event = dg.AssetMaterialization(ASSET, partition=passage, tags={DATA_VERSION_TAG: version})
+    instance.report_runless_asset_event(event)
+
+
+def found(instance: dg.DagsterInstance, current: pl.DataFrame = CURRENT) -> list[str]:
+    return unreported(instance, ASSET, PASSAGE, current, failures(instance, ASSET, ["passage"]))["passage"].to_list()
+
+
+def test_what_changes_after_a_comparison_is_found(instance: dg.DagsterInstance) -> None:
+    for _ in range(2):
+        assert found(instance) == []
+    told(instance, PASSAGES[7], "another")
+    for _ in range(2):
+        assert found(instance) == [PASSAGES[7]]
+    told(instance, PASSAGES[7], f"version of {PASSAGES[7]}")
+    assert found(instance) == []
+    newer = pl.when(passage=PASSAGES[9]).then(pl.lit("newer")).otherwise("version")
+    assert found(instance, CURRENT.with_columns(version=newer)) == [PASSAGES[9]]
+    assert found(instance) == []
+    instance.wipe_assets([ASSET])
+    assert found(instance) == PASSAGES
+
+
+def test_a_failed_attempt_after_a_comparison_is_found(instance: dg.DagsterInstance) -> None:
+    assert found(instance) == []
+
+    @dg.asset(name="text", partitions_def=PASSAGE, backfill_policy=SINGLE_RUN)
+    def failing() -> None:
+        raise ValueError
+
+    job = dg.Definitions([failing]).resolve_implicit_global_asset_job_def()
+    job.execute_in_process(instance=instance, tags=range_tags(PASSAGES[3], PASSAGES[4]), raise_on_error=False)
+    assert found(instance) == PASSAGES[3:5]
