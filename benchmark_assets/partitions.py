@@ -6,10 +6,17 @@ understanding task is one partition, not one per sample: Dagster's UI can show t
 samples. When a task is recomputed, stored answers are reused.
 """
 
+import itertools
 import warnings
 from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
 
 import dagster as dg
+from dagster._core.definitions.partitions.context import partition_loading_context
+from dagster._core.definitions.partitions.mapping import UpstreamPartitionsResult
+from dagster._core.definitions.partitions.subset import PartitionsSubset
+from dagster._core.instance import DynamicPartitionsStore
 
 # Multi-dimensional partitions and single-run backfills are beta in Dagster 1.13; tests cover the pinned version.
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
@@ -23,9 +30,43 @@ TASK_GRID = dg.MultiPartitionsDefinition({"model": MODEL, "task": TASK})
 SINGLE_RUN = dg.BackfillPolicy.single_run()
 """A backfill is always a single run, even if it covers all passages of a model."""
 
-BY_PASSAGE = dg.MultiToSingleDimensionPartitionMapping("passage")
-BY_TASK = dg.MultiToSingleDimensionPartitionMapping("task")
-BY_MODEL = dg.MultiToSingleDimensionPartitionMapping("model")
+
+class MultiToSingleDimensionPartitionMapping(dg.MultiToSingleDimensionPartitionMapping):
+    """Dagster's mapping, which lists the cells of a model or task faster.
+
+    Dagster lists the upstream cells of each input before each step of a run. The base class makes an object with checks
+    of each cell: a second for 50,000. The name is that of the base class, as which Dagster describes a mapping to its
+    web server.
+    """
+
+    def get_upstream_mapped_partitions_result_for_partitions(
+        self,
+        downstream_partitions_subset: PartitionsSubset[Any] | None,
+        downstream_partitions_def: dg.PartitionsDefinition[Any] | None,
+        upstream_partitions_def: dg.PartitionsDefinition[Any],
+        current_time: datetime | None = None,
+        dynamic_partitions_store: DynamicPartitionsStore | None = None,
+    ) -> UpstreamPartitionsResult:
+        """The cells upstream of the given partitions, if the upstream asset has cells; else as in the base class."""
+        cells = upstream_partitions_def
+        if not isinstance(cells, dg.MultiPartitionsDefinition) or downstream_partitions_subset is None:
+            return super().get_upstream_mapped_partitions_result_for_partitions(
+                downstream_partitions_subset, downstream_partitions_def, cells, current_time, dynamic_partitions_store
+            )
+        own, name = list(downstream_partitions_subset.get_partition_keys()), self.partition_dimension_name
+        with partition_loading_context(current_time, dynamic_partitions_store):
+            keys = [
+                own if each.name == name else each.partitions_def.get_partition_keys() for each in cells.partitions_defs
+            ]
+        upstream = cells.empty_subset().with_partition_keys(map("|".join, itertools.product(*keys)))
+        return UpstreamPartitionsResult(
+            partitions_subset=upstream, required_but_nonexistent_subset=cells.empty_subset()
+        )
+
+
+BY_PASSAGE = MultiToSingleDimensionPartitionMapping("passage")
+BY_TASK = MultiToSingleDimensionPartitionMapping("task")
+BY_MODEL = MultiToSingleDimensionPartitionMapping("model")
 
 
 def range_tags(first: str, last: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ internals of Dagster 1.13; tests/resources/test_event_storage.py checks that the
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -103,6 +103,7 @@ class BatchingSqliteEventLogStorage(CompactEventLog, SqliteEventLogStorage):
         self.batch_by(batch_size)
         self._engines: dict[str, db.Engine] = {}
         self._migrated: set[tuple[str, str]] = set()
+        self._partitions: dict[str, tuple[tuple[object, ...], Sequence[str]]] = {}
         super().__init__(base_dir, inst_data)
 
     @classmethod
@@ -161,6 +162,16 @@ class BatchingSqliteEventLogStorage(CompactEventLog, SqliteEventLogStorage):
     def has_secondary_index(self, name: str) -> bool:
         """Whether a data migration of the event log has been completed."""
         return self._has("index", name, lambda: super(BatchingSqliteEventLogStorage, self).has_secondary_index(name))
+
+    def get_dynamic_partitions(self, partitions_def_name: str) -> Sequence[str]:
+        """Keys of a partitions definition. They are read again only after a write to the index."""
+        with self.index_connection() as index:
+            raw: Any = index.connection.dbapi_connection
+            others = raw.execute("PRAGMA data_version").fetchone()  # changes with the writes of other connections
+            state = raw, raw.total_changes, others
+        if (known := self._partitions.get(partitions_def_name)) is None or known[0] != state:
+            known = self._partitions[partitions_def_name] = state, super().get_dynamic_partitions(partitions_def_name)
+        return known[1]
 
     def wipe(self) -> None:
         """Delete all events and the shards of all runs."""

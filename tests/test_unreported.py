@@ -38,16 +38,20 @@ def told(instance: dg.DagsterInstance, passage: str, version: str) -> None:
     instance.report_runless_asset_event(event)
 
 
-def found(instance: dg.DagsterInstance, current: pl.DataFrame = CURRENT) -> list[str]:
-    return unreported(instance, ASSET, PASSAGE, current, failures(instance, ASSET, ["passage"]))["passage"].to_list()
+def found(instance: dg.DagsterInstance, current: pl.DataFrame = CURRENT, stale: int = 0) -> list[str]:
+    """Partitions to report again, when the first few are stale."""
+    failed = failures(instance, ASSET, ["passage"])
+    rows = unreported(instance, ASSET, PASSAGE, current[stale:], current[:stale], failed)
+    return rows["passage"].to_list()
 
 
 def test_what_changes_after_a_comparison_is_found(instance: dg.DagsterInstance) -> None:
-    for _ in range(2):
-        assert found(instance) == []
+    for stale in (0, 0, 3):
+        assert found(instance, stale=stale) == []
     told(instance, PASSAGES[7], "another")
     for _ in range(2):
         assert found(instance) == [PASSAGES[7]]
+        assert found(instance, stale=8) == []
     told(instance, PASSAGES[7], f"version of {PASSAGES[7]}")
     assert found(instance) == []
     newer = pl.when(passage=PASSAGES[9]).then(pl.lit("newer")).otherwise("version")

@@ -148,17 +148,20 @@ def unreported(
     asset: dg.AssetKey,
     partitions_def: dg.PartitionsDefinition[Any] | None,
     current: pl.DataFrame,
+    pending: pl.DataFrame,
     failed: pl.DataFrame,
 ) -> pl.DataFrame:
     """Partitions that Dagster does not show as up to date: it has another version, or the last attempt failed.
 
     The versions of many partitions are compared only if they or Dagster's events have changed since a comparison that
-    found no difference. Dagster's storage keeps what was compared.
+    found no difference. Dagster's storage keeps a hash of what was compared.
 
     Parameters
     ----------
     current
         Partitions that are up to date: columns of `KEYS` and `version`.
+    pending
+        Other partitions with rows, in the same form: comparing them, too, makes the hash independent of what is stale.
     failed
         The result of `failures`.
 
@@ -167,20 +170,20 @@ def unreported(
     The columns of `KEYS`, one row per partition of `current` to report again.
     """
     dims = dimensions(partitions_def)
-    again = current.select(KEYS)
-    again = again.join(failed, on=dims, how="semi") if dims else again.clear()
+    stored = pl.concat([current, pending])
     events, cursors = instance.event_log_storage, instance.daemon_cursor_storage
     name, compared = f"variorum: reported versions of {asset.to_user_string()}", ""
-    if len(current) > MANY and again.is_empty() and isinstance(events, CompactEventLog):
-        compared = digest(events.last_materialization(asset), current.select(*KEYS, "version").write_csv())
-        if cursors.get_cursor_values({name}).get(name) == compared:
-            return again
-    records = dagster_records(instance, asset, partitions_def, current)
-    same = current.join(records, left_on=[*KEYS, "version"], right_on=[*KEYS, "reported_version"], how="semi")
-    again = current.join(same.join(again, on=KEYS, how="anti"), on=KEYS, how="anti").select(KEYS)
-    if compared and again.is_empty():
-        cursors.set_cursor_values({name: compared})
-    return again
+    if len(stored) > MANY and isinstance(events, CompactEventLog):
+        compared = digest(events.last_materialization(asset), len(stored), stored.hash_rows().sum())
+    if compared and cursors.get_cursor_values({name}).get(name) == compared:
+        different = stored.clear()
+    else:
+        records = dagster_records(instance, asset, partitions_def, stored).rename({"reported_version": "version"})
+        different = stored.join(records, on=[*KEYS, "version"], how="anti")
+        if compared and different.is_empty():
+            cursors.set_cursor_values({name: compared})
+    again = [different, current.join(failed, on=dims, how="semi")] if dims else [different]
+    return current.join(pl.concat(again), on=KEYS, how="semi").select(KEYS)
 
 
 def failures(instance: dg.DagsterInstance, asset: dg.AssetKey, dims: Sequence[str]) -> pl.DataFrame:

@@ -40,12 +40,14 @@ class Standing(NamedTuple):
       the stored rows, null if there are none).
     - `current`: partitions that are up to date, with `version` and `row_count`.
     - `obsolete`: partitions that have rows, but no longer apply or lost an input.
+    - `pending`: the stale and obsolete partitions that have rows, with the `version` of these rows.
     - `inputs`: upstream assets with their versions.
     """
 
     stale: pl.DataFrame
     current: pl.DataFrame
     obsolete: pl.DataFrame
+    pending: pl.DataFrame
     inputs: list[Input]
 
 
@@ -89,7 +91,8 @@ def assess(
         # No partition applies and none is stored, so the inputs do not matter.
         empty, text = partitions.clear().select(KEYS), pl.lit(None, pl.String)
         stale = empty.with_columns(fingerprint=text, made_from=text, before=text)
-        return Standing(stale, empty.with_columns(version=text, row_count=pl.lit(None, pl.Int32)), empty, [])
+        none = empty.with_columns(version=text)
+        return Standing(stale, none.with_columns(row_count=pl.lit(None, pl.Int32)), empty, none, [])
     named = partitions if keys is None else keys
     inputs = [_input(warehouse, key, upstream[key], dims, partial, instance, named, near) for key in sorted(upstream)]
     code = definition.code_versions_by_key[definition.key] or ""
@@ -99,10 +102,13 @@ def assess(
     is_current = pl.when(pl.col("fingerprint").is_null()).then(pl.col("before").is_not_null()).otherwise(same)
     is_current = is_current.fill_null(False)
     stale = ready.filter(~is_current & pl.col("fingerprint").is_not_null())
+    obsolete = partitions.join(stored, on=KEYS, how="semi").join(ready, on=KEYS, how="anti")
+    pending = pl.concat([stale.select(KEYS), obsolete.select(KEYS)]).join(stored, on=KEYS)
     return Standing(
         _with_origins(stale, inputs, code).select(*KEYS, "fingerprint", "made_from", "before"),
         ready.filter(is_current).select(*KEYS, "version", "row_count"),
-        partitions.join(stored, on=KEYS, how="semi").join(ready, on=KEYS, how="anti"),
+        obsolete,
+        pending.select(*KEYS, "version"),
         inputs,
     )
 

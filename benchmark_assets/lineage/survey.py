@@ -66,7 +66,8 @@ class Survey:
         of = shards.members(warehouse, self._partitions["passage"])
         name, partitions_def = self._asset.key, self._asset.partitions_def
         failed = failures(self._instance, name, dimensions(partitions_def))
-        current = [self._partitions.select(*KEYS, version=pl.lit("")).clear()]
+        none = self._partitions.select(*KEYS, version=pl.lit("")).clear()
+        current, pending = [none], [none]
         due, to_compute = [self.due], [self._partitions.select(KEYS).clear()]
         for piece in shards.pieces(self._partitions, of):
             with warehouse.consistently():
@@ -74,9 +75,10 @@ class Survey:
                     self._asset, upstream, warehouse, piece.partitions, settings, partial, keys=piece.keys
                 )
             current.append(_current(standing, of))
+            pending += [] if len(of) else [standing.pending]
             due += _due(standing, of, failed)
             to_compute.append(standing.stale.select(KEYS))
-        again = unreported(self._instance, name, partitions_def, pl.concat(current), failed)
+        again = unreported(self._instance, name, partitions_def, pl.concat(current), pl.concat(pending), failed)
         due.append(again.with_columns(reason=pl.lit("stored, but not reported")))
         self.due, stale = pl.concat(due), pl.concat(to_compute)
         self.estimate = cost(stale) if len(stale) else None
