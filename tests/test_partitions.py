@@ -4,10 +4,12 @@ import re
 
 import dagster as dg
 import pytest
+from dagster._core.definitions.partitions.context import partition_loading_context
+from dagster._serdes import deserialize_value, serialize_value
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.partitions import GRID, MODEL, PASSAGE, dimensions
+from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, BY_TASK, GRID, MODEL, PASSAGE, TASK, TASK_GRID, dimensions
 from resources.errors import BadInput, beginning
 from resources.keys import check_key
 
@@ -60,3 +62,36 @@ def test_dimensions_are_in_the_order_of_the_parts_of_a_key(
     assert dimensions(definition) == names
     if len(names) > 1:
         assert str(dg.MultiPartitionKey({name: name for name in reversed(names)})) == "|".join(names)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "upstream", "downstream"),
+    [
+        (BY_MODEL, GRID, MODEL),
+        (BY_MODEL, TASK_GRID, MODEL),
+        (BY_PASSAGE, GRID, PASSAGE),
+        (BY_TASK, TASK_GRID, TASK),
+        (BY_MODEL, MODEL, GRID),
+        (BY_PASSAGE, PASSAGE, GRID),
+    ],
+)
+@pytest.mark.parametrize("count", [0, 1, 2])
+@pytest.mark.filterwarnings("ignore::dagster.BetaWarning")
+def test_cells_are_mapped_as_dagster_maps_them(
+    mapping: dg.MultiToSingleDimensionPartitionMapping,
+    upstream: dg.PartitionsDefinition[str],
+    downstream: dg.PartitionsDefinition[str],
+    count: int,
+) -> None:
+    own = dg.MultiToSingleDimensionPartitionMapping(mapping.partition_dimension_name)
+    assert deserialize_value(serialize_value(mapping)) == own
+    instance = dg.DagsterInstance.ephemeral()
+    for name in ("model", "passage", "task"):
+        instance.add_dynamic_partitions(name, [f"{name}/{number}" for number in range(3)])
+    with partition_loading_context(None, instance):
+        subset = downstream.empty_subset().with_partition_keys(downstream.get_partition_keys()[:count])
+        expected, found = (
+            each.get_upstream_mapped_partitions_result_for_partitions(subset, downstream, upstream)
+            for each in (own, mapping)
+        )
+    assert found == expected
