@@ -17,9 +17,9 @@ from resources.digest import digest
 from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse
 
-LIMIT = 20_000
-"""Number of passages above which a corpus is divided: with five models, it has the 100,000 partitions per asset that
-Dagster's documentation gives as the limit."""
+LIMIT = 5_000
+"""Number of passages above which a corpus is divided. With ten models, this is half of the 100,000 partitions per asset
+that Dagster's documentation gives as the limit, and the pages of a grid open within three seconds."""
 
 SIZE = 1_000
 """Maximum number of passages in a shard."""
