@@ -1,18 +1,26 @@
 """A worker on another machine, whose network is cut while it asks: nothing that is stored is lost or paid for twice."""
 
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from resources import leases
+from resources.home import PROJECT
 from resources.postgres_warehouse import PostgresWarehouse
 from tests import postgres
 from tests.automation.dagster_ui import until
 from tests.automation.group import running
-from tests.automation.machines import HERE, cabled_server, cut, forwarded, other_machine
+from tests.automation.machines import HERE, CabledServer, cabled_server, cut, forwarded, other_machine
 from tests.processes import VARIORUM
 from tests.provider.server import Server
+from tests.resources.test_leases import HOLD
 from tests.support import PASSAGES, write_corpus, write_registry
 
 MODELS = ("alpha", "beta", "gamma", "delta")
@@ -28,9 +36,16 @@ def machine() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def database(machine: list[str]) -> Iterator[str]:
-    """URL of a database whose server both machines reach by the cable."""
-    with cabled_server() as server, postgres.empty_database(server.url) as own:
+def cabled(machine: list[str]) -> Iterator[CabledServer]:
+    """A server that both machines reach by the cable."""
+    with cabled_server() as server:
+        yield server
+
+
+@pytest.fixture
+def database(cabled: CabledServer) -> Iterator[str]:
+    """URL of a database on that server."""
+    with postgres.empty_database(cabled.url) as own:
         yield own
 
 
@@ -59,3 +74,31 @@ def test_a_cut_network_loses_and_repeats_nothing_that_is_stored(
             warehouse = PostgresWarehouse(url=database, home=str(folder / "server"), vectors=vectors)
             assert len(warehouse.read("model_output")) == len(asked)
             assert "up to date" in group.variorum("stale")
+
+
+def test_a_lease_is_renewed_soon_after_a_cut_during_which_the_server_was_killed(
+    machine: list[str], cabled: CabledServer, database: str
+) -> None:
+    """The process waits for a reply to its renewal, and never learns that the server has forgotten the connection."""
+    command = [*machine, sys.executable, "-c", HOLD, database]
+    with (
+        subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process,
+        ThreadPoolExecutor(1) as pool,
+        psycopg.connect(database) as connection,
+    ):
+        try:
+            assert process.stdout
+            name = process.stdout.readline().strip()
+            connection.execute("LOCK TABLE work.lease IN EXCLUSIVE MODE")
+            time.sleep(leases.RENEWED + 1)  # the renewal waits
+            network = pool.submit(cut, 120)
+            time.sleep(1)
+            connection.close()
+            cabled.kill()
+            cabled.control("start")
+            network.result()
+            assert not leases.is_alive(database, name)
+            time.sleep(25)
+            assert leases.is_alive(database, name)
+        finally:
+            process.kill()
