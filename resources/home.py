@@ -7,6 +7,14 @@ from resources.errors import BadInput
 
 PROJECT = Path(__file__).resolve().parents[1]
 
+LINK = {
+    "connect_timeout": "10", "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "4",
+    "tcp_user_timeout": "30000",
+}  # fmt: skip
+"""Parameters of a connection to PostgreSQL that the URL need not give. A client notices within half a minute that it is
+cut off. The system itself would notice minutes late that the network is back, because it sends again at ever longer
+intervals, and would wait hours for a reply that the server has given up sending."""
+
 RESTORING = ".restoring"
 """Subfolder of a home into which a backup is copied when it is restored. The subfolder has a file `ready` once the copy
 is complete."""

@@ -14,6 +14,9 @@ from typing import NamedTuple
 from uuid import uuid4
 
 import psycopg
+from psycopg.conninfo import make_conninfo
+
+from resources.home import LINK
 
 logger = logging.getLogger("variorum.leases")
 
@@ -104,4 +107,4 @@ def _keep(url: str, name: str, ended: Event) -> None:
 
 def _connected(url: str) -> psycopg.Connection:
     """A connection for one transaction. It is not kept: a network that was cut would leave it hanging."""
-    return psycopg.connect(url, connect_timeout=RENEWED)
+    return psycopg.connect(make_conninfo(url, **LINK))

@@ -26,6 +26,7 @@ from dagster_postgres import event_log as base
 from dagster_postgres.utils import create_pg_connection, pg_alembic_config, retry_pg_connection_fn
 
 from resources.event_log import BATCHED, CompactEventLog, forget_events
+from resources.home import LINK
 from resources.packing import PackedString
 from resources.run_storage import ForgettingRunStorage
 
@@ -223,8 +224,9 @@ def prepared(url: str) -> str:
 
 
 def _with_driver(url: str) -> db.URL:
-    """The URL with psycopg2, which dagster-postgres needs and SQLAlchemy does not choose by itself."""
-    return db.make_url(url).set(drivername="postgresql+psycopg2")
+    """The URL with psycopg2, which dagster-postgres needs and SQLAlchemy does not choose by itself, and with LINK."""
+    address = db.make_url(url).set(drivername="postgresql+psycopg2")
+    return address.update_query_dict({name: value for name, value in LINK.items() if name not in address.query})
 
 
 def _address(url: str) -> str:

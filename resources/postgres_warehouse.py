@@ -27,6 +27,7 @@ import polars as pl
 from resources import catalogue, migration
 from resources.duckdb_warehouse import DuckDBSchema
 from resources.errors import BadInput
+from resources.home import LINK
 from resources.identity import Mark
 from resources.vector_files import VectorFiles
 from resources.warehouse import STATES, UNWRITTEN, Replacement, Result, Warehouse, check
@@ -76,11 +77,6 @@ SETTINGS = (
     # A connection whose client is cut off gives its locks back within half a minute.
     "SET tcp_keepalives_idle = 10", "SET tcp_keepalives_interval = 5", "SET tcp_keepalives_count = 4",
 )  # fmt: skip
-LINK = {
-    "connect_timeout": "10", "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "4",
-    "tcp_user_timeout": "30000",
-}  # fmt: skip
-"""Parameters of a connection that the URL need not give. A client notices within half a minute that it is cut off."""
 
 _CONFLICT = ("40001", "40P01")
 _LOST = ("08", "57P")

@@ -269,9 +269,12 @@ def _write(path: Path, content: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(content, ensure_ascii=False, indent=2), encoding="utf-8")
 
 
-def write_registry(path: Path, url: str, *models: str) -> None:
-    """Write a registry of these models, all at one endpoint, at a dollar for a million tokens; a passage a request."""
-    settings = {"endpoint": "local", "price": {"input": 1, "output": 1}, "batch_tokens": 1}
+def write_registry(path: Path, url: str, *models: str, **more: object) -> None:
+    """Write a registry of these models, all at one endpoint, at a dollar for a million tokens; a passage a request.
+
+    `more` are further settings of each model.
+    """
+    settings = {"endpoint": "local", "price": {"input": 1, "output": 1}, "batch_tokens": 1} | more
     registry = {
         "endpoints": {"local": {"url": url}},
         "models": {name: settings | {"id": name} for name in models},

@@ -20,6 +20,7 @@ from dagster._core.workspace.context import BaseWorkspaceRequestContext, Workspa
 from dagster._core.workspace.load_target import WorkspaceFileTarget
 
 from benchmark_assets.automation.due import Scope, due, stretches
+from benchmark_assets.automation.queues import PART_TAG
 from benchmark_assets.automation.settling import reasons, settle_the_dead
 from benchmark_assets.lineage.events import unsound
 from benchmark_assets.partitions import dimensions
@@ -30,9 +31,6 @@ logger = logging.getLogger("variorum.planning")
 
 PART = "part"
 """Name of the job that carries out a part."""
-
-PART_TAG = "variorum/part"
-"""Tag of a part's runs. It is the same for all attempts, and for all planners, so that no part runs twice at once."""
 
 ATTEMPTS = 3
 """Maximum number of runs of a part in one update. A part runs again if its worker has ended, or if its inputs changed

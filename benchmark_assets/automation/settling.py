@@ -13,13 +13,15 @@ from resources.processes import PROCESS, is_dead
 
 logger = logging.getLogger("variorum.runs")
 
+EXECUTING = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
+"""Statuses of runs that a process has begun to execute."""
+
 CHECKED = DagsterAssetCheckFailedError.__name__
 
 
 def settle_the_dead(instance: dg.DagsterInstance) -> None:
     """Report unfinished runs as failed if their process has ended, because of a kill or a reboot."""
-    unfinished = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
-    for run in instance.get_runs(dg.RunsFilter(statuses=unfinished)):
+    for run in instance.get_runs(dg.RunsFilter(statuses=EXECUTING)):
         if PROCESS in run.tags and is_dead(run.tags[PROCESS], run.run_id):
             instance.report_run_failed(
                 run, f"The run's process ended before the run was finished ({run.tags[PROCESS]})."

