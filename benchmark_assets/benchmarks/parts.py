@@ -42,15 +42,18 @@ def place(warehouse: Warehouse, recipe: ReadRecipe) -> Path:
     return warehouse.folder / FOLDER / recipe.recipe.name / str(recipe.recipe.version)
 
 
-def parts(recipe: ReadRecipe) -> list[Part]:
-    """The corpora and tasks of a recipe."""
+def parts(recipe: ReadRecipe, left_out: Collection[str] = ()) -> list[Part]:
+    """The corpora and tasks of a recipe, except tasks whose source is left out."""
     found = []
     for corpus in recipe.recipe.corpora:
         description = recipe.corpora[corpus.description]
-        content = json.dumps(description.model_dump(mode="json")).replace(str(recipe.folder.resolve()), "")
+        settings = json.dumps(description.model_dump(mode="json"), ensure_ascii=False)
+        content = settings.replace(str(recipe.folder.resolve()), "")  # paths in it are absolute
         sources = [repr(recipe.downloads[name]) for name in (*corpus.sources, *sorted(corpus.optional.values()))]
         found.append(Part("corpus", description.name, corpus.description, digest(content, *sources)))
     for task in recipe.recipe.tasks:
+        if task.source in left_out:
+            continue
         task_description = recipe.tasks[task.description]
         content = digest(task_description, task.root, recipe.downloads[task.source])
         found.append(Part("task", task_description.task, task.description, content))
@@ -183,8 +186,9 @@ def import_published(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> 
 def record(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> None:
     """Write the row of an added benchmark, after all its parts are imported."""
     about, folder = recipe.recipe, place(warehouse, recipe)
-    names = {kind: [part.name for part in parts(recipe) if part.kind == kind] for kind in ("corpus", "task")}
-    brought = {f"{part.kind} {part.name}": part.digest for part in parts(recipe)}
+    stored = parts(recipe, stock.left_out)
+    names = {kind: [part.name for part in stored if part.kind == kind] for kind in ("corpus", "task")}
+    brought = {f"{part.kind} {part.name}": part.digest for part in stored}
     row = pl.DataFrame(
         {
             "benchmark": [about.name], "version": [about.version], "recipe_hash": [recipe.content],
@@ -260,13 +264,15 @@ def _provenance(folder: Path, recipe: ReadRecipe, outputs: PublishedOutputs) -> 
     )  # fmt: skip
 
 
-def sizes(warehouse: Warehouse, recipe: ReadRecipe) -> Iterator[str]:
+def sizes(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> Iterator[str]:
     """A line for each corpus and task: its size, and how the size differs from the recipe's."""
     for corpus in recipe.recipe.corpora:
         name = recipe.corpora[corpus.description].name
         count = len(warehouse.read("source_text", pl.DataFrame({"corpus": [name]}), ["passage"]))
         yield _size(f"corpus {name}", count, corpus.passages, "passages")
     for task in recipe.recipe.tasks:
+        if task.source in stock.left_out:
+            continue
         code = recipe.tasks[task.description].task
         count = len(warehouse.read("task_sample", pl.DataFrame({"task": [code], "split": ["test"]}), ["task"]))
         yield _size(f"task {code}", count, task.samples, "samples")

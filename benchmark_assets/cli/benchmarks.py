@@ -8,6 +8,7 @@ import polars as pl
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.benchmarks import fetching, parts
+from benchmark_assets.benchmarks.costs import likely_costs
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.parts import Part
 from benchmark_assets.benchmarks.recipe import ReadRecipe, find, read, shipped
@@ -21,13 +22,16 @@ from resources.warehouse import Warehouse
 
 @click.command(name="benchmarks")
 def list_benchmarks() -> None:
-    """List the benchmarks that can be added: languages, sizes, licences, and what they need."""
-    warehouse = Deployment().warehouse
-    added = dict(warehouse.read("benchmark", columns=["benchmark", "version"]).sort("version").iter_rows())
+    """List the benchmarks that can be added: languages, sizes, licences, costs, and what they need."""
+    home = Deployment()
+    added = dict(home.warehouse.read("benchmark", columns=["benchmark", "version"]).sort("version").iter_rows())
+    registry = home.provider.registry()
     recipes = [read(folder) for folder in shipped().values()]
     click.echo(plain(pl.DataFrame([_overview(recipe, added.get(recipe.recipe.name)) for recipe in recipes])))
     for recipe in recipes:
         click.echo(f"\n{recipe.recipe.name}: {recipe.recipe.title}")
+        for name, (tokens, dollars) in likely_costs(registry, recipe).items():
+            click.echo(f"  {name} translates about {tokens:,} tokens into as many, for about {dollars:.2f} dollars")
         for need in recipe.recipe.needs:
             click.echo(f"  needs {need.what}, because {need.why}. {need.how}")
     click.echo("\nadd one with `variorum add NAME`")
@@ -74,11 +78,12 @@ def add(benchmark: str, accept: bool, base: str) -> None:
     click.echo(f"\n{stock.files} files, {stock.bytes / 1e6:.1f} MB, as the recipe names them")
     for name, reason in stock.left_out.items():
         click.echo(f"left out, {name}: {reason}")
+    wanted = [part for part in wanted if part in parts.parts(recipe, stock.left_out)]
     families = {name: judge.family for name, judge in registry.judges.items()}
     parts.import_parts(home.warehouse, recipe, wanted, stock, families)
     _compute(home, recipe, wanted, stock)
     parts.record(home.warehouse, recipe, stock)
-    for line in parts.sizes(home.warehouse, recipe):
+    for line in parts.sizes(home.warehouse, recipe, stock):
         click.echo(line)
     show_results(home.warehouse, recipe.recipe.name)
     _say_cost(home, recipe)
@@ -117,23 +122,16 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
 
 
 def _say_cost(home: Deployment, recipe: ReadRecipe) -> None:
-    """Print what the registry's models would cost on the corpora of a benchmark."""
+    """Print what the registry's models would cost on the corpora of a benchmark. Nothing is asked."""
     names = [corpus.name for corpus in recipe.corpora.values()]
+    columns = ["passage", "text"]
+    rows = home.warehouse.read("source_text", pl.DataFrame({"corpus": names}, {"corpus": pl.String}), columns)
+    selection = home.warehouse.read("selection", rows.select("passage"), ["passage", "selected"]).filter("selected")
+    sources = dict(rows.join(selection, on="passage", how="semi").iter_rows())
     for model in home.provider.registry().models:
-        estimate = cost(home, model, names)
-        if estimate:
-            click.echo(f"\n`variorum evaluate {model} --on {recipe.recipe.name}` asks {estimate}")
-
-
-def cost(home: Deployment, model: str, corpora: Sequence[str]) -> str:
-    """Calls and cost of translating the selected passages of corpora; '' if the model is not asked about any."""
-    rows = home.warehouse.read(
-        "source_text", pl.DataFrame({"corpus": corpora}, {"corpus": pl.String}), ["passage", "text"]
-    )
-    chosen = home.warehouse.read("selection", rows.select("passage"), ["passage", "selected"]).filter("selected")
-    sources = dict(rows.join(chosen, on="passage", how="semi").iter_rows())
-    estimate = home.systems.estimate(model, sources)
-    return str(estimate) if estimate and estimate.calls else ""
+        estimate = home.systems.estimate(model, sources)
+        if estimate and estimate.calls:
+            click.echo(f"\n`variorum evaluate {model} --on {recipe.recipe.name}`: {estimate}")
 
 
 COMMANDS = [list_benchmarks, add]

@@ -1,7 +1,6 @@
 """Recipes for tests: a small one over the tiny corpus, and the shipped ones cut to a few passages of real files."""
 
 import json
-import re
 import shutil
 from collections.abc import Mapping
 from hashlib import sha256
@@ -17,7 +16,13 @@ from tests.support import TRANSLATIONS, write_corpus
 
 COMMIT = "c0ffee" + "0" * 34
 KEPT = 3
-"""Chapters and poems, documents or samples that a cut recipe keeps of each file."""
+"""Number of chapters or poems that a cut recipe keeps of each file."""
+
+LINES = 40
+"""Number of samples that a cut recipe keeps of each file, at least."""
+
+SUTTAS = {"an10.13", "an10.15", "an10.17"}
+"""Documents that a cut recipe keeps."""
 
 
 def digests(folder: Path, names: list[str]) -> str:
@@ -72,27 +77,35 @@ def cut(name: str, folder: Path, mirror: Mirror) -> Path:
     """Write a shipped recipe that pins the first few passages of each file, and let the mirror serve these files."""
     shutil.copytree(SHIPPED / name, folder)
     recipe = read(folder)
-    for source in recipe.recipe.sources.values():
-        start = f"/{source.repository}/{source.commit}/"
-        lines = []
-        for path in (
-            re.findall(r"(?m)^[0-9a-f]{64}  (.+)$", (folder / source.files).read_text()) if source.files else []
-        ):
-            body = mirror.body(start + path)
-            if body is not None:
-                mirror.spoiled[start + path] = _cut(path, body)
-                lines.append(f"{sha256(mirror.spoiled[start + path]).hexdigest()}  {path}\n")
-        if source.files:
-            (folder / source.files).write_text("".join(lines))
+    for source_name, source in recipe.recipe.sources.items():
+        start, lines = f"/{source.repository}/{source.commit}/", []
+        for path in recipe.downloads[source_name].files:
+            body = _cut(path, mirror.body(start + path) or b"")
+            if body:
+                mirror.spoiled[start + path] = body
+                lines.append(f"{sha256(body).hexdigest()}  {path}\n")
+        (folder / source.files).write_text("".join(lines))
     for description in recipe.corpora:
         change(folder / description, {"sensitivity": {"passages": 0}})
     return folder
 
 
 def _cut(path: str, body: bytes) -> bytes:
-    if path.endswith(".xml"):
+    """The first passages of a file; empty if the cut recipe does without the file."""
+    name = path.rpartition("/")[2]
+    if name.endswith(".xml"):
         return _first_chapters(body)
-    return b"\n".join(body.splitlines()[:40]) + b"\n" if path.endswith(".jsonl") else body
+    if name.endswith(".jsonl"):
+        lines = body.splitlines()  # sorted by class, so that the first ones would be of one class
+        return b"\n".join(lines[:: max(len(lines) // LINES, 1)]) + b"\n"
+    if name.endswith(".csv"):
+        header, *rows = body.splitlines()
+        return b"\n".join([header, *(row for row in rows if row.partition(b":")[0].decode() in SUTTAS)]) + b"\n"
+    if "/translations/" in path:
+        content = json.loads(body)
+        texts = {key: text for key, text in content["translations"].items() if key.partition(":")[0] in SUTTAS}
+        return json.dumps(content | {"translations": texts}).encode()
+    return body if name.partition("_")[0] in SUTTAS else b""
 
 
 def _first_chapters(body: bytes) -> bytes:
