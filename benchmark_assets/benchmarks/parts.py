@@ -21,6 +21,7 @@ from resources import home, whole_files
 from resources.digest import digest
 from resources.downloads import manifest
 from resources.errors import BadInput, raise_all
+from resources.frozen import Frozen
 from resources.warehouse import Replacement, Warehouse
 
 FOLDER = "added"
@@ -47,17 +48,23 @@ def parts(recipe: ReadRecipe, left_out: Collection[str] = ()) -> list[Part]:
     found = []
     for corpus in recipe.recipe.corpora:
         description = recipe.corpora[corpus.description]
-        settings = json.dumps(description.model_dump(mode="json"), ensure_ascii=False)
-        content = settings.replace(str(recipe.folder.resolve()), "")  # paths in it are absolute
-        sources = [repr(recipe.downloads[name]) for name in (*corpus.sources, *sorted(corpus.optional.values()))]
+        content = _declared(description).replace(str(recipe.folder.resolve()), "")  # its paths are absolute
+        names = (*corpus.sources, *sorted(corpus.optional.values()))
+        sources = [_declared(recipe.downloads[name]) for name in names]
         found.append(Part("corpus", description.name, corpus.description, digest(content, *sources)))
     for task in recipe.recipe.tasks:
         if task.source in left_out:
             continue
         task_description = recipe.tasks[task.description]
-        content = digest(task_description, task.root, recipe.downloads[task.source])
+        content = digest(_declared(task_description), task.root, _declared(recipe.downloads[task.source]))
         found.append(Part("task", task_description.task, task.description, content))
     return found
+
+
+def _declared(content: Frozen) -> str:
+    """What a declaration states. Keys with default values are left out, so that a key of a later program changes
+    nothing."""
+    return json.dumps(content.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
 
 
 def present(warehouse: Warehouse) -> dict[tuple[str, str], Path]:

@@ -181,3 +181,46 @@ def check(warehouse: Warehouse) -> None:
     systems = warehouse.read("published_output")
     assert len(board.join(systems, left_on=["system", "corpus"], right_on=["model", "corpus"])) == len(systems)
     assert set(row["tasks"]) == set(warehouse.read("understanding_board")["task"].drop_nulls()) - {""}
+
+
+OUTPUTS = [
+    {"source": "texts", "file": "outputs.json", "model": "maker/one", "corpus": "tiny", "absent": ["doc9:1"]},
+]  # fmt: skip
+
+
+def with_outputs(recipe: Path, folder: Path, **changes: str) -> Path:
+    """The recipe with published outputs for all passages, and for one that the corpus lacks."""
+    texts = {passage: f"The text of {passage}." for passage in ("doc1:1", "doc1:2", "doc2:1", "doc9:1")}
+    (folder / "outputs.json").write_text(json.dumps({"metadata": {"model": "one"}, "translations": texts}))
+    return write_recipe(recipe, folder, outputs=[OUTPUTS[0] | changes])
+
+
+def test_published_systems_are_on_the_table_with_their_origin(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    with_outputs(recipe, tmp_path / "published")
+    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url).stdout
+    assert "maker/one (published)" in said
+    (row,) = opened(tmp_path / "home").read("published_output").rows(named=True)
+    assert (row["model"], row["benchmark"], row["commit"], row["licence"]) == ("maker/one", "small", COMMIT, "CC0-1.0")
+    assert row["sha256"] == sha256((tmp_path / "published" / "outputs.json").read_bytes()).hexdigest()
+    assert len(opened(tmp_path / "home").read("model_output")) == 3
+
+    lines = [{"passage_id": name, "translation": "Mine."} for name in ("doc1:1", "doc1:2", "doc2:1")]
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    here(tmp_path / "home", "import", "outputs", str(tmp_path / "mine.jsonl"), "--corpus", "tiny")
+    beside = here(tmp_path / "home", "evaluate", "mine", "--on", "small").stdout
+    assert "maker/one (published)" in beside
+    assert " mine " in beside
+
+
+def test_a_published_system_does_not_take_the_name_of_a_registered_model(
+    tmp_path: Path, mirror: Mirror, recipe: Path
+) -> None:
+    with_outputs(recipe, tmp_path / "published", model="erring")
+    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, code=1).stderr
+    assert "erring: is the name of a model in the registry" in said
+    assert not mirror.asked
+
+
+def test_a_model_is_evaluated_only_on_an_added_benchmark(tmp_path: Path) -> None:
+    said = here(tmp_path / "home", "evaluate", "erring", "--on", "livy", code=1).stderr
+    assert "livy: was not added to this warehouse; run `variorum add livy`" in said
