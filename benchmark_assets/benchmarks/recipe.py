@@ -213,9 +213,12 @@ def read(folder: Path) -> ReadRecipe:
 
 
 def _files(folder: Path, faults: list[BadInput]) -> Iterator[str]:
-    """Paths of a recipe's files, relative to its folder. Each file that is no declaration is a fault."""
+    """Paths of a recipe's files, relative to its folder, without hidden ones. Other files than declarations are
+    faults."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
+        if any(part.startswith(".") for part in name.parts):
+            continue
         if path.is_symlink():
             faults.append(BadInput(path, "", "is a link, which may lead out of the folder", "replace it by the file"))
         elif path.is_file() and path.suffix not in DECLARATIONS:

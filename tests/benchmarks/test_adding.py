@@ -113,6 +113,14 @@ def test_without_consent_a_required_source_stops_before_anything_is_fetched(
     assert not mirror.asked
 
 
+def test_a_recipe_that_asks_judges_needs_consent(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    change(recipe / "tiny.yaml", {"rubric": {"judges": ["brisk"]}})
+    done = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, code=1)
+    assert "corpus tiny asks models of your registry, within its budget: brisk; needs --accept" in done.stdout
+    assert "needs your consent to calls by the corpus tiny" in done.stderr
+    assert not mirror.asked
+
+
 def test_a_new_version_keeps_what_the_old_one_brought(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
     here(tmp_path / "home", "add", str(recipe), "--base", mirror.url)
     before = opened(tmp_path / "home").read("leaderboard")

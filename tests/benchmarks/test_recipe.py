@@ -26,6 +26,9 @@ def test_every_shipped_recipe_is_valid_and_explained(name: str) -> None:
 
 def test_a_recipe_changes_its_hash_with_any_of_its_files(recipe: Path) -> None:
     before = read(recipe).content
+    (recipe / ".git").mkdir()
+    (recipe / ".git" / "index").write_bytes(b"\x00")
+    assert read(recipe).content == before
     (recipe / "README.md").write_text("What it is.")
     assert before != read(recipe).content != ""
 
