@@ -45,6 +45,7 @@ def _overview(recipe: ReadRecipe, version: int | None) -> dict[str, str]:
     )
     licences = {text.licence for c in recipe.corpora.values() for text in (c.source, *c.references.values())}
     licences |= {task.licence for task in recipe.tasks.values()}
+    licences |= {download.licence for download in recipe.downloads.values()} - {""}
     consent = [name for name, source in about.sources.items() if source.consent]
     return {
         "benchmark": about.name, "languages": ", ".join(recipe.languages),
