@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 ENDINGS = (".py", ".md", ".yaml", ".js", ".html")
-FOLDERS = ("benchmark_assets", "resources", "warehouse/schema", "warehouse/tasks", "docs", "tests")
+FOLDERS = ("benchmark_assets", "resources", "warehouse/schema", "warehouse/benchmarks", "docs", "tests")
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 
 DATA = (

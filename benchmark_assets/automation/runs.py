@@ -6,7 +6,7 @@ messages before and after an update. Not here: which partitions are stale (autom
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -99,10 +99,13 @@ def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: s
         raise failure
 
 
-def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models: str) -> None:
+def evaluate(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, *models: str, on: Collection[str] | None = None
+) -> None:
     """Materialize the stale partitions of models, from outputs to result tables.
 
-    Includes all corpora that the models translate, and all tasks that they answer.
+    Includes all corpora that the models translate, and all tasks that they answer. If `on` is given, only the corpora
+    and tasks that it names are included.
 
     Raises
     ------
@@ -123,7 +126,8 @@ def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models:
     corpora = {passage.partition("/")[0] for passage in covered}
     answered = set(warehouse.read("answer", keys, ["task"])["task"])
     answered |= answers.covered(warehouse, systems, models, instance.get_dynamic_partitions("task"))
-    update(definitions, instance, Scope(models, corpora | answered), probe=True)
+    covering = corpora | answered
+    update(definitions, instance, Scope(models, covering if on is None else covering & set(on)), probe=True)
 
 
 def update(

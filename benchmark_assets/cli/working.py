@@ -12,6 +12,8 @@ from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.audit.readings import overview
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.jobs import PLANNERS
+from benchmark_assets.benchmarks import parts
+from benchmark_assets.cli.benchmarks import show_results
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.reporting.leaderboard import readable
@@ -52,9 +54,15 @@ def demo() -> None:
 
 @click.command()
 @click.argument("models", nargs=-1, required=True)
-def evaluate(models: tuple[str, ...]) -> None:
+@click.option("--on", "benchmark", help="Name of an added benchmark; only its corpora and tasks are included.")
+def evaluate(models: tuple[str, ...], benchmark: str | None) -> None:
     """Materialize stale partitions of MODELS, from outputs to leaderboard, and print their results."""
     home = Deployment()
+    if benchmark is not None:
+        added = parts.added(home.warehouse, benchmark)
+        runs.evaluate(home.definitions, home.instance, *models, on=[*added.corpora, *added.tasks])
+        show_results(home.warehouse, benchmark)
+        return
     runs.evaluate(home.definitions, home.instance, *models)
     board = home.warehouse.read("leaderboard")
     corpora = board.filter(board["system"].is_in(models))["corpus"]

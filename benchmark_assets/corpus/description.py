@@ -204,6 +204,8 @@ class Description(Frozen):
     - `addressing`: whether outputs that address the judges or praise themselves (metrics.addressing) are judged, or
       withheld from all judges. Withheld outputs have no verdicts.
     - `corrections`: file of manually aligned segments (corpus.corrections).
+    - `only`: table of passages (.csv with the column `passage_id`); other passages of the files are not read. Not for
+      corpora with continuous translations, because alignment needs whole documents.
     - `ignore`: keys of JSON lines and columns of tables that are not read. Other unknown keys and columns are faults.
     - `downloads`: texts that `variorum download` fetches into `root`.
 
@@ -232,6 +234,7 @@ class Description(Frozen):
     chunks: Chunks = Chunks()
     addressing: Literal["judge", "withhold"] = "judge"
     corrections: Path | None = None
+    only: Path | None = None
     ignore: tuple[str, ...] = ()
     downloads: tuple[Download, ...] = ()
     segment: str | int = ""
@@ -299,7 +302,10 @@ def examine(path: Path) -> tuple[Description | None, list[BadInput]]:
     literary = description.literary
     if literary.glossary:
         literary = literary.model_copy(update={"glossary": _absolute(literary.glossary, path)})
-    update = {"root": root, "references": references, "corrections": corrections, "literary": literary}
+    only = _absolute(description.only, path) if description.only else None
+    update = {
+        "root": root, "references": references, "corrections": corrections, "only": only, "literary": literary
+    }  # fmt: skip
     return description.model_copy(update=update), faults
 
 
@@ -323,6 +329,9 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
             check_key(name, "corpus or translator", path)
         yield from faults
     yield from _file_faults(path, description)
+    if description.only and description.continuous:
+        remedy = "drop it, or give only references in the corpus's layout"
+        yield BadInput(path, "only", "is not for corpora with continuous translations", remedy)
     required, count = description.filters.references if description.filters else None, len(description.references)
     if required is not None and required > count:
         yield BadInput(path, "filters.references", f"requires {required} references, but there are {count}", "lower it")

@@ -31,17 +31,28 @@ def register(warehouse: Warehouse, path: Path, families: Mapping[str, str] | Non
         If the description is unusable, or the name is taken by a task or by another description that still exists. All
         faults are raised together, including the faults in the described files.
     """
+    description, faults = inspect(warehouse, path, families)
+    raise_all(faults)
+    assert description is not None  # it has no fault
+    _remember(warehouse, description, path)
+    return description
+
+
+def inspect(
+    warehouse: Warehouse, path: Path, families: Mapping[str, str] | None = None, files: bool = False
+) -> tuple[Description | None, list[BadInput]]:
+    """Return a description, and all the faults that `register` would raise. None replaces an unusable description.
+
+    The described files are read only if the description has faults, or if `files` is true.
+    """
     description, faults = examine(path)
     if description is not None:
         without_reader = list(layout_faults(description, path))
         faults += [*without_reader, *_taken(warehouse, description.name, path)]
         faults += _related(description.audit.judges, families or {}, path)
-        if faults and not without_reader and description.root.exists():
+        if (faults or files) and not without_reader and description.root.exists():
             faults += scan([description]).faults
-    raise_all(faults)
-    assert description is not None  # it has no fault
-    _remember(warehouse, description, path)
-    return description
+    return description, faults
 
 
 def _taken(warehouse: Warehouse, name: str, path: Path) -> Iterator[BadInput]:

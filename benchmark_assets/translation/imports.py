@@ -77,7 +77,7 @@ READERS = {".json": read_results, ".jsonl": read_lines}
 
 def import_outputs(
     warehouse: Warehouse, path: Path, corpus: str, model: str | None, registered: Collection[str] = (),
-    ignore: Collection[str] = (),
+    ignore: Collection[str] = (), absent: Collection[str] = (),
 ) -> tuple[str, int]:  # fmt: skip
     """Import a model's outputs for a corpus, replacing the model's earlier outputs.
 
@@ -94,6 +94,8 @@ def import_outputs(
         Names of the registry's models. Outputs cannot be imported under these names.
     ignore
         Keys that are not read. Other unknown keys are errors.
+    absent
+        Passages of the file that the corpus lacks; their outputs are not imported.
 
     Raises
     ------
@@ -106,11 +108,12 @@ def import_outputs(
     if not path.is_file():
         raise BadInput(path, "", "no such file", "check the path")
     outputs = READERS[path.suffix](path, ignore)
+    texts = {identity: text for identity, text in outputs.texts.items() if identity not in absent}
     name = check_key(model or outputs.model or path.stem, "model", path)
     if name in registered:
         raise BadInput(path, name, "is the name of a model in the registry", "give another name with `--model`")
     sources = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage", "passage_id", "text"])
-    rows = _rows(sources, path, corpus, name, outputs.texts)
+    rows = _rows(sources, path, corpus, name, texts)
     summary = pl.DataFrame(
         {
             "model": [name], "corpus": [corpus], "file": [str(path.resolve())], "outputs": [len(rows)],
@@ -118,7 +121,7 @@ def import_outputs(
             "usage": [json.dumps(outputs.usage, ensure_ascii=False)],
         },
         schema_overrides={"outputs": pl.Int32},
-    ).with_columns(fingerprint=pl.lit(digest(sorted(outputs.texts.items()))))  # fmt: skip
+    ).with_columns(fingerprint=pl.lit(digest(sorted(texts.items()))))  # fmt: skip
     before = warehouse.read("imported_output", pl.DataFrame({"model": [name]}), ["model", "passage"])
     replaced = pl.concat([before.join(sources, on="passage", how="semi"), rows.select("model", "passage")])
     warehouse.write(

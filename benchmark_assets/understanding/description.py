@@ -126,7 +126,9 @@ def load(path: Path) -> TaskDescription:
     Raises BadInput if the file is missing or not YAML, lacks a required key, has an unknown key or an invalid value,
     names a class or text that it does not define, or has a code that cannot be a partition key or is one of `COLUMNS`.
     """
-    description = yaml_files.read(path, TaskDescription, "compare it with the files in warehouse/tasks/dharmabench")
+    description = yaml_files.read(
+        path, TaskDescription, "compare it with the files in warehouse/benchmarks/dharmabench/tasks"
+    )
     if "/" in description.task:
         raise BadInput(path, "task", f"{description.task!r} contains a slash", "rename the task")
     if description.task in COLUMNS:

@@ -69,7 +69,7 @@ def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[st
 
     Raises BadInput if a task was never imported, or its description can no longer be used.
     """
-    paths = {code: path for code, (path, _) in _places(warehouse).items()}
+    paths = {code: path for code, (path, _) in places(warehouse).items()}
     if unknown := sorted(set(codes or ()) - set(paths)):
         remedy = f"run `variorum import tasks FILE`, or use one of {sorted(paths)}"
         raise BadInput(unknown[0], "", "is not a task of this warehouse", remedy)
@@ -83,7 +83,7 @@ def readable(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict
     asset `task_sample` reports the error.
     """
     descriptions: dict[str, TaskDescription | None] = {}
-    for code, (path, _) in _places(warehouse).items():
+    for code, (path, _) in places(warehouse).items():
         if codes is None or code in codes:
             try:
                 descriptions[code] = _look(code, path)
@@ -112,9 +112,9 @@ def versions(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
     If a description cannot be read, `settings` is not null but a fixed word, so that a run tries to read the
     description and reports the error.
     """
-    places = _places(warehouse)
+    stored_places = places(warehouse)
     rows = [
-        (code, samples.version(description, places[code][1]) if description else "unreadable")
+        (code, samples.version(description, stored_places[code][1]) if description else "unreadable")
         for code, description in readable(warehouse, set(codes)).items()
     ]
     return pl.DataFrame(rows, schema=SETTINGS, orient="row")
@@ -124,10 +124,10 @@ def read_samples(warehouse: Warehouse, codes: Iterable[str]) -> tuple[samples.Sa
     """Read tasks from files. Return the samples of valid tasks, and errors with the columns `task` and `error`."""
     frames = [samples.Samples(pl.DataFrame(schema=samples.SAMPLE), pl.DataFrame(schema=samples.SPAN))]
     faults = []
-    places = _places(warehouse)
-    for code in sorted(set(codes) & set(places)):
+    stored_places = places(warehouse)
+    for code in sorted(set(codes) & set(stored_places)):
         try:
-            path, root = places[code]
+            path, root = stored_places[code]
             frames.append(samples.read(_look(code, path), root))
         except BadInput as fault:
             faults.append((code, str(fault)))
@@ -135,7 +135,7 @@ def read_samples(warehouse: Warehouse, codes: Iterable[str]) -> tuple[samples.Sa
     return content, pl.DataFrame(faults, schema=FAILURES, orient="row")
 
 
-def _places(warehouse: Warehouse) -> dict[str, tuple[Path, Path]]:
+def places(warehouse: Warehouse) -> dict[str, tuple[Path, Path]]:
     """For each imported task, by code, the absolute paths of its description and of its root."""
     rows = warehouse.read("task", columns=["task", "description", "root", "home"])
     return {

@@ -42,7 +42,7 @@ def test_all_baselines_of_a_task(realdata: Path, full: bool) -> None:
 
 def seconds_of(code: str, realdata: Path, every: int) -> float:
     """What the baselines of a task take on every so manieth of its samples."""
-    path = PROJECT / "warehouse/tasks/dharmabench" / f"{code}.yaml"
+    path = PROJECT / "warehouse/benchmarks/dharmabench/tasks" / f"{code}.yaml"
     single = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(PROJECT)}
     command = [sys.executable, "-c", TIMED, str(path), str(realdata / "dharmabench"), str(every)]
     done = subprocess.run(command, env={**os.environ, **single}, capture_output=True, text=True, check=True)
@@ -52,7 +52,7 @@ def seconds_of(code: str, realdata: Path, every: int) -> float:
 def test_the_leakage_report_of_all_tasks_with_a_train_split(realdata: Path, full: bool) -> None:
     total = 0.0
     for code in ("VPCT", "AACT", "SCCT", "THCT", "QUDS", "QUDT", "RCMS", "RCMT", "RCDS") if full else ("QUDS",):
-        description = load(PROJECT / "warehouse/tasks/dharmabench" / f"{code}.yaml")
+        description = load(PROJECT / "warehouse/benchmarks/dharmabench/tasks" / f"{code}.yaml")
         samples = read(description, realdata / "dharmabench").samples
         begun = time.process_time()
         leakage(samples)

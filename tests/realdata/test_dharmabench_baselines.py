@@ -31,7 +31,7 @@ LEAST = {"VPCT": 93.0, "AACT": 96.0, "SCCT": 96.0, "THCT": 79.0}
 
 @cache
 def task(realdata: Path, code: str) -> tuple[TaskDescription, Samples]:
-    description = load(PROJECT / "warehouse/tasks/dharmabench" / f"{code}.yaml")
+    description = load(PROJECT / "warehouse/benchmarks/dharmabench/tasks" / f"{code}.yaml")
     return description, read(description, realdata / "dharmabench")
 
 

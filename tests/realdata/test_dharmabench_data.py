@@ -16,7 +16,7 @@ from resources.warehouse import Warehouse
 
 pytestmark = pytest.mark.realdata
 
-DESCRIPTIONS = PROJECT / "warehouse" / "tasks" / "dharmabench"
+DESCRIPTIONS = PROJECT / "warehouse" / "benchmarks" / "dharmabench" / "tasks"
 
 # Table 1: train, test, average length. Where the files differ, what they have.
 TABLE_1 = {

@@ -23,7 +23,7 @@ Case = tuple[list[tuple[str, str]], list[tuple[str, str]], str]
 
 def read(folder: Path, task: str) -> tuple[Gold, pl.DataFrame]:
     """What is right in a task, and its train split."""
-    description = load(PROJECT / f"warehouse/tasks/dharmabench/{task}.yaml")
+    description = load(PROJECT / f"warehouse/benchmarks/dharmabench/tasks/{task}.yaml")
     found = samples.read(description, folder / "dharmabench")
     return gold(description, found.samples, found.spans), found.samples.filter(split="train")
 

@@ -10,7 +10,7 @@ from resources.errors import BadInput
 from resources.home import PROJECT
 from tests.understanding.conftest import FORMS, SPEECH, write_task
 
-DHARMABENCH = PROJECT / "warehouse" / "tasks" / "dharmabench"
+DHARMABENCH = PROJECT / "warehouse" / "benchmarks" / "dharmabench" / "tasks"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers import bilara, chunks, editions, jsonl, moses, table, tmx
+from benchmark_assets.corpus.readers.listed import only_listed
 from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
 from resources.errors import BadInput, raise_all
 
@@ -35,7 +36,8 @@ def read(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        If a layout has no reader, the root does not exist, or a continuous translation has no file.
+        If a layout has no reader, the root does not exist, a continuous translation has no file, or the table of
+        passages cannot be read.
     """
     raise_all(list(layout_faults(description, description.name)))
     if not description.root.exists():
@@ -43,6 +45,8 @@ def read(description: Description) -> Iterator[Document | BadInput]:
             description.root, "", "does not exist", f"correct `root` in the description of {description.name}"
         )
     documents = _distinct(READERS[description.layout](description))
+    if description.only:
+        documents = only_listed(documents, description.only)
     yield from with_prose(description, documents) if description.continuous else documents
 
 

@@ -1,0 +1,117 @@
+"""Fetching the files of a recipe's sources, and the terms on which they are fetched.
+
+Here: which sources are fetched, consent, faults of required and optional sources. Not here: HTTP, digests and the
+manifest (resources.downloads), recipes (recipe), their import (parts).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmark_assets.benchmarks.recipe import FETCHED, FILE, ReadRecipe
+from resources.downloads.downloads import Downloads
+from resources.downloads.sources import SOURCES, Wanted, wanted
+from resources.errors import BadInput, collecting, raise_all
+
+RAW = "raw.githubusercontent.com/"
+"""Host of files on GitHub, which a mirror leaves out of its paths."""
+
+NAMED = 5
+"""Maximum number of faults of a source that are listed singly."""
+
+
+class Stock(NamedTuple):
+    """Files and bytes on disk after fetching, and the reason for each optional source that is left out."""
+
+    files: int
+    bytes: int
+    left_out: dict[str, str]
+
+
+def offer(recipe: ReadRecipe) -> Iterator[str]:
+    """Lines that state what would be fetched and on which terms."""
+    about = recipe.recipe
+    yield f"{about.name}, version {about.version}: {about.title}"
+    if about.paper:
+        yield f"paper: {about.paper.citation} {about.paper.url}".rstrip()
+    for name, source in about.sources.items():
+        download = recipe.downloads[name]
+        place = f"{download.repository} at {download.commit[:7]}" if download.commit else download.source
+        kind = "required" if source.required else "optional"
+        licence = download.licence or SOURCES[download.source].licence
+        yield f"source {name} ({kind}): {len(wanted([download], name))} files from {place}; {licence}"
+        yield f"  {source.terms}{' Needs consent: --accept.' if source.consent else ''}"
+    for corpus, names in asked(recipe).items():
+        yield f"corpus {corpus} asks models of your registry, within its budget: {', '.join(names)}; needs --accept"
+    for need in about.needs:
+        yield f"not included: {need.what}, because {need.why}. {need.how}"
+
+
+def asked(recipe: ReadRecipe) -> dict[str, list[str]]:
+    """Names of the models and judges that the descriptions name, by corpus; corpora that name none are left out."""
+    names = {}
+    for corpus in recipe.corpora.values():
+        aligners = (text.aligner for text in corpus.references.values())
+        ensemble = (seat.judge for seat in corpus.literary.ensemble)
+        judges = (*corpus.audit.judges, *corpus.rubric.judges, *corpus.spans.judges)
+        names[corpus.name] = sorted({*aligners, *ensemble, *judges, corpus.literary.extractor} - {""})
+    return {corpus: found for corpus, found in names.items() if found}
+
+
+def check_consent(recipe: ReadRecipe, accepted: bool) -> None:
+    """Raise BadInput if the recipe cannot be added without consent, and the consent is missing."""
+    sources = recipe.recipe.sources
+    needing = [f"the terms of {name}" for name, source in sources.items() if source.required and source.consent]
+    needing += [f"calls by the corpus {corpus}" for corpus in asked(recipe)]
+    if needing and not accepted:
+        problem = f"needs your consent to {', '.join(needing)}"
+        raise BadInput(recipe.recipe.name, "", problem, "read what is printed above, then add `--accept`")
+
+
+def fetch(recipe: ReadRecipe, place: Path, downloads: Downloads, accepted: bool, base: str = "") -> Stock:
+    """Fetch the files of all sources into subfolders of `place`. Files that are present are not requested again.
+
+    Parameters
+    ----------
+    accepted
+        Whether terms that need consent are accepted. Without consent, optional sources are left out.
+    base
+        URL of a mirror, which has the files of GitHub under `OWNER/REPOSITORY/COMMIT/PATH` and other files under
+        `HOST/PATH`; '' for the publishers themselves.
+
+    Raises
+    ------
+    BadInput
+        If `base` is not a URL, or a file of a required source is missing, cannot be fetched, or has another digest than
+        the recipe names. All sources are tried first.
+    """
+    if base and not re.match(r"https?://[^/]", base):
+        raise BadInput("--base", "", f"{base!r} is not a URL", "give a URL such as http://localhost:8000")
+    files, size, left_out = 0, 0, dict[str, str]()
+    faults: list[BadInput] = []
+    for name, source in recipe.recipe.sources.items():
+        if source.consent and not accepted:
+            left_out[name] = "its terms need your consent: `--accept`"
+            continue
+        found: list[BadInput] = []
+        with collecting(found):
+            requested = [_mirrored(file, base) for file in wanted([recipe.downloads[name]], recipe.folder / FILE)]
+            result = downloads.fetch(requested, place / FETCHED / name)
+            found += result.faults
+            files += len(result.fetched)
+            size += sum(file.record.bytes for file in result.fetched)
+        if source.required:
+            faults += found
+        elif found:
+            more = f"\n  and {len(found) - NAMED} further files" if len(found) > NAMED else ""
+            left_out[name] = "\n  ".join(map(str, found[:NAMED])) + more
+    raise_all(faults)
+    return Stock(files, size, left_out)
+
+
+def _mirrored(file: Wanted, base: str) -> Wanted:
+    """A file at a mirror; the file itself if `base` is ''."""
+    path = file.url.removeprefix("https://").removeprefix(RAW)
+    return replace(file, url=f"{base.rstrip('/')}/{path}") if base else file

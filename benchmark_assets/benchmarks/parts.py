@@ -1,0 +1,289 @@
+"""The parts of an added benchmark in a warehouse: its corpora, tasks and published outputs, and its record.
+
+Here: checks before anything is fetched, the copy of a recipe in the home, imports, the tables `benchmark` and
+`published_output`. Not here: recipes (recipe), files of the sources (fetching), computing (automation.runs).
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+import yaml
+
+from benchmark_assets.benchmarks.fetching import Stock
+from benchmark_assets.benchmarks.recipe import FETCHED, FILE, PublishedOutputs, ReadRecipe
+from benchmark_assets.corpus import registry
+from benchmark_assets.translation.imports import import_outputs
+from benchmark_assets.understanding import tasks
+from resources import home, whole_files
+from resources.digest import digest
+from resources.downloads import manifest
+from resources.errors import BadInput, raise_all
+from resources.frozen import Frozen
+from resources.warehouse import Replacement, Warehouse
+
+FOLDER = "added"
+"""Folder in the home with a subfolder `NAME/VERSION` for each added recipe and the files of its sources."""
+
+
+class Part(NamedTuple):
+    """A corpus or task of a recipe: the file of its description, and a digest of everything that defines its content,
+    except which optional references are left out."""
+
+    kind: str
+    name: str
+    description: str
+    digest: str
+
+
+def place(warehouse: Warehouse, recipe: ReadRecipe) -> Path:
+    """The folder in the home for the recipe and its files."""
+    return warehouse.folder / FOLDER / recipe.recipe.name / str(recipe.recipe.version)
+
+
+def parts(recipe: ReadRecipe, left_out: Collection[str] = ()) -> list[Part]:
+    """The corpora and tasks of a recipe, except tasks whose source is left out."""
+    found = []
+    for corpus in recipe.recipe.corpora:
+        description = recipe.corpora[corpus.description]
+        content = _declared(description).replace(str(recipe.folder.resolve()), "")  # its paths are absolute
+        names = (*corpus.sources, *sorted(corpus.optional.values()))
+        sources = [_declared(recipe.downloads[name]) for name in names]
+        found.append(Part("corpus", description.name, corpus.description, digest(content, *sources)))
+    for task in recipe.recipe.tasks:
+        if task.source in left_out:
+            continue
+        task_description = recipe.tasks[task.description]
+        content = digest(_declared(task_description), task.root, _declared(recipe.downloads[task.source]))
+        found.append(Part("task", task_description.task, task.description, content))
+    return found
+
+
+def _declared(content: Frozen) -> str:
+    """What a declaration states. Keys with default values are left out, so that a key of a later program changes
+    nothing."""
+    return json.dumps(content.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
+
+
+def present(warehouse: Warehouse) -> dict[tuple[str, str], Path]:
+    """The description of each corpus and task of the warehouse, by kind and name."""
+    corpora = {("corpus", name): path for name, path in registry.paths(warehouse).items()}
+    return corpora | {("task", name): path for name, (path, _) in tasks.places(warehouse).items()}
+
+
+def to_import(warehouse: Warehouse, recipe: ReadRecipe) -> list[Part]:
+    """The parts that this version brings: those that no other version of the benchmark has brought.
+
+    Raises
+    ------
+    BadInput
+        If a part has the name of a corpus or task from elsewhere, or another version brought a different part of this
+        name, whose results would be lost.
+    """
+    known, own = present(warehouse), place(warehouse, recipe)
+    digests = _brought(warehouse, recipe.recipe.name)
+    faults, wanted = [], []
+    for part in parts(recipe):
+        path = known.get((part.kind, part.name))
+        where = recipe.folder / part.description
+        key = "name" if part.kind == "corpus" else "task"
+        if path is not None and not path.is_relative_to(own.parent):
+            problem = f"{part.name!r} is already the name of {path}"
+            remedy = f"remove that {part.kind} first: `variorum remove {part.kind} {part.name}`"
+            faults.append(BadInput(where, key, problem, remedy))
+        elif path is not None and digests.get((part.kind, part.name), part.digest) != part.digest:
+            problem = f"{part.name!r} differs from the {part.kind} of this name that was added before"
+            remedy = f"raise `version` in {FILE} and give the {part.kind} a new name; the old results are then kept"
+            faults.append(BadInput(where, key, problem, remedy))
+        elif path is None or path.is_relative_to(own):
+            wanted.append(part)
+    raise_all(faults)
+    return wanted
+
+
+def check_outputs(warehouse: Warehouse, recipe: ReadRecipe, registered: Collection[str]) -> None:
+    """Check the names of published systems.
+
+    `registered` has the names of the registry's models.
+
+    Raises
+    ------
+    BadInput
+        If a name is in the registry, or other outputs were imported under it.
+    """
+    files = warehouse.read("imported_file", columns=["model", "corpus"])
+    published = warehouse.read("published_output", columns=["model", "corpus", "sha256"])
+    others = set(files.join(published, on=["model", "corpus"], how="anti").iter_rows())
+    digests = {(model, corpus): sha256 for model, corpus, sha256 in published.iter_rows()}
+    faults = []
+    for outputs in recipe.recipe.outputs:
+        key = (outputs.model, outputs.corpus)
+        sha256 = recipe.downloads[outputs.source].sha256[outputs.file]
+        if outputs.model in registered:
+            problem, remedy = "is the name of a model in the registry", "rename the model in the registry"
+        elif key in others:
+            problem = f"is the name under which outputs for {outputs.corpus} were imported"
+            remedy = f"remove them first: `variorum remove model {outputs.model}`"
+        elif digests.get(key, sha256) != sha256:
+            problem = f"has other published outputs for {outputs.corpus}, which were added before"
+            remedy = "give the model a new name; the old results are then kept"
+        else:
+            continue
+        faults.append(BadInput(recipe.folder / FILE, outputs.model, problem, remedy))
+    raise_all(faults)
+
+
+def import_parts(
+    warehouse: Warehouse, recipe: ReadRecipe, wanted: Collection[Part], stock: Stock, families: Mapping[str, str]
+) -> None:
+    """Copy the recipe into the home, and register the corpora and tasks in `wanted`.
+
+    References from sources that are left out are removed from the copied descriptions. `families` maps names of judges
+    to their families.
+
+    Raises
+    ------
+    BadInput
+        If a description or one of its files has a fault. No corpus is then registered, and no task.
+    """
+    folder = place(warehouse, recipe)
+    for name in recipe.files:
+        _put(folder / name, (recipe.folder / name).read_bytes())
+    for corpus in recipe.recipe.corpora:
+        missing = {name for name, source in corpus.optional.items() if source in stock.left_out}
+        if missing:
+            _put(folder / corpus.description, _without(folder / corpus.description, missing))
+    known = registry.paths(warehouse).values()
+    descriptions = [folder / part.description for part in wanted if part.kind == "corpus"]
+    new = [path for path in descriptions if path.resolve() not in known]
+    raise_all([fault for path in new for fault in registry.inspect(warehouse, path, families, files=True)[1]])
+    codes = {part.description for part in wanted if part.kind == "task"}
+    for task in recipe.recipe.tasks:
+        if task.description in codes:
+            root = folder / FETCHED / task.source / task.root
+            raise_all(tasks.import_tasks(warehouse, [folder / task.description], root).faults)
+    for path in descriptions:
+        registry.register(warehouse, path, families)
+
+
+def import_published(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> dict[str, int]:
+    """Import the published outputs whose source is not left out; return the number of outputs by model.
+
+    Raises
+    ------
+    BadInput
+        If a file of outputs is not valid, or has a passage that the corpus lacks and the recipe does not list.
+    """
+    folder, counts, records = place(warehouse, recipe), dict[str, int](), []
+    for outputs in recipe.recipe.outputs:
+        if outputs.source not in stock.left_out:
+            path = folder / FETCHED / outputs.source / outputs.file
+            _, counts[outputs.model] = import_outputs(
+                warehouse, path, outputs.corpus, outputs.model, absent=outputs.absent
+            )
+            records.append(_provenance(folder, recipe, outputs))
+    if records:
+        rows = pl.concat(records)
+        warehouse.write([Replacement("published_output", rows, rows.select("model", "corpus"))], run_id="add")
+    return counts
+
+
+def record(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> None:
+    """Write the row of an added benchmark, after all its parts are imported."""
+    about, folder = recipe.recipe, place(warehouse, recipe)
+    stored = parts(recipe, stock.left_out)
+    names = {kind: [part.name for part in stored if part.kind == kind] for kind in ("corpus", "task")}
+    brought = {f"{part.kind} {part.name}": part.digest for part in stored}
+    row = pl.DataFrame(
+        {
+            "benchmark": [about.name], "version": [about.version], "recipe_hash": [recipe.content],
+            "title": [about.title], "corpora": [names["corpus"]], "tasks": [names["task"]],
+            "parts": [json.dumps(brought)], "left_out": [json.dumps(stock.left_out)],
+            "recipe": [home.stored(folder, warehouse.folder)], "home": [str(warehouse.folder)],
+            "fingerprint": [recipe.content],
+        },
+        schema_overrides={
+            "version": pl.Int32, "corpora": pl.List(pl.String), "tasks": pl.List(pl.String),
+        },
+    )  # fmt: skip
+    warehouse.write([Replacement("benchmark", row, row.select("benchmark", "version"))], run_id="add")
+
+
+class Added(NamedTuple):
+    """The corpora and tasks of an added benchmark."""
+
+    corpora: list[str]
+    tasks: list[str]
+
+
+def added(warehouse: Warehouse, benchmark: str) -> Added:
+    """The corpora and tasks of the highest added version of a benchmark.
+
+    Raises
+    ------
+    BadInput
+        If the benchmark was not added.
+    """
+    rows = warehouse.read("benchmark", pl.DataFrame({"benchmark": [benchmark]})).sort("version")
+    if rows.is_empty():
+        raise BadInput(benchmark, "", "was not added to this warehouse", f"run `variorum add {benchmark}`")
+    return Added(rows["corpora"][-1].to_list(), rows["tasks"][-1].to_list())
+
+
+def _brought(warehouse: Warehouse, benchmark: str) -> dict[tuple[str, str], str]:
+    """Digests of the parts that versions of a benchmark have brought, by kind and name."""
+    rows = warehouse.read("benchmark", pl.DataFrame({"benchmark": [benchmark]}), ["parts"])
+    return {
+        (kind, part): content
+        for text in rows["parts"]
+        for name, content in json.loads(text).items()
+        for kind, _, part in [name.partition(" ")]
+    }
+
+
+def _put(path: Path, content: bytes) -> None:
+    """Write a file unless it has this content already."""
+    if not path.is_file() or path.read_bytes() != content:
+        whole_files.write(path, content)
+
+
+def _without(path: Path, references: Collection[str]) -> bytes:
+    """A description without some of its references."""
+    content = yaml.safe_load(path.read_bytes())
+    for name in references:
+        del content["references"][name]
+    if not content["references"]:
+        del content["references"]
+    return yaml.safe_dump(content, allow_unicode=True, sort_keys=False).encode()
+
+
+def _provenance(folder: Path, recipe: ReadRecipe, outputs: PublishedOutputs) -> pl.DataFrame:
+    """The row of `published_output` of a file."""
+    fetched = manifest.read(folder / FETCHED / outputs.source)[outputs.file]
+    return pl.DataFrame(
+        {
+            "model": outputs.model, "corpus": outputs.corpus, "benchmark": recipe.recipe.name, "file": fetched.url,
+            "commit": fetched.commit, "sha256": fetched.sha256, "licence": fetched.licence,
+            "fingerprint": fetched.sha256,
+        }
+    )  # fmt: skip
+
+
+def sizes(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> Iterator[str]:
+    """A line for each corpus and task: its size, and how the size differs from the recipe's."""
+    for corpus in recipe.recipe.corpora:
+        name = recipe.corpora[corpus.description].name
+        count = len(warehouse.read("source_text", pl.DataFrame({"corpus": [name]}), ["passage"]))
+        yield _size(f"corpus {name}", count, corpus.passages, "passages")
+    for task in recipe.recipe.tasks:
+        if task.source in stock.left_out:
+            continue
+        code = recipe.tasks[task.description].task
+        count = len(warehouse.read("task_sample", pl.DataFrame({"task": [code], "split": ["test"]}), ["task"]))
+        yield _size(f"task {code}", count, task.samples, "samples")
+
+
+def _size(what: str, count: int, expected: int, unit: str) -> str:
+    return f"{what}: {count} {unit}" + (f", not {expected} as in the recipe" if count != expected else "")

@@ -1,0 +1,352 @@
+"""Recipes of benchmarks: folders of declarations, without code.
+
+Here: the content of a recipe and its strict reader. Not here: fetching its sources (fetching), its parts in a warehouse
+(parts), the published numbers.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Annotated, NamedTuple
+
+from pydantic import Field, StringConstraints, model_validator
+
+from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.description import examine as examine_corpus
+from benchmark_assets.understanding.description import TaskDescription
+from benchmark_assets.understanding.description import load as load_task
+from resources import whole_files, yaml_files
+from resources.digest import digest
+from resources.downloads.sources import SOURCES, Download
+from resources.errors import BadInput, collecting, raise_all
+from resources.frozen import Frozen
+from resources.home import PROJECT
+
+SHIPPED = PROJECT / "warehouse" / "benchmarks"
+"""Folder of the recipes that are part of this project."""
+
+FILE = "recipe.yaml"
+FETCHED = "sources"
+"""Folder below an added recipe with a subfolder for the files of each source."""
+
+DECLARATIONS = {".yaml", ".md", ".sha256", ".csv", ".tsv", ".jsonl", ".txt"}
+"""Endings of the files that a recipe may have."""
+
+REMEDY = "compare it with warehouse/benchmarks/livy/recipe.yaml"
+
+_SUM = re.compile(r"([0-9a-f]{64})  (\S.*)")
+
+Name = Annotated[str, StringConstraints(pattern="^[a-z0-9][a-z0-9-]*$")]
+"""Name of a benchmark or source, which is also the name of a folder."""
+
+
+class RecipeSource(Frozen):
+    """Files of one publisher, on the same terms.
+
+    - `source`: a name in `SOURCES`. Files of `github` are listed in the file `files` of the recipe.
+    - `files`: a file of digests, in the form that `sha256sum` writes: SHA-256, two spaces, path in the repository.
+    - `texts`, `path`: as in a corpus description, for publishers without commits. Nothing pins the version of such
+      files, so they cannot be required.
+    - `terms`: what the licence allows, printed before anything is fetched.
+    - `consent`: whether the terms must be accepted with `--accept`.
+    - `required`: whether the benchmark cannot be added without the files.
+    """
+
+    source: str = "github"
+    repository: str = ""
+    commit: str = ""
+    files: str = ""
+    licence: str = ""
+    restricted: bool = False
+    texts: tuple[str, ...] = ()
+    path: str = ""
+    terms: str = Field(min_length=1)
+    consent: bool = False
+    required: bool = True
+
+    @model_validator(mode="after")
+    def _pinned(self) -> "RecipeSource":
+        if self.source == "github" and not self.files:
+            raise ValueError("`files` must name a file with the SHA-256 of each file")
+        if self.source != "github" and (self.required or self.files):
+            raise ValueError("only files of `source: github` can be pinned; write `required: false`, without `files`")
+        return self
+
+
+class RecipeCorpus(Frozen):
+    """A corpus: its description, its size, and where its files come from.
+
+    `passages` and `characters` (of the source text) are the expected size; a difference is reported. `sources` names
+    the sources that the corpus needs, and `optional` the source of each reference that can be left out.
+    """
+
+    description: str
+    passages: int = Field(ge=1)
+    characters: int = Field(ge=1)
+    sources: tuple[Name, ...] = Field(min_length=1)
+    optional: dict[str, Name] = Field(default={})
+
+
+class RecipeTask(Frozen):
+    """An understanding task: its description, the source of its files, and the folder to which their paths are
+    relative; `samples` is the expected number of test samples."""
+
+    description: str
+    samples: int = Field(ge=1)
+    source: Name
+    root: str = ""
+
+
+class PublishedOutputs(Frozen):
+    """A file of published outputs, imported under the name `model`.
+
+    `absent` lists passages that the file has and the corpus lacks.
+    """
+
+    source: Name
+    file: str
+    model: str
+    corpus: str
+    absent: tuple[str, ...] = ()
+
+
+class Need(Frozen):
+    """Something that cannot be fetched: why, and how to obtain it."""
+
+    what: str
+    why: str
+    how: str
+
+
+class Paper(Frozen):
+    """The publication that a benchmark is from."""
+
+    citation: str
+    url: str = ""
+
+
+class Recipe(Frozen):
+    """The content of `recipe.yaml`. `numbers` is the name of the file with the numbers that the paper prints."""
+
+    name: Name
+    version: int = Field(ge=1)
+    title: str = Field(min_length=1)
+    paper: Paper | None = None
+    sources: dict[Name, RecipeSource] = Field(min_length=1)
+    corpora: tuple[RecipeCorpus, ...] = ()
+    tasks: tuple[RecipeTask, ...] = ()
+    outputs: tuple[PublishedOutputs, ...] = ()
+    needs: tuple[Need, ...] = ()
+    numbers: str = ""
+
+
+class ReadRecipe(NamedTuple):
+    """A recipe and the content of its folder.
+
+    `corpora` and `tasks` are the descriptions by the paths of their files in the folder, and `downloads` has one entry
+    for each source. `content` is the digest of all files, by which versions are compared.
+    """
+
+    recipe: Recipe
+    folder: Path
+    files: tuple[str, ...]
+    content: str
+    corpora: Mapping[str, Description]
+    tasks: Mapping[str, TaskDescription]
+    downloads: Mapping[str, Download]
+
+    @property
+    def languages(self) -> list[str]:
+        """Language pairs of the corpora and languages of the tasks."""
+        pairs = [f"{corpus.source.language} → {corpus.target_language}" for corpus in self.corpora.values()]
+        return sorted({*pairs, *(task.language for task in self.tasks.values())})
+
+
+def shipped() -> dict[str, Path]:
+    """Folders of the project's own recipes, by name."""
+    return {path.parent.name: path.parent for path in sorted(SHIPPED.glob(f"*/{FILE}"))}
+
+
+def find(name: str) -> Path:
+    """The folder of a recipe, by the name of a shipped recipe or by a path.
+
+    Raises
+    ------
+    BadInput
+        If there is no such recipe.
+    """
+    if name in (known := shipped()):
+        return known[name]
+    if (Path(name) / FILE).is_file():
+        return Path(name).resolve()
+    problem = f"is neither a shipped benchmark nor a folder with a {FILE}"
+    raise BadInput(name, "", problem, f"use one of {', '.join(known)}, or the path of a folder")
+
+
+def read(folder: Path) -> ReadRecipe:
+    """Read a recipe and all files that it names.
+
+    Raises
+    ------
+    BadInput
+        For an unknown, missing or wrong key; a file that is no declaration, is missing, or lies outside the folder; a
+        source without commit or digests; a description with a fault, with `downloads` of its own, or with a path
+        outside the folder; or a name that nothing declares. All faults are raised together.
+    """
+    path = folder / FILE
+    recipe, faults = yaml_files.examine(path, Recipe, REMEDY)
+    files = tuple(_files(folder, faults))
+    raise_all(faults)
+    assert recipe is not None  # it has no fault
+    downloads: dict[str, Download] = {}
+    for name, source in recipe.sources.items():
+        with collecting(faults):
+            downloads[name] = _download(folder, name, source)
+    corpora, tasks = dict(_corpora(folder, recipe, faults)), dict(_tasks(folder, recipe, faults))
+    faults += _unknown_names(path, recipe, corpora, downloads)
+    if recipe.numbers:
+        with collecting(faults):
+            _inside(folder, "numbers", recipe.numbers)
+    raise_all(faults)
+    content = digest([(name, whole_files.sha256(folder / name)) for name in files])
+    return ReadRecipe(recipe, folder, files, content, corpora, tasks, downloads)
+
+
+def _files(folder: Path, faults: list[BadInput]) -> Iterator[str]:
+    """Paths of a recipe's files, relative to its folder, without hidden ones. Other files than declarations are
+    faults."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if any(part.startswith(".") for part in name.parts):
+            continue
+        if path.is_symlink():
+            faults.append(BadInput(path, "", "is a link, which may lead out of the folder", "replace it by the file"))
+        elif path.is_file() and path.suffix not in DECLARATIONS:
+            remedy = f"remove it; files of a recipe end in {', '.join(sorted(DECLARATIONS))}"
+            faults.append(BadInput(path, "", "is not a declaration", remedy))
+        elif path.is_file():
+            yield str(PurePosixPath(name))
+
+
+def _inside(folder: Path, key: str, name: str) -> Path:
+    """The path of a file that a recipe names.
+
+    Raises
+    ------
+    BadInput
+        If it is missing or outside the folder.
+    """
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts:
+        raise BadInput(folder / FILE, key, f"{name!r} lies outside the folder", "name a file in the recipe's folder")
+    if not (folder / path).is_file():
+        raise BadInput(folder / FILE, key, f"there is no file {name!r}", "add the file, or correct its name")
+    return folder / path
+
+
+def _download(folder: Path, name: str, source: RecipeSource) -> Download:
+    """The files of a source, in the form in which corpus descriptions list files."""
+    key = f"sources.{name}"
+    if source.source not in SOURCES:
+        problem, remedy = f"{source.source!r} is no known publisher", f"use one of {', '.join(SOURCES)}"
+        raise BadInput(folder / FILE, f"{key}.source", problem, remedy)
+    digests = _digests(_inside(folder, f"{key}.files", source.files)) if source.files else {}
+    settings = source.model_dump(include={"source", "repository", "commit", "licence", "restricted", "texts", "path"})
+    try:
+        return Download(**settings, files=tuple(digests), sha256=digests)
+    except ValueError as error:
+        reason = str(error).splitlines()[-2].strip().removeprefix("Value error, ").partition(" [")[0].lower()
+        raise BadInput(folder / FILE, key, reason, REMEDY) from error
+
+
+def _digests(path: Path) -> dict[str, str]:
+    """SHA-256 by path, from a file as `sha256sum` writes it."""
+    digests: dict[str, str] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        match = _SUM.fullmatch(line)
+        if match is None or match[2] in digests:
+            problem = "the path occurs twice" if match else "is not a SHA-256, two spaces and a path"
+            raise BadInput(path, f"line {number}", problem, "write the file with `sha256sum`")
+        digests[match[2]] = match[1]
+    return digests
+
+
+def _corpora(folder: Path, recipe: Recipe, faults: list[BadInput]) -> Iterator[tuple[str, Description]]:
+    """Descriptions of a recipe's corpora, by file."""
+    for number, corpus in enumerate(recipe.corpora):
+        key = f"corpora.{number}"
+        with collecting(faults):
+            path = _inside(folder, f"{key}.description", corpus.description)
+            description, found = examine_corpus(path)
+            faults += found
+            if description is None:
+                continue
+            faults += _strayed(path, description, folder)
+            if description.downloads:
+                remedy = f"move them to `sources` in {FILE}, with digests and terms"
+                faults.append(BadInput(path, "downloads", "belong to the recipe", remedy))
+            for reference in corpus.optional.keys() - description.references.keys():
+                remedy = f"use one of {sorted(description.references)}"
+                faults.append(BadInput(folder / FILE, f"{key}.optional", f"{reference!r} is not a reference", remedy))
+            yield corpus.description, description
+
+
+def _strayed(path: Path, description: Description, folder: Path) -> Iterator[BadInput]:
+    """A fault for each path of a description that leads out of the recipe's folder."""
+    places = {"root": description.root, "corrections": description.corrections, "only": description.only}
+    places |= {f"references.{name}.root": text.root for name, text in description.references.items()}
+    places["literary.glossary"] = description.literary.glossary
+    for key, place in places.items():
+        if place is not None and not place.is_relative_to(folder.resolve()):
+            remedy = f"give a path such as {FETCHED}/NAME, where the files of the source NAME are placed"
+            yield BadInput(path, key, "lies outside the recipe's folder", remedy)
+
+
+def _tasks(folder: Path, recipe: Recipe, faults: list[BadInput]) -> Iterator[tuple[str, TaskDescription]]:
+    """Descriptions of a recipe's tasks, by file."""
+    for number, task in enumerate(recipe.tasks):
+        with collecting(faults):
+            path = _inside(folder, f"tasks.{number}.description", task.description)
+            description = load_task(path)
+            for name in (Path(task.root), *description.files.values()):
+                if name.is_absolute() or ".." in name.parts:
+                    problem = f"{str(name)!r} lies outside the recipe's folder"
+                    faults.append(BadInput(path, "files", problem, "give paths below the folder of the source"))
+            yield task.description, description
+
+
+def _unknown_names(
+    path: Path, recipe: Recipe, corpora: Mapping[str, Description], downloads: Mapping[str, Download]
+) -> Iterator[BadInput]:
+    """Faults of names that nothing in the recipe declares, and of optional sources where required ones are needed."""
+    for number, corpus in enumerate(recipe.corpora):
+        for name in corpus.sources:
+            yield from _needed(path, f"corpora.{number}.sources", name, recipe)
+        for name in corpus.optional.values():
+            if name not in recipe.sources:
+                yield _undeclared(path, f"corpora.{number}.optional", name, recipe)
+    for number, task in enumerate(recipe.tasks):
+        if task.source not in recipe.sources:
+            yield _undeclared(path, f"tasks.{number}.source", task.source, recipe)
+    names = [description.name for description in corpora.values()]
+    for number, outputs in enumerate(recipe.outputs):
+        if outputs.corpus not in names:
+            problem = f"{outputs.corpus!r} is not a corpus of the recipe"
+            yield BadInput(path, f"outputs.{number}.corpus", problem, f"use one of {names}")
+        if outputs.source not in recipe.sources:
+            yield _undeclared(path, f"outputs.{number}.source", outputs.source, recipe)
+        elif outputs.source in downloads and outputs.file not in downloads[outputs.source].files:
+            problem = f"{outputs.file!r} is not a file of the source {outputs.source}"
+            yield BadInput(path, f"outputs.{number}.file", problem, f"add it to {recipe.sources[outputs.source].files}")
+
+
+def _needed(path: Path, key: str, name: str, recipe: Recipe) -> Iterator[BadInput]:
+    """A fault if a source that a corpus needs is not declared, or not required."""
+    if name not in recipe.sources:
+        yield _undeclared(path, key, name, recipe)
+    elif not recipe.sources[name].required:
+        yield BadInput(path, key, f"{name!r} is not required", "list it under `optional`, with its reference")
+
+
+def _undeclared(path: Path, key: str, name: str, recipe: Recipe) -> BadInput:
+    return BadInput(path, key, f"{name!r} is not a source of the recipe", f"use one of {', '.join(recipe.sources)}")

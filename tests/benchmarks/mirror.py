@@ -1,0 +1,78 @@
+"""A web server on this machine that serves the folder of real data under the paths of the public repositories."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+
+@dataclass
+class Mirror:
+    """Folders by the beginning of the paths that they serve.
+
+    `spoiled` has bodies that replace those of files, by path, and `lost` paths that are not found. `asked` has the
+    paths of all requests.
+    """
+
+    folders: dict[str, Path]
+    hidden: set[str] = field(default_factory=set)
+    spoiled: dict[str, bytes] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)
+    asked: list[str] = field(default_factory=list)
+    url: str = ""
+
+    def body(self, path: str) -> bytes | None:
+        """The content of a path; None if there is no such file, or it is not as published."""
+        if path in self.spoiled:
+            return self.spoiled[path]
+        for start, folder in self.folders.items():
+            file = folder / path.removeprefix(start)
+            if path.startswith(start) and not {path} & (self.hidden | self.lost) and file.is_file():
+                return file.read_bytes()
+        return None
+
+
+def published(data: Path) -> Mirror:
+    """The mirror of the repositories that `mirror.json` lists."""
+    folders, hidden = {}, set()
+    for repository, entry in json.loads((data / "mirror.json").read_text(encoding="utf-8")).items():
+        start = f"/{repository}/{entry['below']}"
+        folders[start] = data / entry["folder"]
+        hidden |= {start + name for name in entry["not_as_published"]}
+    return Mirror(folders, hidden)
+
+
+@contextmanager
+def serving(mirror: Mirror) -> Iterator[Mirror]:
+    """Serve a mirror on a free port during the block."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            mirror.asked.append(self.path)
+            body = mirror.body(self.path)
+            self.send_response(404 if body is None else 200)
+            self.send_header("content-type", "text/plain")
+            self.send_header("content-length", str(len(body or b"")))
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *_: Any) -> None:
+            """Keep the tests' output clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    mirror.url = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield mirror
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,126 @@
+"""Recipes for tests: a small one over the tiny corpus, and the shipped ones cut to a few passages of real files."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import yaml
+from lxml import etree
+
+from benchmark_assets.benchmarks.recipe import SHIPPED, read
+from tests.benchmarks.mirror import Mirror
+from tests.support import TRANSLATIONS, write_corpus
+
+COMMIT = "c0ffee" + "0" * 34
+KEPT = 3
+"""Number of chapters or poems that a cut recipe keeps of each file."""
+
+LINES = 40
+"""Number of samples that a cut recipe keeps of each file, at least."""
+
+SUTTAS = {"an10.13", "an10.15", "an10.17"}
+"""Documents that a cut recipe keeps."""
+
+
+def digests(folder: Path, names: list[str]) -> str:
+    """A file of digests, as `sha256sum` writes it."""
+    return "".join(f"{sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in sorted(names))
+
+
+def publish(folder: Path) -> Mirror:
+    """Write the tiny corpus as two repositories: the texts, and the translation by cleo as running text."""
+    write_corpus(folder, translations={name: TRANSLATIONS[name] for name in ("ann", "ben")})
+    for document, segments in TRANSLATIONS["cleo"].items():
+        (folder / f"{document}.txt").write_text(" ".join(segments.values()), encoding="utf-8")
+    return Mirror({f"/people/{name}/{COMMIT}/": folder for name in ("texts", "more")})
+
+
+def write_recipe(folder: Path, published: Path, **changes: Any) -> Path:
+    """Write a recipe of the tiny corpus, whose translation by cleo is optional and needs consent."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, ending in (("texts", ".json"), ("more", ".txt")):
+        files = [str(path.relative_to(published)) for path in published.rglob(f"*{ending}")]
+        (folder / f"{name}.sha256").write_text(digests(published, files))
+    source: dict[str, Any] = {"commit": COMMIT, "licence": "CC0-1.0", "terms": "Everything is allowed."}
+    more = {"repository": "people/more", "files": "more.sha256", "required": False, "consent": True}
+    content = {
+        "name": "small", "version": 1, "title": "A small benchmark",
+        "sources": {
+            "texts": source | {"repository": "people/texts", "files": "texts.sha256"}, "more": source | more,
+        },
+        "corpora": [
+            {
+                "description": "tiny.yaml", "passages": 3, "characters": 60, "sources": ["texts"],
+                "optional": {"cleo": "more"},
+            }
+        ],
+    }  # fmt: skip
+    _dump(folder / "recipe.yaml", content | changes)
+    corpus = yaml.safe_load((published / "corpus.yaml").read_text(encoding="utf-8"))
+    corpus["references"]["cleo"] = {
+        "language": "en", "licence": "CC0-1.0", "layout": "text", "root": "sources/more",
+    }  # fmt: skip
+    quick = {"root": "sources/texts", "sensitivity": {"passages": 0}}
+    _dump(folder / "tiny.yaml", corpus | quick)
+    return folder
+
+
+def change(path: Path, content: Mapping[str, Any]) -> None:
+    """Change keys of a YAML file."""
+    _dump(path, yaml.safe_load(path.read_text(encoding="utf-8")) | content)
+
+
+def cut(name: str, folder: Path, mirror: Mirror) -> Path:
+    """Write a shipped recipe that pins the first few passages of each file, and let the mirror serve these files."""
+    shutil.copytree(SHIPPED / name, folder)
+    recipe = read(folder)
+    for source_name, source in recipe.recipe.sources.items():
+        start, lines = f"/{source.repository}/{source.commit}/", []
+        for path in recipe.downloads[source_name].files:
+            body = _cut(path, mirror.body(start + path) or b"")
+            if body:
+                mirror.spoiled[start + path] = body
+                lines.append(f"{sha256(body).hexdigest()}  {path}\n")
+        (folder / source.files).write_text("".join(lines))
+    for description in recipe.corpora:
+        change(folder / description, {"sensitivity": {"passages": 0}})
+    return folder
+
+
+def _cut(path: str, body: bytes) -> bytes:
+    """The first passages of a file; empty if the cut recipe does without the file."""
+    name = path.rpartition("/")[2]
+    if name.endswith(".xml"):
+        return _first_chapters(body)
+    if name.endswith(".jsonl"):
+        lines = body.splitlines()  # sorted by class, so that the first ones would be of one class
+        return b"\n".join(lines[:: max(len(lines) // LINES, 1)]) + b"\n"
+    if name.endswith(".csv"):
+        header, *rows = body.splitlines()
+        return b"\n".join([header, *(row for row in rows if row.partition(b":")[0].decode() in SUTTAS)]) + b"\n"
+    if "/translations/" in path:
+        content = json.loads(body)
+        texts = {key: text for key, text in content["translations"].items() if key.partition(":")[0] in SUTTAS}
+        return json.dumps(content | {"translations": texts}).encode()
+    return body if name.partition("_")[0] in SUTTAS else b""
+
+
+def _first_chapters(body: bytes) -> bytes:
+    """TEI without everything from the fourth chapter or poem on."""
+    root = etree.fromstring(body)
+    stops = (
+        "//*[(@subtype = 'chapter' or @subtype = 'poem' or @type = 'chapter' or @unit = 'chapter') and @n = $number]"
+    )
+    elements = list(root.iter())
+    stop = elements.index(root.xpath(stops, number=str(KEPT + 1))[0])
+    for element in elements[stop:]:
+        element.tail = None
+        element.getparent().remove(element)
+    return bytes(etree.tostring(root, encoding="utf-8", xml_declaration=True))
+
+
+def _dump(path: Path, content: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")

@@ -1,0 +1,234 @@
+"""`variorum add`: from nothing to a table, from a mirror of the public repositories."""
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from benchmark_assets.benchmarks.recipe import shipped
+from resources import catalogue
+from resources.duckdb_warehouse import DuckDBWarehouse
+from resources.warehouse import Warehouse
+from tests.benchmarks.mirror import Mirror, published, serving
+from tests.benchmarks.recipes import COMMIT, change, cut, publish, write_recipe
+from tests.processes import here
+
+CHANGED = f"/people/texts/{COMMIT}/root/la/test/doc1_root-la-test.json"
+OF_CLEO = f"/people/more/{COMMIT}/doc1.txt"
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Iterator[Mirror]:
+    """The tiny corpus as its publishers have it."""
+    with serving(publish(tmp_path / "published")) as running:
+        yield running
+
+
+@pytest.fixture
+def recipe(tmp_path: Path, mirror: Mirror) -> Path:
+    return write_recipe(tmp_path / "recipe", tmp_path / "published")
+
+
+def opened(home: Path) -> Warehouse:
+    return DuckDBWarehouse(path=str(home / "variorum.duckdb"))
+
+
+def content(home: Path) -> dict[str, list[tuple[object, ...]]]:
+    """The rows of all tables."""
+    warehouse = opened(home)
+    with warehouse.kept_open():
+        return {name: sorted(warehouse.read(name).rows(), key=repr) for name in catalogue.tables()}
+
+
+def humans(home: Path) -> set[str]:
+    return set(opened(home).read("leaderboard").filter(kind="human")["system"])
+
+
+def test_a_benchmark_is_added_once(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    first = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url).stdout
+    assert "source texts (required): 6 files from people/texts at c0ffee0; CC0-1.0" in first
+    assert "corpus tiny: 3 passages\n" in first
+    (row,) = opened(tmp_path / "home").read("benchmark").rows(named=True)
+    assert (row["benchmark"], row["version"], row["corpora"], row["tasks"]) == ("small", 1, ["tiny"], [])
+    before, requests = content(tmp_path / "home"), len(mirror.asked)
+    second = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url).stdout
+    assert second == first
+    assert content(tmp_path / "home") == before
+    assert len(mirror.asked) == requests
+
+
+def test_a_changed_file_of_a_required_source_stops_everything(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    expected = sha256(mirror.body(CHANGED) or b"").hexdigest()
+    mirror.spoiled[CHANGED] = b'{"doc1:1.1": "Another text."}'
+    said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, code=1).stderr
+    assert f"has the digest {sha256(mirror.spoiled[CHANGED]).hexdigest()}, not {expected}" in said
+    assert CHANGED in said
+    assert opened(tmp_path / "home").read("corpus").is_empty()
+    assert opened(tmp_path / "home").read("benchmark").is_empty()
+
+
+def test_a_missing_file_of_a_required_source_stops_everything(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    mirror.lost.add(CHANGED)
+    said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, code=1).stderr
+    assert "there is no such file (status 404)" in said
+    assert opened(tmp_path / "home").read("corpus").is_empty()
+    mirror.lost.clear()
+    here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url)
+    assert len(opened(tmp_path / "home").read("source_text")) == 3
+
+
+def test_a_missing_optional_file_leaves_its_reference_out_until_it_is_found(
+    tmp_path: Path, mirror: Mirror, recipe: Path
+) -> None:
+    mirror.lost.add(OF_CLEO)
+    said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url).stdout
+    assert "left out, more: " in said
+    assert "there is no such file" in said
+    assert humans(tmp_path / "home") == {"ann", "ben"}
+    (row,) = opened(tmp_path / "home").read("benchmark").rows(named=True)
+    assert OF_CLEO in json.loads(row["left_out"])["more"]
+    mirror.lost.clear()
+    here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url)
+    assert humans(tmp_path / "home") == {"ann", "ben", "cleo"}
+
+
+def test_without_consent_an_optional_source_is_left_out(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url).stdout
+    assert "left out, more: its terms need your consent: `--accept`" in said
+    assert not any("/more/" in path for path in mirror.asked)
+    assert humans(tmp_path / "home") == {"ann", "ben"}
+
+
+def test_without_consent_a_required_source_stops_before_anything_is_fetched(
+    tmp_path: Path, mirror: Mirror, recipe: Path
+) -> None:
+    sources = json.loads((recipe / "recipe.yaml").read_text())["sources"]
+    sources["texts"]["consent"] = True
+    change(recipe / "recipe.yaml", {"sources": sources})
+    done = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, code=1)
+    assert "small: needs your consent to the terms of texts; read what is printed above" in done.stderr
+    assert "Everything is allowed. Needs consent: --accept." in done.stdout
+    assert not mirror.asked
+
+
+def test_a_recipe_that_asks_judges_needs_consent(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    change(recipe / "tiny.yaml", {"rubric": {"judges": ["brisk"]}})
+    done = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, code=1)
+    assert "corpus tiny asks models of your registry, within its budget: brisk; needs --accept" in done.stdout
+    assert "needs your consent to calls by the corpus tiny" in done.stderr
+    assert not mirror.asked
+
+
+def test_a_new_version_keeps_what_the_old_one_brought(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    here(tmp_path / "home", "add", str(recipe), "--base", mirror.url)
+    before = opened(tmp_path / "home").read("leaderboard")
+    change(recipe / "tiny.yaml", {"scoring": {"cluster": "passage"}})
+    change(recipe / "recipe.yaml", {"version": 2})
+    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, code=1).stderr
+    assert "'tiny' differs from the corpus of this name that was added before" in said
+    change(recipe / "tiny.yaml", {"name": "tiny-2"})
+    here(tmp_path / "home", "add", str(recipe), "--base", mirror.url)
+    after = opened(tmp_path / "home").read("leaderboard")
+    assert after.filter(corpus="tiny").drop("fingerprint").equals(before.drop("fingerprint"))
+    assert set(after["corpus"]) == {"tiny", "tiny-2"}
+    versions = opened(tmp_path / "home").read("benchmark").sort("version")
+    assert versions["corpora"].to_list() == [["tiny"], ["tiny-2"]]
+    assert versions["recipe_hash"].n_unique() == 2
+
+
+def test_a_corpus_of_ones_own_is_not_replaced(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    here(tmp_path / "home", "import", "corpus", str(tmp_path / "published" / "corpus.yaml"))
+    said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, code=1).stderr
+    assert "'tiny' is already the name of" in said
+    assert "variorum remove corpus tiny" in said
+    assert not mirror.asked
+
+
+def test_benchmarks_are_listed_with_what_they_need(tmp_path: Path) -> None:
+    said = here(tmp_path / "home", "benchmarks").stdout
+    for name in shipped():
+        assert f"\n{name}: " in said
+    assert "la → en" in said
+
+
+def test_an_unknown_benchmark_is_refused(tmp_path: Path) -> None:
+    assert "use one of catullus" in here(tmp_path / "home", "add", "nothing", code=1).stderr
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", shipped())
+def test_a_cut_of_every_shipped_recipe_ends_in_a_table(name: str, tmp_path: Path, realdata: Path) -> None:
+    with serving(published(realdata)) as mirror:
+        recipe = cut(name, tmp_path / name, mirror)
+        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url)
+        before, requests = content(tmp_path / "home"), len(mirror.asked)
+        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url)
+    assert content(tmp_path / "home") == before
+    assert len(mirror.asked) == requests
+    check(opened(tmp_path / "home"))
+
+
+@pytest.mark.realdata
+@pytest.mark.proof
+@pytest.mark.large
+@pytest.mark.parametrize("name", shipped())
+def test_every_shipped_recipe_has_the_size_that_it_declares(name: str, tmp_path: Path, realdata: Path) -> None:
+    with serving(published(realdata)) as mirror:
+        said = here(tmp_path / "home", "add", name, "--base", mirror.url).stdout
+    assert "as in the recipe" not in said
+    check(opened(tmp_path / "home"))
+
+
+def check(warehouse: Warehouse) -> None:
+    """Every corpus and task of the added benchmark has rows in its table, and so has every published system."""
+    (row,) = warehouse.read("benchmark").rows(named=True)
+    board = warehouse.read("leaderboard")
+    assert set(row["corpora"]) == set(board["corpus"])
+    systems = warehouse.read("published_output")
+    assert len(board.join(systems, left_on=["system", "corpus"], right_on=["model", "corpus"])) == len(systems)
+    assert set(row["tasks"]) == set(warehouse.read("understanding_board")["task"].drop_nulls()) - {""}
+
+
+OUTPUTS = [
+    {"source": "texts", "file": "outputs.json", "model": "maker/one", "corpus": "tiny", "absent": ["doc9:1"]},
+]  # fmt: skip
+
+
+def with_outputs(recipe: Path, folder: Path, **changes: str) -> Path:
+    """The recipe with published outputs for all passages, and for one that the corpus lacks."""
+    texts = {passage: f"The text of {passage}." for passage in ("doc1:1", "doc1:2", "doc2:1", "doc9:1")}
+    (folder / "outputs.json").write_text(json.dumps({"metadata": {"model": "one"}, "translations": texts}))
+    return write_recipe(recipe, folder, outputs=[OUTPUTS[0] | changes])
+
+
+def test_published_systems_are_on_the_table_with_their_origin(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    with_outputs(recipe, tmp_path / "published")
+    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url).stdout
+    assert "maker/one (published)" in said
+    (row,) = opened(tmp_path / "home").read("published_output").rows(named=True)
+    assert (row["model"], row["benchmark"], row["commit"], row["licence"]) == ("maker/one", "small", COMMIT, "CC0-1.0")
+    assert row["sha256"] == sha256((tmp_path / "published" / "outputs.json").read_bytes()).hexdigest()
+    assert len(opened(tmp_path / "home").read("model_output")) == 3
+
+    lines = [{"passage_id": name, "translation": "Mine."} for name in ("doc1:1", "doc1:2", "doc2:1")]
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    here(tmp_path / "home", "import", "outputs", str(tmp_path / "mine.jsonl"), "--corpus", "tiny")
+    beside = here(tmp_path / "home", "evaluate", "mine", "--on", "small").stdout
+    assert "maker/one (published)" in beside
+    assert " mine " in beside
+
+
+def test_a_published_system_does_not_take_the_name_of_a_registered_model(
+    tmp_path: Path, mirror: Mirror, recipe: Path
+) -> None:
+    with_outputs(recipe, tmp_path / "published", model="erring")
+    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, code=1).stderr
+    assert "erring: is the name of a model in the registry" in said
+    assert not mirror.asked
+
+
+def test_a_model_is_evaluated_only_on_an_added_benchmark(tmp_path: Path) -> None:
+    said = here(tmp_path / "home", "evaluate", "erring", "--on", "livy", code=1).stderr
+    assert "livy: was not added to this warehouse; run `variorum add livy`" in said

@@ -1,0 +1,101 @@
+"""The reader of recipes: what it accepts, and what it refuses with the file, the key and the remedy."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark_assets.benchmarks.recipe import read, shipped
+from resources.errors import BadInput
+from tests.benchmarks.recipes import change, publish, write_recipe
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    publish(tmp_path / "published")
+    return write_recipe(tmp_path / "recipe", tmp_path / "published")
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_shipped_recipe_is_valid_and_explained(name: str) -> None:
+    recipe = read(shipped()[name])
+    assert recipe.recipe.name == name
+    assert "README.md" in recipe.files
+
+
+def test_a_recipe_changes_its_hash_with_any_of_its_files(recipe: Path) -> None:
+    before = read(recipe).content
+    (recipe / ".git").mkdir()
+    (recipe / ".git" / "index").write_bytes(b"\x00")
+    assert read(recipe).content == before
+    (recipe / "README.md").write_text("What it is.")
+    assert before != read(recipe).content != ""
+
+
+def nothing(recipe: Path) -> None:
+    """The change is in recipe.yaml alone."""
+
+
+def write(name: str, content: str) -> Callable[[Path], object]:
+    return lambda recipe: (recipe / name).write_text(content)
+
+
+def link(recipe: Path) -> None:
+    (recipe / "passwd.txt").symlink_to("/etc/passwd")
+
+
+SOURCE = {
+    "repository": "people/texts", "commit": "a" * 40, "files": "texts.sha256", "licence": "CC0-1.0", "terms": "Any.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "also", "key", "words"),
+    [
+        ({"endpoints": {"mine": {"url": "https://example.org"}}}, nothing, "endpoints", "extra inputs"),
+        ({"sources": {"texts": SOURCE | {"base": "https://example.org"}}}, nothing, "sources.texts.base", "extra"),
+        ({"sources": {"texts": SOURCE | {"commit": "main"}}}, nothing, "sources.texts", "pattern"),
+        ({"sources": {"texts": SOURCE | {"commit": ""}}}, nothing, "sources.texts", "source github needs"),
+        ({"sources": {"texts": SOURCE | {"files": ""}}}, nothing, "sources.texts", "sha-256 of each file"),
+        ({"sources": {"texts": SOURCE | {"files": "../x.sha256"}}}, nothing, "sources.texts.files", "outside"),
+        ({"sources": {"texts": SOURCE | {"files": "y.sha256"}}}, nothing, "sources.texts.files", "no file"),
+        ({"sources": {"texts": SOURCE | {"source": "dhammatalks"}}}, nothing, "sources.texts", "can be pinned"),
+        (
+            {"sources": {"texts": SOURCE | {"source": "mine", "required": False, "files": ""}}}, nothing,
+            "sources.texts.source", "no known publisher",
+        ),
+        ({"numbers": "/etc/passwd"}, nothing, "numbers", "outside the folder"),
+        ({}, write("setup.py", "print()"), "", "is not a declaration"),
+        ({}, link, "", "is a link"),
+        ({}, write("texts.sha256", "abc  x\n"), "line 1", "two spaces"),
+        ({}, lambda r: change(r / "tiny.yaml", {"root": "../elsewhere"}), "root", "outside the recipe's folder"),
+        ({}, lambda r: change(r / "tiny.yaml", {"root": "/etc"}), "root", "outside the recipe's folder"),
+        ({}, lambda r: change(r / "tiny.yaml", {"corrections": "../c.jsonl"}), "corrections", "outside"),
+        ({}, lambda r: change(r / "tiny.yaml", {"api_key": "secret"}), "api_key", "extra inputs"),
+        (
+            {}, lambda r: change(r / "tiny.yaml", {"downloads": [{"source": "dhammatalks", "texts": ["mn1"]}]}),
+            "downloads", "belong to the recipe",
+        ),
+        (
+            {"corpora": [{"description": "tiny.yaml", "passages": 3, "characters": 9, "sources": ["more"]}]}, nothing,
+            "corpora.0.sources", "is not required",
+        ),
+        (
+            {"outputs": [{"source": "texts", "file": "o.json", "model": "m", "corpus": "tin"}]}, nothing,
+            "outputs.0.corpus", "is not a corpus of the recipe",
+        ),
+    ],
+)  # fmt: skip
+def test_a_faulty_recipe_is_refused_with_file_key_and_remedy(
+    recipe: Path, changes: dict[str, Any], also: Callable[[Path], object], key: str, words: str
+) -> None:
+    change(recipe / "recipe.yaml", changes)
+    also(recipe)
+    with pytest.raises(BadInput) as raised:
+        read(recipe)
+    faults = [fault for fault in raised.value.faults if words in str(fault)]
+    assert faults, raised.value
+    assert faults[0].key.startswith(key)
+    assert faults[0].where.startswith(str(recipe))
+    assert faults[0].remedy
