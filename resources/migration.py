@@ -64,6 +64,7 @@ VERSIONS = (
     ),
     Version("f19d9113936cf8178d79153dc3a08f57", {}, {}),
     Version("3cc2fce28b187fcbbe8dd61592ed9799", {}, {}),
+    Version("e65cba5b34be8adc6ef9fa756d3e87b3", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

@@ -10,11 +10,22 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from benchmark_assets.automation.identity import REMEDY
 from benchmark_assets.automation.runs import RunFailedError
-from benchmark_assets.cli import base_sets, checking, imports, keeping, money, people, showing, taking_away, working
+from benchmark_assets.cli import (
+    base_sets,
+    checking,
+    imports,
+    keeping,
+    money,
+    people,
+    reproducing,
+    showing,
+    taking_away,
+    working,
+)
 from resources.errors import BadInput
 from resources.home import home
 
-MODULES = (working, imports, checking, showing, money, people, base_sets, taking_away, keeping)
+MODULES = (working, imports, checking, showing, reproducing, money, people, base_sets, taking_away, keeping)
 
 
 class Commands(click.Group):
