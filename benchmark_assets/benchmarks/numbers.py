@@ -6,7 +6,7 @@ published numbers (reproduction).
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -54,17 +54,29 @@ class Axis(Frozen):
         return {self.column: value} if self.column else {}
 
 
-class Lookup(Frozen):
-    """The place of our values in a table of the warehouse.
+class Selected(Frozen):
+    """Rows of a table of the warehouse.
 
-    The value for a printed number is in the single row of `table` that has the values `where`, and those of the printed
-    labels by `rows` and `columns`. `value` is the column with the values, for all printed columns, or `values` names
-    it for each printed column. With `count`, the value is the number of such rows instead. `deviation` is the column
-    with the standard deviations that are printed after ±. Our values are multiplied by `scale`.
+    The rows have the values `where`, and their texts contain those of `containing`, in any case: such as the name of an
+    embedder in a signature.
     """
 
     table: str
     where: dict[str, Scalar] = Field(default={})
+    containing: dict[str, StrictStr] = Field(default={})
+
+
+class Lookup(Selected):
+    """The place of our values in a table of the warehouse.
+
+    The value for a printed number is in the single selected row that has the values of the printed labels by `rows` and
+    `columns`. `value` is the column with the values, for all printed columns, or `values` names it for each printed
+    column. With `count`, the value is the number of such rows instead. `deviation` is the column with the standard
+    deviations that are printed after ±. Our values are multiplied by `scale`. If the rows `given` do not exist, there
+    is no value: such as results with the paper's embedder, for a table that does not name its embedder.
+    """
+
+    given: Selected | None = None
     rows: Axis = Axis()
     columns: Axis = Axis()
     value: str = ""
@@ -310,14 +322,27 @@ def rounds_to(value: Decimal, printed: str) -> bool:
 
 def _problem(table: PublishedTable, lookup: Lookup) -> str:
     """The first fault in the names and values of a lookup; '' if there is none."""
-    if lookup.table not in TABLES:
-        return f"it is not one of the tables that can be compared with a paper: {', '.join(TABLES)}"
+    for selected in filter(None, (lookup, lookup.given)):
+        if selected.table not in TABLES:
+            return f"{selected.table!r} is not one of the tables that can be compared with a paper: {', '.join(TABLES)}"
+        columns = catalogue.table(selected.table).columns
+        for name in selected.containing:
+            if name not in columns or columns[name].type != "VARCHAR":
+                return f"{name!r} is not a column with text"
+        if problem := _mismatch(columns, selected.where.items()):
+            return problem
     columns = catalogue.table(lookup.table).columns
     for name in {lookup.value, *lookup.values.values(), lookup.deviation} - {""}:
         if name not in columns or not columns[name].numeric:
             return f"{name!r} is not a column with numbers"
     pairs = {pair for row in table.rows for column in table.columns for pair in lookup.filters(row, column).items()}
-    for name, value in sorted(pairs, key=str):
+    return _mismatch(columns, sorted(pairs, key=str))
+
+
+def _mismatch(columns: Mapping[str, catalogue.Column], pairs: Iterable[tuple[str, Scalar]]) -> str:
+    """The first pair of a name that is not among the columns, or of a value that the column cannot have; '' if there is
+    none."""
+    for name, value in pairs:
         if name not in columns:
             return f"{name!r} is not a column"
         kind = {"VARCHAR": str, "BOOLEAN": bool}.get(columns[name].type, int)

@@ -3,7 +3,7 @@
 Here: rows of `reproduction`. Not here: the format of `numbers.yaml` (numbers), display (readings).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from benchmark_assets.benchmarks.numbers import (
     Numbers,
     Printed,
     PublishedTable,
+    Selected,
     decimal,
     read,
     rounds_to,
@@ -110,9 +111,11 @@ def judged(published: str, value: Decimal, exact: bool, bound: tuple[Decimal, De
     bound
         Lowest and highest value that the recipe gives a reason for; None without a reason.
     """
-    counted = exact and "." not in published
-    if value == decimal(published) if counted else rounds_to(value, published):
-        return EQUAL if counted else DIGITS
+    whole = "." not in published
+    if whole and value == decimal(published):
+        return EQUAL
+    if not (whole and exact) and rounds_to(value, published):
+        return DIGITS
     return EXPLAINED if bound and bound[0] <= value <= bound[1] else DIFFERS
 
 
@@ -126,21 +129,28 @@ def _bound(reason: Deviating, number: Printed) -> tuple[Decimal, Decimal]:
 
 
 def _matching(warehouse: Warehouse, lookup: Lookup) -> pl.DataFrame:
-    """The rows of a lookup's table that have the values `where`."""
-    schema = catalogue.schema(lookup.table)
-    where = pl.DataFrame({name: [value] for name, value in lookup.where.items()}, schema_overrides=schema)
-    labels = {*lookup.rows.filters(""), *lookup.columns.filters("")}
-    labels |= {name for axis in (lookup.rows, lookup.columns) for label in axis.labels for name in axis.filters(label)}
-    values = {lookup.value, *lookup.values.values(), lookup.deviation} - {""}
-    columns = [name for name in schema if name in {*lookup.where, *labels, *values}]
-    return warehouse.read(lookup.table, where if lookup.where else None, columns)
+    """The rows that a lookup selects, with the columns that it names; none if the rows `given` do not exist."""
+    names = {*lookup.rows.filters(""), *lookup.columns.filters(""), lookup.value, *lookup.values.values()}
+    names |= {name for axis in (lookup.rows, lookup.columns) for label in axis.labels for name in axis.filters(label)}
+    rows = _selected(warehouse, lookup, names | {lookup.deviation})
+    return rows.clear() if lookup.given and _selected(warehouse, lookup.given).is_empty() else rows
+
+
+def _selected(warehouse: Warehouse, selected: Selected, columns: Collection[str] = ()) -> pl.DataFrame:
+    """Selected rows, with the columns that select them and the given columns."""
+    schema = catalogue.schema(selected.table)
+    where = pl.DataFrame({name: [value] for name, value in selected.where.items()}, schema_overrides=schema)
+    names = {*columns, *selected.where, *selected.containing}
+    rows = warehouse.read(selected.table, where if selected.where else None, [name for name in schema if name in names])
+    texts = selected.containing.items()
+    return rows.filter(*(pl.col(name).str.to_lowercase().str.contains(t.lower(), literal=True) for name, t in texts))
 
 
 def _found(lookup: Lookup, number: Printed, frame: pl.DataFrame) -> Found:
     """Our value for a number, among the rows that `_matching` returned."""
     filters = lookup.filters(number.row, number.column)
     rows = frame.filter(*(pl.col(name) == value for name, value in filters.items()))
-    place = ", ".join(f"{name} {value!r}" for name, value in filters.items())
+    place = ", ".join(f"{name} {value!r}" for name, value in [*filters.items(), *lookup.containing.items()])
     if lookup.count:
         return Found(Decimal(len(rows)) if len(rows) else None, True, f"number of rows of {lookup.table} with {place}")
     holder = lookup.holder(number.column, number.deviation)

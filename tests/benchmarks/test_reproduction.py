@@ -40,7 +40,7 @@ FUNNEL = {
 def filled(warehouse: Warehouse) -> Warehouse:
     """A warehouse with two chance scores and one step of a funnel."""
     rows: dict[str, list[tuple[object, ...]]] = {
-        "task_chance": [("FORM", "chance", 50.0149, ""), ("SPEECH", "chance", 12.25, "")],
+        "task_chance": [("FORM", "chance", 50.0149, ""), ("SPEECH", "chance", 12.25, "Guessed")],
         "funnel": [("c", 1, "short", 970, 3, None), ("c", 2, "similar", 41, 3, None)],
     }
     for name, content in rows.items():
@@ -113,7 +113,7 @@ def test_rows_of_a_table_can_be_counted(filled: Warehouse, tmp_path: Path) -> No
 def test_a_share_is_multiplied(filled: Warehouse, tmp_path: Path) -> None:
     sources = [{"lookup": LOOKUP | {"scale": 100}}]
     found = outcomes(filled, tmp_path, rows={"Chance": ["5001.5%", "1,225"]}, sources=sources, differs=[])
-    assert [row["outcome"] for row in found.values()] == [DIGITS, DIGITS]
+    assert [row["outcome"] for row in found.values()] == [DIGITS, EQUAL]
 
 
 def test_what_the_home_lacks_comes_from_the_next_source(warehouse: Warehouse, tmp_path: Path) -> None:
@@ -122,6 +122,21 @@ def test_what_the_home_lacks_comes_from_the_next_source(warehouse: Warehouse, tm
     for further, outcome in (({"needs": {"what": "a", "how": "b"}}, NEEDS), ({"quoted": "table 4"}, QUOTED)):
         found = outcomes(warehouse, tmp_path, sources=[{"lookup": LOOKUP}, further])
         assert found["Chance", "FORM"]["outcome"] == outcome
+
+
+def test_only_rows_with_the_texts_count(filled: Warehouse, tmp_path: Path) -> None:
+    sources = [{"lookup": LOOKUP | {"containing": {"signature": "guess"}}}]
+    found = outcomes(filled, tmp_path, rows={"Chance": ["50.01", "12.25"]}, sources=sources, differs=[])
+    assert [row["outcome"] for row in found.values()] == [ABSENT, DIGITS]
+    assert found["Chance", "SPEECH"]["origin"].endswith("task 'SPEECH', signature 'guess'")
+
+
+@pytest.mark.parametrize(("reason", "outcome"), [("short", DIGITS), ("duplicate", ABSENT)])
+def test_a_lookup_may_require_other_rows(filled: Warehouse, tmp_path: Path, reason: str, outcome: str) -> None:
+    given = {"table": "funnel", "where": {"corpus": "c", "reason": reason}}
+    rows = {"Chance": ["50.01", "—"]}
+    found = outcomes(filled, tmp_path, rows=rows, sources=[{"lookup": LOOKUP | {"given": given}}], differs=[])
+    assert found["Chance", "FORM"]["outcome"] == outcome
 
 
 def test_a_lookup_that_matches_several_rows_is_refused(filled: Warehouse, tmp_path: Path) -> None:
