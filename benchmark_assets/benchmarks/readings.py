@@ -10,6 +10,11 @@ from resources.warehouse import Warehouse
 
 SHOWN = ("paper_table", "row", "column", "published", "value", "difference", "outcome", "reason", "link", "origin")
 
+RULE = (
+    "A value agrees with a published number if a correct rounding to the printed digits gives this number. Other "
+    "differences need a reason in the file numbers.yaml of the benchmark's recipe."
+)
+
 
 def counts(rows: pl.DataFrame) -> pl.DataFrame:
     """Number of published numbers in each table of a paper, in all and with each outcome that occurs."""

@@ -52,7 +52,7 @@ def shipped() -> dict[str, Path]:
 
 
 def added(warehouse: Warehouse) -> dict[str, Path]:
-    """Files with published numbers of each benchmark of which a corpus, task or base set is in the warehouse."""
+    """Files with published numbers of each benchmark that has a corpus, task or base set in the warehouse."""
     kinds = ("corpus", "task", "base_set")
     present = {(kind, name) for kind in kinds for name in warehouse.read(kind, columns=[kind])[kind]}
     return {name: path for name, path in shipped().items() if read(path).named & present}

@@ -5,9 +5,10 @@ Here: rows and explanations of these exhibits. Not here: exhibits with charts, a
 
 import polars as pl
 
+from benchmark_assets.benchmarks.readings import RULE, counts
 from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.error_spans.judging import WEIGHTS
-from benchmark_assets.reporting.report.exhibits import Exhibit, ExhibitColumn, Home, column, columns, named
+from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, ExhibitColumn, Home, column, columns, named
 from benchmark_assets.sensitivity.detection import ALL
 from resources.catalogue import label
 
@@ -186,6 +187,30 @@ def glossaries(home: Home, corpus: str) -> list[Exhibit]:
     )
     return _table(home, corpus, "Terms of the glossary", words, columns(rows, "adherence_summary"), rows,
                   "adherence_summary")  # fmt: skip
+
+
+def published_numbers(home: Home) -> list[Exhibit]:
+    """For each benchmark, the outcomes of its published numbers, and the numbers that were recomputed."""
+    rows = home.warehouse.read("reproduction")
+    exhibits: list[Exhibit] = []
+    for (benchmark,), numbers in rows.group_by(["benchmark"], maintain_order=True):
+        counted = counts(numbers)
+        table = [
+            ExhibitColumn(
+                name, [Cell(str(cell), None if name == "table" else cell) for cell in counted[name]], name == "table"
+            )
+            for name in counted.columns[1:]
+        ]
+        words = "Numbers that the paper prints, by table, and the outcomes of comparing them with this warehouse."
+        exhibits.append(home.exhibit("", f"Outcomes for {benchmark}", words, table, [RULE], None, "reproduction"))
+        recomputed = numbers.drop_nulls("value")
+        names = ("paper_table", "row", "column", "published", "value", "difference", "outcome", "reason", "origin")
+        words = "Numbers of the paper beside the values of this warehouse. A reason is given in the benchmark's recipe."
+        table = columns(recomputed, "reproduction", *names)
+        if len(recomputed):
+            title = f"Numbers of {benchmark}"
+            exhibits.append(home.exhibit("", title, words, table, [RULE], None, "reproduction"))
+    return exhibits
 
 
 def _table(
