@@ -10,10 +10,8 @@ from resources.warehouse import Warehouse
 
 SHOWN = ("paper_table", "row", "column", "published", "value", "difference", "outcome", "reason", "link", "origin")
 
-RULE = (
-    "A value agrees with a published number if a correct rounding to the printed digits gives this number. Other "
-    "differences need a reason in the file numbers.yaml of the benchmark's recipe."
-)
+RULE = "agreement: to the printed digits"
+"""The rule by which values are compared with published numbers."""
 
 
 def counts(rows: pl.DataFrame) -> pl.DataFrame:

@@ -5,10 +5,11 @@ Here: rows and explanations of these exhibits. Not here: exhibits with charts, a
 
 import polars as pl
 
-from benchmark_assets.benchmarks.readings import RULE, counts
+from benchmark_assets.benchmarks.readings import RULE
+from benchmark_assets.benchmarks.reproduction import OUTCOMES
 from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.error_spans.judging import WEIGHTS
-from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, ExhibitColumn, Home, column, columns, named
+from benchmark_assets.reporting.report.exhibits import Exhibit, ExhibitColumn, Home, column, columns, named
 from benchmark_assets.sensitivity.detection import ALL
 from resources.catalogue import label
 
@@ -190,26 +191,16 @@ def glossaries(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def published_numbers(home: Home) -> list[Exhibit]:
-    """For each benchmark, the outcomes of its published numbers, and the numbers that were recomputed."""
+    """For each benchmark, the numbers of its paper that were recomputed, and how many have which outcome."""
     rows = home.warehouse.read("reproduction")
+    names = ("paper_table", "row", "column", "published", "value", "difference", "outcome", "reason", "origin")
     exhibits: list[Exhibit] = []
     for (benchmark,), numbers in rows.group_by(["benchmark"], maintain_order=True):
-        counted = counts(numbers)
-        table = [
-            ExhibitColumn(
-                name, [Cell(str(cell), None if name == "table" else cell) for cell in counted[name]], name == "table"
-            )
-            for name in counted.columns[1:]
-        ]
-        words = "Numbers that the paper prints, by table, and the outcomes of comparing them with this warehouse."
-        exhibits.append(home.exhibit("", f"Outcomes for {benchmark}", words, table, [RULE], None, "reproduction"))
-        recomputed = numbers.drop_nulls("value")
-        names = ("paper_table", "row", "column", "published", "value", "difference", "outcome", "reason", "origin")
-        words = "Numbers of the paper beside the values of this warehouse. A reason is given in the benchmark's recipe."
+        counts = [f"{count} {name}" for name in OUTCOMES if (count := numbers["outcome"].to_list().count(name))]
+        words = f"Numbers that the paper prints: {', '.join(counts)}."
+        recomputed = numbers.drop_nulls("value").with_columns(signature=pl.lit(RULE))
         table = columns(recomputed, "reproduction", *names)
-        if len(recomputed):
-            title = f"Numbers of {benchmark}"
-            exhibits.append(home.exhibit("", title, words, table, [RULE], None, "reproduction"))
+        exhibits += _table(home, "", f"Numbers of {benchmark}", words, table, recomputed, "reproduction")
     return exhibits
 
 
