@@ -1,6 +1,7 @@
 """The command that compares published numbers with the warehouse."""
 
 import click
+import polars as pl
 
 from benchmark_assets.benchmarks import readings
 from benchmark_assets.benchmarks.numbers import read
@@ -26,13 +27,14 @@ def show_reproduction(benchmark: str, every: bool) -> None:
     if len(shown):
         click.echo(f"{plain(readings.numbers(shown))}\n")
     click.echo(plain(readings.counts(rows)))
-    for reason, count in rows.filter(outcome=NEEDS).group_by("reason", maintain_order=True).len().iter_rows():
-        click.echo(f"\n{count} numbers need {reason}")
-    if absent := len(rows.filter(outcome=ABSENT)):
-        click.echo(f"\n{absent} numbers were not computed, because the home lacks this part; `--all` lists the reasons")
+    needs = rows.filter(outcome=NEEDS).group_by(need="reason", maintain_order=True).agg(numbers=pl.len().cast(pl.Int64))
+    if len(needs):
+        click.echo(f"\n{plain(needs.select('numbers', 'need'))}")
+    if len(rows.filter(outcome=ABSENT)):
+        click.echo("\nnot computed: the home lacks this part of the benchmark; `--all` lists the reasons")
     if unexplained := len(rows.filter(outcome=DIFFERS)):
         raise click.ClickException(
-            f"{unexplained} numbers differ from the paper without a reason; find the cause, "
+            f"numbers that differ from the paper without a reason: {unexplained}; find the cause, "
             f"or explain the difference under `differs` in {files[benchmark]}"
         )
 
