@@ -13,6 +13,7 @@ from benchmark_assets.adjudication import assets as adjudication
 from benchmark_assets.alignment import assets as alignment
 from benchmark_assets.audit import assets as audit
 from benchmark_assets.automation import checks, jobs, sensors
+from benchmark_assets.benchmarks import assets as benchmarks
 from benchmark_assets.corpus import assets as corpus
 from benchmark_assets.error_spans import assets as error_spans
 from benchmark_assets.examination import assets as examination
@@ -39,7 +40,7 @@ from resources.warehouse import Warehouse
 
 ROOMS = [
     corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
-    audit, examination, pairwise, error_spans, literary, understanding, vital_signs,
+    audit, examination, pairwise, error_spans, literary, understanding, vital_signs, benchmarks,
 ]  # fmt: skip
 OWNERS = ["team:variorum"]
 

@@ -199,6 +199,7 @@ SPARSE = {
     "task_sample", "task_chance", "task_leakage", "baseline_answer", "baseline_score", "encoder_answer",
     "encoder_score", "answer", "task_score",
     "understanding_board", "understanding_comparison", "report", "segment_metric", "human_metric", "metric_summary",
+    "reproduction",
 }  # fmt: skip
 """Assets without rows for the small corpora, which have no judges, no tasks and no further metrics."""
 

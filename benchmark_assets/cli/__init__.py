@@ -18,6 +18,7 @@ from benchmark_assets.cli import (
     keeping,
     money,
     people,
+    reproducing,
     showing,
     taking_away,
     working,
@@ -25,7 +26,9 @@ from benchmark_assets.cli import (
 from resources.errors import BadInput
 from resources.home import home
 
-MODULES = (working, benchmarks, imports, checking, showing, money, people, base_sets, taking_away, keeping)
+MODULES = (
+    working, benchmarks, imports, checking, showing, reproducing, money, people, base_sets, taking_away, keeping,
+)  # fmt: skip
 
 
 class Commands(click.Group):

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
-from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.drift import SMOOTHING, cosine_drift
 from benchmark_assets.metrics.intervals import wilson
 from benchmark_assets.metrics.lexical import length_ratio
@@ -20,21 +19,17 @@ from benchmark_assets.reporting.closest import closest
 from benchmark_assets.reporting.comparisons import compare, standings
 from benchmark_assets.reporting.leaderboard import summaries
 from benchmark_assets.reporting.slices import sliced, slices
+from tests.realdata.published import MODELS, TRANSLATORS, published_scores
 
 pytestmark = pytest.mark.realdata
 
-MODELS = [
-    "anthropic-claude-opus-4.5", "deepseek-deepseek-v3.2", "google-gemini-3-pro-preview", "openai-gpt-5.2",
-    "qwen-qwen3-235b-a22b-2507", "x-ai-grok-4.1-fast", "z-ai-glm-4.7",
-]  # fmt: skip
 Published = tuple[list[dict[str, Any]], dict[str, Any]]
-TRANSLATORS = ["sujato", "thanissaro", "bodhi"]
 
 
 @pytest.fixture(params=MODELS)
 def published(request: pytest.FixtureRequest, realdata: Path) -> Published:
     """Per-passage scores of a model, and the file of its outputs."""
-    results, name = realdata / "palibench/results", f"{request.param}_reasoning-none"
+    results, name = realdata / "palibench/results", f"{request.param.replace('/', '-')}_reasoning-none"
     scores = json.loads((results / f"per_passage_scores/{name}_per_passage_scores.json").read_text(encoding="utf-8"))
     outputs = json.loads((results / f"translations/{name}.json").read_text(encoding="utf-8"))
     assert len(scores) == 1700
@@ -100,24 +95,9 @@ def aggregates(realdata: Path) -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def field(realdata: Path, aggregates: dict[str, dict[str, Any]]) -> pl.DataFrame:
-    """Published scores of all models as our tables take them. Statistics of n-grams are not published."""
-    folder, frames = realdata / "palibench/results/per_passage_scores", []
-    for model in aggregates:
-        path = folder / f"{model.replace('/', '-')}_reasoning-none_per_passage_scores.json"
-        rows = pl.DataFrame(json.loads(path.read_text(encoding="utf-8")), infer_schema_length=None)
-        frames.append(rows.with_columns(system=pl.lit(model)))
-    statistics = dict.fromkeys(["chrf_statistics", "bleu_statistics"], pl.List(pl.Int64))
-    numbers = dict.fromkeys(["drift_adjusted", "drift_euclidean"], pl.Float64())
-    null = pl.Schema(numbers | statistics | {"tokenizer": pl.String()} | dict.fromkeys(DIAGNOSES, pl.Boolean()))
-    rows = pl.concat(frames).rename({"normalized_drift": "drift", "closest_translator": "closest_reference"})
-    return rows.with_columns(
-        *(pl.lit(None, kind).alias(name) for name, kind in null.items()),
-        passage="palibench/" + pl.col("passage_id"), corpus=pl.lit("palibench"), kind=pl.lit("model"),
-        unit=pl.col("passage_id").str.extract("^([^:]+)"), unit_kind=pl.lit("documents"),
-        expected=pl.lit(value=True), usable=pl.lit(value=True), ranked=pl.lit(value=True),
-        references=pl.lit(3, pl.UInt32), embedder=pl.lit("Qwen3-embedding-8b"), comet=pl.lit("wmt22-comet-da"),
-    )  # fmt: skip
+def field(realdata: Path) -> pl.DataFrame:
+    """Published scores of all models as our tables take them."""
+    return published_scores(realdata)
 
 
 def test_table_6_has_the_published_aggregates(field: pl.DataFrame, aggregates: dict[str, dict[str, Any]]) -> None:

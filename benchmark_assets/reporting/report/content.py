@@ -54,7 +54,7 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
     ----------
     corpora
         Corpora to report. By default all corpora, followed by the parts that belong to no corpus: judges, base sets,
-        understanding and costs.
+        understanding, published numbers and costs.
     """
     with warehouse.consistently():
         columns = ["asset", "model", "passage", "task", "version", "updated_at"]
@@ -556,7 +556,8 @@ OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
     details.seats, details.scores_by_people, details.glossaries,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
-    "Judges": details.judges, "Base sets": pairwise, "Understanding": understanding, "Costs": costs,
+    "Judges": details.judges, "Base sets": pairwise, "Understanding": understanding,
+    "Published numbers": details.published_numbers, "Costs": costs,
 }  # fmt: skip
 
 

@@ -5,6 +5,8 @@ Here: rows and explanations of these exhibits. Not here: exhibits with charts, a
 
 import polars as pl
 
+from benchmark_assets.benchmarks.readings import RULE
+from benchmark_assets.benchmarks.reproduction import OUTCOMES
 from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.error_spans.judging import WEIGHTS
 from benchmark_assets.reporting.report.exhibits import Exhibit, ExhibitColumn, Home, column, columns, named
@@ -186,6 +188,20 @@ def glossaries(home: Home, corpus: str) -> list[Exhibit]:
     )
     return _table(home, corpus, "Terms of the glossary", words, columns(rows, "adherence_summary"), rows,
                   "adherence_summary")  # fmt: skip
+
+
+def published_numbers(home: Home) -> list[Exhibit]:
+    """For each benchmark, the numbers of its paper that were recomputed, and how many have which outcome."""
+    rows = home.warehouse.read("reproduction")
+    names = ("paper_table", "row", "column", "published", "value", "difference", "outcome", "reason", "origin")
+    exhibits: list[Exhibit] = []
+    for (benchmark,), numbers in rows.group_by(["benchmark"], maintain_order=True):
+        counts = [f"{count} {name}" for name in OUTCOMES if (count := numbers["outcome"].to_list().count(name))]
+        words = f"Numbers that the paper prints: {', '.join(counts)}."
+        recomputed = numbers.drop_nulls("value").with_columns(signature=pl.lit(RULE))
+        table = columns(recomputed, "reproduction", *names)
+        exhibits += _table(home, "", f"Numbers of {benchmark}", words, table, recomputed, "reproduction")
+    return exhibits
 
 
 def _table(

@@ -223,6 +223,11 @@ def _details(warehouse: Warehouse, models: Sequence[str]) -> None:
             JUDGES[:2], models, [("accuracy/omission", "critical"), ("accuracy/omission", "minor"), ("style", "minor")]
         )
     ])  # fmt: skip
+    number = {"benchmark": "b", "paper_table": "4", "row": "r", "published": "0.5"}
+    put(warehouse, "reproduction", [
+        {**number, "column": "one", "value": 0.7, "difference": 0.2, "outcome": "differs"},
+        {**number, "column": "two", "value": None, "difference": None, "outcome": "needs"},
+    ])  # fmt: skip
     put(warehouse, "adherence_summary", [{**corpus, "model": each} for each in models])
     put(warehouse, "anchored_score", [{**corpus, "model": each} for each in models])
     put(warehouse, "ensemble_calibration", [{**corpus, "kind": "seat", "judge": each} for each in JUDGES[:3]])

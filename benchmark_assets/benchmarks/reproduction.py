@@ -1,0 +1,163 @@
+"""Reproduction of published numbers: our value for each number of a paper, their difference, and its outcome.
+
+Here: rows of `reproduction`. Not here: the format of `numbers.yaml` (numbers), display (readings).
+"""
+
+from collections.abc import Collection, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from benchmark_assets.benchmarks.numbers import (
+    Deviating,
+    Lookup,
+    Numbers,
+    Printed,
+    PublishedTable,
+    Selected,
+    decimal,
+    read,
+    rounds_to,
+)
+from resources import catalogue
+from resources.errors import BadInput
+from resources.home import PROJECT
+from resources.warehouse import Warehouse
+
+REPRODUCTION = catalogue.schema("reproduction")
+
+EQUAL, DIGITS, EXPLAINED, DIFFERS = (
+    "recomputed and equal", "equal to the printed digits", "differs because", "differs",
+)  # fmt: skip
+QUOTED, NEEDS, ABSENT = "quoted", "needs", "not computed"
+OUTCOMES = (EQUAL, DIGITS, EXPLAINED, DIFFERS, QUOTED, NEEDS, ABSENT)
+
+SHIPPED = PROJECT / "warehouse" / "benchmarks"
+"""Folder of the recipes that belong to the project."""
+
+
+class Found(NamedTuple):
+    """Our value, whether it is a count, and the place where it was found. `value` is None if there is none."""
+
+    value: Decimal | None
+    exact: bool
+    origin: str
+
+
+def shipped() -> dict[str, Path]:
+    """Files with published numbers, by the name of their benchmark."""
+    return {path.parent.name: path for path in sorted(SHIPPED.glob("*/numbers.yaml"))}
+
+
+def added(warehouse: Warehouse) -> dict[str, Path]:
+    """Files with published numbers of each benchmark that has a corpus, task or base set in the warehouse."""
+    kinds = ("corpus", "task", "base_set")
+    present = {(kind, name) for kind in kinds for name in warehouse.read(kind, columns=[kind])[kind]}
+    return {name: path for name, path in shipped().items() if read(path).named & present}
+
+
+def reproduce(warehouse: Warehouse, benchmark: str, numbers: Numbers) -> pl.DataFrame:
+    """Compare every published number of a paper with the warehouse.
+
+    Returns
+    -------
+    Columns of `REPRODUCTION`, one row for each published number, in the order of the paper.
+
+    Raises
+    ------
+    BadInput
+        If a lookup matches several rows of its table.
+    """
+    rows = []
+    for table in numbers.tables:
+        frames = {id(each.lookup): _matching(warehouse, each.lookup) for each in table.sources if each.lookup}
+        for number in table.numbers():
+            keys = (benchmark, table.table, number.row, number.name, table.place, number.text)
+            rows.append((*keys, *_compared(table, number, frames)))
+    return pl.DataFrame(rows, schema=REPRODUCTION, orient="row")
+
+
+def _compared(table: PublishedTable, number: Printed, frames: Mapping[int, pl.DataFrame]) -> tuple[object, ...]:
+    """Value, difference, outcome, reason, link and origin of a number. `frames` has the rows of each lookup's table."""
+    tried = []
+    for source in table.sources_of(number):
+        if source.quoted:
+            return None, None, QUOTED, "", "", source.quoted
+        if source.needs:
+            return None, None, NEEDS, f"{source.needs.what}; {source.needs.how}", "", ""
+        assert source.lookup is not None  # the only other kind of source
+        found = _found(source.lookup, number, frames[id(source.lookup)])
+        if found.value is not None:
+            reason = table.reason_for(number)
+            bound = _bound(reason, number) if reason else None
+            outcome = judged(number.text, found.value, found.exact, bound)
+            words = (reason.because, reason.link) if reason and outcome == EXPLAINED else ("", "")
+            return float(found.value), float(found.value - number.number), outcome, *words, found.origin
+        tried.append(f"no value in {found.origin}")
+    return None, None, ABSENT, "; ".join(tried), "", ""
+
+
+def judged(published: str, value: Decimal, exact: bool, bound: tuple[Decimal, Decimal] | None) -> str:
+    """The outcome for a number that was recomputed.
+
+    Parameters
+    ----------
+    published
+        The number as printed.
+    exact
+        Whether `value` is a count, which must be equal to a printed integer.
+    bound
+        Lowest and highest value that the recipe gives a reason for; None without a reason.
+    """
+    whole = "." not in published
+    if whole and value == decimal(published):
+        return EQUAL
+    if not (whole and exact) and rounds_to(value, published):
+        return DIGITS
+    return EXPLAINED if bound and bound[0] <= value <= bound[1] else DIFFERS
+
+
+def _bound(reason: Deviating, number: Printed) -> tuple[Decimal, Decimal]:
+    """The values that a reason for a difference admits."""
+    if reason.within:
+        return number.number - decimal(reason.within), number.number + decimal(reason.within)
+    ours = decimal(reason.ours[number.row][number.name])
+    half = Decimal("0.5").scaleb(int(ours.as_tuple().exponent))
+    return ours - half, ours + half
+
+
+def _matching(warehouse: Warehouse, lookup: Lookup) -> pl.DataFrame:
+    """The rows that a lookup selects, with the columns that it names; none if the rows `given` do not exist."""
+    names = {*lookup.rows.filters(""), *lookup.columns.filters(""), lookup.value, *lookup.values.values()}
+    names |= {name for axis in (lookup.rows, lookup.columns) for label in axis.labels for name in axis.filters(label)}
+    rows = _selected(warehouse, lookup, names | {lookup.deviation})
+    return rows.clear() if lookup.given and _selected(warehouse, lookup.given).is_empty() else rows
+
+
+def _selected(warehouse: Warehouse, selected: Selected, columns: Collection[str] = ()) -> pl.DataFrame:
+    """Selected rows, with the columns that select them and the given columns."""
+    schema = catalogue.schema(selected.table)
+    where = pl.DataFrame({name: [value] for name, value in selected.where.items()}, schema_overrides=schema)
+    names = {*columns, *selected.where, *selected.containing}
+    rows = warehouse.read(selected.table, where if selected.where else None, [name for name in schema if name in names])
+    texts = selected.containing.items()
+    return rows.filter(*(pl.col(name).str.to_lowercase().str.contains(t.lower(), literal=True) for name, t in texts))
+
+
+def _found(lookup: Lookup, number: Printed, frame: pl.DataFrame) -> Found:
+    """Our value for a number, among the rows that `_matching` returned."""
+    filters = lookup.filters(number.row, number.column)
+    rows = frame.filter(*(pl.col(name) == value for name, value in filters.items()))
+    place = ", ".join(f"{name} {value!r}" for name, value in [*filters.items(), *lookup.containing.items()])
+    if lookup.count:
+        return Found(Decimal(len(rows)) if len(rows) else None, True, f"number of rows of {lookup.table} with {place}")
+    holder = lookup.holder(number.column, number.deviation)
+    origin = f"{lookup.table}.{holder} with {place}"
+    if len(rows) > 1:
+        remedy = "name further columns in `where` of the lookup, so that a single row is left"
+        raise BadInput(lookup.table, place, f"{len(rows)} rows match a published number", remedy)
+    value = rows[holder].item() if len(rows) else None
+    scaled = None if value is None else Decimal(repr(value)) * lookup.scale
+    return Found(scaled, rows.schema[holder].is_integer(), origin)

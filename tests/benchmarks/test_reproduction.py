@@ -1,0 +1,159 @@
+"""Published numbers beside those of a warehouse: every outcome, the table, and the command's exit code."""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark_assets.benchmarks.numbers import read
+from benchmark_assets.benchmarks.readings import counts
+from benchmark_assets.benchmarks.reproduction import (
+    ABSENT,
+    DIFFERS,
+    DIGITS,
+    EQUAL,
+    EXPLAINED,
+    NEEDS,
+    OUTCOMES,
+    QUOTED,
+    judged,
+    reproduce,
+)
+from resources.catalogue import schema, table
+from resources.errors import BadInput
+from resources.warehouse import Replacement, Warehouse
+from tests.benchmarks.test_numbers import LOOKUP, TABLE, write
+
+FUNNEL = {
+    "table": "funnel",
+    "where": {"corpus": "c"},
+    "rows": {"column": "reason", "labels": {"Short": "short"}},
+    "values": {"Affected": "affected", "Left": "remaining"},
+}
+
+
+@pytest.fixture
+def filled(warehouse: Warehouse) -> Warehouse:
+    """A warehouse with two chance scores and one step of a funnel."""
+    rows: dict[str, list[tuple[object, ...]]] = {
+        "task_chance": [("FORM", "chance", 50.0149, ""), ("SPEECH", "chance", 12.25, "Guessed")],
+        "funnel": [("c", 1, "short", 970, 3, None), ("c", 2, "similar", 41, 3, None)],
+    }
+    for name, content in rows.items():
+        frame = pl.DataFrame(content, schema=schema(name), orient="row").with_columns(fingerprint=pl.lit(""))
+        warehouse.write([Replacement(name, frame, None)], run_id="test")
+    return warehouse
+
+
+def outcomes(warehouse: Warehouse, folder: Path, **changes: Any) -> dict[tuple[str, str], dict[str, Any]]:
+    rows = reproduce(warehouse, "b", read(write(folder, {**TABLE, **changes})))
+    return {(row["row"], row["column"]): row for row in rows.to_dicts()}
+
+
+def test_values_are_compared_with_the_printed_numbers(filled: Warehouse, tmp_path: Path) -> None:
+    found = outcomes(filled, tmp_path)
+    assert found["Chance", "FORM"] == {
+        "benchmark": "b", "paper_table": "4", "row": "Chance", "column": "FORM", "place": "page 9",
+        "published": "50.00", "value": 50.0149, "difference": pytest.approx(0.0149), "outcome": EXPLAINED,
+        "reason": "It was cut.", "link": "docs/x.md",
+        "origin": "task_chance.score with baseline 'chance', task 'FORM'",
+    }  # fmt: skip
+    needed = found["Model", "FORM ±"]
+    assert (needed["outcome"], needed["reason"], needed["value"]) == (NEEDS, "the outputs; ask", None)
+
+
+@pytest.mark.parametrize(
+    ("cell", "differs", "outcome"),
+    [
+        ("50.01", [], DIGITS),
+        ("50.0", [], DIGITS),
+        ("50", [], DIGITS),
+        ("50.02", [], DIFFERS),
+        ("50.00", [], DIFFERS),
+        ("50.00", [{"ours": {"Chance": {"FORM": "50.02"}}}], DIFFERS),
+        ("50.00", [{"ours": {"Chance": {"FORM": "50.0149"}}}], EXPLAINED),
+        ("50.00", [{"ours": {"Chance": {"FORM": "50.0148"}}}], DIFFERS),
+        ("50.00", [{"within": "0.0149"}], EXPLAINED),
+        ("50.00", [{"within": "0.0148"}], DIFFERS),
+        ("50.00", [{"within": "1", "columns": ["SPEECH"]}], DIFFERS),
+        ("50.00", [{"within": "1", "rows": ["Model"]}], DIFFERS),
+    ],
+)
+def test_only_a_reason_in_the_file_excuses_a_difference(
+    filled: Warehouse, tmp_path: Path, cell: str, differs: list[dict[str, Any]], outcome: str
+) -> None:
+    reasons = [{"because": "It was cut.", "link": "docs/x.md", **each} for each in differs]
+    row = outcomes(filled, tmp_path, rows={**TABLE["rows"], "Chance": [cell, "—"]}, differs=reasons)["Chance", "FORM"]
+    assert row["outcome"] == outcome
+    assert bool(row["reason"]) is bool(row["link"]) is (outcome == EXPLAINED)
+
+
+def test_counts_are_equal_or_differ(filled: Warehouse, tmp_path: Path) -> None:
+    counted = {
+        "columns": ["Affected", "Left"], "rows": {"Short": ["970", "3,000"], "similar": ["40", "—"]},
+        "sources": [{"lookup": FUNNEL}], "differs": [],
+    }  # fmt: skip
+    found = outcomes(filled, tmp_path, **counted)
+    assert {key: row["outcome"] for key, row in found.items()} == {
+        ("Short", "Affected"): EQUAL, ("Short", "Left"): ABSENT, ("similar", "Affected"): DIFFERS,
+    }  # fmt: skip
+    assert "no value in funnel.remaining" in found["Short", "Left"]["reason"]
+
+
+def test_rows_of_a_table_can_be_counted(filled: Warehouse, tmp_path: Path) -> None:
+    lookup = {"table": "task_chance", "where": {"baseline": "chance"}, "count": True}
+    found = outcomes(filled, tmp_path, columns=["Tasks"], rows={"All": ["2"]}, sources=[{"lookup": lookup}], differs=[])
+    assert found["All", "Tasks"]["outcome"] == EQUAL
+
+
+def test_a_share_is_multiplied(filled: Warehouse, tmp_path: Path) -> None:
+    sources = [{"lookup": LOOKUP | {"scale": 100}}]
+    found = outcomes(filled, tmp_path, rows={"Chance": ["5001.5%", "1,225"]}, sources=sources, differs=[])
+    assert [row["outcome"] for row in found.values()] == [DIGITS, EQUAL]
+
+
+def test_what_the_home_lacks_comes_from_the_next_source(warehouse: Warehouse, tmp_path: Path) -> None:
+    """`needs` after a lookup says what is missing; without it, the number is only not computed."""
+    assert outcomes(warehouse, tmp_path)["Chance", "FORM"]["outcome"] == ABSENT
+    for further, outcome in (({"needs": {"what": "a", "how": "b"}}, NEEDS), ({"quoted": "table 4"}, QUOTED)):
+        found = outcomes(warehouse, tmp_path, sources=[{"lookup": LOOKUP}, further])
+        assert found["Chance", "FORM"]["outcome"] == outcome
+
+
+def test_only_rows_with_the_texts_count(filled: Warehouse, tmp_path: Path) -> None:
+    sources = [{"lookup": LOOKUP | {"containing": {"signature": "guess"}}}]
+    found = outcomes(filled, tmp_path, rows={"Chance": ["50.01", "12.25"]}, sources=sources, differs=[])
+    assert [row["outcome"] for row in found.values()] == [ABSENT, DIGITS]
+    assert found["Chance", "SPEECH"]["origin"].endswith("task 'SPEECH', signature 'guess'")
+
+
+@pytest.mark.parametrize(("reason", "outcome"), [("short", DIGITS), ("duplicate", ABSENT)])
+def test_a_lookup_may_require_other_rows(filled: Warehouse, tmp_path: Path, reason: str, outcome: str) -> None:
+    given = {"table": "funnel", "where": {"corpus": "c", "reason": reason}}
+    rows = {"Chance": ["50.01", "—"]}
+    found = outcomes(filled, tmp_path, rows=rows, sources=[{"lookup": LOOKUP | {"given": given}}], differs=[])
+    assert found["Chance", "FORM"]["outcome"] == outcome
+
+
+def test_a_lookup_that_matches_several_rows_is_refused(filled: Warehouse, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"funnel: corpus 'c': 2 rows match a published number; name further columns"):
+        outcomes(filled, tmp_path, columns=["Affected"], rows={"Short": ["1"]}, differs=[],
+                 sources=[{"lookup": {"table": "funnel", "where": {"corpus": "c"}, "value": "affected"}}])  # fmt: skip
+
+
+def test_outcomes_are_those_of_the_catalogue() -> None:
+    assert table("reproduction").columns["outcome"].values == OUTCOMES
+
+
+def test_outcomes_are_counted_by_table(filled: Warehouse, tmp_path: Path) -> None:
+    rows = reproduce(filled, "b", read(write(tmp_path, TABLE)))
+    assert counts(rows).to_dicts() == [{"benchmark": "b", "table": "4", "numbers": 4, EXPLAINED: 1, NEEDS: 3}]
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_a_count_agrees_only_with_itself(published: int, value: int) -> None:
+    assert (judged(f"{published:,}", Decimal(value), True, None) == EQUAL) is (published == value)
