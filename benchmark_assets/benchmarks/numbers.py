@@ -19,6 +19,9 @@ from resources.frozen import Frozen
 
 REMEDY = "compare it with warehouse/benchmarks/dharmabench/numbers.yaml; a number is text in quotes, as printed"
 
+FILE = "numbers.yaml"
+"""Name of the file in the folder of a recipe."""
+
 NO_NUMBER = "—"
 """Cell of a printed table that has no number."""
 

@@ -11,6 +11,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, StringConstraints, model_validator
 
+from benchmark_assets.benchmarks import numbers
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.description import examine as examine_corpus
 from benchmark_assets.understanding.description import TaskDescription
@@ -126,7 +127,7 @@ class Paper(Frozen):
 
 
 class Recipe(Frozen):
-    """The content of `recipe.yaml`. `numbers` is the name of the file with the numbers that the paper prints."""
+    """The content of `recipe.yaml`."""
 
     name: Name
     version: int = Field(ge=1)
@@ -137,7 +138,6 @@ class Recipe(Frozen):
     tasks: tuple[RecipeTask, ...] = ()
     outputs: tuple[PublishedOutputs, ...] = ()
     needs: tuple[Need, ...] = ()
-    numbers: str = ""
 
 
 class ReadRecipe(NamedTuple):
@@ -204,9 +204,9 @@ def read(folder: Path) -> ReadRecipe:
             downloads[name] = _download(folder, name, source)
     corpora, tasks = dict(_corpora(folder, recipe, faults)), dict(_tasks(folder, recipe, faults))
     faults += _unknown_names(path, recipe, corpora, downloads)
-    if recipe.numbers:
+    if numbers.FILE in files:
         with collecting(faults):
-            _inside(folder, "numbers", recipe.numbers)
+            numbers.read(folder / numbers.FILE)
     raise_all(faults)
     content = digest([(name, whole_files.sha256(folder / name)) for name in files])
     return ReadRecipe(recipe, folder, files, content, corpora, tasks, downloads)

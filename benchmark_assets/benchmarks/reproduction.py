@@ -11,6 +11,7 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.benchmarks.numbers import (
+    FILE,
     Deviating,
     Lookup,
     Numbers,
@@ -21,9 +22,10 @@ from benchmark_assets.benchmarks.numbers import (
     read,
     rounds_to,
 )
+from benchmark_assets.benchmarks.recipe import SHIPPED
 from resources import catalogue
 from resources.errors import BadInput
-from resources.home import PROJECT
+from resources.home import restored
 from resources.warehouse import Warehouse
 
 REPRODUCTION = catalogue.schema("reproduction")
@@ -33,9 +35,6 @@ EQUAL, DIGITS, EXPLAINED, DIFFERS = (
 )  # fmt: skip
 QUOTED, NEEDS, ABSENT = "quoted", "needs", "not computed"
 OUTCOMES = (EQUAL, DIGITS, EXPLAINED, DIFFERS, QUOTED, NEEDS, ABSENT)
-
-SHIPPED = PROJECT / "warehouse" / "benchmarks"
-"""Folder of the recipes that belong to the project."""
 
 
 class Found(NamedTuple):
@@ -47,15 +46,28 @@ class Found(NamedTuple):
 
 
 def shipped() -> dict[str, Path]:
-    """Files with published numbers, by the name of their benchmark."""
-    return {path.parent.name: path for path in sorted(SHIPPED.glob("*/numbers.yaml"))}
+    """The project's own files with published numbers, by the name of their benchmark."""
+    return {path.parent.name: path for path in sorted(SHIPPED.glob(f"*/{FILE}"))}
+
+
+def known(warehouse: Warehouse) -> dict[str, Path]:
+    """Files with published numbers, by the name of their benchmark: those of added recipes, and the project's own."""
+    rows = warehouse.read("benchmark", columns=["benchmark", "version", "recipe", "home"]).sort("benchmark", "version")
+    own = {
+        name: restored(place, written_in, warehouse.folder) / FILE for name, _, place, written_in in rows.iter_rows()
+    }
+    return {name: path for name, path in own.items() if path.is_file()} | shipped()
 
 
 def added(warehouse: Warehouse) -> dict[str, Path]:
-    """Files with published numbers of each benchmark that has a corpus, task or base set in the warehouse."""
-    kinds = ("corpus", "task", "base_set")
+    """Files with published numbers of each benchmark that was added, or has a corpus, task or base set."""
+    kinds = ("benchmark", "corpus", "task", "base_set")
     present = {(kind, name) for kind in kinds for name in warehouse.read(kind, columns=[kind])[kind]}
-    return {name: path for name, path in shipped().items() if read(path).named & present}
+    return {
+        name: path
+        for name, path in known(warehouse).items()
+        if ("benchmark", name) in present or read(path).named & present
+    }
 
 
 def reproduce(warehouse: Warehouse, benchmark: str, numbers: Numbers) -> pl.DataFrame:

@@ -5,7 +5,7 @@ import polars as pl
 
 from benchmark_assets.benchmarks import readings
 from benchmark_assets.benchmarks.numbers import read
-from benchmark_assets.benchmarks.reproduction import ABSENT, DIFFERS, NEEDS, reproduce, shipped
+from benchmark_assets.benchmarks.reproduction import ABSENT, DIFFERS, NEEDS, known, reproduce
 from benchmark_assets.cli.deployment import Deployment
 from resources.errors import BadInput
 from resources.tables import plain
@@ -19,10 +19,11 @@ def show_reproduction(benchmark: str, every: bool) -> None:
 
     The exit code is 1 if a number differs and the benchmark's recipe gives no reason.
     """
-    files = shipped()
+    warehouse = Deployment().warehouse
+    files = known(warehouse)
     if benchmark not in files:
         raise BadInput(benchmark, "", "no such benchmark with published numbers", f"use one of {', '.join(files)}")
-    rows = reproduce(Deployment().warehouse, benchmark, read(files[benchmark]))
+    rows = reproduce(warehouse, benchmark, read(files[benchmark]))
     shown = rows if every else rows.drop_nulls("value")
     if len(shown):
         click.echo(f"{plain(readings.numbers(shown))}\n")

@@ -65,7 +65,7 @@ SOURCE = {
             {"sources": {"texts": SOURCE | {"source": "mine", "required": False, "files": ""}}}, nothing,
             "sources.texts.source", "no known publisher",
         ),
-        ({"numbers": "/etc/passwd"}, nothing, "numbers", "outside the folder"),
+        ({}, write("numbers.yaml", "tables: []\n"), "tables", "at least 1 item"),
         ({}, write("setup.py", "print()"), "", "is not a declaration"),
         ({}, link, "", "is a link"),
         ({}, write("texts.sha256", "abc  x\n"), "line 1", "two spaces"),
