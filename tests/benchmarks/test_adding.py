@@ -69,6 +69,18 @@ def test_a_changed_file_of_a_required_source_stops_everything(tmp_path: Path, mi
     assert opened(tmp_path / "home").read("benchmark").is_empty()
 
 
+def test_a_file_that_its_description_does_not_fit_stops_everything(
+    tmp_path: Path, mirror: Mirror, recipe: Path
+) -> None:
+    second = json.loads((recipe / "tiny.yaml").read_text()) | {"name": "second", "layout": "jsonl"}
+    (recipe / "second.yaml").write_text(json.dumps(second))
+    corpora = json.loads((recipe / "recipe.yaml").read_text())["corpora"]
+    change(recipe / "recipe.yaml", {"corpora": [*corpora, corpora[0] | {"description": "second.yaml"}]})
+    said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, code=1).stderr
+    assert "sources/texts" in said
+    assert opened(tmp_path / "home").read("corpus").is_empty()
+
+
 def test_a_missing_file_of_a_required_source_stops_everything(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
     mirror.lost.add(CHANGED)
     said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, code=1).stderr
