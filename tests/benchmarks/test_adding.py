@@ -227,6 +227,8 @@ def test_published_systems_are_on_the_table_with_their_origin(tmp_path: Path, mi
     lines = [{"passage_id": name, "translation": "Mine."} for name in ("doc1:1", "doc1:2", "doc2:1")]
     (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, lines)))
     here(tmp_path / "home", "import", "outputs", str(tmp_path / "mine.jsonl"), "--corpus", "tiny")
+    own = ["import", "outputs", str(tmp_path / "mine.jsonl"), "--corpus", "tiny", "--model", "maker/one"]
+    assert "or of a published system" in here(tmp_path / "home", *own, code=1).stderr
     beside = here(tmp_path / "home", "evaluate", "mine", "--on", "small").stdout
     assert "maker/one (published)" in beside
     assert " mine " in beside
