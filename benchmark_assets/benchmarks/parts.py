@@ -16,11 +16,12 @@ from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.recipe import FETCHED, FILE, PublishedOutputs, ReadRecipe
 from benchmark_assets.corpus import registry
 from benchmark_assets.translation.imports import import_outputs
-from benchmark_assets.understanding import tasks
+from benchmark_assets.understanding import samples, tasks
+from benchmark_assets.understanding.description import load
 from resources import home, whole_files
 from resources.digest import digest
 from resources.downloads import manifest
-from resources.errors import BadInput, raise_all
+from resources.errors import BadInput, collecting, raise_all
 from resources.frozen import Frozen
 from resources.warehouse import Replacement, Warehouse
 
@@ -155,17 +156,41 @@ def import_parts(
         missing = {name for name, source in corpus.optional.items() if source in stock.left_out}
         if missing:
             _put(folder / corpus.description, _without(folder / corpus.description, missing))
-    known = registry.paths(warehouse).values()
-    descriptions = [folder / part.description for part in wanted if part.kind == "corpus"]
-    new = [path for path in descriptions if path.resolve() not in known]
-    raise_all([fault for path in new for fault in registry.inspect(warehouse, path, families, files=True)[1]])
-    codes = {part.description for part in wanted if part.kind == "task"}
-    for task in recipe.recipe.tasks:
-        if task.description in codes:
-            root = folder / FETCHED / task.source / task.root
-            raise_all(tasks.import_tasks(warehouse, [folder / task.description], root).faults)
-    for path in descriptions:
+    descriptions = {part.description for part in wanted}
+    corpora = [folder / part.description for part in wanted if part.kind == "corpus"]
+    roots = {
+        folder / task.description: folder / FETCHED / task.source / task.root
+        for task in recipe.recipe.tasks if task.description in descriptions
+    }  # fmt: skip
+    _check_content(warehouse, corpora, roots, families)
+    for path, root in roots.items():
+        raise_all(tasks.import_tasks(warehouse, [path], root).faults)
+    for path in corpora:
         registry.register(warehouse, path, families)
+
+
+def _check_content(
+    warehouse: Warehouse, corpora: Collection[Path], roots: Mapping[Path, Path], families: Mapping[str, str]
+) -> None:
+    """Read the files of corpora and tasks that are not in the warehouse yet.
+
+    `corpora` has the paths of descriptions, and `roots` the folder of each task's files by the path of its description.
+
+    Raises
+    ------
+    BadInput
+        If a description or one of its files has a fault.
+    """
+    known = {path.resolve() for path in present(warehouse).values()}
+    faults: list[BadInput] = []
+    for path in corpora:
+        if path.resolve() not in known:
+            faults += registry.inspect(warehouse, path, families, files=True)[1]
+    for path, root in roots.items():
+        if path.resolve() not in known:
+            with collecting(faults):
+                samples.read(load(path), root)
+    raise_all(faults)
 
 
 def import_published(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> dict[str, int]:

@@ -50,9 +50,9 @@ def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None
     if model and len(files) > 1:
         raise click.UsageError("--model requires a single file")
     home = Deployment()
+    taken = {*home.provider.registry().models, *home.warehouse.read("published_output", columns=["model"])["model"]}
     for path in files:
-        registered = home.provider.registry().models
-        name, count = import_outputs(home.warehouse, path, corpus, model, registered, ignore)
+        name, count = import_outputs(home.warehouse, path, corpus, model, taken, ignore)
         home.instance.add_dynamic_partitions("model", [name])
         click.echo(f"{name}: {count} outputs; score them with `variorum evaluate {name}`")
 

@@ -91,7 +91,7 @@ def import_outputs(
     model
         Name of the model. By default the name in the file, or the file's stem if the file has no name.
     registered
-        Names of the registry's models. Outputs cannot be imported under these names.
+        Names of the registry's models and of published systems. Outputs cannot be imported under these names.
     ignore
         Keys that are not read. Other unknown keys are errors.
     absent
@@ -111,7 +111,8 @@ def import_outputs(
     texts = {identity: text for identity, text in outputs.texts.items() if identity not in absent}
     name = check_key(model or outputs.model or path.stem, "model", path)
     if name in registered:
-        raise BadInput(path, name, "is the name of a model in the registry", "give another name with `--model`")
+        problem = "is the name of a model in the registry, or of a published system"
+        raise BadInput(path, name, problem, "give another name with `--model`")
     sources = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage", "passage_id", "text"])
     rows = _rows(sources, path, corpus, name, texts)
     summary = pl.DataFrame(

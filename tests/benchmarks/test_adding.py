@@ -69,6 +69,18 @@ def test_a_changed_file_of_a_required_source_stops_everything(tmp_path: Path, mi
     assert opened(tmp_path / "home").read("benchmark").is_empty()
 
 
+def test_a_file_that_its_description_does_not_fit_stops_everything(
+    tmp_path: Path, mirror: Mirror, recipe: Path
+) -> None:
+    second = json.loads((recipe / "tiny.yaml").read_text()) | {"name": "second", "layout": "jsonl"}
+    (recipe / "second.yaml").write_text(json.dumps(second))
+    corpora = json.loads((recipe / "recipe.yaml").read_text())["corpora"]
+    change(recipe / "recipe.yaml", {"corpora": [*corpora, corpora[0] | {"description": "second.yaml"}]})
+    said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, code=1).stderr
+    assert "sources/texts" in said
+    assert opened(tmp_path / "home").read("corpus").is_empty()
+
+
 def test_a_missing_file_of_a_required_source_stops_everything(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
     mirror.lost.add(CHANGED)
     said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, code=1).stderr
@@ -215,6 +227,8 @@ def test_published_systems_are_on_the_table_with_their_origin(tmp_path: Path, mi
     lines = [{"passage_id": name, "translation": "Mine."} for name in ("doc1:1", "doc1:2", "doc2:1")]
     (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, lines)))
     here(tmp_path / "home", "import", "outputs", str(tmp_path / "mine.jsonl"), "--corpus", "tiny")
+    own = ["import", "outputs", str(tmp_path / "mine.jsonl"), "--corpus", "tiny", "--model", "maker/one"]
+    assert "or of a published system" in here(tmp_path / "home", *own, code=1).stderr
     beside = here(tmp_path / "home", "evaluate", "mine", "--on", "small").stdout
     assert "maker/one (published)" in beside
     assert " mine " in beside

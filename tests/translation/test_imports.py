@@ -196,7 +196,9 @@ def test_a_name_asked_for_must_be_a_key_too(stocked: Warehouse, tmp_path: Path) 
 
 def test_a_name_of_the_registry_is_refused_before_anything_is_written(stocked: Warehouse, tmp_path: Path) -> None:
     path = write_results(tmp_path / "results.json", TEXTS)
-    with pytest.raises(BadInput, match="lab/model-1: is the name of a model in the registry; give another name"):
+    with pytest.raises(
+        BadInput, match="lab/model-1: is the name of a model in the registry, or of a published system; give"
+    ):
         import_outputs(stocked, path, "tiny", None, {MODEL})
     assert imported(stocked) == {}
     assert import_outputs(stocked, path, "tiny", "other", {MODEL}) == ("other", 3)
