@@ -289,7 +289,7 @@ def _provenance(folder: Path, recipe: ReadRecipe, outputs: PublishedOutputs) -> 
     fetched = manifest.read(folder / FETCHED / outputs.source)[outputs.file]
     return pl.DataFrame(
         {
-            "model": outputs.model, "corpus": outputs.corpus, "benchmark": recipe.recipe.name, "file": fetched.url,
+            "model": outputs.model, "corpus": outputs.corpus, "benchmark": recipe.recipe.name, "url": fetched.url,
             "commit": fetched.commit, "sha256": fetched.sha256, "licence": fetched.licence,
             "fingerprint": fetched.sha256,
         }

@@ -56,7 +56,7 @@ def test_the_chance_rows_of_dharmabench(realdata: Path, warehouse: Warehouse) ->
     """No file of SDT is here, and no mean of seven tasks without it; the models' answers are not public."""
     assert added(warehouse) == {}
     codes, _ = import_tasks(
-        warehouse, sorted((PROJECT / "warehouse/tasks/dharmabench").glob("*.yaml")), realdata / "dharmabench"
+        warehouse, sorted((PROJECT / "warehouse/benchmarks/dharmabench/tasks").glob("*.yaml")), realdata / "dharmabench"
     )
     content, _ = read_samples(warehouse, codes)
     store(warehouse, {"task_sample": content.samples, "task_span": content.spans})

@@ -79,6 +79,7 @@ NEVER = {
     "rater_agreement": ["first", "second"],
     "rater_model": ["rater"],
     "base_set": ["folder"],
+    "benchmark": ["parts", "left_out", "recipe", "home"],
     "anchor_output": ["text"],
     "comparison": ["excluded"],
     "rubric_vote": ["justification", "abstention"],
@@ -278,6 +279,8 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "output_hash", "anchor_hash", "prefilled",
         "judge_standing", "part_of", "part", "trait", "choice", "original", "examination", "addressing",
         "length_problem", "system_fingerprint", "protocol", "shard",
+        "recipe_hash", "title", "corpora", "tasks", "url", "commit", "sha256",
+        "paper_table", "row", "column", "place", "published", "link",
     }  # fmt: skip
     texts = {
         (table, column)
