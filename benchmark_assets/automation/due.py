@@ -51,7 +51,8 @@ def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
 
     Assets that need no model come as early as possible, so that their failures show before models cost money.
     Unpartitioned assets come as late as possible, unless an asset that is partitioned only by passage or only by task
-    depends on them. Where these rules leave a choice, assets without dependents come last.
+    depends on them; those on which no partitioned asset depends at all come last of all. Where these rules leave a
+    choice, assets without dependents come last.
     """
     graph = definitions.resolve_asset_graph()
     remaining = [
@@ -64,10 +65,18 @@ def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
         key for key in remaining
         if not dims[key] and not any(dims[child] and "model" not in dims[child] for child in children[key])
     }  # fmt: skip
+    leading: set[dg.AssetKey] = set()
+    for key in reversed(remaining):
+        if any(dims[child] or child in leading for child in children[key]):
+            leading.add(key)
+
+    def place(key: dg.AssetKey) -> tuple[bool, bool, bool, bool]:
+        return key in late, "model" in dims[key], key in late - leading, not children[key]
+
     sequence: list[dg.AssetKey] = []
     while remaining:
         ready = [key for key in remaining if not graph.get(key).parent_keys & set(remaining)]
-        sequence.append(min(ready, key=lambda key: (key in late, "model" in dims[key], not children[key])))
+        sequence.append(min(ready, key=place))
         remaining.remove(sequence[-1])
     return sequence
 

@@ -8,6 +8,7 @@ ended. Here: stages, parts, submission and waiting. Not here: the work of a part
 import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -33,8 +34,10 @@ PART = "part"
 """Name of the job that carries out a part."""
 
 ATTEMPTS = 3
-"""Maximum number of runs of a part in one update. A part runs again if its worker has ended, or if its inputs changed
-meanwhile."""
+"""Maximum number of attempts at the stale parts of a stage: a part is stale again if its inputs changed meanwhile."""
+
+LOST = 2
+"""Number of times that a part is submitted again in an attempt because its worker has ended."""
 
 POLL = 1.0
 """Seconds between two looks at the runs that a planner waits for."""
@@ -94,10 +97,9 @@ def carry_out(
                     parts.append(Scope(scope.models, scope.corpora, unsound_assets))  # repeats their checks
                 if not parts:
                     break
-                runs = [_submitted(definitions, instance, workspace, part, payer) for part in parts]
-                for run in _ended(instance, runs):
-                    if messages := list(_failures(instance, run)):
-                        failed.add(run.tags[PART_TAG])
+                for part, messages in _outcomes(definitions, instance, workspace, parts, payer):
+                    if messages:
+                        failed.add(_key(part))
                         failures += messages
             else:
                 left = _parts(definitions, instance, stage, scope, {})
@@ -197,15 +199,42 @@ def _submitted(
     return instance.submit_run(run.run_id, workspace).run_id
 
 
+def _outcomes(
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    workspace: BaseWorkspaceRequestContext,
+    parts: Sequence[Scope],
+    payer: Mapping[str, str],
+) -> Iterator[tuple[Scope, list[str]]]:
+    """Submit parts and wait for them: yield each part, when it has ended, with the reasons why it failed.
+
+    A part whose worker has ended is submitted again at once, LOST times at most, because others may take hours.
+    """
+    waiting = {_submitted(definitions, instance, workspace, part, payer): part for part in parts}
+    lost: Counter[str] = Counter()
+    while waiting and (ended := _ended(instance, waiting)):
+        for run in ended:
+            part, messages = waiting.pop(run.run_id), list(_failures(instance, run))
+            if messages or run.status is dg.DagsterRunStatus.SUCCESS or lost[_key(part)] == LOST:
+                yield part, messages
+            else:
+                lost[_key(part)] += 1
+                waiting[_submitted(definitions, instance, workspace, part, payer)] = part
+
+
 def _ended(instance: dg.DagsterInstance, run_ids: Collection[str]) -> Sequence[dg.DagsterRun]:
-    """Wait until runs have ended; return them. Runs whose worker has ended are settled meanwhile."""
+    """Wait until some runs have ended; return them, or none if somebody has deleted all of them.
+
+    Runs whose worker has ended are settled meanwhile.
+    """
     look = 0
     while True:
         if look % LOOKS == 0:
             settle_the_dead(instance)
         runs = instance.get_runs(dg.RunsFilter(run_ids=list(run_ids)))
-        if all(run.is_finished for run in runs):
-            return runs
+        ended = [run for run in runs if run.is_finished]
+        if ended or not runs:
+            return ended
         look += 1
         time.sleep(POLL)
 

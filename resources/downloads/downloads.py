@@ -123,7 +123,8 @@ class Downloads(Frozen):
         for reason, count in reasons.items():
             logger.warning("%s; keeping %d files that were downloaded earlier", reason, count)
         states = Counter(each.state for each in fetched)
-        logger.info("%s: %s, %d faults", folder, dict(states), len(faults))
+        counts = [f"{count} {state}" for state, count in states.items()]
+        logger.info("%s: %s", folder, ", ".join([*counts, f"{len(faults)} faulty"]))
         return Result(fetched, faults)
 
 
