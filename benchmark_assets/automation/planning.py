@@ -223,7 +223,7 @@ def _outcomes(
 
 
 def _ended(instance: dg.DagsterInstance, run_ids: Collection[str]) -> Sequence[dg.DagsterRun]:
-    """Wait until some runs have ended; return them, or none if somebody has deleted all of them.
+    """Wait until some runs have ended; return them, or none if all of them were deleted.
 
     Runs whose worker has ended are settled meanwhile.
     """

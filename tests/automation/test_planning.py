@@ -16,6 +16,8 @@ from benchmark_assets.automation.due import EVERYTHING, Scope, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.partitions import dimensions
 from benchmark_assets.studies.assets import PAYER
+from resources.duckdb_warehouse import DuckDBWarehouse
+from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.processes import PROCESS
 from resources.warehouse import Warehouse
@@ -80,6 +82,20 @@ def config(run: dg.DagsterRun) -> str:
     return str(run.run_config["ops"])
 
 
+def hold(process: int, warehouse: Warehouse) -> None:
+    """Stop a process at a moment at which it does not lock the warehouse, which others would wait for."""
+    impatient = DuckDBWarehouse(path=warehouse.name, wait_seconds=1)
+    while True:
+        os.kill(process, signal.SIGSTOP)
+        try:
+            with impatient.exclusively():
+                impatient.read("corpus")
+                return
+        except BadInput:
+            os.kill(process, signal.SIGCONT)
+            time.sleep(0.2)
+
+
 @pytest.mark.large
 @pytest.mark.proof
 def test_a_part_whose_process_is_killed_is_carried_out_again_while_others_go_on(
@@ -90,12 +106,12 @@ def test_a_part_whose_process_is_killed_is_carried_out_again_while_others_go_on(
         tags = [run.tags[PROCESS] for run in part_runs(instance) if PROCESS in run.tags]
         return [int(tag.split()[0].rpartition(":")[2]) for tag in tags]
 
-    log = tmp_path / "nothing.log"
+    (log := tmp_path / "nothing.log").touch()
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(planning.carry_out, scanned, instance, CHEAP, {PAYER: "one"})
         until(lambda: len(processes()) == 1, 120, log)
         [held] = processes()
-        os.kill(held, signal.SIGSTOP)
+        hold(held, warehouse)
         until(lambda: len(processes()) == 2, 120, log)
         os.kill(processes()[0], signal.SIGKILL)
         until(lambda: len(processes()) == 3, 120, log)
