@@ -56,6 +56,10 @@ class BadInput(Exception):  # noqa: N818 - named for its cause
         return f"{self.where}: {self.key + ': ' if self.key else ''}{self.problem}; {self.remedy}"
 
 
+class UnreachableError(BadInput):
+    """A database that cannot be reached, or a connection to it that was lost."""
+
+
 class DamagedError(BadInput):
     """A damaged file in the home folder: not all of the file can be read."""
 

@@ -26,7 +26,7 @@ import polars as pl
 
 from resources import catalogue, migration
 from resources.duckdb_warehouse import DuckDBSchema
-from resources.errors import BadInput
+from resources.errors import BadInput, UnreachableError
 from resources.home import LINK
 from resources.identity import Mark
 from resources.vector_files import VectorFiles
@@ -487,7 +487,7 @@ class PostgresWarehouse(Warehouse):
             return BadInput(self.name, "", problem, "run again")
         if _is_lost(error):
             problem = f"the connection was lost ({_reason(error)})"
-            return BadInput(self.name, "", problem, "run again when the server can be reached")
+            return UnreachableError(self.name, "", problem, "run again when the server can be reached")
         unexpected: Exception = error
         return unexpected
 

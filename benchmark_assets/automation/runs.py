@@ -5,8 +5,9 @@ messages before and after an update. Not here: which partitions are stale (autom
 (lineage.refresh).
 """
 
+import functools
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -28,6 +29,7 @@ from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import answers
 from resources.errors import BadInput
 from resources.event_log import CompactEventLog
+from resources.home import database
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
 from resources.provider.provider import Provider
@@ -193,7 +195,7 @@ def _update(
         provider.probe(names, payer[PAYER])
     checked = _checked(definitions, instance, payer) if whole else Outcome([], [], [])
     if planning.has_workers(instance):
-        counts, failures = planning.carry_out(definitions, instance, scope, payer)
+        counts, failures = _planned(functools.partial(planning.carry_out, definitions, instance, scope, payer))
         done = Outcome(counts, [], [RunFailedError(failure) for failure in failures])
     else:
         done = carry_out(definitions, instance, scope, payer)
@@ -202,6 +204,16 @@ def _update(
         problems = "".join(f"\n- {problem}" for problem in [*map(str, done.failures), *dict.fromkeys(done.warnings)])
         notifications.send(f"materialized stale partitions: {', '.join(done.counts) or 'none'}{problems}")
     return done.failures
+
+
+def _planned(carry_out: Callable[[], tuple[list[str], list[str]]]) -> tuple[list[str], list[str]]:
+    """Return what `carry_out` returns. After an outage of the database it begins again: finished parts are not stale,
+    and parts under way are waited for."""
+    if url := database():
+        from benchmark_assets.automation.outages import outlast
+
+        return outlast(url, carry_out)
+    return carry_out()
 
 
 class Outcome(NamedTuple):

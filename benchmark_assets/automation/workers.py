@@ -6,10 +6,8 @@ are (planning).
 """
 
 import os
-import time
 
 import dagster as dg
-import psycopg
 from celery import Celery
 from dagster._cli.api import _execute_run_command_body
 from dagster._core.events import DagsterEvent
@@ -19,20 +17,13 @@ from dagster._serdes import unpack_value
 from dagster_celery.config import DEFAULT_CONFIG, TASK_EXECUTE_JOB_NAME
 from dagster_celery.launcher import CeleryRunLauncher
 from dagster_celery.make_app import make_app
-from dagster_postgres.utils import DagsterPostgresException
 from dagster_shared.serdes.serdes import JsonSerializableValue
-from sqlalchemy.exc import SQLAlchemyError
 
+from benchmark_assets.automation.outages import outlast
 from benchmark_assets.automation.settling import EXECUTING
 from resources.processes import PROCESS, is_dead, process_tag
 
 _BROKER = os.environ.get("VARIORUM_BROKER")
-
-PATIENCE = 600.0
-"""Seconds for which a worker that cannot reach the database tries to report how a run ended."""
-
-PAUSE = 1.0
-"""Seconds between two attempts to reach the database."""
 
 app: Celery = make_app({"broker": _BROKER, "backend": _BROKER, "config_source": DEFAULT_CONFIG})  # type: ignore[no-untyped-call]
 
@@ -56,17 +47,13 @@ def settle(instance: dg.DagsterInstance, run_id: str) -> None:
     They are if the database could not be reached when they ended. The lease of the process, which goes on to execute
     other runs, would let them look alive.
     """
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            for filters in ({"run_ids": [run_id]}, {"tags": {PROCESS: process_tag()}}):
-                for run in instance.get_runs(dg.RunsFilter(statuses=EXECUTING, **filters)):
-                    instance.report_run_failed(run, "The run's process could not store how the run ended.")
-            return
-        except (SQLAlchemyError, DagsterPostgresException, psycopg.Error):
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(PAUSE)
+
+    def report() -> None:
+        for filters in ({"run_ids": [run_id]}, {"tags": {PROCESS: process_tag()}}):
+            for run in instance.get_runs(dg.RunsFilter(statuses=EXECUTING, **filters)):
+                instance.report_run_failed(run, "The run's process could not store how the run ended.")
+
+    outlast(os.environ["VARIORUM_DATABASE"], report)
 
 
 def _ignore(_: DagsterEvent) -> None:
