@@ -1,18 +1,19 @@
 """Fetching the files of a recipe's sources, and the terms on which they are fetched.
 
 Here: which sources are fetched, consent, faults of required and optional sources. Not here: HTTP, digests and the
-manifest (resources.downloads), recipes (recipe), their import (parts).
+manifest (resources.downloads), folders that users bring (folders), recipes (recipe), their import (parts).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmark_assets.benchmarks.recipe import FETCHED, FILE, ReadRecipe
+from benchmark_assets.benchmarks.folders import Obtained, bring, way
+from benchmark_assets.benchmarks.recipe import FETCHED, FILE, ReadRecipe, UserFolder
 from resources.downloads.downloads import Downloads
-from resources.downloads.sources import SOURCES, Wanted, wanted
+from resources.downloads.sources import SOURCES, Download, Wanted, wanted
 from resources.errors import BadInput, collecting, raise_all
 
 RAW = "raw.githubusercontent.com/"
@@ -38,11 +39,17 @@ def offer(recipe: ReadRecipe) -> Iterator[str]:
         yield f"paper: {about.paper.citation} {about.paper.url}".rstrip()
     for name, source in about.sources.items():
         download = recipe.downloads[name]
-        place = f"{download.repository} at {download.commit[:7]}" if download.commit else download.source
         kind = "required" if source.required else "optional"
+        consent = " Needs consent: --accept." if source.consent else ""
+        if isinstance(download, UserFolder):
+            count = f"{len(download.files)} files" if download.files else "all files"
+            yield f"source {name} ({kind}): {count} of a folder of yours, `--folder {name}=PATH`; {download.licence}"
+            yield f"  {source.terms}{consent} {source.how}"
+            continue
+        place = f"{download.repository} at {download.commit[:7]}" if download.commit else download.source
         licence = download.licence or SOURCES[download.source].licence
         yield f"source {name} ({kind}): {len(wanted([download], name))} files from {place}; {licence}"
-        yield f"  {source.terms}{' Needs consent: --accept.' if source.consent else ''}"
+        yield f"  {source.terms}{consent}"
     for corpus, names in asked(recipe).items():
         yield f"corpus {corpus} asks models of your registry, within its budget: {', '.join(names)}; needs --accept"
     for need in about.needs:
@@ -70,7 +77,14 @@ def check_consent(recipe: ReadRecipe, accepted: bool) -> None:
         raise BadInput(recipe.recipe.name, "", problem, "read what is printed above, then add `--accept`")
 
 
-def fetch(recipe: ReadRecipe, place: Path, downloads: Downloads, accepted: bool, base: str = "") -> Stock:
+def fetch(
+    recipe: ReadRecipe,
+    place: Path,
+    downloads: Downloads,
+    accepted: bool,
+    base: str = "",
+    folders: Mapping[str, Path] | None = None,
+) -> Stock:
     """Fetch the files of all sources into subfolders of `place`. Files that are present are not requested again.
 
     Parameters
@@ -80,6 +94,8 @@ def fetch(recipe: ReadRecipe, place: Path, downloads: Downloads, accepted: bool,
     base
         URL of a mirror, which has the files of GitHub under `OWNER/REPOSITORY/COMMIT/PATH` and other files under
         `HOST/PATH`; '' for the publishers themselves.
+    folders
+        The user's folders by source.
 
     Raises
     ------
@@ -95,20 +111,41 @@ def fetch(recipe: ReadRecipe, place: Path, downloads: Downloads, accepted: bool,
         if source.consent and not accepted:
             left_out[name] = "its terms need your consent: `--accept`"
             continue
-        found: list[BadInput] = []
-        with collecting(found):
-            requested = [_mirrored(file, base) for file in wanted([recipe.downloads[name]], recipe.folder / FILE)]
-            result = downloads.fetch(requested, place / FETCHED / name)
-            found += result.faults
-            files += len(result.fetched)
-            size += sum(file.record.bytes for file in result.fetched)
+        download, into = recipe.downloads[name], place / FETCHED
+        if isinstance(download, UserFolder):
+            obtained = bring(name, download, (folders or {}).get(name), into, way(name, source))
+        else:
+            obtained = _fetched(recipe, name, download, into, downloads, base)
+        if obtained is None:
+            left_out[name] = f"it needs a folder of yours; {way(name, source)}"
+            continue
+        files += len(obtained.sizes)
+        size += sum(obtained.sizes)
         if source.required:
-            faults += found
-        elif found:
-            more = f"\n  and {len(found) - NAMED} further files" if len(found) > NAMED else ""
-            left_out[name] = "\n  ".join(map(str, found[:NAMED])) + more
+            faults += obtained.faults
+        elif obtained.faults:
+            left_out[name] = _listed(obtained.faults)
     raise_all(faults)
     return Stock(files, size, left_out)
+
+
+def _fetched(
+    recipe: ReadRecipe, name: str, download: Download, into: Path, downloads: Downloads, base: str
+) -> Obtained:
+    """Fetch the files of a source into the folder `name` below `into`."""
+    sizes, faults = list[int](), list[BadInput]()
+    with collecting(faults):
+        requested = [_mirrored(file, base) for file in wanted([download], recipe.folder / FILE)]
+        result = downloads.fetch(requested, into / name)
+        sizes = [file.record.bytes for file in result.fetched]
+        faults += result.faults
+    return Obtained(sizes, faults)
+
+
+def _listed(faults: Sequence[BadInput]) -> str:
+    """The first few faults, one on a line, and the number of the others."""
+    more = f"\n  and {len(faults) - NAMED} further files" if len(faults) > NAMED else ""
+    return "\n  ".join(map(str, faults[:NAMED])) + more
 
 
 def _mirrored(file: Wanted, base: str) -> Wanted:

@@ -13,7 +13,7 @@ import polars as pl
 import yaml
 
 from benchmark_assets.benchmarks.fetching import Stock
-from benchmark_assets.benchmarks.recipe import FETCHED, FILE, PublishedOutputs, ReadRecipe
+from benchmark_assets.benchmarks.recipe import FETCHED, FILE, PublishedOutputs, ReadRecipe, UserFolder
 from benchmark_assets.corpus import registry
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.understanding import samples, tasks
@@ -285,13 +285,17 @@ def _without(path: Path, references: Collection[str]) -> bytes:
 
 
 def _provenance(folder: Path, recipe: ReadRecipe, outputs: PublishedOutputs) -> pl.DataFrame:
-    """The row of `published_output` of a file."""
-    fetched = manifest.read(folder / FETCHED / outputs.source)[outputs.file]
+    """The row of `published_output` of a file. A file of a user's folder has no URL."""
+    download = recipe.downloads[outputs.source]
+    url, commit = "", ""
+    if not isinstance(download, UserFolder):
+        fetched = manifest.read(folder / FETCHED / outputs.source)[outputs.file]
+        url, commit = fetched.url, fetched.commit
+    sha256 = download.sha256[outputs.file]
     return pl.DataFrame(
         {
-            "model": outputs.model, "corpus": outputs.corpus, "benchmark": recipe.recipe.name, "url": fetched.url,
-            "commit": fetched.commit, "sha256": fetched.sha256, "licence": fetched.licence,
-            "fingerprint": fetched.sha256,
+            "model": outputs.model, "corpus": outputs.corpus, "benchmark": recipe.recipe.name, "url": url,
+            "commit": commit, "sha256": sha256, "licence": download.licence, "fingerprint": sha256,
         }
     )  # fmt: skip
 

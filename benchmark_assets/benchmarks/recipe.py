@@ -30,6 +30,9 @@ FILE = "recipe.yaml"
 FETCHED = "sources"
 """Folder below an added recipe with a subfolder for the files of each source."""
 
+FOLDER = "folder"
+"""Name of the source whose files users bring."""
+
 DECLARATIONS = {".yaml", ".md", ".sha256", ".csv", ".tsv", ".jsonl", ".txt"}
 """Endings of the files that a recipe may have."""
 
@@ -41,13 +44,30 @@ Name = Annotated[str, StringConstraints(pattern="^[a-z0-9][a-z0-9-]*$")]
 """Name of a benchmark or source, which is also the name of a folder."""
 
 
-class RecipeSource(Frozen):
-    """Files of one publisher, on the same terms.
+class UserFolder(Frozen):
+    """Files that no publisher has in a usable form, and that users bring in a folder of their own.
 
-    - `source`: a name in `SOURCES`. Files of `github` are listed in the file `files` of the recipe.
-    - `files`: a file of digests, in the form that `sha256sum` writes: SHA-256, two spaces, path in the repository.
+    `sha256` has the expected digests by path in the folder; without digests, all files of the folder are taken.
+    """
+
+    licence: str
+    sha256: dict[str, str] = Field(default={})
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Paths of the expected files."""
+        return tuple(self.sha256)
+
+
+class RecipeSource(Frozen):
+    """Files of one publisher, or of a folder that users bring, on the same terms.
+
+    - `source`: a name in `SOURCES`, or `folder`. Files of `github` are listed in the file `files` of the recipe.
+    - `files`: a file of digests, in the form that `sha256sum` writes: SHA-256, two spaces, path in the repository or
+      folder. A folder without digests cannot be required.
     - `texts`, `path`: as in a corpus description, for publishers without commits. Nothing pins the version of such
       files, so they cannot be required.
+    - `how`: for a folder, where users get the files.
     - `terms`: what the licence allows, printed before anything is fetched.
     - `consent`: whether the terms must be accepted with `--accept`.
     - `required`: whether the benchmark cannot be added without the files.
@@ -61,6 +81,7 @@ class RecipeSource(Frozen):
     restricted: bool = False
     texts: tuple[str, ...] = ()
     path: str = ""
+    how: str = ""
     terms: str = Field(min_length=1)
     consent: bool = False
     required: bool = True
@@ -69,7 +90,14 @@ class RecipeSource(Frozen):
     def _pinned(self) -> "RecipeSource":
         if self.source == "github" and not self.files:
             raise ValueError("`files` must name a file with the SHA-256 of each file")
-        if self.source != "github" and (self.required or self.files):
+        if (self.source == FOLDER) != bool(self.how):
+            raise ValueError("`how` must say where users get the files, for `source: folder` only")
+        if self.source == FOLDER:
+            if not self.licence or self.repository or self.commit or self.texts or self.path or self.restricted:
+                raise ValueError("`source: folder` has `licence`, `files` and `how`; restrict texts in descriptions")
+            if self.required and not self.files:
+                raise ValueError("without `files`, nothing pins what is in a folder; write `required: false`")
+        elif self.source != "github" and (self.required or self.files):
             raise ValueError("only files of `source: github` can be pinned; write `required: false`, without `files`")
         return self
 
@@ -153,7 +181,7 @@ class ReadRecipe(NamedTuple):
     content: str
     corpora: Mapping[str, Description]
     tasks: Mapping[str, TaskDescription]
-    downloads: Mapping[str, Download]
+    downloads: Mapping[str, Download | UserFolder]
 
     @property
     def languages(self) -> list[str]:
@@ -198,7 +226,7 @@ def read(folder: Path) -> ReadRecipe:
     files = tuple(_files(folder, faults))
     raise_all(faults)
     assert recipe is not None  # it has no fault
-    downloads: dict[str, Download] = {}
+    downloads: dict[str, Download | UserFolder] = {}
     for name, source in recipe.sources.items():
         with collecting(faults):
             downloads[name] = _download(folder, name, source)
@@ -244,13 +272,15 @@ def _inside(folder: Path, key: str, name: str) -> Path:
     return folder / path
 
 
-def _download(folder: Path, name: str, source: RecipeSource) -> Download:
-    """The files of a source, in the form in which corpus descriptions list files."""
+def _download(folder: Path, name: str, source: RecipeSource) -> Download | UserFolder:
+    """The files of a source, in the form in which corpus descriptions list files if they are fetched."""
     key = f"sources.{name}"
-    if source.source not in SOURCES:
-        problem, remedy = f"{source.source!r} is no known publisher", f"use one of {', '.join(SOURCES)}"
+    if source.source not in (*SOURCES, FOLDER):
+        problem, remedy = f"{source.source!r} is no known publisher", f"use one of {', '.join([*SOURCES, FOLDER])}"
         raise BadInput(folder / FILE, f"{key}.source", problem, remedy)
-    digests = _digests(_inside(folder, f"{key}.files", source.files)) if source.files else {}
+    digests = read_digests(_inside(folder, f"{key}.files", source.files)) if source.files else {}
+    if source.source == FOLDER:
+        return UserFolder(licence=source.licence, sha256=digests)
     settings = source.model_dump(include={"source", "repository", "commit", "licence", "restricted", "texts", "path"})
     try:
         return Download(**settings, files=tuple(digests), sha256=digests)
@@ -259,14 +289,23 @@ def _download(folder: Path, name: str, source: RecipeSource) -> Download:
         raise BadInput(folder / FILE, key, reason, REMEDY) from error
 
 
-def _digests(path: Path) -> dict[str, str]:
-    """SHA-256 by path, from a file as `sha256sum` writes it."""
+def read_digests(path: Path) -> dict[str, str]:
+    """SHA-256 by path, from a file as `sha256sum` writes it.
+
+    Raises
+    ------
+    BadInput
+        If a line has another form, a path occurs twice, or a path leads out of its folder.
+    """
     digests: dict[str, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         match = _SUM.fullmatch(line)
         if match is None or match[2] in digests:
             problem = "the path occurs twice" if match else "is not a SHA-256, two spaces and a path"
             raise BadInput(path, f"line {number}", problem, "write the file with `sha256sum`")
+        if any(part.startswith((".", "/")) for part in PurePosixPath(match[2]).parts):
+            problem = f"{match[2]!r} is hidden or outside the folder"
+            raise BadInput(path, f"line {number}", problem, "give a path below the folder")
         digests[match[2]] = match[1]
     return digests
 
@@ -316,7 +355,7 @@ def _tasks(folder: Path, recipe: Recipe, faults: list[BadInput]) -> Iterator[tup
 
 
 def _unknown_names(
-    path: Path, recipe: Recipe, corpora: Mapping[str, Description], downloads: Mapping[str, Download]
+    path: Path, recipe: Recipe, corpora: Mapping[str, Description], downloads: Mapping[str, Download | UserFolder]
 ) -> Iterator[BadInput]:
     """Faults of names that nothing in the recipe declares, and of optional sources where required ones are needed."""
     for number, corpus in enumerate(recipe.corpora):

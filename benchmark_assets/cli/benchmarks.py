@@ -7,11 +7,11 @@ import polars as pl
 
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
-from benchmark_assets.benchmarks import fetching, parts
+from benchmark_assets.benchmarks import fetching, folders, parts
 from benchmark_assets.benchmarks.costs import likely_costs
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.parts import Part
-from benchmark_assets.benchmarks.recipe import ReadRecipe, find, read, shipped
+from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.reporting.leaderboard import readable
 from benchmark_assets.understanding.readings import boards
@@ -32,6 +32,10 @@ def list_benchmarks() -> None:
         click.echo(f"\n{recipe.recipe.name}: {recipe.recipe.title}")
         for name, (tokens, dollars) in likely_costs(registry, recipe).items():
             click.echo(f"  {name} translates about {tokens:,} tokens into as many, for about {dollars:.2f} dollars")
+        for name, source in recipe.recipe.sources.items():
+            if isinstance(recipe.downloads[name], UserFolder):
+                kind = "required" if source.required else "optional"
+                click.echo(f"  takes a folder of yours ({kind}): {folders.way(name, source)}")
         for need in recipe.recipe.needs:
             click.echo(f"  needs {need.what}, because {need.why}. {need.how}")
     click.echo("\nadd one with `variorum add NAME`")
@@ -59,7 +63,8 @@ def _overview(recipe: ReadRecipe, version: int | None) -> dict[str, str]:
 @click.argument("benchmark", metavar="NAME|FOLDER")
 @click.option("--accept", is_flag=True, help="Consent to the terms that are printed.")
 @click.option("--base", default="", help="URL of a mirror to fetch from.")
-def add(benchmark: str, accept: bool, base: str) -> None:
+@click.option("--folder", "brought", multiple=True, metavar="SOURCE=PATH", help="Your folder with files of a source.")
+def add(benchmark: str, accept: bool, base: str, brought: Sequence[str]) -> None:
     """Add a benchmark: fetch its sources, import its corpora, tasks and published systems, and compute.
 
     NAME is one of `variorum benchmarks`; FOLDER contains a recipe of your own.
@@ -69,13 +74,15 @@ def add(benchmark: str, accept: bool, base: str) -> None:
         click.echo(line)
     fetching.check_consent(recipe, accept)
     home = Deployment()
+    paths, place = folders.given(recipe, brought), parts.place(home.warehouse, recipe)
+    folders.check_folders(recipe, place, paths)
     registry = home.provider.registry()
     wanted = parts.to_import(home.warehouse, recipe)
     parts.check_outputs(home.warehouse, recipe, registry.models)
     downloads: Downloads = (home.definitions.resources or {})["downloads"]
     if base:
         downloads = downloads.model_copy(update={"pause": 0.0})  # a mirror of one's own needs no rest
-    stock = fetching.fetch(recipe, parts.place(home.warehouse, recipe), downloads, accept, base)
+    stock = fetching.fetch(recipe, place, downloads, accept, base, paths)
     click.echo(f"\n{stock.files} files, {stock.bytes / 1e6:.1f} MB, as the recipe names them")
     for name, reason in stock.left_out.items():
         click.echo(f"left out, {name}: {reason}")

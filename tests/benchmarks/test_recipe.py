@@ -50,6 +50,11 @@ SOURCE = {
 }  # fmt: skip
 
 
+FOLDER = {
+    "source": "folder", "files": "texts.sha256", "licence": "CC0-1.0", "terms": "Any.", "how": "By post.",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("changes", "also", "key", "words"),
     [
@@ -65,6 +70,11 @@ SOURCE = {
             {"sources": {"texts": SOURCE | {"source": "mine", "required": False, "files": ""}}}, nothing,
             "sources.texts.source", "no known publisher",
         ),
+        ({"sources": {"texts": FOLDER | {"how": ""}}}, nothing, "sources.texts", "`how` must say"),
+        ({"sources": {"texts": FOLDER | {"files": ""}}}, nothing, "sources.texts", "nothing pins"),
+        ({"sources": {"texts": FOLDER | {"commit": "a" * 40}}}, nothing, "sources.texts", "has `licence`, `files`"),
+        ({"sources": {"texts": SOURCE | {"how": "By post."}}}, nothing, "sources.texts", "`source: folder` only"),
+        ({}, write("texts.sha256", f"{'a' * 64}  ../x\n"), "line 1", "outside the folder"),
         ({}, write("numbers.yaml", "tables: []\n"), "tables", "at least 1 item"),
         ({}, write("setup.py", "print()"), "", "is not a declaration"),
         ({}, link, "", "is a link"),
