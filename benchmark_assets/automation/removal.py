@@ -82,12 +82,14 @@ def base_set(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, n
         For an unknown base set.
     """
     key = pl.DataFrame({"base_set": [name]})
-    if warehouse.read("base_set", key).is_empty():
-        names = ", ".join(warehouse.read("base_set", columns=["base_set"])["base_set"]) or "none"
+    owners = ("base_set", "published_base_set")
+    known = {each for table in owners for each in warehouse.read(table, columns=["base_set"])["base_set"]}
+    if name not in known:
+        names = ", ".join(sorted(known)) or "none"
         raise BadInput(name, "", "no such base set in this warehouse", f"imported base sets: {names}")
-    counts, emptied = _emptied(warehouse, TABLES, key)
+    counts, emptied = _emptied(warehouse, [*TABLES, "anchor_total", "published_base_set"], key)
     warehouse.write(emptied, context.run.run_id)
-    return counts
+    return counts.filter(pl.col("rows") > 0)
 
 
 def kept(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import polars as pl
 import yaml
 
+from benchmark_assets.benchmarks import base_sets
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.recipe import FETCHED, FILE, PublishedOutputs, ReadRecipe, UserFolder
 from benchmark_assets.corpus import registry
@@ -45,9 +46,11 @@ def place(warehouse: Warehouse, recipe: ReadRecipe) -> Path:
 
 
 def parts(recipe: ReadRecipe, left_out: Collection[str] = ()) -> list[Part]:
-    """The corpora and tasks of a recipe, except tasks whose source is left out."""
+    """The corpora and tasks of a recipe, except those that need a source that is left out."""
     found = []
     for corpus in recipe.recipe.corpora:
+        if not {*left_out}.isdisjoint(corpus.sources):
+            continue
         description = recipe.corpora[corpus.description]
         content = _declared(description).replace(str(recipe.folder.resolve()), "")  # its paths are absolute
         names = (*corpus.sources, *sorted(corpus.optional.values()))
@@ -163,6 +166,7 @@ def import_parts(
         for task in recipe.recipe.tasks if task.description in descriptions
     }  # fmt: skip
     _check_content(warehouse, corpora, roots, families)
+    base_sets.check_content(folder, recipe, stock)
     for path, root in roots.items():
         raise_all(tasks.import_tasks(warehouse, [path], root).faults)
     for path in corpora:
@@ -194,7 +198,7 @@ def _check_content(
 
 
 def import_published(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> dict[str, int]:
-    """Import the published outputs whose source is not left out; return the number of outputs by model.
+    """Import the published outputs whose source and corpus are not left out; return the number of outputs by model.
 
     Raises
     ------
@@ -202,8 +206,9 @@ def import_published(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> 
         If a file of outputs is not valid, or has a passage that the corpus lacks and the recipe does not list.
     """
     folder, counts, records = place(warehouse, recipe), dict[str, int](), []
+    corpora = {part.name for part in parts(recipe, stock.left_out) if part.kind == "corpus"}
     for outputs in recipe.recipe.outputs:
-        if outputs.source not in stock.left_out:
+        if outputs.source not in stock.left_out and outputs.corpus in corpora:
             path = folder / FETCHED / outputs.source / outputs.file
             _, counts[outputs.model] = import_outputs(
                 warehouse, path, outputs.corpus, outputs.model, absent=outputs.absent
@@ -302,12 +307,15 @@ def _provenance(folder: Path, recipe: ReadRecipe, outputs: PublishedOutputs) -> 
 
 def sizes(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> Iterator[str]:
     """A line for each corpus and task: its size, and how the size differs from the recipe's."""
+    present = {part.description for part in parts(recipe, stock.left_out)}
     for corpus in recipe.recipe.corpora:
+        if corpus.description not in present:
+            continue
         name = recipe.corpora[corpus.description].name
         count = len(warehouse.read("source_text", pl.DataFrame({"corpus": [name]}), ["passage"]))
         yield _size(f"corpus {name}", count, corpus.passages, "passages")
     for task in recipe.recipe.tasks:
-        if task.source in stock.left_out:
+        if task.description not in present:
             continue
         code = recipe.tasks[task.description].task
         count = len(warehouse.read("task_sample", pl.DataFrame({"task": [code], "split": ["test"]}), ["task"]))

@@ -14,11 +14,14 @@ from pydantic import Field, StringConstraints, model_validator
 from benchmark_assets.benchmarks import numbers
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.description import examine as examine_corpus
+from benchmark_assets.pairwise.base_sets import MANIFEST, Identity, read_base_set
+from benchmark_assets.pairwise.published import read_description
+from benchmark_assets.pairwise.totals import read_totals
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.description import load as load_task
 from resources import whole_files, yaml_files
 from resources.digest import digest
-from resources.downloads.sources import SOURCES, Download
+from resources.downloads.sources import REPOSITORIES, SOURCES, Download
 from resources.errors import BadInput, collecting, raise_all
 from resources.frozen import Frozen
 from resources.home import PROJECT
@@ -62,7 +65,8 @@ class UserFolder(Frozen):
 class RecipeSource(Frozen):
     """Files of one publisher, or of a folder that users bring, on the same terms.
 
-    - `source`: a name in `SOURCES`, or `folder`. Files of `github` are listed in the file `files` of the recipe.
+    - `source`: a name in `SOURCES`, or `folder`. Files of `REPOSITORIES` are listed in the file `files` of the
+      recipe.
     - `files`: a file of digests, in the form that `sha256sum` writes: SHA-256, two spaces, path in the repository or
       folder. A folder without digests cannot be required.
     - `texts`, `path`: as in a corpus description, for publishers without commits. Nothing pins the version of such
@@ -71,6 +75,7 @@ class RecipeSource(Frozen):
     - `terms`: what the licence allows, printed before anything is fetched.
     - `consent`: whether the terms must be accepted with `--accept`.
     - `required`: whether the benchmark cannot be added without the files.
+    - `megabytes`: size limit of a file.
     """
 
     source: str = "github"
@@ -85,10 +90,11 @@ class RecipeSource(Frozen):
     terms: str = Field(min_length=1)
     consent: bool = False
     required: bool = True
+    megabytes: int = Field(default=50, ge=1)
 
     @model_validator(mode="after")
     def _pinned(self) -> "RecipeSource":
-        if self.source == "github" and not self.files:
+        if self.source in REPOSITORIES and not self.files:
             raise ValueError("`files` must name a file with the SHA-256 of each file")
         if (self.source == FOLDER) != bool(self.how):
             raise ValueError("`how` must say where users get the files, for `source: folder` only")
@@ -97,8 +103,8 @@ class RecipeSource(Frozen):
                 raise ValueError("`source: folder` has `licence`, `files` and `how`; restrict texts in descriptions")
             if self.required and not self.files:
                 raise ValueError("without `files`, nothing pins what is in a folder; write `required: false`")
-        elif self.source != "github" and (self.required or self.files):
-            raise ValueError("only files of `source: github` can be pinned; write `required: false`, without `files`")
+        elif self.source not in REPOSITORIES and (self.required or self.files):
+            raise ValueError("only files of repositories can be pinned; write `required: false`, without `files`")
         return self
 
 
@@ -106,7 +112,8 @@ class RecipeCorpus(Frozen):
     """A corpus: its description, its size, and where its files come from.
 
     `passages` and `characters` (of the source text) are the expected size; a difference is reported. `sources` names
-    the sources that the corpus needs, and `optional` the source of each reference that can be left out.
+    the sources that the corpus needs: it is left out with any of them. `optional` names the source of each reference
+    that can be left out.
     """
 
     description: str
@@ -139,6 +146,30 @@ class PublishedOutputs(Frozen):
     absent: tuple[str, ...] = ()
 
 
+class PublishedTotals(Frozen):
+    """Published totals of the anchors of a base set: a file of the recipe, with the place where they were published.
+
+    Scores from totals stand until the base set itself is imported.
+    """
+
+    file: str
+    url: str
+    commit: str
+    licence: str
+
+
+class RecipeBaseSet(Frozen):
+    """A base set: `description` is its manifest, beside its other files in the recipe's folder.
+
+    With `source`, the base set is made from files as JP-TL-Bench publishes them, and `description` describes these
+    files. It is left out with the source; `totals` then give the anchors' scores.
+    """
+
+    description: str
+    source: str = ""
+    totals: PublishedTotals | None = None
+
+
 class Need(Frozen):
     """Something that cannot be fetched: why, and how to obtain it."""
 
@@ -165,14 +196,15 @@ class Recipe(Frozen):
     corpora: tuple[RecipeCorpus, ...] = ()
     tasks: tuple[RecipeTask, ...] = ()
     outputs: tuple[PublishedOutputs, ...] = ()
+    base_sets: tuple[RecipeBaseSet, ...] = ()
     needs: tuple[Need, ...] = ()
 
 
 class ReadRecipe(NamedTuple):
     """A recipe and the content of its folder.
 
-    `corpora` and `tasks` are the descriptions by the paths of their files in the folder, and `downloads` has one entry
-    for each source. `content` is the digest of all files, by which versions are compared.
+    `corpora`, `tasks` and `base_sets` are the descriptions by the paths of their files in the folder, and `downloads`
+    has one entry for each source. `content` is the digest of all files, by which versions are compared.
     """
 
     recipe: Recipe
@@ -181,6 +213,7 @@ class ReadRecipe(NamedTuple):
     content: str
     corpora: Mapping[str, Description]
     tasks: Mapping[str, TaskDescription]
+    base_sets: Mapping[str, Identity]
     downloads: Mapping[str, Download | UserFolder]
 
     @property
@@ -231,13 +264,14 @@ def read(folder: Path) -> ReadRecipe:
         with collecting(faults):
             downloads[name] = _download(folder, name, source)
     corpora, tasks = dict(_corpora(folder, recipe, faults)), dict(_tasks(folder, recipe, faults))
+    base_sets = dict(_base_sets(folder, recipe, faults))
     faults += _unknown_names(path, recipe, corpora, downloads)
     if numbers.FILE in files:
         with collecting(faults):
             numbers.read(folder / numbers.FILE)
     raise_all(faults)
     content = digest([(name, whole_files.sha256(folder / name)) for name in files])
-    return ReadRecipe(recipe, folder, files, content, corpora, tasks, downloads)
+    return ReadRecipe(recipe, folder, files, content, corpora, tasks, base_sets, downloads)
 
 
 def _files(folder: Path, faults: list[BadInput]) -> Iterator[str]:
@@ -354,19 +388,40 @@ def _tasks(folder: Path, recipe: Recipe, faults: list[BadInput]) -> Iterator[tup
             yield task.description, description
 
 
+def _base_sets(folder: Path, recipe: Recipe, faults: list[BadInput]) -> Iterator[tuple[str, Identity]]:
+    """Base sets of a recipe, by the file of their description. The files of a base set without a source are read."""
+    for number, base_set in enumerate(recipe.base_sets):
+        key = f"base_sets.{number}"
+        with collecting(faults):
+            path = _inside(folder, f"{key}.description", base_set.description)
+            if base_set.totals:
+                read_totals(_inside(folder, f"{key}.totals.file", base_set.totals.file))
+            if base_set.source:
+                yield base_set.description, read_description(path)
+            elif path.name != MANIFEST:
+                problem = f"{base_set.description!r} is not the manifest of a base set"
+                raise BadInput(folder / FILE, f"{key}.description", problem, f"name a {MANIFEST}, or give a `source`")
+            else:
+                yield base_set.description, read_base_set(path.parent).manifest
+
+
 def _unknown_names(
     path: Path, recipe: Recipe, corpora: Mapping[str, Description], downloads: Mapping[str, Download | UserFolder]
 ) -> Iterator[BadInput]:
-    """Faults of names that nothing in the recipe declares, and of optional sources where required ones are needed."""
+    """Faults of names that nothing in the recipe declares."""
     for number, corpus in enumerate(recipe.corpora):
         for name in corpus.sources:
-            yield from _needed(path, f"corpora.{number}.sources", name, recipe)
+            if name not in recipe.sources:
+                yield _undeclared(path, f"corpora.{number}.sources", name, recipe)
         for name in corpus.optional.values():
             if name not in recipe.sources:
                 yield _undeclared(path, f"corpora.{number}.optional", name, recipe)
     for number, task in enumerate(recipe.tasks):
         if task.source not in recipe.sources:
             yield _undeclared(path, f"tasks.{number}.source", task.source, recipe)
+    for number, base_set in enumerate(recipe.base_sets):
+        if base_set.source and base_set.source not in recipe.sources:
+            yield _undeclared(path, f"base_sets.{number}.source", base_set.source, recipe)
     names = [description.name for description in corpora.values()]
     for number, outputs in enumerate(recipe.outputs):
         if outputs.corpus not in names:
@@ -377,14 +432,6 @@ def _unknown_names(
         elif outputs.source in downloads and outputs.file not in downloads[outputs.source].files:
             problem = f"{outputs.file!r} is not a file of the source {outputs.source}"
             yield BadInput(path, f"outputs.{number}.file", problem, f"add it to {recipe.sources[outputs.source].files}")
-
-
-def _needed(path: Path, key: str, name: str, recipe: Recipe) -> Iterator[BadInput]:
-    """A fault if a source that a corpus needs is not declared, or not required."""
-    if name not in recipe.sources:
-        yield _undeclared(path, key, name, recipe)
-    elif not recipe.sources[name].required:
-        yield BadInput(path, key, f"{name!r} is not required", "list it under `optional`, with its reference")
 
 
 def _undeclared(path: Path, key: str, name: str, recipe: Recipe) -> BadInput:

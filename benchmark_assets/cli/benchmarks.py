@@ -7,16 +7,17 @@ import polars as pl
 
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
-from benchmark_assets.benchmarks import fetching, folders, parts
+from benchmark_assets.benchmarks import base_sets, fetching, folders, parts
 from benchmark_assets.benchmarks.costs import likely_costs
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.parts import Part
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.pairwise.scores import OVERALL
 from benchmark_assets.reporting.leaderboard import readable
 from benchmark_assets.understanding.readings import boards
 from resources.downloads.downloads import Downloads
-from resources.tables import plain
+from resources.tables import cells, plain
 from resources.warehouse import Warehouse
 
 
@@ -79,6 +80,7 @@ def add(benchmark: str, accept: bool, base: str, brought: Sequence[str]) -> None
     registry = home.provider.registry()
     wanted = parts.to_import(home.warehouse, recipe)
     parts.check_outputs(home.warehouse, recipe, registry.models)
+    base_sets.check_names(home.warehouse, recipe)
     downloads: Downloads = (home.definitions.resources or {})["downloads"]
     if base:
         downloads = downloads.model_copy(update={"pause": 0.0})  # a mirror of one's own needs no rest
@@ -106,6 +108,8 @@ def _compute(home: Deployment, recipe: ReadRecipe, wanted: Sequence[Part], stock
     if corpora:
         runs.look(home.definitions, home.instance, corpora)
     published = parts.import_published(home.warehouse, recipe, stock)
+    for base_set in base_sets.import_base_sets(home.warehouse, parts.place(home.warehouse, recipe), recipe, stock):
+        click.echo(f"base set {base_set}")
     if published:
         home.instance.add_dynamic_partitions("model", list(published))
     translated = {outputs.corpus for outputs in recipe.recipe.outputs if outputs.model in published}
@@ -123,6 +127,11 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
     )
     if len(marked):
         click.echo(f"\n{plain(readable(marked.drop('mark')))}")
+    key = warehouse.read("published_base_set", pl.DataFrame({"benchmark": [benchmark]}), ["base_set"])
+    anchors = warehouse.read("anchor_score", key.with_columns(slice=pl.lit(OVERALL))).sort("lt", descending=True)
+    if len(anchors):
+        names = ("base_set", "anchor", "items", "matches", "win_rate", "lt", "en")
+        click.echo(f"\n{plain(anchors.select(cells('anchor_score', *names)))}")
     tasks = warehouse.read("task", columns=["task"]).filter(pl.col("task").is_in(added.tasks))
     if len(tasks):
         for title, table in boards(warehouse.read("understanding_board")).items():

@@ -127,8 +127,7 @@ def _report(warehouse: Warehouse, path: Path, counts: LabelCounts) -> None:
 def import_base_set_folder(folder: Path) -> None:
     """Import a base set: anchors to compare outputs with. Several versions of a base set can coexist."""
     imported = import_base_set(Deployment().warehouse, folder)
-    size = f"{imported.anchors} anchors on {imported.items} items, {imported.judgments} judgments"
-    click.echo(f"{imported.base_set}: {'already imported' if imported.before else 'imported'}; {size}")
+    click.echo(f"{imported}")
     if imported.differing:
         click.echo(f"items not compared, because their source text has changed: {', '.join(imported.differing)}")
     click.echo("`variorum update` compares outputs with the base set")

@@ -12,7 +12,7 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
-from benchmark_assets.pairwise import base_sets, controlled, readings, rubric, scores
+from benchmark_assets.pairwise import base_sets, controlled, readings, rubric, scores, totals
 from benchmark_assets.pairwise.comparing import judged_by
 from benchmark_assets.pairwise.examining import (
     ComparisonSentinels,
@@ -41,8 +41,12 @@ rubric_sentinel = study_asset(RubricSentinels, None, "pairwise", [reference, "so
 def anchor_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Scores of each base set's anchors against each other, by slice: win rate, strength, LT, LT at equal length."""
+    """Scores of each base set's anchors against each other, by slice: win rate, strength, LT, LT at equal length.
+
+    Base sets of which only totals were published have scores without intervals.
+    """
     contracts = {row["base_set"]: scores.contract(row) for row in warehouse.read("base_set").iter_rows(named=True)}
+    of_totals = totals.contracts(warehouse)
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("anchor_score").drop("fingerprint")]
@@ -53,13 +57,16 @@ def anchor_score(
             lengths = text_lengths(warehouse, base_set, warehouse.empty("comparison"))
             raw = scores.anchor_scores(judgments, items, lengths["system"], contract)
             rows.append(controlled.with_anchor_control(raw, judgments, items, lengths, padding[base_set]))
+        for base_set, contract in of_totals.items():
+            published = warehouse.read("anchor_total", pl.DataFrame({"base_set": [base_set]}))
+            rows.append(totals.scores_of_totals(published, contract))
         return Computed({"anchor_score": pl.concat(rows)})
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        applicable = partitions if contracts else partitions.clear()
+        applicable = partitions if contracts or of_totals else partitions.clear()
         units = [base_sets.unit_kinds(warehouse, base_set) for base_set in contracts]
         signature = scores.SIGNATURE, controlled.SIGNATURE
-        return applicable.with_columns(settings=pl.lit(digest(signature, contracts, units)))
+        return applicable.with_columns(settings=pl.lit(digest(signature, contracts, of_totals, units)))
 
     describe = partial(readings.of_anchors, warehouse)
     return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)

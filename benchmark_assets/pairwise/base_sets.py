@@ -134,6 +134,11 @@ class Identity(Judging):
     version: Annotated[str, AfterValidator(_semantic)]
     judge: str = Field(min_length=1)
 
+    @property
+    def key(self) -> str:
+        """`name@version`."""
+        return f"{self.name}@{self.version}"
+
 
 class Manifest(Identity):
     """The content of `baseset.yaml` without the hashes.
@@ -155,11 +160,6 @@ class Manifest(Identity):
         if unknown := sorted(set(self.restricted) - set(self.anchors)):
             raise ValueError(f"{unknown[0]} is restricted but is not an anchor")
         return self
-
-    @property
-    def key(self) -> str:
-        """`name@version`."""
-        return f"{self.name}@{self.version}"
 
     @property
     def judging(self) -> Judging:
@@ -197,6 +197,11 @@ class ImportedSet(NamedTuple):
     anchors: int
     judgments: int
     differing: list[str]
+
+    def __str__(self) -> str:
+        """The key, whether the set was imported before, and its size."""
+        size = f"{self.anchors} anchors on {self.items} items, {self.judgments} judgments"
+        return f"{self.base_set}: {'already imported' if self.before else 'imported'}; {size}"
 
 
 def checked(kind: type[Part], **fields: object) -> Part:

@@ -1,8 +1,8 @@
 """Public sources of texts: the URLs of each text, and the licence of each source.
 
-Here: one rule per source, which maps a text's uid to its files; the source `github`, whose files are listed by path.
-Not here: HTTP (transfer), the folder (downloads). To add a source, write a function from a uid to paths and register it
-in `SOURCES`.
+Here: one rule per source, which maps a text's uid to its files; the sources `github` and `github-lfs`, whose files are
+listed by path. Not here: HTTP (transfer), the folder (downloads). To add a source, write a function from a uid to paths
+and register it in `SOURCES`.
 """
 
 import re
@@ -32,6 +32,11 @@ _CHAPTERS = (
 plus one."""
 
 
+REPOSITORIES = ("github", "github-lfs")
+"""Sources whose files are listed by path in a repository, at a commit. Files of `github-lfs` are in Git LFS: the
+repository has pointers, which name the SHA-256 of the files themselves."""
+
+
 class Download(Frozen):
     """Texts to download from a source, or files from a repository on GitHub, as listed in a corpus description.
 
@@ -43,10 +48,11 @@ class Download(Frozen):
         Uids, which are the ids of the corpus's documents: `mn1`, `sn12.2`, `dhp1-20`. A uid with a dash names one file
         with several texts; the file is not split.
     repository, files, licence, restricted
-        For the source `github` only: `owner/name`, paths in the repository, and the terms of these files.
+        For the sources in `REPOSITORIES` only: `owner/name`, paths in the repository, and the terms of these files.
     commit
-        Full hash of the commit whose files are downloaded; required for `github`. For other sources on GitHub, a branch
-        is the default. Because a branch moves, only the SHA-256 in the manifest then identifies the downloaded version.
+        Full hash of the commit whose files are downloaded; required for `REPOSITORIES`. For other sources on GitHub, a
+        branch is the default. Because a branch moves, only the SHA-256 in the manifest then identifies the downloaded
+        version.
     sha256
         Expected digests by path at the source. A file with another digest is refused.
     base
@@ -71,13 +77,14 @@ class Download(Frozen):
 
     @model_validator(mode="after")
     def _complete(self) -> "Download":
-        if self.source == "github":
+        if self.source in REPOSITORIES:
             if not (self.repository and self.commit and self.files and self.licence):
-                raise ValueError("source github needs `repository`, `commit`, `files` and `licence`")
+                raise ValueError(f"source {self.source} needs `repository`, `commit`, `files` and `licence`")
             if self.texts or self.path:
-                raise ValueError("`texts` and `path` are not for source github; list its `files` instead")
+                raise ValueError(f"`texts` and `path` are not for source {self.source}; list its `files` instead")
         elif self.repository or self.files or self.licence or self.restricted:
-            raise ValueError("`repository`, `files`, `licence` and `restricted` are for source github only")
+            sources = " and ".join(REPOSITORIES)
+            raise ValueError(f"`repository`, `files`, `licence` and `restricted` are for {sources} only")
         elif not self.texts:
             raise ValueError("`texts` lists no text")
         return self
@@ -85,8 +92,8 @@ class Download(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A file to download. `text` is the uid of its text, or its path in the repository for the source `github`. `path`
-    is its path below the download folder.
+    """A file to download. `text` is the uid of its text, or its path in the repository for `REPOSITORIES`. `path` is
+    its path below the download folder.
 
     `commit` is the commit in the URL, '' if it has none. `sha256` is the expected digest; '' accepts any.
     """
@@ -174,7 +181,8 @@ def _base(download: Download, source: Source, where: object, key: str) -> str:
 
 
 def _paths(download: Download, source: Source, where: object, key: str) -> list[tuple[str, str]]:
-    """The paths of a download's files below the base, each with the uid of its text; for `github`, the uid is the path.
+    """The paths of a download's files below the base, each with the uid of its text, which is the path itself for
+    `REPOSITORIES`.
 
     Raises
     ------
@@ -230,6 +238,7 @@ def _dhammatalks(uid: str) -> tuple[str, ...]:
     return (f"suttas/KN/Dhp/Ch{chapter:02}.html",) if (chapter := _chapter(uid)) else ()
 
 
+_MEDIA = "https://media.githubusercontent.com/media/{repository}/{commit}/"
 _GITHUB = "https://raw.githubusercontent.com/{repository}/{commit}/"
 
 SOURCES = {
@@ -237,6 +246,7 @@ SOURCES = {
     "suttacentral-legacy": Source(_GITHUB, _legacy, "CC BY-NC-ND 3.0", True, "suttacentral/sc-data", "main"),
     "dhammatalks": Source("https://www.dhammatalks.org/", _dhammatalks, "CC BY-NC 4.0", True),
     "github": Source(_GITHUB, lambda _: (), "", False),
+    "github-lfs": Source(_MEDIA, lambda _: (), "", False),
 }
 
 

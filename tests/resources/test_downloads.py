@@ -278,9 +278,9 @@ REPOSITORY = {"source": "github", "repository": "mus/codex", "commit": COMMIT, "
         (REPOSITORY | {"commit": "main"}, "should match pattern"),
         (REPOSITORY | {"repository": "codex"}, "should match pattern"),
         (REPOSITORY | {"sha256": {"a.xml": "12"}}, "should match pattern"),
-        (REPOSITORY | {"source": "dhammatalks"}, "are for source github only"),
+        (REPOSITORY | {"source": "dhammatalks"}, "are for github and github-lfs only"),
         ({"source": "dhammatalks"}, "lists no text"),
-        ({"source": "dhammatalks", "texts": ["mn1"], "licence": "CC0"}, "are for source github only"),
+        ({"source": "dhammatalks", "texts": ["mn1"], "licence": "CC0"}, "are for github and github-lfs only"),
         ({"source": "dhammatalks", "texts": ["mn1"], "text": "mn1"}, "not permitted"),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers import bilara, chunks, editions, jsonl, moses, table, tmx
+from benchmark_assets.corpus.readers import anchored, bilara, chunks, editions, jsonl, moses, table, tmx
 from benchmark_assets.corpus.readers.listed import only_listed
 from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
 from resources.errors import BadInput, raise_all
@@ -20,6 +20,7 @@ Reader = Callable[[Description], Iterator[Document | BadInput]]
 READERS: dict[str, Reader] = {
     "bilara": bilara.documents,
     "chunks": chunks.documents,
+    "jp-tl-bench": anchored.documents,
     "jsonl": jsonl.documents,
     "moses": moses.documents,
     "table": table.documents,
