@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from benchmark_assets.benchmarks.fetching import Stock
-from benchmark_assets.benchmarks.recipe import FETCHED, ReadRecipe, RecipeBaseSet
+from benchmark_assets.benchmarks.recipe import FETCHED, ReadRecipe, RecipeBaseSet, UserFolder
 from benchmark_assets.pairwise.base_sets import ImportedSet, import_base_set, read_base_set
 from benchmark_assets.pairwise.published import PublishedSet, write_published
 from benchmark_assets.pairwise.totals import import_totals
@@ -95,10 +95,12 @@ def _folder(place: Path, recipe: ReadRecipe, base_set: RecipeBaseSet) -> Path:
 
 
 def _origin(place: Path, recipe: ReadRecipe, base_set: RecipeBaseSet) -> dict[str, str]:
-    """The row of `published_base_set` of an imported base set. A base set of the recipe itself has no URL."""
+    """The row of `published_base_set` of an imported base set. A base set without a fetched file has no URL."""
     identity = recipe.base_sets[base_set.description]
+    row = {"base_set": identity.key, "url": "", "commit": "", "licence": ""}
     if not isinstance(identity, PublishedSet):
-        sha256 = whole_files.sha256(place / base_set.description)
-        return {"base_set": identity.key, "url": "", "commit": "", "licence": "", "sha256": sha256}
-    fetched = manifest.read(place / FETCHED / base_set.source)[str(identity.judgments)]
-    return {"base_set": identity.key, **fetched.model_dump(include={"url", "commit", "licence", "sha256"})}
+        return row | {"sha256": whole_files.sha256(place / base_set.description)}
+    folder, download = place / FETCHED / base_set.source, recipe.downloads[base_set.source]
+    if not isinstance(download, UserFolder):
+        row |= manifest.read(folder)[str(identity.judgments)].model_dump(include={"url", "commit"})
+    return row | {"licence": download.licence, "sha256": whole_files.sha256(folder / identity.judgments)}

@@ -134,6 +134,10 @@ def _fetched(
 ) -> Obtained:
     """Fetch the files of a source into the folder `name` below `into`."""
     sizes, faults = list[int](), list[BadInput]()
+    megabytes = recipe.recipe.sources[name].megabytes
+    if megabytes:
+        slow = downloads.deadline * megabytes * 10**6 / downloads.most_bytes
+        downloads = downloads.model_copy(update={"most_bytes": megabytes * 10**6, "deadline": slow})
     with collecting(faults):
         requested = [_mirrored(file, base) for file in wanted([download], recipe.folder / FILE)]
         result = downloads.fetch(requested, into / name)

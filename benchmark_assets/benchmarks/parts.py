@@ -189,7 +189,10 @@ def _check_content(
     faults: list[BadInput] = []
     for path in corpora:
         if path.resolve() not in known:
-            faults += registry.inspect(warehouse, path, families, files=True)[1]
+            description, found = registry.inspect(warehouse, path, families, files=True)
+            faults += found
+            if description is not None and not description.root.exists():
+                faults.append(BadInput(path, "root", f"there is no {description.root}", "name files of a source"))
     for path, root in roots.items():
         if path.resolve() not in known:
             with collecting(faults):

@@ -75,7 +75,7 @@ class RecipeSource(Frozen):
     - `terms`: what the licence allows, printed before anything is fetched.
     - `consent`: whether the terms must be accepted with `--accept`.
     - `required`: whether the benchmark cannot be added without the files.
-    - `megabytes`: size limit of a file.
+    - `megabytes`: size limit of a file, for files above the usual limit; the time limit grows with it.
     """
 
     source: str = "github"
@@ -90,7 +90,7 @@ class RecipeSource(Frozen):
     terms: str = Field(min_length=1)
     consent: bool = False
     required: bool = True
-    megabytes: int = Field(default=50, ge=1)
+    megabytes: int = Field(default=0, ge=0)
 
     @model_validator(mode="after")
     def _pinned(self) -> "RecipeSource":

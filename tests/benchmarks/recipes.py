@@ -78,6 +78,8 @@ def cut(name: str, folder: Path, mirror: Mirror) -> Path:
     shutil.copytree(SHIPPED / name, folder)
     recipe = read(folder)
     for source_name, source in recipe.recipe.sources.items():
+        if source.source == "github-lfs":  # the real data have pointers only
+            continue
         start, lines = f"/{source.repository}/{source.commit}/", []
         for path in recipe.downloads[source_name].files:
             body = _cut(path, mirror.body(start + path) or b"")

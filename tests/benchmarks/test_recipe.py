@@ -88,8 +88,8 @@ FOLDER = {
             "downloads", "belong to the recipe",
         ),
         (
-            {"corpora": [{"description": "tiny.yaml", "passages": 3, "characters": 9, "sources": ["more"]}]}, nothing,
-            "corpora.0.sources", "is not required",
+            {"corpora": [{"description": "tiny.yaml", "passages": 3, "characters": 9, "sources": ["mor"]}]}, nothing,
+            "corpora.0.sources", "is not a source of the recipe",
         ),
         (
             {"outputs": [{"source": "texts", "file": "o.json", "model": "m", "corpus": "tin"}]}, nothing,

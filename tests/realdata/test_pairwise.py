@@ -18,20 +18,21 @@ MATCHES = 67
 """Of each two anchors: 1,273 each, against 19 others."""
 
 
-def some_table(totals: Floats, seed: int) -> Floats:
-    """Some wins of a round robin with these totals, shape (n, n), of each system against each other."""
+def some_table(totals: Floats, seed: int, matches: int = MATCHES, least: float = 0.5) -> Floats:
+    """Some wins of a round robin with these totals, shape (n, n), of each system against each other: at least `least`
+    of so many matches. If `least` is whole, all of them are, because the simplex method ends in a corner."""
     size = len(totals)
     upper = np.argwhere(np.triu(np.ones((size, size)), 1))
     sums = np.zeros((size, len(upper)))
     fixed = np.zeros(size)
     for column, (one, other) in enumerate(upper):
         sums[one, column], sums[other, column] = 1, -1  # what one wins more, the other wins less
-        fixed[other] += MATCHES
+        fixed[other] += matches
     cost = np.random.default_rng(seed).normal(size=len(upper))
-    won = linprog(cost, A_eq=sums, b_eq=totals - fixed, bounds=(0.5, MATCHES - 0.5)).x
+    won = linprog(cost, A_eq=sums, b_eq=totals - fixed, bounds=(least, matches - least), method="highs-ds").x
     wins = np.zeros((size, size))
     wins[upper[:, 0], upper[:, 1]] = won
-    wins[upper[:, 1], upper[:, 0]] = MATCHES - won
+    wins[upper[:, 1], upper[:, 0]] = matches - won
     return wins
 
 

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
 from benchmark_assets.benchmarks.numbers import read
+from benchmark_assets.benchmarks.recipe import SHIPPED
 from benchmark_assets.benchmarks.reproduction import (
     ABSENT,
     DIGITS,
@@ -24,7 +24,7 @@ from benchmark_assets.benchmarks.reproduction import (
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.filters import Filters
 from benchmark_assets.corpus.scan import scan
-from benchmark_assets.pairwise.bradley_terry import fit, log_shares, on_scale
+from benchmark_assets.pairwise.totals import contracts, import_totals, scores_of_totals
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.closest import closest
 from benchmark_assets.reporting.leaderboard import rank, summaries
@@ -37,7 +37,6 @@ from resources.home import PROJECT
 from resources.warehouse import Replacement, Warehouse
 from tests.corpus.support import describe
 from tests.realdata.published import TRANSLATORS, published_scores
-from tests.realdata.test_pairwise import some_table
 
 pytestmark = pytest.mark.realdata
 
@@ -150,31 +149,36 @@ def test_the_anchors_of_jp_tl_bench(realdata: Path, warehouse: Warehouse) -> Non
     """From the published totals: the judgments themselves are not here, and so neither are the other slices."""
     file = realdata / "jp-tl-bench/baseset/v1.0/scores_overall.json"
     report = pl.DataFrame(json.loads(file.read_text(encoding="utf-8")))
-    strengths = fit(some_table(report["wins"].to_numpy().astype(np.float64), 1)[None])[0]
-    rows = report.select(
-        base_set=pl.lit("jp-tl-bench@1.0.0"), slice=pl.lit("overall"), anchor="model", items=pl.lit(70, pl.Int32),
-        matches=pl.col("matches").cast(pl.Int32), wins=pl.col("wins").cast(pl.Float64),
-        win_rate=pl.col("wins") / pl.col("matches"), lt=pl.Series(on_scale(strengths)),
-        en=pl.Series(on_scale(log_shares(strengths)[0])), ties=pl.lit(0, pl.Int32), excluded=pl.lit(0, pl.Int32),
-        contract=pl.lit(""), signature=pl.lit(""),
-    )  # fmt: skip
-    store(warehouse, {"anchor_score": rows})
+    import_totals(warehouse, SHIPPED / "jp-tl-bench/totals.csv", "jp-tl-bench@1.0.0")
+    totals = warehouse.read("anchor_total")
+    overall = totals.filter(slice="overall").select("anchor", "matches", "wins")
+    assert sorted(overall.rows()) == sorted(report.select("model", "matches", "wins").rows())
+    directions = totals.filter(pl.col("slice") != "overall").group_by("anchor").agg(pl.sum("matches"), pl.sum("wins"))
+    assert sorted(directions.rows()) == sorted(overall.rows())
+    (contract,) = contracts(warehouse).values()
+    store(warehouse, {"anchor_score": scores_of_totals(totals, contract)})
     found = reproduce(warehouse, "jp-tl-bench", read(shipped()["jp-tl-bench"]))
     assert Counter(found.select("paper_table", "outcome").rows()) == {
-        ("items", EQUAL): 1, ("items", NEEDS): 8, ("2", DIGITS): 34, ("2", EXPLAINED): 6,
-        ("report", EQUAL): 40, ("report", DIGITS): 12, ("report", EXPLAINED): 48, ("tokens", NEEDS): 3,
-        ("tokens", QUOTED): 2, ("3", NEEDS): 24, ("4", NEEDS): 12, ("5", NEEDS): 40, ("F, EN→JA", NEEDS): 256,
-        ("F, JA→EN", NEEDS): 256,
+        ("items", EQUAL): 1, ("items", EXPLAINED): 2, ("items", NEEDS): 6, ("2", DIGITS): 34, ("2", EXPLAINED): 6,
+        ("report", EQUAL): 40, ("report", DIGITS): 12, ("report", EXPLAINED): 48,
+        ("report, EN→JA", EQUAL): 40, ("report, EN→JA", DIGITS): 14, ("report, EN→JA", EXPLAINED): 46,
+        ("report, JA→EN", EQUAL): 40, ("report, JA→EN", DIGITS): 12, ("report, JA→EN", EXPLAINED): 48,
+        ("tokens", NEEDS): 3, ("tokens", QUOTED): 2, ("3", DIGITS): 5, ("3", EXPLAINED): 3, ("3", NEEDS): 16,
+        ("4", NEEDS): 12, ("5", NEEDS): 40, ("F, EN→JA", NEEDS): 256, ("F, JA→EN", NEEDS): 256,
     }  # fmt: skip
     rows = found.filter(outcome=EXPLAINED)
-    largest = rows.filter(paper_table="report").group_by("column").agg(pl.col("difference").abs().max())
+    of_reports = rows.filter(pl.col("paper_table").str.starts_with("report"))
+    largest = of_reports.group_by("column").agg(pl.col("difference").abs().max())
     assert {column: f"{difference:.0e}" for column, difference in largest.iter_rows()} == {
         "win_rate": "1e-14", "LT": "8e-07", "EN": "4e-06",
     }  # fmt: skip
-    assert rows.filter(paper_table="2").select("row", "column", "published", pl.col("value").round(4)).rows() == [
+    values = rows.select("row", "column", "published", pl.col("value").round(4), "paper_table")
+    assert values.filter(pl.col("paper_table").is_in(["2", "3"])).drop("paper_table").rows() == [
         ("microsoft/Phi-4-mini-instruct", "LT", "0.99", 0.9756), ("augmxnt/shisa-7b-v1", "Win Rate", "21.44%", 21.2883),
         ("augmxnt/shisa-7b-v1", "LT", "0.68", 0.6701),
         ("meta-llama/Llama-3.2-3B-Instruct", "Win Rate", "19.24%", 19.2459),
         ("Rakuten/RakutenAI-2.0-mini-instruct", "Win Rate", "14.23%", 14.2184),
         ("SakanaAI/TinySwallow-1.5B", "Win Rate", "2.51%", 2.6709),
+        ("gemini-2.5-pro", "JA→EN", "9.89", 9.9355), ("LFM2-2.6B", "EN→JA", "5.22", 4.9128),
+        ("LFM2-2.6B", "JA→EN", "2.97", 2.7881),
     ]  # fmt: skip
