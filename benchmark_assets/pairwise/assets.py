@@ -43,7 +43,7 @@ def anchor_score(
 ) -> dg.Output[None]:
     """Scores of each base set's anchors against each other, by slice: win rate, strength, LT, LT at equal length.
 
-    Base sets of which only totals were published have scores without intervals.
+    A base set with published totals only has scores without intervals.
     """
     contracts = {row["base_set"]: scores.contract(row) for row in warehouse.read("base_set").iter_rows(named=True)}
     of_totals = totals.contracts(warehouse)

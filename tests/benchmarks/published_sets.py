@@ -23,7 +23,7 @@ MEDIA = "/media.githubusercontent.com/media"
 ROOT = "baseset/v1.0"
 JUDGMENTS = f"{ROOT}/base_set.gemini-2.5-flash.jsonl"
 TWICE = "Two faces"
-"""Name of an item of which every file has two lines; the second one counts."""
+"""Name of an item with two lines in every file; the second line counts."""
 
 Items = Mapping[str, tuple[bool, str]]
 """Whether the source is English, and the difficulty, by the name of an item."""
