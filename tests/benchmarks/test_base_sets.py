@@ -153,7 +153,8 @@ TOTALS = [["overall", "a", 4, 3], ["overall", "b", 4, 2], ["overall", "c", 4, 1]
 )
 def test_totals_that_give_no_strengths_are_refused(tmp_path: Path, rows: list[list[object]], words: str) -> None:
     path = tmp_path / "totals.csv"
-    path.write_text("\n".join(",".join(map(str, row)) for row in [COLUMNS, *rows]))
+    lines = [",".join(COLUMNS), *(",".join(f"{cell}" for cell in row) for row in rows)]
+    path.write_text("\n".join(lines))
     with pytest.raises(BadInput, match=words):
         read_totals(path)
 
