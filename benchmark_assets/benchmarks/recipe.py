@@ -367,6 +367,7 @@ def _corpora(folder: Path, recipe: Recipe, faults: list[BadInput]) -> Iterator[t
 def _strayed(path: Path, description: Description, folder: Path) -> Iterator[BadInput]:
     """A fault for each path of a description that leads out of the recipe's folder."""
     places = {"root": description.root, "corrections": description.corrections, "only": description.only}
+    places["offsets"] = description.offsets
     places |= {f"references.{name}.root": text.root for name, text in description.references.items()}
     places["literary.glossary"] = description.literary.glossary
     for key, place in places.items():

@@ -23,7 +23,8 @@ class Text(Frozen):
     A restricted text is left out of exports and pages by default. `edition` is the edition of the source, for layouts
     with several editions (bilara: `root/<language>/<edition>`). A reference with its own `layout` is a continuous
     translation. It is aligned to the segments of the source or, in the layout `tei`, divided by its citations. The
-    following keys apply only to such translations, except that the source of a `tei` corpus may also have `files`:
+    following keys apply only to such translations, except that the source of a `tei` corpus may also have `files`, and
+    that each text of the layout `offsets` has `files` (the path of its file below the corpus's root) and `sha256`:
 
     - `root`: folder of the files, by default the corpus's root. Each document has one file.
     - `files`: pattern for the paths of these files, in which `{document}` matches the document's id, `*` any part of a
@@ -32,6 +33,8 @@ class Text(Frozen):
     - `aligner`: model of the registry that aligns the translation. Without an aligner, the translation is aligned
       offline by sentence embeddings.
     - `ask`: whether the model is asked about all segments, or only where the offline alignment is unsure.
+
+    `sha256` is the digest of the file for which the offsets hold, in the layout `offsets` only.
     """
 
     language: str
@@ -44,6 +47,7 @@ class Text(Frozen):
     numbering: str = ""
     aligner: str = ""
     ask: Literal["all", "unsure"] = "all"
+    sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
 
 
 class Sensitivity(Frozen):
@@ -206,6 +210,7 @@ class Description(Frozen):
     - `corrections`: file of manually aligned segments (corpus.corrections).
     - `only`: table of passages (.csv with the column `passage_id`); other passages of the files are not read. Not for
       corpora with continuous translations, because alignment needs whole documents.
+    - `offsets`: for the layout `offsets` only, the table of the segments and their places in the files.
     - `ignore`: keys of JSON lines and columns of tables that are not read. Other unknown keys and columns are faults.
     - `downloads`: texts that `variorum download` fetches into `root`.
 
@@ -235,6 +240,7 @@ class Description(Frozen):
     addressing: Literal["judge", "withhold"] = "judge"
     corrections: Path | None = None
     only: Path | None = None
+    offsets: Path | None = None
     ignore: tuple[str, ...] = ()
     downloads: tuple[Download, ...] = ()
     segment: str | int = ""
@@ -303,8 +309,10 @@ def examine(path: Path) -> tuple[Description | None, list[BadInput]]:
     if literary.glossary:
         literary = literary.model_copy(update={"glossary": _absolute(literary.glossary, path)})
     only = _absolute(description.only, path) if description.only else None
+    offsets = _absolute(description.offsets, path) if description.offsets else None
     update = {
-        "root": root, "references": references, "corrections": corrections, "only": only, "literary": literary
+        "root": root, "references": references, "corrections": corrections, "only": only, "offsets": offsets,
+        "literary": literary,
     }  # fmt: skip
     return description.model_copy(update=update), faults
 
@@ -354,10 +362,19 @@ def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
     for key in ("segment", "passage", "lines"):
         if getattr(description, key) and description.layout != "tei":
             yield BadInput(path, key, "is only for the layout `tei`", "drop it")
+    if bool(description.offsets) != (description.layout == "offsets"):
+        problem = "is only for the layout `offsets`" if description.offsets else "is missing"
+        remedy = "drop it" if description.offsets else "name the table of the segments' places"
+        yield BadInput(path, "offsets", problem, remedy)
     texts = {"source": description.source}
     texts |= {f"references.{translator}": text for translator, text in description.references.items()}
     for key, text in texts.items():
         settings = [name for name in ("layout", "root", "files", "numbering", "aligner") if getattr(text, name)]
+        if not text.layout and description.layout == "offsets":
+            yield from _offset_faults(path, key, text)
+            settings = [name for name in settings if name != "files"]
+        elif text.sha256:
+            yield BadInput(path, f"{key}.sha256", "is only for the layout `offsets`", "drop it")
         if key == "source" and description.layout == "tei" and text.files:
             if "{document}" not in text.files:
                 remedy = "write {document} in place of the document's id, as in '**/{document}.xml'"
@@ -373,6 +390,15 @@ def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
             problem = f"is not a valid regular expression ({error})"
             remedy = "correct it; `\\d+\\.`, for example, matches a number and a period"
             yield BadInput(path, f"{key}.numbering", problem, remedy)
+
+
+def _offset_faults(path: Path, key: str, text: Text) -> Iterator[BadInput]:
+    """Faults in the file of a text that offsets divide."""
+    if not text.files or set(text.files) & set("*{}") or Path(text.files).is_absolute() or ".." in text.files:
+        problem = f"{text.files!r} is not the path of a file below `root`"
+        yield BadInput(path, f"{key}.files", problem, "name the file, such as `legge.txt`")
+    if not text.sha256:
+        yield BadInput(path, f"{key}.sha256", "is missing", "give the SHA-256 of the file for which the offsets hold")
 
 
 def _absolute(place: Path, description: Path) -> Path:

@@ -97,6 +97,8 @@ def sources(warehouse: Warehouse) -> dict[str, Path]:
         root = description.root
         for file in filter(Path.is_file, visible(root)):
             found[f"{name}/{root.name}/{file.relative_to(root) if root.is_dir() else file.name}"] = file
+        if description.offsets and description.offsets.is_file():
+            found[f"{name}/{description.offsets.name}"] = description.offsets
     return found
 
 

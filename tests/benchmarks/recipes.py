@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from lxml import etree
 
-from benchmark_assets.benchmarks.recipe import SHIPPED, read
+from benchmark_assets.benchmarks.recipe import FOLDER, SHIPPED, UserFolder, read
 from tests.benchmarks.mirror import Mirror
 from tests.support import TRANSLATIONS, write_corpus
 
@@ -78,7 +78,8 @@ def cut(name: str, folder: Path, mirror: Mirror) -> Path:
     shutil.copytree(SHIPPED / name, folder)
     recipe = read(folder)
     for source_name, source in recipe.recipe.sources.items():
-        if source.source == "github-lfs":  # the real data have pointers only
+        # The real data have pointers only of files in LFS, and folders are given whole.
+        if source.source in ("github-lfs", FOLDER):
             continue
         start, lines = f"/{source.repository}/{source.commit}/", []
         for path in recipe.downloads[source_name].files:
@@ -87,9 +88,19 @@ def cut(name: str, folder: Path, mirror: Mirror) -> Path:
                 mirror.spoiled[start + path] = body
                 lines.append(f"{sha256(body).hexdigest()}  {path}\n")
         (folder / source.files).write_text("".join(lines))
-    for description in recipe.corpora:
-        change(folder / description, {"sensitivity": {"passages": 0}})
+    for path, description in recipe.corpora.items():
+        change(folder / path, {"sensitivity": {"passages": 0}})
+        if description.offsets:
+            rows = description.offsets.read_text().splitlines(keepends=True)
+            description.offsets.write_text("".join(rows[: KEPT + 1]))
     return folder
+
+
+def folders(name: str, data: Path) -> list[str]:
+    """Options of `variorum add` that give the folders of real data to the sources of a shipped recipe."""
+    place = data / name / "raw"
+    sources = read(SHIPPED / name).downloads.items() if place.is_dir() else ()
+    return [f"--folder={source}={place}" for source, files in sources if isinstance(files, UserFolder)]
 
 
 def _cut(path: str, body: bytes) -> bytes:

@@ -13,7 +13,7 @@ from resources import catalogue
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
 from tests.benchmarks.mirror import Mirror, published, serving
-from tests.benchmarks.recipes import COMMIT, change, cut, publish, write_recipe
+from tests.benchmarks.recipes import COMMIT, change, cut, folders, publish, write_recipe
 from tests.processes import here
 
 CHANGED = f"/people/texts/{COMMIT}/root/la/test/doc1_root-la-test.json"
@@ -175,7 +175,7 @@ def test_an_unknown_benchmark_is_refused(tmp_path: Path) -> None:
 def test_a_cut_of_every_shipped_recipe_ends_in_a_table(name: str, tmp_path: Path, realdata: Path) -> None:
     with serving(published(realdata)) as mirror:
         recipe = cut(name, tmp_path / name, mirror)
-        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url)
+        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, *folders(name, realdata))
         before, requests = content(tmp_path / "home"), len(mirror.asked)
         here(tmp_path / "home", "add", str(recipe), "--base", mirror.url)
     assert content(tmp_path / "home") == before
@@ -189,7 +189,7 @@ def test_a_cut_of_every_shipped_recipe_ends_in_a_table(name: str, tmp_path: Path
 @pytest.mark.parametrize("name", shipped())
 def test_every_shipped_recipe_has_the_size_that_it_declares(name: str, tmp_path: Path, realdata: Path) -> None:
     with serving(published(realdata)) as mirror:
-        said = here(tmp_path / "home", "add", name, "--base", mirror.url).stdout
+        said = here(tmp_path / "home", "add", name, "--base", mirror.url, *folders(name, realdata)).stdout
     assert "as in the recipe" not in said
     check(opened(tmp_path / "home"))
 

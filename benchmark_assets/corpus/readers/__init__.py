@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers import anchored, bilara, chunks, editions, jsonl, moses, table, tmx
+from benchmark_assets.corpus.readers import anchored, bilara, chunks, editions, jsonl, moses, offsets, table, tmx
 from benchmark_assets.corpus.readers.listed import only_listed
 from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
 from resources.errors import BadInput, raise_all
@@ -23,6 +23,7 @@ READERS: dict[str, Reader] = {
     "jp-tl-bench": anchored.documents,
     "jsonl": jsonl.documents,
     "moses": moses.documents,
+    "offsets": offsets.documents,
     "table": table.documents,
     "tei": editions.documents,
     "tmx": tmx.documents,

@@ -10,7 +10,7 @@ excludes the whole file, because the row could belong to any document in it.
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +34,15 @@ Line = tuple[int, list[str]]
 """A row of a file: its line number, and its cells."""
 
 
+class Row(NamedTuple):
+    """A segment: its document, its id, the line at which its row begins, and its texts by column."""
+
+    document: str
+    segment: str
+    line: int
+    texts: dict[str, str]
+
+
 def documents(description: Description) -> Iterator[Document | BadInput]:
     """Documents of one table, or of all tables in a folder, in order of occurrence.
 
@@ -43,36 +52,35 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
         If the folder contains no table, or the file has another extension.
     """
     endings = (*DELIMITERS, WORKBOOK)
-    columns = ["segment_id", "source", *description.segmented]
     for path in listed(description, *endings):
         if not is_text(path, description):
             continue
         if path.suffix not in endings:
             raise BadInput(path, "", "has an unknown file name extension", f"use one of {sorted(endings)}")
-        faults: list[BadInput] = []
-        rows: list[_Row] = []
-        with collecting(faults):
-            lines = list(_sheet(path) if path.suffix == WORKBOOK else _lines(path, columns))
-            rows = list(_rows(path, lines, columns, description.ignore, faults))
-        if not rows and not faults:
-            faults.append(BadInput(path, "", "contains no segments", "write its segments, or remove the file"))
-        if faults:
-            yield from faults
-            continue
-        by_document: dict[str, list[_Row]] = defaultdict(list)
-        for row in rows:
-            by_document[row.document].append(row)
-        for name, segments in by_document.items():
-            yield from _document(name, path, segments, description)
+        rows, faults = read_rows(path, description)
+        yield from faults or grouped(path, rows, description)
 
 
-class _Row(NamedTuple):
-    """A segment: its document, its id, the line at which its row begins, and its texts by column."""
+def read_rows(path: Path, description: Description) -> tuple[list[Row], list[BadInput]]:
+    """The rows of a table and the faults in it."""
+    columns = ["segment_id", "source", *description.segmented]
+    faults: list[BadInput] = []
+    rows: list[Row] = []
+    with collecting(faults):
+        lines = list(_sheet(path) if path.suffix == WORKBOOK else _lines(path, columns))
+        rows = list(_rows(path, lines, columns, description.ignore, faults))
+    if not rows and not faults:
+        faults.append(BadInput(path, "", "contains no segments", "write its segments, or remove the file"))
+    return rows, faults
 
-    document: str
-    segment: str
-    line: int
-    texts: dict[str, str]
+
+def grouped(path: Path, rows: Iterable[Row], description: Description) -> Iterator[Document | BadInput]:
+    """The documents of a table with these rows, in order of occurrence."""
+    by_document: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_document[row.document].append(row)
+    for name, segments in by_document.items():
+        yield from _document(name, path, segments, description)
 
 
 def _lines(path: Path, columns: list[str]) -> Iterator[Line]:
@@ -112,7 +120,7 @@ def _sheet(path: Path) -> Iterator[Line]:
 
 def _rows(
     path: Path, lines: list[Line], columns: list[str], ignored: tuple[str, ...], faults: list[BadInput]
-) -> Iterator[_Row]:
+) -> Iterator[Row]:
     """The segments of a table. Its faults are added to `faults`."""
     header = [name.strip() for name in lines[0][1]] if lines else []
     for column in columns:
@@ -132,7 +140,7 @@ def _rows(
             yield _row(path, line, header, cells, columns)
 
 
-def _row(path: Path, line: int, header: list[str], cells: list[str], columns: list[str]) -> _Row:
+def _row(path: Path, line: int, header: list[str], cells: list[str], columns: list[str]) -> Row:
     if len(cells) != len(header):
         problem = f"has {len(cells)} cells, but the table has {len(header)} columns"
         raise BadInput(path, f"line {line}", problem, "quote cells that contain a delimiter or a line break")
@@ -142,10 +150,10 @@ def _row(path: Path, line: int, header: list[str], cells: list[str], columns: li
         raise BadInput(path, f"line {line} segment_id", "is empty", "write the segment's id")
     document, segment = located(identity, path)
     texts = {column: clean(row[column], path, f"line {line} {column}").strip() for column in columns[1:]}
-    return _Row(document, segment, line, texts)
+    return Row(document, segment, line, texts)
 
 
-def _document(name: str, path: Path, rows: list[_Row], description: Description) -> Iterator[Document | BadInput]:
+def _document(name: str, path: Path, rows: list[Row], description: Description) -> Iterator[Document | BadInput]:
     lines: dict[str, int] = {}
     faults = []
     for row in rows:
