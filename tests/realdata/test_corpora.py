@@ -1,10 +1,13 @@
 """The readers on real corpora."""
 
+import json
+import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from benchmark_assets.benchmarks.recipe import shipped
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.scan import scan
 from resources.warehouse import Replacement, Warehouse
@@ -72,3 +75,26 @@ def test_the_dhammapada_has_412_units_in_three_translations(realdata: Path, tmp_
     (document,) = documents
     assert len(document.passages) == 412
     assert all({each.translator for each in passage.references} == set(translators) for passage in document.passages)
+
+
+@pytest.mark.parametrize(
+    ("name", "table"), [("daodejing", "daodejing.jsonl"), ("dhammapada", "dhammapada_units.jsonl")]
+)
+def test_the_offsets_of_a_recipe_cut_exactly_its_passages(
+    name: str, table: str, realdata: Path, tmp_path: Path
+) -> None:
+    recipe = shutil.copytree(shipped()[name], tmp_path / name)
+    (recipe / "sources").mkdir()
+    (recipe / "sources" / "texts").symlink_to(realdata / name / "raw")
+    cut = scan([load(recipe / f"{name}.yaml")])
+    assert not cut.faults
+    references = {(passage, who): text[0].split() for passage, who, text, _ in cut.reference.iter_rows()}
+    known = [json.loads(line) for line in (realdata / name / table).open(encoding="utf-8")]
+    expected = {
+        (passage, who): text.split()
+        for passage, record in zip(cut.source["passage"], known, strict=True)
+        for who, text in record["references"].items()
+        if who not in record.get("flags", {})
+    }
+    assert [text.split() for text in cut.source["text"]] == [record["source"].split() for record in known]
+    assert references == expected
