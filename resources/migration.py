@@ -66,6 +66,7 @@ VERSIONS = (
     Version("3cc2fce28b187fcbbe8dd61592ed9799", {}, {}),
     Version("0fb7f2854db7524344148d3ceeb9462a", {}, {}),
     Version("231574e083a7e64210ca77cfb073986e", {}, {}),
+    Version("fa37e6f3fe9953d9c96a9cc23d42e081", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

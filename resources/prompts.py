@@ -53,6 +53,11 @@ class Prompt(Frozen):
             return [user]
         return [{"role": "system", "content": Template(self.system).substitute(values)}, user]
 
+    @property
+    def label(self) -> str:
+        """Name, version and the first 8 digits of the hash, such as 'translate v1 0123abcd'."""
+        return f"{self.name} v{self.version} {self.digest()[:8]}"
+
     def digest(self, /, **values: str) -> str:
         """Hash of the name, the version and the templates with these values filled in: 32 hexadecimal digits.
 

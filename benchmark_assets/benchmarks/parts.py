@@ -303,8 +303,10 @@ def _provenance(folder: Path, recipe: ReadRecipe, outputs: PublishedOutputs) -> 
     return pl.DataFrame(
         {
             "model": outputs.model, "corpus": outputs.corpus, "benchmark": recipe.recipe.name, "url": url,
-            "commit": commit, "sha256": sha256, "licence": download.licence, "fingerprint": sha256,
-        }
+            "commit": commit, "sha256": sha256, "licence": download.licence, "prompt": recipe.recipe.prompt or None,
+            "fingerprint": sha256,
+        },
+        schema_overrides={"prompt": pl.String},
     )  # fmt: skip
 
 

@@ -186,7 +186,11 @@ class Paper(Frozen):
 
 
 class Recipe(Frozen):
-    """The content of `recipe.yaml`."""
+    """The content of `recipe.yaml`.
+
+    `prompt` is the prompt of this project (name, version, first digits of its hash) that models of the registry need in
+    order to be comparable with the published outputs; '' if no prompt is comparable or the published one is unknown.
+    """
 
     name: Name
     version: int = Field(ge=1)
@@ -197,6 +201,7 @@ class Recipe(Frozen):
     tasks: tuple[RecipeTask, ...] = ()
     outputs: tuple[PublishedOutputs, ...] = ()
     base_sets: tuple[RecipeBaseSet, ...] = ()
+    prompt: str = Field(default="", pattern=r"^(|\S+ v[1-9]\d* [0-9a-f]{8})$")
     needs: tuple[Need, ...] = ()
 
 

@@ -14,7 +14,7 @@ from benchmark_assets.benchmarks.parts import Part
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.pairwise.scores import OVERALL
-from benchmark_assets.reporting.leaderboard import readable
+from benchmark_assets.reporting.leaderboard import listed, origins
 from benchmark_assets.understanding.readings import boards
 from resources.downloads.downloads import Downloads
 from resources.tables import cells, plain
@@ -117,16 +117,11 @@ def _compute(home: Deployment, recipe: ReadRecipe, wanted: Sequence[Part], stock
 
 
 def show_results(warehouse: Warehouse, benchmark: str) -> None:
-    """Print the leaderboards of a benchmark, with published systems marked."""
+    """Print the leaderboards of a benchmark: published systems are marked, and what is not comparable is separate."""
     added = parts.added(warehouse, benchmark)
-    published = warehouse.read("published_output", columns=["model", "corpus"]).rename({"model": "system"})
     board = warehouse.read("leaderboard").filter(pl.col("corpus").is_in(added.corpora))
-    marks = published.with_columns(mark=pl.lit(" (published)"))
-    marked = board.join(marks, on=["system", "corpus"], how="left").with_columns(
-        pl.col("system") + pl.col("mark").fill_null("")
-    )
-    if len(marked):
-        click.echo(f"\n{plain(readable(marked.drop('mark')))}")
+    if len(board):
+        click.echo(f"\n{listed(board)}\n\nOrigin of the outputs\n{plain(origins(board))}")
     key = warehouse.read("published_base_set", pl.DataFrame({"benchmark": [benchmark]}), ["base_set"])
     anchors = warehouse.read("anchor_score", key.with_columns(slice=pl.lit(OVERALL))).sort("lt", descending=True)
     if len(anchors):

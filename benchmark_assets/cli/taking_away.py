@@ -45,12 +45,18 @@ def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator
     "--reader", "readers", multiple=True, type=PATH,
     help="Folder of a reader that the report's numbers link to; may be repeated.",
 )  # fmt: skip
-def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...]) -> None:
+@click.option(
+    "--benchmarks", is_flag=True, help="Write the added benchmarks instead; in Markdown, if FILE ends in .md."
+)
+def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...], benchmarks: bool) -> None:
     """Write all tables and charts to FILE, an HTML page. It needs no network and contains no texts of the corpora."""
-    from benchmark_assets.reporting.report.writing import write  # imports Altair, which takes a second
+    from benchmark_assets.reporting.report.writing import write, write_gallery  # imports Altair, which takes a second
 
-    html = write(Deployment().warehouse, file, corpora, readers)
-    click.echo(f"{file}: {len(html.encode()) / 1e6:.2f} MB; open it in a browser")
+    if benchmarks and (corpora or readers):
+        raise click.UsageError("use --benchmarks without CORPUS and --reader")
+    warehouse = Deployment().warehouse
+    html = write_gallery(warehouse, file) if benchmarks else write(warehouse, file, corpora, readers)
+    click.echo(f"{file}: {len(html.encode()) / 1e6:.2f} MB{'' if file.suffix == '.md' else '; open it in a browser'}")
 
 
 @click.command(name="export")

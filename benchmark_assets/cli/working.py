@@ -16,7 +16,7 @@ from benchmark_assets.benchmarks import parts
 from benchmark_assets.cli.benchmarks import show_results
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
-from benchmark_assets.reporting.leaderboard import readable
+from benchmark_assets.reporting.leaderboard import listed
 from benchmark_assets.selection.funnel import steps
 from benchmark_assets.understanding.board import MODEL
 from benchmark_assets.understanding.readings import boards
@@ -43,7 +43,7 @@ def demo() -> None:
     click.echo("\nCorpus dialogues (two aligned translations): number of passages left after each filter\n")
     click.echo(plain(steps(home.warehouse.read("funnel", pl.DataFrame({"corpus": ["dialogues"]})))))
     click.echo("\nCorpus sample: scores of systems and human translators (each compared with the other two)\n")
-    click.echo(plain(readable(board.filter(board["corpus"] == "sample"))))
+    click.echo(listed(board.filter(board["corpus"] == "sample")))
     click.echo("\nErrors found by judges in outliers (recorded replies), and by invented annotators in all outputs\n")
     click.echo(plain(overview(home.warehouse.read("audit_outcome"), home.warehouse.read("error_estimate"))))
     click.echo("\nThe sample was composed for this project; its numbers say nothing about real models. Next steps:")
@@ -67,7 +67,7 @@ def evaluate(models: tuple[str, ...], benchmark: str | None) -> None:
     board = home.warehouse.read("leaderboard")
     corpora = board.filter(board["system"].is_in(models))["corpus"]
     if len(corpora):
-        click.echo(plain(readable(board.filter(board["corpus"].is_in(corpora.to_list())))))
+        click.echo(listed(board.filter(board["corpus"].is_in(corpora.to_list()))))
     tasks = home.warehouse.read("understanding_board")
     answered = tasks.filter(tasks["system"].is_in(models), kind=MODEL).select("benchmark", "language")
     for title, table in boards(tasks.join(answered.unique(), on=answered.columns, how="semi")).items():

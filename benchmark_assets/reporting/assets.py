@@ -30,14 +30,16 @@ from benchmark_assets.partitions import BY_MODEL, MODEL, SINGLE_RUN
 from benchmark_assets.references.assets import reference_envelope
 from benchmark_assets.reporting import closest, outliers, people, readings
 from benchmark_assets.reporting.agreement import agreement
+from benchmark_assets.reporting.comparability import grouped, made
 from benchmark_assets.reporting.comparisons import compare, standings
-from benchmark_assets.reporting.leaderboard import further, rank, readable, summaries
+from benchmark_assets.reporting.leaderboard import further, groups, origins, rank, readable, summaries
 from benchmark_assets.reporting.left_out import comparable, left_out_scores
 from benchmark_assets.reporting.report import ASSETS
 from benchmark_assets.reporting.slices import measured, sliced, slices
 from benchmark_assets.translation.systems import Systems
+from resources.digest import digest
 from resources.home import home
-from resources.tables import shown, with_signatures
+from resources.tables import markdown, shown, with_signatures
 from resources.warehouse import Warehouse
 
 OUTPUTS = [drift_score, lexical_score, comet_score, output_diagnostic]
@@ -51,7 +53,7 @@ ON_DEMAND = "variorum/on-demand"
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="reporting", code_version="4", kinds={"duckdb"},
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="reporting", code_version="3", kinds={"duckdb"},
     deps=[dg.AssetDep(asset, partition_mapping=BY_MODEL) for asset in OUTPUTS],
 )  # fmt: skip
 def model_summary(
@@ -76,7 +78,7 @@ def model_summary(
 
 
 @dg.asset(
-    group_name="reporting", code_version="4", kinds={"duckdb"}, deps=[model_summary, human_baseline, comet_baseline],
+    group_name="reporting", code_version="3", kinds={"duckdb"}, deps=[model_summary, human_baseline, comet_baseline],
 )  # fmt: skip
 def leaderboard(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
@@ -96,15 +98,14 @@ def leaderboard(
         models = warehouse.read("model_summary").drop(provenance)
         people = completed_scores(warehouse, human_scores(warehouse))
         humans = summaries(people, "system").rename({"system": "translator"})
-        return Computed({"leaderboard": rank(models, humans, removed)})
+        return Computed({"leaderboard": rank(models, humans, made(warehouse), removed)})
 
     def describe() -> Description:
         board = warehouse.read("leaderboard")
-        return {
-            "leaderboard": with_signatures(readable(board), board), "further": with_signatures(further(board), board)
-        }  # fmt: skip
+        tables = {name or "leaderboard": with_signatures(readable(rows), rows) for name, rows in groups(board).items()}
+        return {**tables, "origins": markdown(origins(board)), "further": with_signatures(further(board), board)}
 
-    settings = _with_own_sets(warehouse, f"{SCORED_BY} {removed}")
+    settings = _with_own_sets(warehouse, f"{SCORED_BY} {removed} {digest(made(warehouse).rows())}")
     return refresh(context, warehouse, compute, settings, describe, draw=plots)
 
 
@@ -125,7 +126,7 @@ def _aggregate(
 
     def decorate(rows: Callable[[Warehouse], Mapping[str, pl.DataFrame]]) -> dg.AssetsDefinition:
         @dg.asset(
-            name=rows.__name__, description=rows.__doc__, group_name="reporting", code_version="3", kinds={"duckdb"},
+            name=rows.__name__, description=rows.__doc__, group_name="reporting", code_version="2", kinds={"duckdb"},
             deps=deps, metadata={"tables": list(further_tables)} if further_tables else None,
         )  # fmt: skip
         def aggregate(
@@ -199,13 +200,13 @@ def outlier_threshold(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 
 
 @_aggregate(
-    SCORES,
+    [*SCORES, leaderboard],
     f"{SCORED_BY} {significance.SIGNATURE}",
     lambda warehouse: {"differences": readings.differences(warehouse.read("system_comparison"))},
 )
 def system_comparison(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Differences of each pair of systems in each ranked measure, with intervals, p-values and corrected p-values."""
-    return {"system_comparison": compare(completed_scores(warehouse, all_scores(warehouse)))}
+    """Differences of comparable systems in each ranked measure, with intervals, p-values and corrected p-values."""
+    return {"system_comparison": compare(grouped(warehouse, completed_scores(warehouse, all_scores(warehouse))))}
 
 
 @_aggregate(
@@ -219,7 +220,7 @@ def system_comparison(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 )
 def metric_rank(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Ranks in each measure, clusters of models without significant differences, and concordance of the measures."""
-    scores = completed_scores(warehouse, all_scores(warehouse))
+    scores = grouped(warehouse, completed_scores(warehouse, all_scores(warehouse)))
     ranks, agreements = standings(scores, warehouse.read("system_comparison"))
     return {"metric_rank": ranks, "metric_concordance": agreements}
 

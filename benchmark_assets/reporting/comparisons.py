@@ -29,12 +29,13 @@ CONCORDANCE = schema("metric_concordance")
 
 
 def compare(scores: pl.DataFrame) -> pl.DataFrame:
-    """Difference between each pair of systems of a corpus, in each measure of `RANKED` that both systems have.
+    """Difference between each pair of comparable systems, in each measure of `RANKED` that both systems have.
 
     Parameters
     ----------
     scores
-        As `metrics.coverage.completed` returns them. Only usable outputs are compared.
+        As `metrics.coverage.completed` returns them, with the column `apart`: only systems of a corpus with the same
+        value are compared. Only usable outputs are compared.
 
     Returns
     -------
@@ -43,7 +44,7 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
     of models, pairs of translators, and pairs of a model and a translator.
     """
     parts = [pl.DataFrame(schema=COMPARISON)]
-    for corpus, text, systems in _corpora(scores.filter("usable")):
+    for corpus, _, text, systems in _groups(scores.filter("usable")):
         rows = systems.systems.drop("ranked").with_row_index("first").with_columns(pl.col("first").cast(pl.Int64))
         others = rows.rename(
             {"first": "second", "kind": "other_kind", "system": "other", "mean_references": "other_references"}
@@ -69,12 +70,13 @@ def _corrected(family: pl.DataFrame) -> Floats:
 
 
 def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Ranks of the models in each measure, and concordance of the measures, for each corpus that has a model.
+    """Ranks of comparable models in each measure, and concordance of the measures, for each corpus that has a model.
 
     Parameters
     ----------
     scores
-        As `metrics.coverage.completed` returns them.
+        As `metrics.coverage.completed` returns them, with the column `apart`: systems of a corpus with the same value
+        are ranked together.
     compared
         Rows of `system_comparison`.
 
@@ -87,13 +89,13 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
         computed by `significance.rank_sets`. Models with the same number in `cluster` belong to the same cluster (see
         `significance.clusters`).
     agreement
-        Columns of `CONCORDANCE`: 'tau_b' of each pair of measures, and 'W' of all measures over the ranked models
-        that have every measure. A 'tau_b' is null if all models are tied in either measure; 'W' is null only if all
-        models are tied in every measure.
+        Columns of `CONCORDANCE`, for models whose `apart` is '': 'tau_b' of each pair of measures, and 'W' of all
+        measures over the ranked models that have every measure. A 'tau_b' is null if all models are tied in either
+        measure; 'W' is null only if all models are tied in every measure.
     """
     ranks: list[tuple[object, ...]] = []
     agreement: list[tuple[object, ...]] = []
-    for corpus, text, systems in _corpora(scores):
+    for corpus, apart, text, systems in _groups(scores):
         ranked = systems.systems["ranked"].to_numpy()
         sizes = unit_sizes(systems.units)
         weights, count = sample_and_resamples(len(sizes)), effective_units(sizes)
@@ -106,15 +108,17 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
         absent = [each.name for each in RANKED if each not in measures]
         text = f"{text}; {concordance.SIGNATURE}" + (f"; no model has {', '.join(absent)}" if absent else "")
         differences = compared.filter(pl.col("corpus") == corpus)
-        ranks += [(corpus, *row, text) for row in _ranks(systems, measures, goodness, differences, count)]
-        agreement += [(corpus, *row, text) for row in _concordance(measures, goodness[..., ranked], count)]
+        ranks += [(corpus, *row, apart, text) for row in _ranks(systems, measures, goodness, differences, count)]
+        if not apart:
+            agreement += [(corpus, *row, text) for row in _concordance(measures, goodness[..., ranked], count)]
     return pl.DataFrame(ranks, schema=RANK, orient="row"), pl.DataFrame(agreement, schema=CONCORDANCE, orient="row")
 
 
-def _corpora(scores: pl.DataFrame) -> Iterator[tuple[str, str, Panel]]:
-    """Name, signature and scores (as a `Panel`) of each corpus that has scores."""
-    for (corpus,), rows in scores.drop_nulls("sim_best").sort("corpus").group_by(["corpus"], maintain_order=True):
-        yield str(corpus), signed(rows, str(corpus)), panel(rows, RANKED)
+def _groups(scores: pl.DataFrame) -> Iterator[tuple[str, str, str, Panel]]:
+    """Corpus, `apart`, signature and scores (as a `Panel`) of each group of comparable systems that has scores."""
+    keys = ["corpus", "apart"]
+    for (corpus, apart), rows in scores.drop_nulls("sim_best").sort(keys).group_by(keys, maintain_order=True):
+        yield str(corpus), str(apart), signed(rows, str(corpus)), panel(rows, RANKED)
 
 
 def _unit_sums(systems: Panel, measure: Measure) -> Floats:
@@ -125,7 +129,7 @@ def _unit_sums(systems: Panel, measure: Measure) -> Floats:
 def _ranks(
     systems: Panel, measures: list[Measure], goodness: Floats, compared: pl.DataFrame, units: float
 ) -> Iterator[tuple[object, ...]]:
-    """Rows of `metric_rank` without the columns `corpus` and `signature`.
+    """Rows of `metric_rank` without the columns `corpus`, `apart` and `signature`.
 
     `goodness` (higher is better) has shape (measures, 1 + resamples, systems): observed values, then resamples.
     `units` is the effective number of units.

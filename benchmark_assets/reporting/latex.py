@@ -17,8 +17,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit.rated import PANEL, PEOPLE
-from benchmark_assets.reporting import readings
-from benchmark_assets.reporting.leaderboard import best_first
+from benchmark_assets.reporting import leaderboard, readings
 from benchmark_assets.understanding.readings import boards, groups
 from resources.catalogue import column
 from resources.errors import BadInput
@@ -133,12 +132,14 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
         "palibench-5", f"{corpus}: agreement of the human translators.", agreements, "translator_agreement",
         ("measure", "translator", "other"), ("passages", "value", "sd"),
     )  # fmt: skip
-    board = best_first(warehouse.read("leaderboard", key)).sort("kind", descending=True, maintain_order=True)
-    yield _table(
-        "palibench-6", f"{corpus}: models by similarity to the closest reference; each human translator is scored "
-        "against the other translators, and so has one reference fewer.", board, "leaderboard", KEYS,
-        ("passages", "sim_best", "drift", "length_ratio", "comet_avg", "chrf", "bleu", "outlier_rate"),
-    )  # fmt: skip
+    for number, (heading, rows) in enumerate(leaderboard.groups(warehouse.read("leaderboard", key)).items(), start=1):
+        board = rows.sort("kind", descending=True, maintain_order=True)
+        yield _table(
+            f"palibench-6-{number}" if heading else "palibench-6",
+            f"{corpus}: models by similarity to the closest reference; each human translator is scored against the "
+            f"other translators, and so has one reference fewer. {heading}".strip(), board, "leaderboard", KEYS,
+            ("passages", "sim_best", "drift", "length_ratio", "comet_avg", "chrf", "bleu", "outlier_rate"),
+        )  # fmt: skip
     shares = warehouse.read("closest_share", key).sort("kind", "system", descending=[True, False])
     yield LatexTable(
         "palibench-7", f"{corpus}: translator of the closest reference, in percent of passages.",
@@ -147,13 +148,14 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
     ranks = warehouse.read("metric_rank", key)
     (rank,) = cells("metric_rank", "rank")
     yield LatexTable(
-        "palibench-8", f"{corpus}: ranks by measure (1 is best).", readings.ranked(ranks, rank, KEYS), 2,
+        "palibench-8", f"{corpus}: ranks by measure (1 is best).",
+        readings.ranked(ranks, rank, [*KEYS, *readings.separating(ranks)]), 2,
         ranks["signature"].to_list(),
     )  # fmt: skip
 
 
 def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[LatexTable]:
-    board = best_first(warehouse.read("leaderboard", key).filter(kind="model"))
+    board = leaderboard.best_first(warehouse.read("leaderboard", key).filter(kind="model"))
     passages = warehouse.read("source_text", key, ["passage"])
     triage = warehouse.read("triage", passages, ["model", "drift"]).rename({"model": "system"})
     edges = {f"drift above {edge:g}": edge for edge in audits(warehouse)[corpus].bands}

@@ -8,8 +8,9 @@ from benchmark_assets.metrics import coverage
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.scores import signed
 from benchmark_assets.metrics.summary import SUMMARY, summarize
+from benchmark_assets.reporting.comparability import apart
 from resources.keys import CORPUS
-from resources.tables import cells
+from resources.tables import cells, plain
 
 HEADLINE = (
     "passages", "units", "coverage", "mean_references", "sim_best", "drift", "drift_adjusted", "outlier_rate", "chrf",
@@ -49,24 +50,30 @@ def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
             **dict(zip(keys, values, strict=True)),
             **summarize(group),
             "ranked": group["ranked"][0],
+            "embedder": group["embedder"].drop_nulls().first(),
             "signature": f"{signed(group, ' '.join(map(str, values)))}; {coverage.SIGNATURE}",
         }
         for values, group in groups
     ]
     names = dict.fromkeys(keys, pl.String())
-    return pl.DataFrame(rows, schema={**names, **SUMMARY, "ranked": pl.Boolean(), "signature": pl.String()})
+    ends = {"ranked": pl.Boolean(), "embedder": pl.String(), "signature": pl.String()}
+    return pl.DataFrame(rows, schema={**names, **SUMMARY, **ends})
 
 
-def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()) -> pl.DataFrame:
+def rank(
+    models: pl.DataFrame, humans: pl.DataFrame, made: pl.DataFrame, removed: Sequence[str] = ()
+) -> pl.DataFrame:  # fmt: skip
     """Models and human translators in one table, in the order of `best_first`.
 
-    Models whose `ranked` is true have a rank; ranks start at 1 in each corpus. Human translators are listed among the
-    models, but have no rank and do not affect the ranks of the models.
+    Models whose `ranked` is true have a rank; ranks start at 1 in each group of comparable rows of a corpus. Human
+    translators are listed among the models, but have no rank and do not affect the ranks of the models.
 
     Parameters
     ----------
     models, humans
         Rows of `summaries` with the column `model` or `translator`.
+    made
+        How outputs were made, as `comparability.made` returns it.
     removed
         Models that are no longer registered; `removed` is true in their rows.
     """
@@ -77,8 +84,10 @@ def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()
         ],
         how="diagonal",
     )
-    systems = best_first(systems)
-    place = pl.col("ranked").cast(pl.Int32).cum_sum().over("corpus")
+    of_models = made.with_columns(kind=pl.lit("model"))
+    systems = systems.join(of_models, on=["corpus", "kind", "system"], how="left", maintain_order="left")
+    systems = best_first(apart(systems).drop("benchmark"))
+    place = pl.col("ranked").cast(pl.Int32).cum_sum().over("corpus", "apart")
     return systems.with_columns(
         rank=pl.when("ranked").then(place),
         removed=pl.col("kind").eq("model") & pl.col("system").is_in(removed),
@@ -88,12 +97,35 @@ def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()
 def readable(board: pl.DataFrame) -> pl.DataFrame:
     """The leaderboard formatted for display, best first; `board` may lack the columns `rank`, `kind` and `removed`."""
     if "removed" in board.columns:
-        board = board.with_columns(
-            pl.col("system") + pl.when("removed").then(pl.lit(" (removed)")).otherwise(pl.lit(""))
-        )
+        board = board.with_columns(system=marked())
     names = [name for name in ("corpus", "rank", "kind", "system") if name in board.columns]
     ordered = best_first(board) if "rank" in names else board.sort("corpus", "system")
     return ordered.select(cells("leaderboard", *names, *HEADLINE))
+
+
+def marked() -> pl.Expr:
+    """Names of systems, followed by "(removed)" or "(published)" where it applies."""
+    mark = pl.when("removed").then(pl.lit(" (removed)")).when(origin="published").then(pl.lit(" (published)"))
+    return pl.col("system") + mark.otherwise(pl.lit(""))
+
+
+def listed(board: pl.DataFrame) -> str:
+    """The leaderboard as text: a table for each group of comparable rows."""
+    return "\n\n".join(f"{heading}\n{plain(readable(rows))}".lstrip() for heading, rows in groups(board).items())
+
+
+def groups(board: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Rows of the leaderboard by heading, a group of comparable rows each; the first heading is ''."""
+    parts = best_first(board).group_by("apart", maintain_order=True)
+    by_reason = {str(reason): rows for (reason,), rows in parts}
+    headings = {reason: f"Not comparable with the rows above: {reason}" if reason else "" for reason in by_reason}
+    return {headings[reason]: by_reason[reason] for reason in sorted(by_reason)}
+
+
+def origins(board: pl.DataFrame) -> pl.DataFrame:
+    """How the outputs of the models were made and scored, formatted for display."""
+    rows = best_first(board).filter(kind="model")
+    return rows.select(cells("leaderboard", "corpus", "system", "origin", "prompt", "settings", "embedder"))
 
 
 def further(board: pl.DataFrame) -> pl.DataFrame:
@@ -102,6 +134,7 @@ def further(board: pl.DataFrame) -> pl.DataFrame:
 
 
 def best_first(board: pl.DataFrame) -> pl.DataFrame:
-    """Rows of the leaderboard in its order: by corpus, then by `sim_best`, highest first and nulls last."""
-    descending = [False, True, False, False]
-    return board.sort("corpus", "sim_best", "kind", "system", descending=descending, nulls_last=True)
+    """Rows of the leaderboard in its order: by corpus, rows that are apart last, then by `sim_best`, highest first and
+    nulls last."""
+    descending = [False, False, True, False, False]
+    return board.sort("corpus", "apart", "sim_best", "kind", "system", descending=descending, nulls_last=True)

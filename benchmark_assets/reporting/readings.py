@@ -26,12 +26,12 @@ def across(rows: pl.DataFrame, table: str, keys: Sequence[str], by: str, cell: p
 
 
 def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFrame:
-    """Rows of `metric_rank` pivoted to one row for each combination of keys, best mean rank first.
+    """Rows of `metric_rank` pivoted to one row for each combination of keys, best mean rank of comparable rows first.
 
     Columns of measures show the expression `rank`; the column of the mean rank shows the mean rank itself.
     """
     overall = pl.col("measure") == MEAN_RANK
-    by = [*(key for key in keys if key == "corpus"), "value", "system"]
+    by = [*(key for key in keys if key == "corpus"), "apart", "value", "system"]
     order = rows.filter(overall).sort(by).select(cells("metric_rank", *keys))
     value, *_ = cells("metric_rank", "value")
     table = across(rows, "metric_rank", keys, "measure", pl.when(overall).then(value).otherwise(rank))
@@ -58,7 +58,13 @@ def ranks(rows: pl.DataFrame) -> str:
     """Rows of `metric_rank` of ranked models, best mean rank first: ranks with bounds, and clusters in parentheses."""
     rank, *_ = cells("metric_rank", "rank")
     with_cluster = pl.concat_str(rank, pl.format(" ({})", "cluster"), ignore_nulls=True)
-    return with_signatures(ranked(rows, with_cluster, ["corpus", "kind", "system", "mean_references"]), rows)
+    keys = ["corpus", "kind", "system", "mean_references", *separating(rows)]
+    return with_signatures(ranked(rows, with_cluster, keys), rows)
+
+
+def separating(rows: pl.DataFrame) -> list[str]:
+    """The column `apart` if it distinguishes any rows."""
+    return ["apart"] if (rows["apart"] != "").any() else []
 
 
 def slices(rows: pl.DataFrame) -> str:

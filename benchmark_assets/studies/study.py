@@ -261,15 +261,17 @@ class ItemStudy(Study, Generic[How]):
 
     def calls(self, judged: Sequence[Answered]) -> pl.DataFrame:
         """Rows of `study_call`. Items without a question have no row."""
-        rows = [call_row(self, item.partition, item.key.values(), verdict) for item, verdict in judged if verdict.call]
+        rows = [_call_row(self, item, verdict) for item, verdict in judged if verdict.call]
         return pl.DataFrame(rows, schema=schema(CALLS))
 
 
-def call_row(study: Study, partition: Partition, key: Iterable[object], verdict: Verdict[Any]) -> Mapping[str, object]:
-    """Row of `study_call` for a verdict. `key` identifies the item within the partition."""
+def _call_row(study: Study, item: Item, verdict: Verdict[Any]) -> Mapping[str, object]:
+    template = item.template
     return {
-        "study": study.name, **dict.fromkeys(KEYS, ""), **dict(zip(study.dims, partition, strict=True)),
-        "item": "|".join(map(str, key)), "call": verdict.call, "asked": verdict.asked, "parsing": verdict.parsing,
+        "study": study.name, **dict.fromkeys(KEYS, ""), **dict(zip(study.dims, item.partition, strict=True)),
+        "item": "|".join(map(str, item.key.values())), "call": verdict.call, "asked": verdict.asked,
+        "parsing": verdict.parsing, "prompt": template.prompt.label if template else None,
+        "settings": template.model.stated if template else None,
     }  # fmt: skip
 
 

@@ -33,7 +33,8 @@ class Output(NamedTuple):
     """Result for one passage: a translation, a refusal in the model's words, or an error.
 
     `batch` is the first passage of the batch in which the passage was requested, `call` is the ledger key of the
-    question, and `parsing` tells how the reply was parsed: 'strict', 'repaired' or 'prefix'.
+    question, and `parsing` tells how the reply was parsed: 'strict', 'repaired' or 'prefix'. `prompt` names the prompt,
+    and `settings` are the fields of the request as JSON.
     """
 
     passage: str
@@ -43,6 +44,8 @@ class Output(NamedTuple):
     batch: str | None = None
     call: str | None = None
     parsing: str | None = None
+    prompt: str | None = None
+    settings: str | None = None
 
 
 Passages = Callable[[Iterable[str]], Template[str]]

@@ -52,7 +52,7 @@ class Translation(Study):
         silent = stale.join(outputs, on=self.dims, how="anti")
         nothing = silent.select(*self.dims, error=pl.lit("the system returned nothing"))
         calls = answered.filter(pl.col("error").is_null()).select(
-            *self.dims, "call", "parsing", study=pl.lit(self.name), task=pl.lit(""), item="batch",
+            *self.dims, "call", "parsing", "prompt", "settings", study=pl.lit(self.name), task=pl.lit(""), item="batch",
             asked=pl.lit(None, pl.Int32),
         )  # fmt: skip
         return Computed(

@@ -88,6 +88,10 @@ class CalledSystem:
     def __init__(self, warehouse: Warehouse, provider: Provider, model: Model) -> None:
         self._warehouse, self._provider, self._model = warehouse, provider, model
         self._prompt, self._chunk_prompt = prompts.load("translate"), prompts.load("chunk")
+        passages = self._prompt.label
+        self._labels: Mapping[type[Request], str] = {
+            BatchRequest: passages, LinesRequest: f"{passages}, by line", ChunkRequest: self._chunk_prompt.label,
+        }  # fmt: skip
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
         """For each covered passage: a hash of endpoint, served version, settings and prompt.
@@ -114,8 +118,9 @@ class CalledSystem:
         results = ask_all(
             self._provider, name, lambda ask, request: request.outputs(ask), [self._model], run, one_round(requests)
         )
-        for _, outputs in results:
-            yield from outputs
+        for request, outputs in results:
+            made = {"prompt": self._labels[type(request)], "settings": self._model.stated}
+            yield from (output._replace(**made) for output in outputs)
 
     def estimate(self, sources: Mapping[str, str]) -> Estimate:
         """Estimated calls and cost of the requests, assuming one call per question."""

@@ -4,6 +4,7 @@ Here: the schema of `resources/models.yaml`, including COMET's checkpoint, and i
 spending (ledger).
 """
 
+import json
 import os
 import re
 from collections import ChainMap
@@ -276,6 +277,11 @@ class Model:
             **(dialect.efforts[settings.effort] if settings.effort else {}),
             **(dialect.pin(settings.pin) if settings.pin and dialect.pin else {}),
         }
+
+    @cached_property
+    def stated(self) -> str:
+        """The fields as JSON."""
+        return json.dumps(self.fields, sort_keys=True)
 
     @property
     def determinants(self) -> tuple[object, ...]:

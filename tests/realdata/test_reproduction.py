@@ -27,6 +27,7 @@ from benchmark_assets.corpus.scan import scan
 from benchmark_assets.pairwise.totals import contracts, import_totals, scores_of_totals
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.closest import closest
+from benchmark_assets.reporting.comparability import MADE
 from benchmark_assets.reporting.leaderboard import rank, summaries
 from benchmark_assets.selection.funnel import duplicates, funnel, selection
 from benchmark_assets.understanding import board, stored
@@ -89,7 +90,7 @@ def test_the_scores_of_palibench_come_from_the_published_scores_of_passages(
     """LLaMA's scores are not here, and corpus scores of BLEU and chrF++ cannot be had from scores of passages."""
     field = published_scores(realdata)
     models = summaries(field, "system").rename({"system": "model"})
-    board = rank(models, models.clear().rename({"model": "translator"}))
+    board = rank(models, models.clear().rename({"model": "translator"}), pl.DataFrame(schema=MADE))
     passages = field.filter(system="openai/gpt-5.2")
     references = passages.select("passage").join(pl.DataFrame({"translator": TRANSLATORS}), how="cross")
     nothing = pl.DataFrame(

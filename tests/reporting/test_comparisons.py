@@ -17,7 +17,7 @@ def system(name: str, drift: float, similarity: float, kind: str = "model", corp
     waver = np.random.default_rng(sum(name.encode())).normal(0, 0.01, size=PASSAGES)
     rows = scores((drift + waver).tolist(), (similarity + waver).tolist(), system=name, corpus=corpus)
     references = pl.lit(3 if kind == "model" else 2, pl.UInt32).alias("references")
-    columns = {"kind": pl.lit(kind), "corpus": pl.lit(corpus), "ranked": pl.lit(kind == "model")}
+    columns = {"apart": pl.lit(""), "kind": pl.lit(kind), "corpus": pl.lit(corpus), "ranked": pl.lit(kind == "model")}
     return rows.rename({"model": "system"}).with_columns(references, **columns)
 
 
@@ -54,6 +54,22 @@ def test_models_and_translators_are_corrected_apart(compared: pl.DataFrame) -> N
     for _, own in families:
         corrected = holm_by_system(own.select("system", "other").rows(), own["p"].to_numpy())
         assert_allclose(own["p_holm"], corrected)
+
+
+def test_comparisons_and_ranks_do_not_cross_groups() -> None:
+    others = [system(name, 1.0, similarity).with_columns(apart=pl.lit("another prompt")) for name, similarity in
+              (("strange", 0.8), ("stranger", 0.95))]  # fmt: skip
+    scores = pl.concat([*FIELD, *others, ANN])
+    rows = compare(scores)
+    of_others = pl.col("system", "other").is_in(["strange", "stranger"])
+    assert set(rows.filter(pl.any_horizontal(of_others)).select("system", "other").rows()) == {("strange", "stranger")}
+    ranks, agreement = standings(scores, rows)
+    of_similarity = ranks.filter(measure="sim_best").drop_nulls("rank").sort("apart", "rank")
+    assert of_similarity.select("system", "apart", "cluster").rows()[2:] == [
+        ("poor", "", 2), ("stranger", "another prompt", 1), ("strange", "another prompt", 2),
+    ]  # fmt: skip
+    assert of_similarity["rank"].to_list()[2:] == [3, 1, 2]
+    assert set(agreement["models"]) == {3}
 
 
 def test_models_that_cannot_be_told_apart_share_a_cluster(stood: tuple[pl.DataFrame, pl.DataFrame]) -> None:

@@ -1,19 +1,25 @@
+from collections.abc import Sequence
+
 import polars as pl
 import pytest
 
 from benchmark_assets.metrics.summary import summarize
-from benchmark_assets.reporting.leaderboard import further, rank, readable, summaries
+from benchmark_assets.reporting.comparability import MADE
+from benchmark_assets.reporting.leaderboard import further, listed, origins, rank, readable, summaries
 from resources.errors import BadInput
 from resources.tables import plain
 from tests.metrics.scores import scores
 
 
-def board(models: list[pl.DataFrame], humans: list[pl.DataFrame] | None = None) -> pl.DataFrame:
-    """The leaderboard of these scores."""
+def board(
+    models: list[pl.DataFrame], humans: list[pl.DataFrame] | None = None, made: Sequence[Sequence[str | None]] = ()
+) -> pl.DataFrame:
+    """The leaderboard of these scores, of outputs that were made so."""
     empty = scores([])
     human = pl.concat([empty, *(humans or [])]).rename({"model": "translator"})
     human = human.with_columns(kind=pl.lit("human"), ranked=pl.lit(value=False))
-    return rank(summaries(pl.concat([empty, *models]), "model"), summaries(human, "translator"))
+    known = pl.DataFrame(list(made), schema=MADE, orient="row")
+    return rank(summaries(pl.concat([empty, *models]), "model"), summaries(human, "translator"), known)
 
 
 def test_each_corpus_is_summarized_apart() -> None:
@@ -56,6 +62,35 @@ def test_ranks_start_anew_in_each_corpus() -> None:
               [("a", "x", 0.8), ("b", "x", 0.9), ("a", "y", 0.7), ("b", "y", 0.6)]]  # fmt: skip
     ranks = board(models).select("corpus", "rank", "system").rows()
     assert ranks == [("x", 1, "b"), ("x", 2, "a"), ("y", 1, "a"), ("y", 2, "b")]
+
+
+def test_what_is_not_comparable_is_ranked_and_printed_apart() -> None:
+    models = [scores([1.0], [s], system=name) for name, s in (("a", 0.7), ("b", 0.8), ("c", 0.9), ("d", 0.6))]
+    models.append(scores([1.0], [0.99], system="e").with_columns(embedder=pl.lit("words")))
+    made = [
+        ("x", "a", "published", "translate v1 aa", "temperature 0", "bench"), ("x", "b", "imported", None, None, None),
+        ("x", "c", "evaluated", "translate v3 bb", None, None), ("x", "d", "evaluated", "translate v3 bb", None, None),
+        ("x", "e", "evaluated", "translate v1 aa", None, None),
+    ]  # fmt: skip
+    found = board(models, [scores([2.0], [0.9], system="ann")], made)
+    other_prompt = "prompt translate v3 bb instead of bench's (translate v1 aa)"
+    other_embedder = "scored with words instead of letter pairs"
+    assert found.select("rank", "system", "apart").rows() == [
+        (None, "ann", ""), (1, "b", ""), (2, "a", ""), (1, "c", other_prompt), (2, "d", other_prompt),
+        (1, "e", other_embedder),
+    ]  # fmt: skip
+    first, second, third = listed(found).split("\n\n")
+    assert "a (published)" in first
+    assert second.startswith(f"Not comparable with the rows above: {other_prompt}\ncorpus")
+    assert third.startswith(f"Not comparable with the rows above: {other_embedder}\ncorpus")
+    assert origins(found).row(1) == ("x", "a", "published", "translate v1 aa", "temperature 0", "letter pairs")
+
+
+def test_without_published_outputs_the_usual_prompt_is_that_of_most_models() -> None:
+    made = [("x", name, "evaluated", f"translate v{v} aa", None, None) for name, v in (("a", 1), ("b", 1), ("c", 2))]
+    found = board([scores([1.0], [0.7], system=name) for name in "abc"], made=made)
+    reasons = [("a", ""), ("b", ""), ("c", "prompt translate v2 aa instead of translate v1 aa")]
+    assert found.select("system", "apart").rows() == reasons
 
 
 def test_a_model_may_bear_the_name_of_a_translator() -> None:

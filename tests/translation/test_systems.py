@@ -19,6 +19,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import Systems, language_name
+from resources import prompts
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import PROJECT
@@ -124,7 +125,8 @@ def test_a_model_is_translated_scored_and_never_paid_twice(deployment: Deploymen
     assert deployment.texts() == {PASSAGES[1]: "EN: Sol oritur.", PASSAGES[2]: "EN: Nihil novi dicit."}
     assert asked(server) == sorted(IDS)
     board = deployment.warehouse.read("leaderboard")
-    assert board.filter(system="ours").select("passages", "failures").rows() == [(3, 1)]
+    made = board.filter(system="ours").select("passages", "failures", "origin", "prompt", "settings").rows()
+    assert made == [(3, 1, "evaluated", prompts.load("translate").label, "max_tokens 8192, temperature 0")]
     # A refusal is a result: stored, not scored, not asked for again.
     assert deployment.warehouse.read("refusal")["passage"].to_list() == [PASSAGES[0]]
     study = pl.DataFrame({"study": ["model_output"]})

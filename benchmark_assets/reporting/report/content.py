@@ -17,7 +17,7 @@ from benchmark_assets.literary.scores import PARITY
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
 from benchmark_assets.metrics.summary import DRIFT
-from benchmark_assets.reporting.leaderboard import HEADLINE, best_first
+from benchmark_assets.reporting.leaderboard import HEADLINE, best_first, groups, marked
 from benchmark_assets.reporting.report import ASSETS, charts, details, people
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, closed, column, columns, named, plotted
 from resources import catalogue
@@ -31,6 +31,12 @@ MOST_BARS = 30
 BINS = 45
 BEYOND = 1.5
 """End of a histogram's axis, as a multiple of the last edge between bands."""
+BOARD = (
+    "Models and human translators, best first. Models are ranked over the same passages: a missing or refused output "
+    "gets the worst scores. A human translator is scored against the other translators, with one fewer reference than "
+    "a model. The scores of translators show how much human translations differ from each other."
+)
+"""Explanation of the leaderboard."""
 QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
 AGREEMENTS = {
     ("soft_pairwise_accuracy", "means"): ("soft pairwise accuracy", True),
@@ -57,8 +63,7 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
         understanding, published numbers and costs.
     """
     with warehouse.consistently():
-        columns = ["asset", "model", "passage", "task", "version", "updated_at"]
-        home = Home(warehouse, warehouse.read("materialization", pl.DataFrame({"asset": ASSETS}), columns))
+        home = opened(warehouse)
         names = corpora or sorted(warehouse.read("corpus", columns=["corpus"])["corpus"])
         sections = [Part(corpus, [e for make in OF_CORPUS for e in make(home, corpus)]) for corpus in names]
         if not corpora:
@@ -66,17 +71,46 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
     return [part for part in sections if part.exhibits]
 
 
+def opened(warehouse: Warehouse) -> Home:
+    """The source of exhibits about a warehouse."""
+    columns = ["asset", "model", "passage", "task", "version", "updated_at"]
+    return Home(warehouse, warehouse.read("materialization", pl.DataFrame({"asset": ASSETS}), columns))
+
+
 def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
-    """Systems ranked by similarity, and clusters of models that do not differ significantly."""
+    """The leaderboard, and further exhibits of the same rows: faults of outputs, ranks by measure."""
+    exhibits = boards(home, corpus)
+    board = best_first(home.read("leaderboard", corpus)).with_columns(model="system", system=marked())
+    models = board.filter(pl.any_horizontal(pl.col(DIAGNOSES).is_not_null()))
+    if len(models):
+        exhibits.append(_faults(home, corpus, models))
+    ranks = home.read("metric_rank", corpus)
+    overall = ranks.filter(measure=MEAN_RANK).sort("apart", "value", "system")
+    if len(overall):
+        exhibits.append(_ranks(home, corpus, ranks, overall))
+    return exhibits
+
+
+def boards(home: Home, corpus: str) -> list[Exhibit]:
+    """Systems ranked by similarity, with clusters of models that do not differ significantly; origin of the outputs.
+
+    Rows that are not comparable are in exhibits of their own.
+    """
     board = best_first(home.read("leaderboard", corpus))
     if board.is_empty():
         return []
-    ranks = home.read("metric_rank", corpus)
-    clusters = ranks.filter(measure="sim_best", kind="model").select("kind", "system", "cluster")
+    ranks = home.read("metric_rank", corpus).filter(measure="sim_best", kind="model")
+    clusters = ranks.select("kind", "system", "cluster")
     board = board.join(clusters, on=["kind", "system"], how="left", maintain_order="left")
-    board = board.with_columns(
-        pl.col("system") + pl.when("removed").then(pl.lit(" (removed)")).otherwise(pl.lit("")), model=pl.col("system")
-    )
+    board = board.with_columns(system=marked(), model=pl.col("system"))
+    exhibits = [_group(home, corpus, rows, heading) for heading, rows in groups(board).items()]
+    if len(models := board.filter(pl.col("origin").is_not_null())):
+        exhibits.append(_origins(home, corpus, models))
+    return exhibits
+
+
+def _group(home: Home, corpus: str, board: pl.DataFrame, heading: str) -> Exhibit:
+    """Comparable rows of the leaderboard; `heading` says why they are kept apart, '' if they are not."""
     behind = _where(board.with_columns(model=pl.when(kind="model").then("model")), corpus, "model", closest=ANY)
     table = [
         *columns(board, "leaderboard", "rank", "system", "kind"), column(board, "metric_rank", "cluster"),
@@ -86,27 +120,23 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
         plotted(board, "leaderboard", name, named("system", "kind"), "kind", pl.lit(catalogue.label(name)))
         for name in ("sim_best", "drift", "chrf", "bleu", "comet_avg")
     )
-    words = (
-        "Models and human translators, best first. Models are ranked over the same passages: a missing or refused "
-        "output gets the worst scores. A human translator is scored against the other translators, with one fewer "
-        "reference than a model. The scores of translators show how much human translations differ from each other."
-    )
-    if clusters["cluster"].count():
+    words = f"{heading}." if heading else BOARD
+    if board["cluster"].count():
         words += (
             " Models in the same cluster do not differ significantly in similarity (5 % level, corrected for the "
             "comparisons of each model)."
         )
-    exhibits = [home.exhibit(
-        corpus, "Leaderboard", words, table, board, _intervals(plot_rows, "95 % interval"),
-        "leaderboard", "metric_rank", "drift_score", "human_baseline",
-    )]  # fmt: skip
-    models = board.filter(pl.any_horizontal(pl.col(DIAGNOSES).is_not_null()))
-    if len(models):
-        exhibits.append(_faults(home, corpus, models))
-    overall = ranks.filter(measure=MEAN_RANK).sort("value", "system")
-    if len(overall):
-        exhibits.append(_ranks(home, corpus, ranks, overall))
-    return exhibits
+    return home.exhibit(
+        corpus, "Leaderboard, kept apart" if heading else "Leaderboard", words, table, board,
+        _intervals(plot_rows, "95 % interval"), "leaderboard", "metric_rank", "drift_score", "human_baseline",
+    )  # fmt: skip
+
+
+def _origins(home: Home, corpus: str, models: pl.DataFrame) -> Exhibit:
+    """How the outputs of the models were made and scored."""
+    table = columns(models, "leaderboard", "system", "origin", "prompt", "settings", "embedder")
+    words = "Outputs were published with a benchmark, imported from a file, or requested from the model here."
+    return home.exhibit(corpus, "Origin of the outputs", words, table, models, None, "leaderboard", "model_output")
 
 
 def _faults(home: Home, corpus: str, models: pl.DataFrame) -> Exhibit:
@@ -124,7 +154,7 @@ def _ranks(home: Home, corpus: str, ranks: pl.DataFrame, overall: pl.DataFrame) 
     """Ranks of the systems by each measure, sorted by mean rank."""
     keys = ["kind", "system"]
     table = [
-        *columns(overall, "metric_rank", "system", "kind"),
+        *columns(overall, "metric_rank", "system", "kind", "apart"),
         column(overall, "metric_rank", "value", heading=catalogue.label(MEAN_RANK)),
     ]
     for name in [each.name for each in RANKED if each.name in set(ranks["measure"])]:
@@ -421,12 +451,12 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     return [home.exhibit(corpus, "Literary scores", words, table, rows, chart, "literary_score", "head_to_head")]
 
 
-def pairwise(home: Home) -> list[Exhibit]:
-    """Scores (LT of JP-TL-Bench) of models and anchors by slice.
+def pairwise(home: Home, base_sets: pl.DataFrame | None = None) -> list[Exhibit]:
+    """Scores (LT of JP-TL-Bench) of models and anchors by slice, against all base sets or those given (`base_set`).
 
     One exhibit for each base set and contract, since scores under different contracts are not comparable.
     """
-    models, anchors = (home.warehouse.read(table) for table in ("pairwise_score", "anchor_score"))
+    models, anchors = (home.warehouse.read(table, base_sets) for table in ("pairwise_score", "anchor_score"))
     shared = ["base_set", "slice", "items", "matches", "wins", "ties", "excluded", "win_rate", "win_rate_low",
               "win_rate_high", "problem", "contract", "signature"]  # fmt: skip
     scores = pl.concat([
@@ -480,9 +510,16 @@ def _problems(rows: pl.DataFrame) -> str:
     )
 
 
-def understanding(home: Home) -> list[Exhibit]:
-    """Mean scores over the tasks of each benchmark and language, scores by task, and comparisons of models."""
-    rows = home.warehouse.read("understanding_board").with_columns(benchmark=_scope())
+def understanding(home: Home, tasks: Sequence[str] = ()) -> list[Exhibit]:
+    """Mean scores over the tasks of each benchmark and language, scores by task, and comparisons of models.
+
+    With `tasks`, only the benchmarks and languages of these tasks are included.
+    """
+    rows, pairs = (home.warehouse.read(table) for table in ("understanding_board", "understanding_comparison"))
+    if tasks:
+        scopes = rows.filter(pl.col("task").is_in(tasks)).select("benchmark", "language").unique()
+        rows, pairs = (frame.join(scopes, on=scopes.columns, how="semi") for frame in (rows, pairs))
+    rows = rows.with_columns(benchmark=_scope())
     exhibits: list[Exhibit] = []
     means = rows.filter(task="").sort("benchmark", "score", "system", descending=[False, True, False], nulls_last=True)
     if means["score"].count():
@@ -511,7 +548,7 @@ def understanding(home: Home) -> list[Exhibit]:
                 "Systems trained on a task, and the share of its test split with a near neighbor in the train split."
             )
             exhibits.append(home.exhibit("", f"Trained on {scope}", words, table, trained, None, "understanding_board"))
-    pairs = home.warehouse.read("understanding_comparison").filter(task="").with_columns(benchmark=_scope())
+    pairs = pairs.filter(task="").with_columns(benchmark=_scope())
     if len(pairs):
         pairs = pairs.sort("benchmark", "difference", descending=[False, True])
         names = ("benchmark", "model", "other", "difference", "p_holm")

@@ -114,6 +114,18 @@ def columns(
     return [column(rows, table, name, behind.get(name)) for name in columns_shown]
 
 
+def of_frame(frame: pl.DataFrame) -> list[ExhibitColumn]:
+    """The columns of a frame of words and counts that is not a warehouse table; its names are the headings."""
+    return [
+        ExhibitColumn(name, [_plain(value) for value in values], of_names=values.dtype == pl.String)
+        for name, values in frame.to_dict().items()
+    ]
+
+
+def _plain(value: str | int | None) -> Cell:
+    return Cell(f"{value:,}", value) if isinstance(value, int) else Cell(value or NONE, None)
+
+
 def column(
     rows: pl.DataFrame, table: str, name: str, behind: Sequence[Mapping[str, str]] | None = None, heading: str = ""
 ) -> ExhibitColumn:  # fmt: skip

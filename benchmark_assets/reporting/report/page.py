@@ -26,11 +26,16 @@ POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {s
 """Content security policy: nothing is loaded or evaluated, and only the page's own scripts and style are allowed, by
 their hashes. Vega interprets the expressions of a specification instead of compiling them (`ast` in table.js)."""
 
+LONG = 40
+"""Characters of a cell beyond which its column has a minimum width."""
+
 TIME = re.compile(r"<time\b[^>]*>[^<]*</time>")
 _TAG, _DIGITS = re.compile(r"<[^>]*>"), re.compile(r'((?<!opacity="0)\.\d)\d+')
 
 
-def page(parts: Sequence[Part], time: datetime, readers: Mapping[str, str] = MappingProxyType({})) -> str:
+def page(
+    parts: Sequence[Part], time: datetime, readers: Mapping[str, str] = MappingProxyType({}), title: str = "report"
+) -> str:  # fmt: skip
     """The report as HTML.
 
     Parameters
@@ -40,6 +45,8 @@ def page(parts: Sequence[Part], time: datetime, readers: Mapping[str, str] = Map
     readers
         Path of each corpus's reader page, relative to the report. Numbers about the corpus link to passages on this
         page.
+    title
+        Kind of page, as its heading after "Variorum".
     """
     specs: list[str] = []
     body = "\n".join(line for at, part in enumerate(parts) for line in _part(part, f"part-{at}", specs, readers))
@@ -51,9 +58,9 @@ def page(parts: Sequence[Part], time: datetime, readers: Mapping[str, str] = Map
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
-        f"<title>Variorum report: {titles}</title>\n<style>{style}</style>\n</head>\n<body>",
+        f"<title>Variorum {title}: {titles}</title>\n<style>{style}</style>\n</head>\n<body>",
         '<a class="skip" href="#content">Skip to the content</a>',
-        f"<header>\n<h1>Variorum report</h1>\n<p>{titles}. Written on {_time(time)}.</p>\n</header>",
+        f"<header>\n<h1>Variorum {title}</h1>\n<p>{titles}. Written on {_time(time)}.</p>\n</header>",
         f'<nav aria-label="Contents">\n{_contents(parts)}\n</nav>\n<main id="content">\n{body}\n</main>',
         '<footer><p>Intervals in brackets are 95 % intervals. Click a column heading to sort the table.</p></footer>',
         f'<script type="application/json" id="charts">[{_inert(",".join(specs))}]</script>',
@@ -94,7 +101,8 @@ def _exhibit(
 ) -> Iterator[str]:  # fmt: skip
     title = _words(exhibit.title)
     yield f'<section class="exhibit"><h3 id="{name}">{title}</h3>'
-    yield f"<p>{_words(exhibit.words)}</p>"
+    if exhibit.words:
+        yield f"<p>{_words(exhibit.words)}</p>"
     if exhibit.chart is not None:
         spec = styled(exhibit.chart)
         label = escape(f"Chart: {exhibit.title}. {exhibit.words} The table below has the numbers.")
@@ -112,7 +120,7 @@ def _exhibit(
 
 def _table(exhibit: Exhibit, readers: Mapping[str, str]) -> str:
     columns = exhibit.columns
-    heads = "".join(f'<th scope="col"{_kind(column)}>{_words(column.heading)}</th>' for column in columns)
+    heads = "".join(f"<th scope=col{_head(column)}>{_words(column.heading)}</th>" for column in columns)
     first = next((at for at, column in enumerate(columns) if column.of_names), 0)
     rows = (
         "<tr>" + "".join(_cell(cell, columns[at], at == first, readers) for at, cell in enumerate(cells)) + "</tr>"
@@ -132,6 +140,11 @@ def _cell(cell: Cell, column: ExhibitColumn, first: bool, readers: Mapping[str, 
         text += f' <span class="interval">{escape(cell.interval)}</span>'
     key = "" if cell.value is None else f" data-value={cell.value:.7g}"
     return f"<{tag}{_kind(column)}{key}>{text}</{tag.partition(' ')[0]}>"
+
+
+def _head(column: ExhibitColumn) -> str:
+    long = column.of_names and any(len(cell.text) > LONG for cell in column.cells)
+    return " class=long" if long else _kind(column)
 
 
 def _kind(column: ExhibitColumn) -> str:

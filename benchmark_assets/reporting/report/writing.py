@@ -7,11 +7,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmark_assets.reporting.report.content import parts
+from benchmark_assets.reporting.report.gallery import gallery
+from benchmark_assets.reporting.report.markdown import markdown
 from benchmark_assets.reporting.report.page import page
 from resources import whole_files
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Warehouse
+
+ABOUT = (
+    "Values in brackets are 95 % intervals. Published systems are marked; translators are scored against each other. A "
+    "dash means that there is no value."
+)
+"""Explanation of the gallery's tables."""
 
 
 def write(warehouse: Warehouse, file: Path, corpora: Sequence[str] = (), readers: Sequence[Path] = ()) -> str:
@@ -49,6 +57,27 @@ def write(warehouse: Warehouse, file: Path, corpora: Sequence[str] = (), readers
     html = page(parts(warehouse, corpora), datetime.now(UTC), addresses)
     whole_files.hand_over(file, html)
     return html
+
+
+def write_gallery(warehouse: Warehouse, file: Path) -> str:
+    """Write the gallery of added benchmarks to a file, and return its content: Markdown if the file ends in .md, else
+    HTML.
+
+    Raises
+    ------
+    BadInput
+        If no benchmark was added, or the file cannot be written.
+    """
+    shown = gallery(warehouse)
+    if not shown:
+        raise BadInput(file, "", "no benchmark was added to this warehouse", "run `variorum add NAME`")
+    time = datetime.now(UTC)
+    about = f"Written by `variorum report {file.name} --benchmarks` on {time:%Y-%m-%d}. {ABOUT}"
+    content = markdown("Gallery of benchmarks", about, shown) if file.suffix == ".md" else page(
+        shown, time, title="benchmarks"
+    )  # fmt: skip
+    whole_files.hand_over(file, content)
+    return content
 
 
 def _reader(folder: Path) -> tuple[str, Path]:

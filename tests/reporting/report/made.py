@@ -1,5 +1,6 @@
 """A warehouse of made rows: as many models and passages as a test wants, in every table that the report reads."""
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 from pathlib import Path
@@ -21,6 +22,9 @@ MEASURES = ["sim_best", "chrf", "bleu", "comet_avg", "length_offset", "outlier_r
 SLICES = ["overall", "easy", "hard", "la-en"]
 SECRET = "MARKER-of-a-restricted-text"
 SIGNATURE = "95 % intervals: made up"
+
+TERMS = "Texts may be passed on under the same licence."
+NEED = {"what": "a fourth translation", "why": "nobody may copy it", "how": "Buy the book."}
 
 Row = Mapping[str, object]
 
@@ -54,6 +58,34 @@ def put(warehouse: Warehouse, table: str, rows: Sequence[Row] | pl.DataFrame) ->
     warehouse.write([Replacement(table, full, None)], run_id="made")
 
 
+def benchmark(warehouse: Warehouse, folder: Path) -> None:
+    """Two versions of a benchmark that consists of the made corpus and a task, with published outputs of alpha."""
+    source = {"repository": "people/texts", "commit": "c0ffee" + "0" * 34, "licence": "CC0-1.0", "terms": TERMS}
+    recipe = {
+        "name": "small", "version": 2, "title": "A small benchmark", "needs": [NEED],
+        "paper": {"citation": "Mori, Small Benchmarks"},
+        "sources": {
+            "texts": {**source, "files": "texts.sha256"}, "more": {**source, "files": "m.sha256", "required": False},
+        },
+    }  # fmt: skip
+    folder.mkdir()
+    (folder / "recipe.yaml").write_text(json.dumps(recipe), encoding="utf-8")
+    parts = {"corpora": [CORPUS], "tasks": ["SMDS"], "recipe": folder.name, "home": str(warehouse.folder)}
+    row = {**parts, "benchmark": "small", "version": 2, "recipe_hash": "fedcba98", "left_out": '{"more": "is missing"}'}
+    put(warehouse, "benchmark", [{**row, "version": 1, "corpora": ["older"], "tasks": []}, row])
+    put(warehouse, "licence", [{"corpus": CORPUS, "translator": each, "licence": "CC0-1.0"} for each in TRANSLATORS])
+    text = {"text": SECRET, "segments": [SECRET], "segment_ids": ["1"]}
+    put(warehouse, "source_text", [{"passage": f"{CORPUS}/p0:1", "corpus": CORPUS, **text}])
+    put(warehouse, "published_base_set", [{"benchmark": "small", "base_set": "anchors@1.0.0"}])
+    numbers = {"benchmark": "small", "paper_table": "4", "row": "r", "published": "0.5"}
+    outcomes = ["recomputed and equal", "needs"]
+    put(warehouse, "reproduction", [{**numbers, "column": each, "outcome": each} for each in outcomes])
+    board = warehouse.read("leaderboard").drop("run_id", "updated_at")
+    published = pl.when(pl.col("system") == "alpha").then(pl.lit("published")).otherwise("origin")
+    late = pl.when(pl.col("system") == "beta").then(pl.lit("prompt translate v3 instead of small's"))
+    put(warehouse, "leaderboard", board.with_columns(origin=published, apart=late.otherwise("apart")))
+
+
 def made(
     folder: Path, models: Sequence[str], passages: int, problem: str = "", without: Sequence[str] = ()
 ) -> Warehouse:
@@ -69,7 +101,8 @@ def made(
         corpus = {"corpus": CORPUS}
         named = [{**corpus, "kind": kind, "system": system} for kind, system in systems]
         put(warehouse, "corpus", [{**corpus, "audit": "{}"}])
-        put(warehouse, "leaderboard", [{**row, "rank": at + 1, "passages": passages} for at, row in enumerate(named)])
+        systems_in_order = [{**row, "rank": at, "passages": passages} for at, row in enumerate(named, start=1)]
+        put(warehouse, "leaderboard", [{**row, "origin": None} for row in systems_in_order])
         put(
             warehouse,
             "metric_rank",

@@ -15,9 +15,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from benchmark_assets.reporting.report.content import parts
 from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, ExhibitColumn, ExhibitSource, Part, sources
 from benchmark_assets.reporting.report.page import content_hash, page
+from benchmark_assets.reporting.report.writing import write_gallery
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
-from tests.reporting.report.made import BANDS, MEASURES, SECRET, SIGNATURE, SLICES, TRANSLATORS, made, put
+from tests.reporting.report.made import BANDS, MEASURES, SECRET, SIGNATURE, SLICES, TRANSLATORS, benchmark, made, put
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium")
@@ -203,6 +204,20 @@ def test_axe_finds_nothing_serious(browser: Browser, file: Path) -> None:
         found = Axe().run(own, where, {"resultTypes": ["violations"], **rules}).response["violations"]
         assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == [], scheme
     context.close()
+
+
+def test_the_gallery_is_accessible_and_does_not_scroll_sideways(browser: Browser, tmp_path: Path) -> None:
+    own = made(tmp_path, ["alpha", "beta"], 2)
+    benchmark(own, tmp_path / "recipe")
+    write_gallery(own, tmp_path / "gallery.html")
+    shown = browser.new_page(viewport={"width": 390, "height": 800}, offline=True)
+    shown.goto((tmp_path / "gallery.html").as_uri())
+    shown.wait_for_function("document.documentElement.dataset.drawn")
+    assert shown.evaluate("document.documentElement.scrollWidth") == 390
+    shown.evaluate("document.querySelectorAll('.chart svg g').forEach(each => each.remove())")
+    found = Axe().run(shown, None, {"resultTypes": ["violations"]}).response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
+    shown.close()
 
 
 def test_colours_follow_the_scheme_in_charts_too(shown: Page) -> None:
