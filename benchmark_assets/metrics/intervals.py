@@ -18,6 +18,9 @@ LEVEL = 0.95
 RESAMPLES = 1000
 TRIALS = 10_000
 SEED = 20260101
+PRODUCTS = 2**18
+"""Number of products up to which OpenBLAS multiplies matrices in one thread. The threads of a larger multiplication
+wait for each other, which takes up to thirty times the CPU if other work shares the cores."""
 Z = 1.959963984540054
 """Quantile of the normal distribution at 97.5 %."""
 
@@ -92,8 +95,10 @@ def signed_sums(table: Floats, patterns: NDArray[np.int8] | None = None) -> Floa
     `patterns` has the shape (patterns, places). The default is the result of `signs`; the places are then units.
     """
     patterns = signs(len(table)) if patterns is None else patterns
-    blocks = range(0, len(patterns), 1000)  # floats need eight times the memory of the patterns
-    return np.concatenate([patterns[at : at + 1000].astype(np.float64) @ table for at in blocks])
+    rows = PRODUCTS // max(table.size, 1)
+    rows = min(rows, 1000) if rows >= 4 else 1000  # floats need eight times the memory of the patterns
+    blocks = range(0, len(patterns), rows)
+    return np.concatenate([patterns[at : at + rows].astype(np.float64) @ table for at in blocks])
 
 
 def influence(scores: Floats, without: Floats, shares: Floats) -> Floats:
@@ -150,14 +155,24 @@ def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
     if many.any():
         distinct, places = np.unique(shares[:, many], axis=1, return_inverse=True)  # most estimates share theirs
         sums = np.ascontiguousarray(signed_sums(np.hstack([influences[:, many], distinct])).T)
-        a, b = sums[: -len(distinct.T)], sums[-len(distinct.T) :][places.ravel()]
-        allowed = math.floor((1 - LEVEL) * sums.shape[1] + 1e-9)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            forward, backward = a / (1 - b), a / (1 + b)
-        for limits, ends in ((np.maximum(forward, -backward), low), (np.maximum(-forward, backward), high)):
-            limits[b > 1 - 1e-12] = np.inf  # a pattern without exchange is a hit at any distance
-            ends[many] = -np.partition(-limits, allowed, axis=1)[:, allowed]
+        shared = sums[-len(distinct.T) :]
+        for at, a, place in zip(np.flatnonzero(many), sums, places.ravel(), strict=False):
+            low[at], high[at] = _distances(a, shared[place])
     return low, high
+
+
+def _distances(a: Floats, b: Floats) -> tuple[float, float]:
+    """Distances of the lower and the upper bound of one interval, from `a` and `b` of `bounds` by pattern.
+
+    One interval at a time, because its arrays then stay in the processor's cache."""
+    allowed = math.floor((1 - LEVEL) * len(a) + 1e-9)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        forward, backward = a / (1 - b), a / (1 + b)
+    # Limits are negated: numpy finds a place near the end of many equal numbers ten times as slowly.
+    limits = np.stack([np.minimum(-forward, backward), np.minimum(forward, -backward)])
+    limits[:, np.abs(b) > 1 - 1e-12] = -np.inf  # a pattern that exchanges no unit, or all, is a hit at any distance
+    limits.partition(allowed, axis=1)
+    return -float(limits[0, allowed]), -float(limits[1, allowed])
 
 
 def student(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:

@@ -118,10 +118,12 @@ def test_absent_values_count_for_nothing() -> None:
     assert mean_interval(values, np.arange(8)) == mean_interval(values[:6], np.arange(6))
 
 
-def test_a_unit_without_a_share_counts_for_nothing() -> None:
+@pytest.mark.parametrize("sizes", [[1, 1, 1, 1, 1, 1, 1, 1], [3, 1, 4, 1, 5, 9]])
+def test_a_unit_without_a_share_counts_for_nothing(sizes: list[int]) -> None:
     random = np.random.default_rng(4)
-    means, shares = random.normal(size=8), np.full(8, 1 / 8)
-    some = (shares * (means - means.mean()))[:, None], shares[:, None]
+    shares = np.array(sizes) / sum(sizes)
+    means = random.normal(size=len(sizes))
+    some = (shares * (means - shares @ means))[:, None], shares[:, None]
     more = tuple(np.vstack([table, np.zeros((1, 1))]) for table in some)
     assert_allclose(bounds(*more), bounds(*some))
 
