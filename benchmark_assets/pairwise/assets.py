@@ -37,7 +37,7 @@ comparison_sentinel = study_asset(ComparisonSentinels, None, "pairwise", [refere
 rubric_sentinel = study_asset(RubricSentinels, None, "pairwise", [reference, "source_text"])
 
 
-@dg.asset(group_name="pairwise", code_version="3", kinds={"duckdb", "numpy"}, deps=[judge_report])
+@dg.asset(group_name="pairwise", code_version="4", kinds={"duckdb", "numpy"}, deps=[judge_report])
 def anchor_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
@@ -73,7 +73,7 @@ def anchor_score(
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="5",
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="6",
     kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(comparison, partition_mapping=BY_MODEL), judge_report],
 )  # fmt: skip
 def pairwise_score(

@@ -53,7 +53,7 @@ ON_DEMAND = "variorum/on-demand"
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="reporting", code_version="3", kinds={"duckdb"},
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="reporting", code_version="4", kinds={"duckdb"},
     deps=[dg.AssetDep(asset, partition_mapping=BY_MODEL) for asset in OUTPUTS],
 )  # fmt: skip
 def model_summary(
@@ -78,7 +78,7 @@ def model_summary(
 
 
 @dg.asset(
-    group_name="reporting", code_version="3", kinds={"duckdb"}, deps=[model_summary, human_baseline, comet_baseline],
+    group_name="reporting", code_version="4", kinds={"duckdb"}, deps=[model_summary, human_baseline, comet_baseline],
 )  # fmt: skip
 def leaderboard(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
@@ -126,7 +126,7 @@ def _aggregate(
 
     def decorate(rows: Callable[[Warehouse], Mapping[str, pl.DataFrame]]) -> dg.AssetsDefinition:
         @dg.asset(
-            name=rows.__name__, description=rows.__doc__, group_name="reporting", code_version="2", kinds={"duckdb"},
+            name=rows.__name__, description=rows.__doc__, group_name="reporting", code_version="3", kinds={"duckdb"},
             deps=deps, metadata={"tables": list(further_tables)} if further_tables else None,
         )  # fmt: skip
         def aggregate(
