@@ -24,7 +24,7 @@ from benchmark_assets.lineage.refresh import further_tables, owned
 from benchmark_assets.partitions import dimensions, run_ends
 from benchmark_assets.studies.study import CALLS
 from resources import catalogue
-from resources.keys import KEYS
+from resources.keys import CORPUS, KEYS
 from resources.provider.provider import Provider
 from resources.tables import markdown
 from resources.warehouse import Warehouse
@@ -202,8 +202,8 @@ def _unexplained(subject: Subject, rows: pl.DataFrame, records: pl.DataFrame) ->
 
 def coverage(subject: Subject) -> CheckVerdict:
     """The asset is materialized for every model and passage for which an upstream asset is materialized. For an asset
-    without upstream assets: each model with outputs in a corpus has an output for every selected passage of the
-    corpus."""
+    without upstream assets: each model with outputs in a corpus has an output for every selected passage of the corpus,
+    or for every passage of its limited evaluation."""
     assets = pl.DataFrame({"asset": [subject.name, *subject.upstream]})
     states = subject.warehouse.read("materialization", assets, ["asset", "model", "passage"])
     present = states.filter(asset=subject.name).select("model", "passage")
@@ -215,7 +215,12 @@ def coverage(subject: Subject) -> CheckVerdict:
         selected, on="passage", how="semi"
     )
     corpora = present.join(passages, on="passage").select("model", "corpus").unique()
-    return CheckVerdict(findings.uncovered(corpora.join(passages, on="corpus").select("model", "passage"), present))
+    limits = subject.warehouse.read("limited_passage", columns=["model", "passage"])
+    limited = corpora.join(limits.select("model", CORPUS).unique(), on=["model", "corpus"], how="semi")
+    complete = corpora.join(limited, on=["model", "corpus"], how="anti").join(passages, on="corpus")
+    chosen = limits.with_columns(CORPUS).join(limited, on=["model", "corpus"], how="semi")
+    expected = pl.concat([rows.select("model", "passage") for rows in (complete, chosen)])
+    return CheckVerdict(findings.uncovered(expected, present))
 
 
 def refusals(subject: Subject) -> CheckVerdict:

@@ -22,20 +22,24 @@ from resources.warehouse import Warehouse
 UNUSABLE = ["empty", "refused"]
 """Diagnoses with which an output counts as missing."""
 
+UNLIMITED = pl.DataFrame(schema={"system": pl.String, "passage": pl.String})
+"""Limits of evaluations, if there are none."""
+
 COMET = ("comet_avg", "comet_best")
 """Scores that are filled in only for models with COMET scores."""
 
 SIGNATURE = (
     "passages without a usable output: similarity, chrF++, BLEU, COMET and length 0, drift as at similarity 0 (or left "
     "out, if the description says so); ranked: models with a usable output for the share of passages that the "
-    "description demands"
+    "description demands, if the evaluation was not limited"
 )
 
 
 def completed_scores(warehouse: Warehouse, scores: pl.DataFrame) -> pl.DataFrame:
     """Apply `completed` to scores of systems in the warehouse, as `scores.all_scores` returns them."""
     own = own_passages(warehouse).join(scores.select("corpus").unique(), on="corpus", how="semi")
-    return completed(scores, own, partial(worst_scores, warehouse), scoring(warehouse))
+    limits = warehouse.read("limited_passage", columns=["model", "passage"]).rename({"model": "system"})
+    return completed(scores, own, partial(worst_scores, warehouse), scoring(warehouse), limits)
 
 
 def completed(
@@ -43,6 +47,7 @@ def completed(
     own: pl.DataFrame,
     worst: Callable[[pl.DataFrame], pl.DataFrame],
     settings: Mapping[str, Scoring],
+    limits: pl.DataFrame = UNLIMITED,
 ) -> pl.DataFrame:
     """Complete the scores: a model with a score in a corpus gets a row for every passage of the corpus's own set.
 
@@ -57,20 +62,24 @@ def completed(
         slow, so it is called only for passages without a usable output.
     settings
         Settings by corpus; a corpus without settings has the defaults.
+    limits
+        Passages of limited evaluations: `system`, `passage`. A model without rows for a corpus is evaluated completely.
 
     Returns
     -------
-    The columns of `scores`, and `expected` (whether the passage is in the corpus's own set), `usable` (whether it is
-    expected and has a usable output) and `ranked` (whether the system is a model with enough usable outputs). If a
-    model has no usable output for an expected passage, its row has the worst scores, or null scores if the corpus's
+    The columns of `scores`, and `expected` (whether the passage is in the corpus's own set), `evaluated` (whether no
+    limit excludes it), `usable` (whether it is expected and has a usable output) and `ranked` (whether the system is a
+    model that was evaluated completely and has enough usable outputs). If a model has no usable output for an expected
+    passage, its row has the worst scores. The scores are null if the passage was not evaluated, or the corpus's
     settings have `missing: omit`. Translators need not translate everything: they get no additional rows.
     """
     unusable = pl.any_horizontal(pl.col(name).fill_null(value=False) for name in UNUSABLE)
     expected = pl.col("passage").is_in(own["passage"].implode())
-    rows = scores.with_columns(expected=expected, usable=expected & ~unusable)
-    lacking = _lacking(rows, own)
-    filled = worst(lacking.select("passage").unique())
-    counted = ~pl.col("corpus").is_in([corpus for corpus, setting in settings.items() if setting.missing == "omit"])
+    rows = scores.with_columns(expected=expected, usable=expected & ~unusable, evaluated=pl.lit(value=True))
+    lacking = _lacking(rows, own, limits)
+    filled = worst(lacking.filter("evaluated").select("passage").unique())
+    omitted = pl.col("corpus").is_in([corpus for corpus, setting in settings.items() if setting.missing == "omit"])
+    counted = pl.col("evaluated") & ~omitted
     conditions = dict.fromkeys(filled.columns, counted)
     conditions |= dict.fromkeys(COMET, counted & pl.col("comet").is_not_null())
     lacking = lacking.join(filled, on="passage", how="left").with_columns(
@@ -80,7 +89,7 @@ def completed(
     share = pl.col("usable").sum() / pl.col("expected").sum()
     demanded = {corpus: setting.coverage for corpus, setting in settings.items()}
     least = pl.col("corpus").replace_strict(demanded, default=Scoring().coverage, return_dtype=pl.Float64)
-    ranked = (pl.col("kind") == "model") & (share >= least)
+    ranked = (pl.col("kind") == "model") & (share >= least) & pl.col("evaluated").all()
     return complete.with_columns(ranked=ranked.over("corpus", "kind", "system"))
 
 
@@ -93,11 +102,14 @@ def own_passages(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def own_sets(warehouse: Warehouse) -> dict[str, str]:
-    """For each corpus, a digest of the inputs of aggregates, except the scores: own passages, units and settings."""
+    """For each corpus, a digest of the inputs of aggregates, except the scores: own passages, units, settings, and
+    passages of limited evaluations."""
     settings = scoring(warehouse)
     rows = own_passages(warehouse).sort("passage")
+    limits = warehouse.read("limited_passage", columns=["model", "passage"]).with_columns(CORPUS)
+    limited = {corpus: group.rows() for (corpus,), group in limits.group_by(["corpus"], maintain_order=True)}
     return {
-        corpus: digest(settings.get(corpus, Scoring()), group.rows())
+        corpus: digest(settings.get(corpus, Scoring()), group.rows(), limited.get(str(corpus), []))
         for (corpus,), group in rows.group_by(["corpus"], maintain_order=True)
     }
 
@@ -131,14 +143,20 @@ def worst_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(worst_drift(rows)).with_columns(**zeros, sim_centroid=sim_centroid).drop(columns)
 
 
-def _lacking(rows: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
+def _lacking(rows: pl.DataFrame, own: pl.DataFrame, limits: pl.DataFrame) -> pl.DataFrame:
     """One row, without scores, for each expected passage for which a model has no usable output."""
     on = ["kind", "system", "corpus"]
+    chosen = limits.select("system", "passage", chosen=True)
+    limited = limits.select("system", CORPUS, limited=True).unique()
     models = rows.filter(kind="model").group_by(on).agg(pl.col("embedder", "comet").max())
     diagnosed = rows.filter("expected").select(*on, "passage", *DIAGNOSES)
     return (
         models.join(own, on="corpus")
         .join(rows.filter("usable"), on=[*on, "passage"], how="anti")
         .join(diagnosed, on=[*on, "passage"], how="left")
-        .with_columns(expected=pl.lit(value=True), usable=pl.lit(value=False))
+        .join(chosen, on=["system", "passage"], how="left")
+        .join(limited, on=["system", "corpus"], how="left")
+        .with_columns(expected=True, usable=False, evaluated=pl.col("limited").is_null() | pl.col("chosen"))
+        .with_columns(pl.col("evaluated").fill_null(value=False))
+        .drop("chosen", "limited")
     )

@@ -25,22 +25,27 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
     ----------
     scores
         One row per passage, at least one: columns `kind`, `passage`, `unit`, `references` (number of references),
-        `expected` and `usable` (as `coverage.completed` returns them), the columns of the measures, and `DIAGNOSES`.
+        `expected`, `evaluated` and `usable` (as `coverage.completed` returns them), the columns of the measures, and
+        `DIAGNOSES`.
 
     Returns
     -------
     The columns of `SUMMARY`. Passages without references count only in the diagnoses. Values for which no passage has
-    data are None, such as the drift if no passage has an envelope, or `coverage` and `failures` of a translator.
+    data are None, such as the drift if no passage has an envelope, or `coverage` and `failures` of a translator. The
+    coverage of a limited evaluation is a share of all expected passages.
     """
     scored = scores.drop_nulls("sim_best")
     outliers = int((scored["drift"] > OUTLIER).sum())
     is_model = scores["kind"].first() == "model"
     expected, usable = int(scores["expected"].sum()), int(scores["usable"].sum())
+    evaluated = int((scores["expected"] & scores["evaluated"]).sum())
     row: dict[str, float | int | None] = {
         "passages": len(scored),
+        "evaluated": evaluated if is_model else None,
+        "available": expected if is_model else None,
         "units": scored["unit"].n_unique(),
         "coverage": usable / expected if is_model and expected else None,
-        "failures": expected - usable if is_model else None,
+        "failures": evaluated - usable if is_model else None,
         "with_envelope": scored["drift"].count(),
         "with_comet": scored["comet_avg"].count(),
         "mean_references": scored.select(pl.col("references").mean()).item(),

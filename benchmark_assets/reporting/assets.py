@@ -87,8 +87,9 @@ def leaderboard(
     """Models and human translators of every corpus, sorted by similarity to the closest reference.
 
     Only models have ranks. They are ranked over the same passages: a missing output has the worst scores, and a model
-    with too few outputs has no rank. A human translator is scored against the other translators, which shows how much
-    human translations differ. A model that was removed from the registry keeps its row, marked as removed.
+    with too few outputs or a limited evaluation has no rank. A human translator is scored against the other
+    translators, which shows how much human translations differ. A model that was removed from the registry keeps its
+    row, marked as removed.
     """
     evaluated = set(warehouse.read("model_summary", columns=["model"])["model"])
     removed = sorted(evaluated - systems.known(evaluated))

@@ -1,7 +1,7 @@
 """Which rows of a leaderboard are comparable: how outputs were made and scored, and groups of comparable systems.
 
 Only systems whose outputs are scored by the same embedder, on the same passages, and are not known to come from
-different prompts are comparable. Settings of models belong to the systems, and separate nothing.
+different prompts are comparable. A limited evaluation covers fewer passages. Settings of models belong to the systems, and separate nothing.
 
 Here: origins of outputs, reasons to keep rows apart. Not here: ranks (leaderboard), tests (comparisons).
 """
@@ -54,7 +54,7 @@ def apart(systems: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     systems
-        Columns `kind`, `embedder`, and those of `MADE`: one row for each system.
+        Columns `kind`, `embedder`, `evaluated`, `available`, and those of `MADE`: one row for each system.
 
     Notes
     -----
@@ -74,6 +74,9 @@ def apart(systems: pl.DataFrame) -> pl.DataFrame:
     reasons = [
         _reason("embedder", "scored with {} instead of {}", "usual_embedder"),
         _reason("prompt", "prompt {} instead of {}", usual_prompt),
+        pl.when(pl.col("evaluated") < pl.col("available")).then(
+            pl.format("evaluated on {} of {} passages", "evaluated", "available")
+        ),
     ]
     joined = pl.concat_list(reasons).list.drop_nulls().list.join("; ")
     return rows.with_columns(apart=joined).drop("usual_embedder", "usual_prompt", "owner")

@@ -96,11 +96,14 @@ class CalledSystem:
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
         """For each covered passage: a hash of endpoint, served version, settings and prompt.
 
+        Passages outside a limited evaluation are not covered.
+
         The hash excludes batches, because passages are independent items. It also excludes the contexts and glossaries
         of chunks, because these come from upstream assets.
         """
         hashes: dict[tuple[object, ...], str] = {}
-        covered = self._passages(passages).select("passage", "language", "target_language", "literary")
+        columns = ["passage", "language", "target_language", "literary"]
+        covered = self._passages(self._within_limit(passages)).select(columns)
         kinds = covered.drop("passage")
         for source, target, literary in kinds.unique().iter_rows():
             names = language_names(source, target)
@@ -163,6 +166,13 @@ class CalledSystem:
 
     def _batches(self, texts: Mapping[str, str]) -> list[list[str]]:
         return batches(texts, self._model.settings.batch_tokens, counter(self._model.settings.tokenizer))
+
+    def _within_limit(self, passages: Sequence[str]) -> list[str]:
+        """The passages without those that a limited evaluation of the model excludes, in the given order."""
+        key = pl.DataFrame({"model": [self._model.name]})
+        chosen = set(self._warehouse.read("limited_passage", key, ["passage"])["passage"])
+        limited = {passage.partition("/")[0] for passage in chosen}
+        return [each for each in passages if each in chosen or each.partition("/")[0] not in limited]
 
     @property
     def _lines(self) -> bool:

@@ -131,8 +131,9 @@ class TaskAnswers(ItemStudy[Answering]):
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Answering]]:
         """One group for each model and each task that it answers.
 
-        A registered model answers the tasks that its `corpora` allow. Any other model has the tasks for which answers
-        were imported. Groups are sorted by task, so that earlier tasks are complete if the budget runs out.
+        A registered model answers the tasks that its `corpora` allow: all samples, or those that a limited evaluation
+        chose. Any other model has the tasks for which answers were imported. Groups are sorted by task, so that earlier
+        tasks are complete if the budget runs out.
         """
         models, imported = self.provider.registry().models, _imported(self.warehouse)
         with_answers = {model for model, _ in imported}
@@ -148,8 +149,10 @@ class TaskAnswers(ItemStudy[Answering]):
                 fault = BadInput(model, "", problem, "rename the model in the registry")
                 yield Group(partition, fault, str(fault))
             elif entry and (entry.corpora is None or task in entry.corpora):
-                called = self.provider.model(model)
-                yield Group(partition, (samples[task], called), determinants(called, description))
+                called, chosen = self.provider.model(model), self._chosen(model, task)
+                fingerprint = determinants(called, description)
+                fingerprint = digest(fingerprint, sorted(chosen)) if chosen else fingerprint
+                yield Group(partition, (samples[task], called), fingerprint)
             elif not entry and (model, task) in imported:
                 how = description.classes, description.labels, description.negative, description.types
                 fingerprint = digest(imported[model, task], *how, description.marked)
@@ -193,15 +196,23 @@ class TaskAnswers(ItemStudy[Answering]):
         descriptions = tasks.readable(self.warehouse, partitions["task"].unique().to_list())
         return {task: description for task, description in descriptions.items() if description}
 
+    def _chosen(self, model: str, task: str) -> set[str]:
+        """The samples of a limited evaluation; none if the evaluation is not limited."""
+        key = pl.DataFrame({"model": [model], "task": [task]})
+        return set(self.warehouse.read("limited_sample", key, ["sample"])["sample"])
+
     def _questions(self, partitions: pl.DataFrame, samples: TaskSamples, model: Model) -> Iterator[Item]:
         (partition,) = partitions.select(self.dims).rows()
         answering, description = model.settings.answering, samples.description
+        chosen = self._chosen(model.name, description.task)
         how = summary_line(model, description)
         items: list[Item] = []
         for seed in answering.seeds:
             form = Form(model, description, samples.examples(answering.shots, seed), seed)
             templates = [form.template(draw) for draw in range(answering.draws)]
             for sample, texts in samples.test:
+                if chosen and sample not in chosen:
+                    continue
                 content, facts = json.loads(texts), Facts(description, texts, how)
                 for draw, template in enumerate(templates):
                     key: dict[str, str | int] = {"seed": seed, "sample": sample, "draw": draw}

@@ -129,13 +129,14 @@ def task_score(
     def compute(stale: pl.DataFrame) -> Computed:
         schemas = scores.SCORE, scores.CLASS_SCORE, scores.CONFUSION
         parts = [tuple(pl.DataFrame(schema=schema) for schema in schemas)]
-        for gold in stored.golds(warehouse, stale):
-            keys = stale.filter(task=gold.task.task)
-            spans = warehouse.read("answer_span", keys).rename({"model": "system"})
-            rows = warehouse.read("answer", keys)
-            marks = scores.marked(gold, rows.select(*stored.AS_ANSWERED), spans)
-            how = dict(rows.select("model", "how").unique().iter_rows())
-            parts.append(scores.task_scores(gold, marks, spans, how))
+        for whole in stored.golds(warehouse, stale):
+            for gold, models in stored.evaluated(warehouse, whole, stale.filter(task=whole.task.task)["model"]):
+                keys = pl.DataFrame({"model": models, "task": whole.task.task}, {"model": pl.String, "task": pl.String})
+                spans = warehouse.read("answer_span", keys).rename({"model": "system"})
+                rows = warehouse.read("answer", keys)
+                marks = scores.marked(gold, rows.select(*stored.AS_ANSWERED), spans)
+                how = dict(rows.select("model", "how").unique().iter_rows())
+                parts.append(scores.task_scores(gold, marks, spans, how))
         names = ("task_score", "class_score", "confusion")
         tables = [pl.concat(frames) for frames in zip(*parts, strict=True)]
         return Computed(dict(zip(names, tables, strict=True)))
@@ -177,7 +178,7 @@ def encoder_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam
 
 
 @dg.asset(
-    group_name="understanding", code_version="2", kinds={"duckdb", "numpy"},
+    group_name="understanding", code_version="3", kinds={"duckdb", "numpy"},
     deps=[
         task_score, baseline_score, encoder_score, task_chance, answer, baseline_answer, encoder_answer, task_sample,
     ],

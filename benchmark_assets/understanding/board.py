@@ -37,6 +37,7 @@ SIGNATURE = (
 SCORES = pl.Schema({
     "kind": pl.String(), "system": pl.String(), "task": pl.String(), "score": pl.Float64(), "score_low": pl.Float64(),
     "score_high": pl.Float64(), "score_sd": pl.Float64(), "near": pl.Float64(), "signature": pl.String(),
+    "evaluated": pl.Int32(), "available": pl.Int32(),
 })  # fmt: skip
 ALL_MARKS = pl.Schema({
     "kind": pl.String(), "system": pl.String(), "task": pl.String(), "seed": pl.Int32(), "position": pl.Int32(),
@@ -67,7 +68,8 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGr
     Parameters
     ----------
     scores
-        Columns of `SCORES`, one row for each system on each task that it answered.
+        Columns of `SCORES`, one row for each system on each task that it answered. A limited evaluation has fewer
+        `evaluated` than `available` samples.
     marks
         Columns of `ALL_MARKS`, one row for each system, sample and seed. A mean has no interval if a task lacks marks.
     groups
@@ -86,7 +88,7 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGr
         covered = _covered(of_group)
         for (system, kind), of_system in of_group.group_by(["system", "kind"], maintain_order=True):
             rows += [
-                (system, kind, *group, task, 1, *values[:5], "", values[5])
+                (system, kind, *group, task, 1, *values[6:], *values[:5], "", values[5])
                 for task, *values in of_system.select(SCORES.names()[2:]).iter_rows()
             ]
             if not group.benchmark:
@@ -97,7 +99,8 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGr
             if averaged.height and not missing:
                 mean = _mean(averaged, points.get((str(kind), str(system)), {}), units)
             text = f"{MEAN_SIGNATURE}: {' '.join(covered)}"
-            rows.append((system, kind, *group, "", averaged.height, *mean, None, " ".join(missing), text))
+            sizes = averaged.select(pl.col("evaluated", "available").sum()).row(0)
+            rows.append((system, kind, *group, "", averaged.height, *sizes, *mean, None, " ".join(missing), text))
     return pl.DataFrame(rows, schema=BOARD, orient="row")
 
 

@@ -39,7 +39,13 @@ def boards(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
     score and, after ±, the standard deviation over seeds. For a trained baseline, the cell also shows the percentage of
     test samples with a near neighbor in the train split. A mean is shown with its interval. Missing scores are null.
     """
-    return {title: _board(group) for title, group in groups(rows).items()}
+    return {title: _board(group.with_columns(limited_name())) for title, group in groups(rows).items()}
+
+
+def limited_name() -> pl.Expr:
+    """The column `system` of `understanding_board`, with the size of limited evaluations: `NAME (20 of 400 samples)`."""
+    size = pl.format("{} ({} of {} samples)", "system", "evaluated", "available")
+    return pl.when(pl.col("evaluated") < pl.col("available")).then(size).otherwise("system").alias("system")
 
 
 def _board(rows: pl.DataFrame) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 Not here: the scores themselves (scores, board), Dagster assets (assets).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import polars as pl
 
@@ -33,6 +33,19 @@ def golds(warehouse: Warehouse, partitions: pl.DataFrame) -> Iterator[scores.Gol
     for code, task in sorted(tasks.tasks(warehouse, partitions["task"].unique().to_list()).items()):
         test = pl.DataFrame({"task": [code], "split": ["test"]})
         yield scores.gold(task, warehouse.read("task_sample", test), warehouse.read("task_span", test))
+
+
+def evaluated(
+    warehouse: Warehouse, truth: scores.Gold, models: Iterable[str]
+) -> Iterator[tuple[scores.Gold, list[str]]]:
+    """The models by the gold answers on which they are evaluated: all of `truth`, or those of a limited evaluation."""
+    limits = warehouse.read("limited_sample", keys(truth), ["model", "sample"])
+    limited = [model for model in models if model in set(limits["model"])]
+    yield truth, [model for model in models if model not in limited]
+    for model in limited:
+        chosen = limits.filter(model=model)["sample"].implode()
+        samples, spans = (rows.filter(pl.col("sample").is_in(chosen)) for rows in (truth.samples, truth.spans))
+        yield truth._replace(samples=samples, spans=spans), [model]
 
 
 def _contract(task: TaskDescription) -> str:
@@ -100,19 +113,29 @@ def all_scores(warehouse: Warehouse) -> pl.DataFrame:
     """Scores of models, trained baselines, rules and chance, in the columns of `board.SCORES`."""
     null = pl.lit(None, pl.Float64)
     of_models = warehouse.read("task_score").with_columns(kind=pl.lit(board.MODEL), system="model", near=null)
+    of_models = of_models.with_columns(evaluated="samples")
     of_baselines = baseline_scores(warehouse).with_columns(kind=_kind("baseline"), system="baseline")
     of_chance = warehouse.read("task_chance").with_columns(
         kind=pl.lit(board.BASELINE), system="baseline", score_low=null, score_high=null, score_sd=null, near=null
     )
-    return pl.concat([rows.select(board.SCORES.names()) for rows in (of_models, of_baselines, of_chance)])
+    tests = warehouse.read("task_sample", pl.DataFrame({"split": ["test"]}), ["task"])
+    sizes = tests.group_by("task").agg(available=pl.len().cast(pl.Int32))
+    rows = pl.concat([of_models, of_baselines, of_chance], how="diagonal").join(sizes, on="task", how="left")
+    rows = rows.with_columns(pl.coalesce("evaluated", "available").alias("evaluated"))
+    return rows.select(board.SCORES.names())
 
 
 def all_marks(warehouse: Warehouse) -> pl.DataFrame:
-    """Points of all answers by models and baselines, in the columns of `board.ALL_MARKS`."""
+    """Points of all answers by models and baselines, in the columns of `board.ALL_MARKS`.
+
+    Limited evaluations are left out: their samples are not those of the other systems.
+    """
+    limited = warehouse.read("limited_sample", columns=["model", "task"]).unique()
     parts = [pl.DataFrame(schema=board.ALL_MARKS)]
     for truth in golds(warehouse, warehouse.read("task", columns=["task"])):
         spans = warehouse.read("answer_span", keys(truth)).rename({"model": "system"})
-        of_models = scores.marked(truth, warehouse.read("answer", keys(truth)).select(*AS_ANSWERED), spans)
+        answers = warehouse.read("answer", keys(truth)).join(limited, on=["model", "task"], how="anti")
+        of_models = scores.marked(truth, answers.select(*AS_ANSWERED), spans)
         parts.append(_marks_of(of_models, truth, pl.lit(board.MODEL)))
         parts += [_marks_of(baseline_marks(warehouse, truth, table), truth, _kind("system")) for table in ANSWERED]
     return pl.concat(parts)

@@ -45,7 +45,7 @@ def scores(
         pl.lit("model").alias("kind"),
         pl.col("passage").alias("unit"),
         pl.lit("passages").alias("unit_kind"),
-        *(pl.lit(value=True).alias(name) for name in ("expected", "usable", "ranked")),
+        *(pl.lit(value=True).alias(name) for name in ("expected", "evaluated", "usable", "ranked")),
         pl.lit("letter pairs").alias("embedder"),
         *(pl.lit(None, pl.Float64).alias(name) for name in ("comet_avg", "comet_best")),
         *(pl.lit(None, pl.Boolean).alias(name) for name in DIAGNOSES),

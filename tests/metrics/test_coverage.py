@@ -35,7 +35,7 @@ def worst(passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def field(*systems: pl.DataFrame) -> pl.DataFrame:
-    columns = ["expected", "usable", "ranked"]
+    columns = ["expected", "evaluated", "usable", "ranked"]
     return pl.concat(systems).rename({"model": "system"}).with_columns(corpus=pl.lit("x")).drop(columns)
 
 
@@ -57,6 +57,16 @@ def test_passages_left_out_have_the_worst_scores_and_take_the_rank() -> None:
     assert half["length_ratio"] < full["length_ratio"]  # type: ignore[operator]
     assert half["bleu"] < full["bleu"]  # type: ignore[operator]
     assert dict(rows.select("system", "ranked").unique().iter_rows()) == {"full": True, "half": False}
+
+
+def test_a_limited_evaluation_is_scored_on_its_passages_and_has_no_rank() -> None:
+    limits = pl.DataFrame({"system": ["half"] * 5, "passage": [f"x/{at}" for at in range(5)]})
+    rows = completed(field(FULL, BEST_HALF), OWN, worst, {"x": Scoring(coverage=0.5)}, limits)
+    half = summary(rows, "half")
+    assert (half["passages"], half["evaluated"], half["available"], half["failures"]) == (5, 5, 8, 1)
+    assert half["sim_best"] == pytest.approx(0.99 * 4 / 5)
+    assert dict(rows.select("system", "ranked").unique().iter_rows()) == {"full": True, "half": False}
+    assert summary(rows, "full") == summary(completed(field(FULL), OWN, worst, {}), "full")
 
 
 def test_a_description_may_leave_out_what_is_missing_and_demand_less() -> None:

@@ -44,6 +44,15 @@ def test_passages_without_an_output_count_as_failures() -> None:
     assert summarize(rows.with_columns(kind=pl.lit("human")))["failures"] is None
 
 
+def test_a_limited_evaluation_covers_a_share_of_all_passages() -> None:
+    limited = scores(SIX, similarities=[0.9, 0.9, None, None, None, None]).with_columns(
+        evaluated=pl.Series([True] * 3 + [False] * 3), usable=pl.Series([True] * 2 + [False] * 4)
+    )
+    row = summarize(limited)
+    assert (row["passages"], row["evaluated"], row["available"], row["failures"]) == (2, 3, 6, 1)
+    assert row["coverage"] == 2 / 6
+
+
 def test_without_an_envelope_there_is_similarity_but_no_drift() -> None:
     row = summarize(scores([None] * 6))
     null = {name for name, value in row.items() if value is None}
@@ -55,7 +64,7 @@ def test_without_an_envelope_there_is_similarity_but_no_drift() -> None:
 def test_without_references_there_is_nothing_to_report() -> None:
     row = summarize(scores([None, None], similarities=[None, None]))
     assert [row.pop(name) for name in ("passages", "units", "with_envelope", "with_comet")] == [0] * 4
-    assert (row.pop("coverage"), row.pop("failures")) == (1, 0)
+    assert [row.pop(name) for name in ("coverage", "failures", "evaluated", "available")] == [1, 0, 2, 2]
     assert set(row.values()) == {None}
 
 

@@ -98,7 +98,8 @@ def test_who_has_tasks_alone_needs_no_corpus(warehouse: Warehouse, tmp_path: Pat
     ]  # fmt: skip
     keys = ["system", "kind", "benchmark", "language", "task", "score", "near"]
     board = pl.DataFrame(rows, schema=keys, orient="row").with_columns(
-        tasks=pl.lit(1, pl.Int32), score_low=pl.lit(None, pl.Float64), score_high=pl.lit(None, pl.Float64),
+        tasks=pl.lit(1, pl.Int32), evaluated=pl.lit(10, pl.Int32), available=pl.lit(10, pl.Int32),
+        score_low=pl.lit(None, pl.Float64), score_high=pl.lit(None, pl.Float64),
         score_sd=pl.lit(None, pl.Float64), missing=pl.lit(""), signature=pl.lit("made"), fingerprint=pl.lit("f"),
     )  # fmt: skip
     warehouse.write([Replacement("understanding_board", board, None)], run_id="test")

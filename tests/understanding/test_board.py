@@ -50,7 +50,7 @@ TABLE_5 = {
 def scored(
     kind: str, system: str, values: Mapping[str, float], sd: float | None = None, near: float | None = None
 ) -> pl.DataFrame:
-    rows = [(kind, system, task, value, value, value, sd, near, "") for task, value in values.items()]
+    rows = [(kind, system, task, value, value, value, sd, near, "", 10, 10) for task, value in values.items()]
     return pl.DataFrame(rows, schema=SCORES, orient="row")
 
 

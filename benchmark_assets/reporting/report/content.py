@@ -20,6 +20,7 @@ from benchmark_assets.metrics.summary import DRIFT
 from benchmark_assets.reporting.leaderboard import HEADLINE, best_first, groups, marked
 from benchmark_assets.reporting.report import ASSETS, charts, details, people
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, closed, column, columns, named, plotted
+from benchmark_assets.understanding.readings import limited_name
 from resources import catalogue
 from resources.keys import CORPUS
 from resources.tables import ENDS, cell, cells, text
@@ -519,7 +520,7 @@ def understanding(home: Home, tasks: Sequence[str] = ()) -> list[Exhibit]:
     if tasks:
         scopes = rows.filter(pl.col("task").is_in(tasks)).select("benchmark", "language").unique()
         rows, pairs = (frame.join(scopes, on=scopes.columns, how="semi") for frame in (rows, pairs))
-    rows = rows.with_columns(benchmark=_scope())
+    rows = rows.with_columns(limited_name(), benchmark=_scope())
     exhibits: list[Exhibit] = []
     means = rows.filter(task="").sort("benchmark", "score", "system", descending=[False, True, False], nulls_last=True)
     if means["score"].count():

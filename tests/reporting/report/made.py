@@ -46,6 +46,8 @@ def put(warehouse: Warehouse, table: str, rows: Sequence[Row] | pl.DataFrame) ->
             added[name] = value * (0.9 if end == "low" else 1.1)
         elif kind == pl.Float64:
             added[name] = pl.Series(random.uniform(0.1, 0.9, len(frame)))
+        elif name in ("evaluated", "available"):
+            added[name] = pl.Series([40] * len(frame))
         elif kind.is_integer():
             added[name] = pl.Series(random.integers(1, 40, len(frame)))
         elif kind == pl.Boolean:
