@@ -139,7 +139,8 @@ def _fetched(
         slow = downloads.deadline * megabytes * 10**6 / downloads.most_bytes
         downloads = downloads.model_copy(update={"most_bytes": megabytes * 10**6, "deadline": slow})
     with collecting(faults):
-        requested = [_mirrored(file, base) for file in wanted([download], recipe.folder / FILE)]
+        files = [file for file in wanted([download], recipe.folder / FILE) if (name, file.path) not in recipe.skipped]
+        requested = [_mirrored(file, base) for file in files]
         result = downloads.fetch(requested, into / name)
         sizes = [file.record.bytes for file in result.fetched]
         faults += result.faults

@@ -107,6 +107,37 @@ def to_import(warehouse: Warehouse, recipe: ReadRecipe) -> list[Part]:
     return wanted
 
 
+def with_systems(warehouse: Warehouse, recipe: ReadRecipe, names: Collection[str]) -> ReadRecipe:
+    """The recipe with the outputs of chosen published systems only.
+
+    Systems that were chosen for the latest added version stay chosen. If none are named, and the benchmark was not
+    added before, all are chosen; the name `all` chooses all.
+
+    Raises
+    ------
+    BadInput
+        For a name that is not a system of the recipe.
+    """
+    outputs = recipe.recipe.outputs
+    known = list(dict.fromkeys(each.model for each in outputs))
+    if unknown := [name for name in names if name not in (*known, "all")]:
+        remedy = (
+            f"use `all`, or some of {', '.join(known)}" if known else "drop it; the recipe has no published systems"
+        )
+        raise BadInput("--systems", unknown[0], "is not a published system of the recipe", remedy)
+    rows = warehouse.read("benchmark", pl.DataFrame({"benchmark": [recipe.recipe.name]}), ["version", "systems"])
+    before = rows.sort("version")["systems"].to_list()[-1:]
+    if "all" in names or before == [None] or not (names or before):
+        return recipe
+    systems = tuple(name for name in known if name in {*names, *(before[0] if before else [])})
+    files = {
+        chosen: {(each.source, each.file) for each in outputs if (each.model in systems) is chosen}
+        for chosen in (True, False)
+    }
+    about = recipe.recipe.model_copy(update={"outputs": tuple(each for each in outputs if each.model in systems)})
+    return recipe._replace(recipe=about, systems=systems, skipped=frozenset(files[False] - files[True]))
+
+
 def check_outputs(warehouse: Warehouse, recipe: ReadRecipe, registered: Collection[str]) -> None:
     """Check the names of published systems.
 
@@ -233,12 +264,14 @@ def record(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> None:
         {
             "benchmark": [about.name], "version": [about.version], "recipe_hash": [recipe.content],
             "title": [about.title], "corpora": [names["corpus"]], "tasks": [names["task"]],
-            "parts": [json.dumps(brought)], "left_out": [json.dumps(stock.left_out)],
+            "parts": [json.dumps(brought)], "systems": [recipe.systems and list(recipe.systems)],
+            "origin": [recipe.origin], "left_out": [json.dumps(stock.left_out)],
             "recipe": [home.stored(folder, warehouse.folder)], "home": [str(warehouse.folder)],
             "fingerprint": [recipe.content],
         },
         schema_overrides={
-            "version": pl.Int32, "corpora": pl.List(pl.String), "tasks": pl.List(pl.String),
+            "version": pl.Int32, "corpora": pl.List(pl.String), "tasks": pl.List(pl.String), "origin": pl.String,
+            "systems": pl.List(pl.String),
         },
     )  # fmt: skip
     warehouse.write([Replacement("benchmark", row, row.select("benchmark", "version"))], run_id="add")

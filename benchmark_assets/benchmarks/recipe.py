@@ -39,6 +39,9 @@ FOLDER = "folder"
 DECLARATIONS = {".yaml", ".md", ".sha256", ".csv", ".tsv", ".jsonl", ".txt"}
 """Endings of the files that a recipe may have."""
 
+MOST_YAML = 2**20
+"""Size limit of a YAML file in bytes: the largest shipped one has 26 KB, and a parser needs much memory."""
+
 REMEDY = "compare it with warehouse/benchmarks/livy/recipe.yaml"
 
 _SUM = re.compile(r"([0-9a-f]{64})  (\S.*)")
@@ -125,10 +128,11 @@ class RecipeCorpus(Frozen):
 
 class RecipeTask(Frozen):
     """An understanding task: its description, the source of its files, and the folder to which their paths are
-    relative; `samples` is the expected number of test samples."""
+    relative; `samples` is the expected number of test samples, and `characters` the length of their texts."""
 
     description: str
     samples: int = Field(ge=1)
+    characters: int = Field(ge=1)
     source: Name
     root: str = ""
 
@@ -209,7 +213,9 @@ class ReadRecipe(NamedTuple):
     """A recipe and the content of its folder.
 
     `corpora`, `tasks` and `base_sets` are the descriptions by the paths of their files in the folder, and `downloads`
-    has one entry for each source. `content` is the digest of all files, by which versions are compared.
+    has one entry for each source. `content` is the digest of all files, by which versions are compared. `systems` are
+    the published systems to import, None for all; `recipe.outputs` has no others, and `skipped` has the source and path
+    of each file of the others. `origin` is the repository of the folder.
     """
 
     recipe: Recipe
@@ -220,6 +226,9 @@ class ReadRecipe(NamedTuple):
     tasks: Mapping[str, TaskDescription]
     base_sets: Mapping[str, Identity]
     downloads: Mapping[str, Download | UserFolder]
+    systems: tuple[str, ...] | None = None
+    skipped: frozenset[tuple[str, str]] = frozenset()
+    origin: str | None = None
 
     @property
     def languages(self) -> list[str]:
@@ -291,6 +300,8 @@ def _files(folder: Path, faults: list[BadInput]) -> Iterator[str]:
         elif path.is_file() and path.suffix not in DECLARATIONS:
             remedy = f"remove it; files of a recipe end in {', '.join(sorted(DECLARATIONS))}"
             faults.append(BadInput(path, "", "is not a declaration", remedy))
+        elif path.suffix == ".yaml" and path.stat().st_size > MOST_YAML:
+            faults.append(BadInput(path, "", f"is larger than {MOST_YAML // 2**20} MB", "move lists to other files"))
         elif path.is_file():
             yield str(PurePosixPath(name))
 
@@ -301,11 +312,12 @@ def _inside(folder: Path, key: str, name: str) -> Path:
     Raises
     ------
     BadInput
-        If it is missing or outside the folder.
+        If it is missing, hidden (and so may be a link), or outside the folder.
     """
     path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts:
-        raise BadInput(folder / FILE, key, f"{name!r} lies outside the folder", "name a file in the recipe's folder")
+    if any(part.startswith((".", "/")) for part in path.parts):
+        problem = f"{name!r} is hidden or lies outside the folder"
+        raise BadInput(folder / FILE, key, problem, "name a file in the recipe's folder")
     if not (folder / path).is_file():
         raise BadInput(folder / FILE, key, f"there is no file {name!r}", "add the file, or correct its name")
     return folder / path
@@ -379,6 +391,12 @@ def _strayed(path: Path, description: Description, folder: Path) -> Iterator[Bad
         if place is not None and not place.is_relative_to(folder.resolve()):
             remedy = f"give a path such as {FETCHED}/NAME, where the files of the source NAME are placed"
             yield BadInput(path, key, "lies outside the recipe's folder", remedy)
+    named = {"source.language": description.source.language, "source.edition": description.source.edition}
+    for name, text in description.references.items():  # readers of some layouts form paths from these words
+        named |= {f"references.{name}": name, f"references.{name}.language": text.language}
+    for key, word in named.items():
+        if word.startswith("/") or ".." in PurePosixPath(word).parts:
+            yield BadInput(path, key, f"{word!r} leads out of the recipe's folder", "give a plain name")
 
 
 def _tasks(folder: Path, recipe: Recipe, faults: list[BadInput]) -> Iterator[tuple[str, TaskDescription]]:

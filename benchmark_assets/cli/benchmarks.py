@@ -1,23 +1,31 @@
 """Commands that list benchmarks and add them."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 import polars as pl
+from dagster import AssetKey
 
 from benchmark_assets.automation import runs
-from benchmark_assets.automation.due import Scope
-from benchmark_assets.benchmarks import base_sets, fetching, folders, parts
-from benchmark_assets.benchmarks.costs import likely_costs
+from benchmark_assets.automation.due import Scope, due
+from benchmark_assets.benchmarks import base_sets, checkout, fetching, folders, parts
+from benchmark_assets.benchmarks.costs import LikelyCost, cost, likely_costs, of_adding
 from benchmark_assets.benchmarks.fetching import Stock
+from benchmark_assets.benchmarks.forecast import JUDGED, Forecast, forecast, lacking
+from benchmark_assets.benchmarks.limits import TABLES, Limits
 from benchmark_assets.benchmarks.parts import Part
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
+from benchmark_assets.benchmarks.writing import TODO, write_recipe
 from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.cli.words import PATH
 from benchmark_assets.pairwise.scores import OVERALL
-from benchmark_assets.reporting.leaderboard import listed, origins
+from benchmark_assets.reporting.leaderboard import listed, origins, readable
 from benchmark_assets.understanding.readings import boards
 from resources.downloads.downloads import Downloads
-from resources.tables import cells, plain
+from resources.provider.estimate import SPEED, WAIT, Estimate, total
+from resources.tables import cells, markdown, plain
 from resources.warehouse import Warehouse
 
 
@@ -31,8 +39,8 @@ def list_benchmarks() -> None:
     click.echo(plain(pl.DataFrame([_overview(recipe, added.get(recipe.recipe.name)) for recipe in recipes])))
     for recipe in recipes:
         click.echo(f"\n{recipe.recipe.name}: {recipe.recipe.title}")
-        for name, (tokens, dollars) in likely_costs(registry, recipe).items():
-            click.echo(f"  {name} translates about {tokens:,} tokens into as many, for about {dollars:.2f} dollars")
+        for name, expected in likely_costs(registry, recipe).items():
+            click.echo(f"  {name}: {_in_words(expected)}")
         for name, source in recipe.recipe.sources.items():
             if isinstance(recipe.downloads[name], UserFolder):
                 kind = "required" if source.required else "optional"
@@ -61,23 +69,30 @@ def _overview(recipe: ReadRecipe, version: int | None) -> dict[str, str]:
 
 
 @click.command()
-@click.argument("benchmark", metavar="NAME|FOLDER")
+@click.argument("benchmark", metavar="NAME|FOLDER|URL")
 @click.option("--accept", is_flag=True, help="Consent to the terms that are printed.")
 @click.option("--base", default="", help="URL of a mirror to fetch from.")
+@click.option("--systems", multiple=True, metavar="NAME,…", help="Published systems to import, or `all`, the default.")
 @click.option("--folder", "brought", multiple=True, metavar="SOURCE=PATH", help="Your folder with files of a source.")
-def add(benchmark: str, accept: bool, base: str, brought: Sequence[str]) -> None:
+def add(benchmark: str, accept: bool, base: str, systems: Sequence[str], brought: Sequence[str]) -> None:
     """Add a benchmark: fetch its sources, import its corpora, tasks and published systems, and compute.
 
-    NAME is one of `variorum benchmarks`; FOLDER contains a recipe of your own.
+    NAME is one of `variorum benchmarks`; FOLDER contains a recipe of your own. URL is the address of a git repository
+    with a recipe: URL[@COMMIT][#FOLDER].
     """
-    recipe = read(find(benchmark))
+    recipe = _recipe(benchmark)
+    home = Deployment()
+    registry = home.provider.registry()
+    recipe = parts.with_systems(home.warehouse, recipe, [name for names in systems for name in names.split(",")])
     for line in fetching.offer(recipe):
         click.echo(line)
+    if questions := list(of_adding(recipe, registry)):
+        click.echo(f"calls by this command: {_in_words(cost(registry, questions))}")
+    for name, expected in likely_costs(registry, recipe).items():
+        click.echo(f"evaluating {name}: {_in_words(expected)}")
     fetching.check_consent(recipe, accept)
-    home = Deployment()
     paths, place = folders.given(recipe, brought), parts.place(home.warehouse, recipe)
     folders.check_folders(recipe, place, paths)
-    registry = home.provider.registry()
     wanted = parts.to_import(home.warehouse, recipe)
     parts.check_outputs(home.warehouse, recipe, registry.models)
     base_sets.check_names(home.warehouse, recipe)
@@ -96,7 +111,18 @@ def add(benchmark: str, accept: bool, base: str, brought: Sequence[str]) -> None
     for line in parts.sizes(home.warehouse, recipe, stock):
         click.echo(line)
     show_results(home.warehouse, recipe.recipe.name)
-    _say_cost(home, recipe)
+    _say_cost(home, recipe.recipe.name)
+
+
+def _recipe(name: str) -> ReadRecipe:
+    """The recipe of a name, folder or address. The files from a repository are kept until the command ends."""
+    if not checkout.is_address(name):
+        return read(find(name))
+    address = checkout.parse(name)
+    folder = Path(click.get_current_context().with_resource(TemporaryDirectory()))
+    origin = checkout.check_out(address, folder)
+    click.echo(f"recipe from {origin}")
+    return read(find(str(folder)))._replace(origin=origin)
 
 
 def _compute(home: Deployment, recipe: ReadRecipe, wanted: Sequence[Part], stock: Stock) -> None:
@@ -133,17 +159,93 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
             click.echo(f"\n{title}\n{plain(table)}")
 
 
-def _say_cost(home: Deployment, recipe: ReadRecipe) -> None:
-    """Print what the registry's models would cost on the corpora of a benchmark. Nothing is asked."""
-    names = [corpus.name for corpus in recipe.corpora.values()]
-    columns = ["passage", "text"]
-    rows = home.warehouse.read("source_text", pl.DataFrame({"corpus": names}, {"corpus": pl.String}), columns)
-    selection = home.warehouse.read("selection", rows.select("passage"), ["passage", "selected"]).filter("selected")
-    sources = dict(rows.join(selection, on="passage", how="semi").iter_rows())
-    for model in home.provider.registry().models:
-        estimate = home.systems.estimate(model, sources)
-        if estimate and estimate.calls:
-            click.echo(f"\n`variorum evaluate {model} --on {recipe.recipe.name}`: {estimate}")
+def _in_words(likely: LikelyCost) -> str:
+    """A likely cost as a phrase."""
+    dollars = "an unknown cost" if likely.dollars is None else f"about {likely.dollars:.2f} dollars"
+    return f"about {likely.calls:,} calls, {likely.tokens:,} tokens, {dollars}, {likely.hours:.1f} hours"
 
 
-COMMANDS = [list_benchmarks, add]
+def forecasts(home: Deployment, benchmark: str, models: Sequence[str], limits: Limits) -> list[Forecast]:
+    """What the evaluation of models on an added benchmark would ask, under the given limits. Nothing is asked."""
+    added, registry = parts.added(home.warehouse, benchmark), home.provider.registry()
+    rows = []
+    for model in models:
+        scope = Scope([model], added.corpora)
+        stale = {
+            study: due(home.definitions, home.instance, AssetKey(study), scope)
+            for study in ("model_output", *(study.name for study in JUDGED))
+        }
+        passages = lacking(
+            home.warehouse, model, registry.models.get(model), added, limits, stale.pop("model_output").rows["passage"]
+        )
+        rows += forecast(home.warehouse, home.systems, model, passages, added.tasks, limits)
+        rows += [Forecast(model, study, each.estimate) for study, each in stale.items() if each.estimate]
+    if probed := home.provider.worth_probing([*models, *sorted(registry.judges)]):
+        rows.append(Forecast(", ".join(probed), "probe of the served version", home.provider.cost_of_probing(probed)))
+    return rows
+
+
+def announce(rows: Sequence[Forecast]) -> Estimate:
+    """Print what models would be asked; return the sum."""
+    whole = total(row.estimate for row in rows)
+    if rows:
+        click.echo(plain(pl.DataFrame([_shown(row.model, row.study, row.estimate) for row in rows])))
+        click.echo(f"\n{whole}; about {whole.tokens:,} tokens and {whole.seconds / 3600:.2f} hours")
+        measured = {row.model for row in rows if row.estimate.measured}
+        assumed = sorted({row.study for row in rows if not row.estimate.measured})
+        if assumed:
+            click.echo(f"hours of {', '.join(assumed)}: assumed, {WAIT:g} s a call and {SPEED:g} tokens a second")
+        if measured:
+            click.echo("all other hours: from the pace of earlier calls in the ledger")
+    return whole
+
+
+def _shown(model: str, study: str, estimate: Estimate) -> dict[str, str]:
+    """The row of a forecast."""
+    about, most = ("unknown" if cost is None else f"{cost:.4f}" for cost in (estimate.about, estimate.most))
+    return {
+        "model": model, "study": study, "calls": str(estimate.calls), "in the ledger": str(estimate.recorded),
+        "tokens": f"{estimate.tokens:,}", "dollars": about, "at most": most, "hours": f"{estimate.seconds / 3600:.2f}",
+    }  # fmt: skip
+
+
+def _say_cost(home: Deployment, benchmark: str) -> None:
+    """Print what the registry's models would cost on a benchmark. Nothing is asked."""
+    limits = {table: home.warehouse.read(table, columns=key) for table, key in TABLES.items()}
+    rows = forecasts(home, benchmark, list(home.provider.registry().models), limits)
+    if rows:
+        click.echo(f"\nwhat `variorum evaluate MODEL --on {benchmark}` would ask:\n")
+        announce(rows)
+
+
+@click.group()
+def new() -> None:
+    """Write a file or folder to begin with."""
+
+
+@new.command(name="benchmark")
+@click.argument("name")
+@click.option("--corpus", "corpora", multiple=True, help="A corpus to include; may be repeated.")
+@click.option("--task", "codes", multiple=True, help="A task to include; may be repeated.")
+@click.option("--into", type=PATH, help="Folder to write to; by default, NAME in the current folder.")
+def new_benchmark(name: str, corpora: Sequence[str], codes: Sequence[str], into: Path | None) -> None:
+    """Write the recipe of a benchmark from this warehouse, by default with all corpora and tasks.
+
+    Texts to be replaced by the author of the recipe begin with TODO.
+    """
+    warehouse = Deployment().warehouse
+    if not (corpora or codes):
+        corpora = warehouse.read("corpus", columns=["corpus"])["corpus"].to_list()
+        codes = warehouse.read("task", columns=["task"])["task"].to_list()
+    keys = pl.DataFrame({"corpus": corpora}, {"corpus": pl.String})
+    people = warehouse.read("leaderboard", keys).filter(kind="human")
+    scores = markdown(readable(people).drop("rank", "kind")) if len(people) else ""
+    folder = into or Path(name)
+    recipe = write_recipe(warehouse, name, corpora, codes, folder, scores)
+    for source, content in recipe.sources.items():
+        place = f"{content.repository} at {content.commit[:7]}" if content.repository else "a folder of the user's"
+        click.echo(f"source {source}: {content.files}, from {place}")
+    click.echo(f"{folder}: replace the texts that begin with {TODO}, then try `variorum add {folder}` in another home")
+
+
+COMMANDS = [list_benchmarks, add, new]

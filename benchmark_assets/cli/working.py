@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,8 +13,8 @@ from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.audit.readings import overview
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.jobs import PLANNERS
-from benchmark_assets.benchmarks import parts
-from benchmark_assets.cli.benchmarks import show_results
+from benchmark_assets.benchmarks import limits, parts
+from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.reporting.leaderboard import listed
@@ -55,11 +56,19 @@ def demo() -> None:
 @click.command()
 @click.argument("models", nargs=-1, required=True)
 @click.option("--on", "benchmark", help="Name of an added benchmark; only its corpora and tasks are included.")
-def evaluate(models: tuple[str, ...], benchmark: str | None) -> None:
-    """Materialize stale partitions of MODELS, from outputs to leaderboard, and print their results."""
+@click.option("--limit", type=click.IntRange(1), help="Number of passages and samples for a first try; needs --on.")
+@click.option("--accept", is_flag=True, help="Consent to the costs that are printed; with --on.")
+def evaluate(models: tuple[str, ...], benchmark: str | None, limit: int | None, accept: bool) -> None:
+    """Materialize stale partitions of MODELS, from outputs to leaderboard, and print their results.
+
+    With --on, the expected calls, tokens, costs and hours are printed first, and paid calls need --accept.
+    """
+    if benchmark is None and (limit or accept):
+        raise click.UsageError("--limit and --accept need --on")
     home = Deployment()
     if benchmark is not None:
         added = parts.added(home.warehouse, benchmark)
+        _limit(home, benchmark, models, limit, accept)
         runs.evaluate(home.definitions, home.instance, *models, on=[*added.corpora, *added.tasks])
         show_results(home.warehouse, benchmark)
         return
@@ -72,6 +81,28 @@ def evaluate(models: tuple[str, ...], benchmark: str | None) -> None:
     answered = tasks.filter(tasks["system"].is_in(models), kind=MODEL).select("benchmark", "language")
     for title, table in boards(tasks.join(answered.unique(), on=answered.columns, how="semi")).items():
         click.echo(f"\n{title}\n{plain(table)}")
+
+
+def _limit(home: Deployment, benchmark: str, models: Sequence[str], limit: int | None, accept: bool) -> None:
+    """Print what the evaluation would ask, check the consent, and store the limit.
+
+    Raises
+    ------
+    BadInput
+        For a model that cannot be limited, or if calls may cost something and `accept` is false.
+    """
+    added, registry = parts.added(home.warehouse, benchmark), home.provider.registry()
+    for model in models:
+        home.systems.system(model)  # raises BadInput for an unknown model
+        if limit and model not in registry.models:
+            raise BadInput(model, "", "has imported outputs, which cost nothing", "drop `--limit`")
+    chosen = limits.changed(home.warehouse, benchmark, added, models, limit)
+    whole = announce(forecasts(home, benchmark, models, chosen))
+    if whole.calls > whole.recorded and whole.most != 0 and not accept:
+        cost = "" if whole.about is None else f" of about {whole.about:.2f} dollars"
+        problem = f"needs your consent to costs{cost}"
+        raise BadInput(benchmark, "", problem, "read what is printed above, then add `--accept`")
+    limits.store(home.warehouse, chosen)
 
 
 @click.command()

@@ -1,7 +1,8 @@
 """Which rows of a leaderboard are comparable: how outputs were made and scored, and groups of comparable systems.
 
 Only systems whose outputs are scored by the same embedder, on the same passages, and are not known to come from
-different prompts are comparable. A limited evaluation covers fewer passages. Settings of models belong to the systems, and separate nothing.
+different prompts are comparable. A limited evaluation covers fewer passages. Settings of models belong to the systems,
+and separate nothing.
 
 Here: origins of outputs, reasons to keep rows apart. Not here: ranks (leaderboard), tests (comparisons).
 """

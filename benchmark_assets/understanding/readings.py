@@ -43,7 +43,7 @@ def boards(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def limited_name() -> pl.Expr:
-    """The column `system` of `understanding_board`, with the size of limited evaluations: `NAME (20 of 400 samples)`."""
+    """The column `system` of `understanding_board`, with the size of limits: `NAME (20 of 400 samples)`."""
     size = pl.format("{} ({} of {} samples)", "system", "evaluated", "available")
     return pl.when(pl.col("evaluated") < pl.col("available")).then(size).otherwise("system").alias("system")
 

@@ -140,7 +140,7 @@ class Client:
     def lane(self, model: Model) -> Lane:
         """The lane that limits the concurrent calls of a model."""
         if model.name not in self._lanes:
-            self._lanes[model.name] = Lane(min(model.settings.in_flight, model.endpoint.in_flight))
+            self._lanes[model.name] = Lane(model.in_flight)
         return self._lanes[model.name]
 
     def width(self, model: Model) -> int:

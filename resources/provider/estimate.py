@@ -1,24 +1,36 @@
-"""Cost estimates for questions that have not been asked yet."""
+"""Estimates of calls, tokens, cost and time for questions that have not been asked yet."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from resources.provider.ledger import Ledger
 from resources.provider.question import Question
-from resources.provider.registry import NANO
+from resources.provider.registry import NANO, Model
 from resources.provider.tokens import estimate as tokens
+
+WAIT = 2.0
+"""Assumed seconds until a reply begins, for a model without replies in the ledger."""
+
+SPEED = 50.0
+"""Assumed tokens of a reply per second, for a model without replies in the ledger: typical of hosted models."""
 
 
 class Estimate(NamedTuple):
     """Number of calls, number of calls already in the ledger, and cost of the remaining calls in US dollars.
 
-    `about` is the likely cost and `most` the worst-case cost. Both are None without a price.
+    `about` is the likely cost and `most` the worst-case cost. Both are None without a price. `tokens` are the likely
+    prompt and completion tokens of the remaining calls. `seconds` is the time that these calls take, if as many are in
+    flight as the registry allows. `measured` is true if the time of a call is known from the ledger, and false if it
+    follows from `WAIT` and `SPEED`.
     """
 
     calls: int
     recorded: int
     about: float | None
     most: float | None
+    tokens: int = 0
+    seconds: float = 0.0
+    measured: bool = True
 
     def __str__(self) -> str:
         """The estimate as one line of text."""
@@ -29,13 +41,14 @@ class Estimate(NamedTuple):
 
 
 def total(estimates: Iterable[Estimate]) -> Estimate:
-    """Sum estimates. Costs are None if an estimate has no price."""
+    """Sum estimates, as if they were carried out one after the other. Costs are None if an estimate has no price."""
     parts = list(estimates)
     prices = [(part.about, part.most) for part in parts if part.about is not None and part.most is not None]
     complete = len(prices) == len(parts)
     return Estimate(
         sum(part.calls for part in parts), sum(part.recorded for part in parts),
         sum(about for about, _ in prices) if complete else None, sum(most for _, most in prices) if complete else None,
+        sum(part.tokens for part in parts), sum(part.seconds for part in parts), all(part.measured for part in parts),
     )  # fmt: skip
 
 
@@ -43,19 +56,34 @@ def estimate(questions: Sequence[Question], ledger: Ledger) -> Estimate:
     """Estimate the cost of one attempt at each question. All questions must have the same model and purpose.
 
     The likely cost assumes the model's previous ratio of completion to prompt tokens, or 1 before its first call. The
-    worst-case cost is the sum that the budget reserves.
+    worst-case cost is the sum that the budget reserves. A call is assumed to take as long as the model's previous calls
+    for this purpose.
     """
+    if not questions:
+        return Estimate(0, 0, 0, 0)
     done = ledger.answered(question.key for question in questions)
     open_questions = [question for question in questions if question.key not in done]
-    about, most = 0, 0
-    prompts, completions = (
-        ledger.usage(questions[0].model.name, questions[0].purpose) or (1, 1) if questions else (1, 1)
-    )
-    for question in open_questions:
-        price, worst = question.model.price, question.worst_case
-        if price is None or worst is None:
-            return Estimate(len(questions), len(done), None, None)
-        prompt = tokens(question.canonical.decode())
-        about += price.cost(prompt, round(prompt * completions / prompts))
-        most += worst
-    return Estimate(len(questions), len(done), about / NANO, most / NANO)
+    model, purpose = questions[0].model, questions[0].purpose
+    prompts, completions = ledger.usage(model.name, purpose) or (1, 1)
+    prompt_tokens = [tokens(question.canonical.decode()) for question in open_questions]
+    replies = [round(prompt * completions / prompts) for prompt in prompt_tokens]
+    pace = ledger.pace(model.name, purpose) if open_questions else 0.0
+    calls = [WAIT + reply / SPEED if pace is None else pace for reply in replies]
+    about, most = _dollars(model, open_questions, list(zip(prompt_tokens, replies, strict=True)))
+    return Estimate(
+        len(questions), len(done), about, most, sum(prompt_tokens) + sum(replies), sum(calls) / model.in_flight,
+        pace is not None,
+    )  # fmt: skip
+
+
+def _dollars(
+    model: Model, questions: Sequence[Question], counts: Sequence[tuple[int, int]]
+) -> tuple[float | None, float | None]:
+    """Likely and worst-case cost of questions to a model; `counts` has the tokens of each prompt and reply."""
+    if not questions:
+        return 0, 0
+    price, worst = model.price, [question.worst_case for question in questions]
+    if price is None:
+        return None, None
+    about = sum(price.cost(prompt, reply) for prompt, reply in counts)
+    return about / NANO, sum(each for each in worst if each is not None) / NANO

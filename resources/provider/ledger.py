@@ -208,6 +208,16 @@ class Ledger(ABC):
             ).fetchone()
         return (prompt, completion) if prompt and completion else None
 
+    def pace(self, model: str, purpose: str) -> float | None:
+        """Mean seconds from a question to its reply, over a model's replies for a purpose; None if there are none."""
+        with self.reading() as connection:
+            (seconds,) = connection.execute(
+                "SELECT avg(r.received - a.asked) FROM attempt a JOIN reply r ON r.attempt = a.id "
+                f"WHERE a.model = ? AND a.purpose = ? AND a.outcome IN ({ENDED})",
+                (model, purpose),
+            ).fetchone()
+        return None if seconds is None else float(seconds)
+
     def served(self, place: str, requested: str) -> tuple[str, str]:
         """Versions that an endpoint reported for the model `requested`: the first, and the one in the latest probe.
 

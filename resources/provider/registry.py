@@ -265,6 +265,11 @@ class Model:
         """Prices of tokens; None if unknown. A recording costs nothing."""
         return Price(input=0, output=0) if self.endpoint.recording else self.settings.price
 
+    @property
+    def in_flight(self) -> int:
+        """Maximum number of concurrent calls."""
+        return min(self.settings.in_flight, self.endpoint.in_flight)
+
     @cached_property
     def fields(self) -> Mapping[str, Any]:
         """Fields that are the same in every request body: all except the messages and the response format."""

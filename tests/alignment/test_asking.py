@@ -426,7 +426,7 @@ def test_an_estimate_bounds_what_is_paid_and_is_nothing_once_it_is(deployment: D
     assert 0 < deployment.paid() < before.most
     assert 0 < before.about < before.most
     after = deployment.aligner().estimate(works)
-    assert after == (before.calls, before.calls, 0, 0)
+    assert after[:4] == (before.calls, before.calls, 0, 0)
 
 
 def test_a_fingerprint_is_of_what_determines_the_answers(deployment: Deployment) -> None:

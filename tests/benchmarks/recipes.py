@@ -41,7 +41,7 @@ def publish(folder: Path) -> Mirror:
 def write_recipe(folder: Path, published: Path, **changes: Any) -> Path:
     """Write a recipe of the tiny corpus, whose translation by cleo is optional and needs consent."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, ending in (("texts", ".json"), ("more", ".txt")):
+    for name, ending in (("texts", ".json*"), ("more", ".txt")):
         files = [str(path.relative_to(published)) for path in published.rglob(f"*{ending}")]
         (folder / f"{name}.sha256").write_text(digests(published, files))
     source: dict[str, Any] = {"commit": COMMIT, "licence": "CC0-1.0", "terms": "Everything is allowed."}

@@ -286,3 +286,30 @@ def test_a_published_system_does_not_take_the_name_of_a_registered_model(
 def test_a_model_is_evaluated_only_on_an_added_benchmark(tmp_path: Path) -> None:
     said = here(tmp_path / "home", "evaluate", "erring", "--on", "livy", code=1).stderr
     assert "livy: was not added to this warehouse; run `variorum add livy`" in said
+
+
+def test_systems_are_chosen_once_and_more_are_added_later(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    folder = tmp_path / "published"
+    texts = {passage: f"The text of {passage}." for passage in ("doc1:1", "doc1:2", "doc2:1")}
+    for name in ("one", "two", "three"):
+        (folder / f"{name}.json").write_text(json.dumps({"translations": texts}))
+    outputs = [
+        {"source": "texts", "corpus": "tiny", "model": name, "file": f"{name}.json"} for name in ("one", "two", "three")
+    ]
+    write_recipe(recipe, folder, outputs=outputs)
+
+    def added(*systems: str) -> tuple[set[str], list[str] | None]:
+        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, *(f"--systems={name}" for name in systems))
+        warehouse = opened(tmp_path / "home")
+        return set(warehouse.read("published_output")["model"]), warehouse.read("benchmark")["systems"].to_list()[0]
+
+    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, "--systems", "four", code=1).stderr
+    assert "four: is not a published system of the recipe; use `all`, or some of one, two, three" in said
+    assert added("two") == ({"two"}, ["two"])
+    assert not any(path.endswith(("/one.json", "/three.json")) for path in mirror.asked)
+    before = content(tmp_path / "home")
+    assert added() == ({"two"}, ["two"])
+    assert content(tmp_path / "home") == before
+    assert added("one,two") == ({"one", "two"}, ["one", "two"])
+    assert added("all") == ({"one", "two", "three"}, None)
+    assert added("one") == ({"one", "two", "three"}, None)

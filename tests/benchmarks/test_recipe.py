@@ -41,6 +41,16 @@ def write(name: str, content: str) -> Callable[[Path], object]:
     return lambda recipe: (recipe / name).write_text(content)
 
 
+def bomb(recipe: Path) -> None:
+    """Write nine levels of references, which would be a billion words if they were expanded."""
+    levels = "\n".join(f"a{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 10)}]" for at in range(1, 10))
+    (recipe / "tiny.yaml").write_text(f"a0: &a0 [{', '.join('x' * 10)}]\n{levels}\nreferences: *a9\n")
+
+
+def hidden(recipe: Path) -> None:
+    (recipe / ".texts.sha256").symlink_to("/etc/passwd")
+
+
 def link(recipe: Path) -> None:
     (recipe / "passwd.txt").symlink_to("/etc/passwd")
 
@@ -78,6 +88,15 @@ FOLDER = {
         ({}, write("numbers.yaml", "tables: []\n"), "tables", "at least 1 item"),
         ({}, write("setup.py", "print()"), "", "is not a declaration"),
         ({}, link, "", "is a link"),
+        ({"sources": {"texts": SOURCE | {"files": ".texts.sha256"}}}, hidden, "sources.texts.files", "is hidden"),
+        ({}, write("numbers.yaml", "x" * 2**20 + "x"), "", "is larger than 1 MB"),
+        ({}, write("tiny.yaml", "name: !!python/object/apply:os.getcwd []\n"), "line 1", "is not YAML"),
+        ({}, write("tiny.yaml", "[" * 10_000), "", "is not YAML"),
+        ({}, bomb, "references", "valid dictionary"),
+        (
+            {}, lambda r: change(r / "tiny.yaml", {"source": {"language": "la", "edition": "../x", "licence": "any"}}),
+            "source.edition", "leads out",
+        ),
         ({}, write("texts.sha256", "abc  x\n"), "line 1", "two spaces"),
         ({}, lambda r: change(r / "tiny.yaml", {"root": "../elsewhere"}), "root", "outside the recipe's folder"),
         ({}, lambda r: change(r / "tiny.yaml", {"root": "/etc"}), "root", "outside the recipe's folder"),

@@ -70,7 +70,7 @@ def test_without_references_there_is_nothing_to_report() -> None:
 
 @pytest.mark.parametrize("drifts", [[1.0], [1.0, None], [None]])
 def test_every_column_of_the_schema_has_a_value(drifts: Sequence[float | None]) -> None:
-    assert {*summarize(scores(drifts)), "ranked"} == set(SUMMARY)
+    assert {*summarize(scores(drifts)), "ranked", "embedder"} == set(SUMMARY)
 
 
 def test_equal_passages_have_an_interval_without_width() -> None:

@@ -1,0 +1,120 @@
+"""Estimates of everything that the evaluation of a model would ask, before anything is asked.
+
+Judges ask about outputs that do not exist yet. A stand-in for the warehouse supposes that each output is as long as a
+reference, so that the studies themselves count their questions. Here: the stand-in, and the estimates by study. Not
+here: which outputs are stale (automation), the estimate of a question (resources.provider.estimate).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import polars as pl
+
+from benchmark_assets.adjudication.panel import JudgeVotes
+from benchmark_assets.benchmarks.limits import Limits
+from benchmark_assets.benchmarks.parts import Added
+from benchmark_assets.error_spans.judging import SpanVotes
+from benchmark_assets.literary.ensemble import AspectVotes
+from benchmark_assets.pairwise.matches import Comparisons
+from benchmark_assets.pairwise.rubric import RubricVotes
+from benchmark_assets.selection.candidates import selected
+from benchmark_assets.translation.systems import Systems
+from benchmark_assets.understanding.answers import TaskAnswers
+from resources import catalogue
+from resources.keys import CORPUS
+from resources.provider.estimate import Estimate
+from resources.provider.registry import Settings
+from resources.warehouse import Warehouse
+
+JUDGED = (JudgeVotes, SpanVotes, RubricVotes, AspectVotes, Comparisons)
+"""Studies that ask judges about outputs."""
+
+OUTPUT = ["model", "passage"]
+
+
+class Forecast(NamedTuple):
+    """What a study would ask in the evaluation of a model."""
+
+    model: str
+    study: str
+    estimate: Estimate
+
+
+class _Supposed:
+    """A warehouse in which some tables have other rows than are stored."""
+
+    def __init__(self, warehouse: Warehouse, tables: Mapping[str, pl.DataFrame]) -> None:
+        self._warehouse, self._tables = warehouse, tables
+
+    def read(
+        self,
+        table: str,
+        keys: pl.DataFrame | None = None,
+        columns: Sequence[str] | None = None,
+        most: int | None = None,
+    ) -> pl.DataFrame:
+        """Read rows, as `Warehouse.read` does."""
+        if table not in self._tables:
+            return self._warehouse.read(table, keys, columns, most)
+        rows = self._tables[table].sort(catalogue.table(table).key)
+        rows = rows if keys is None else rows.join(keys, on=keys.columns, how="semi", maintain_order="left")
+        return rows.select(columns or rows.columns).head(len(rows) if most is None else most)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._warehouse, name)
+
+
+def lacking(
+    warehouse: Warehouse, model: str, settings: Settings | None, added: Added, limits: Limits, stale: Iterable[str]
+) -> list[str]:
+    """Passages that the evaluation of a model would translate: those without an output, and `stale` ones.
+
+    `settings` are the model's settings, None for a model with imported outputs, and `limits` the tables of limits.
+    """
+    corpora = [name for name in added.corpora if not settings or settings.corpora is None or name in settings.corpora]
+    sources = warehouse.read("source_text", pl.DataFrame({"corpus": corpora}, {"corpus": pl.String}), ["passage"])
+    chosen = limits["limited_passage"].filter(model=model)
+    limited = chosen.select(CORPUS).to_series().implode()
+    wanted = selected(warehouse, sources).filter(
+        ~CORPUS.is_in(limited) | pl.col("passage").is_in(chosen["passage"].implode())
+    )["passage"]
+    own = pl.DataFrame({"model": [model]})
+    stored = {passage for table in ("model_output", "refusal") for passage in warehouse.read(table, own)["passage"]}
+    return sorted(set(wanted) & (set(wanted) - stored | set(stale)))
+
+
+def forecast(
+    warehouse: Warehouse, systems: Systems, model: str, passages: Sequence[str], tasks: Sequence[str], limits: Limits
+) -> list[Forecast]:
+    """Estimate what each study would ask for new outputs of a model, and for its answers to tasks.
+
+    Studies that would ask nothing are left out. The panel of the audit is assumed to judge every output, although it
+    judges only outliers and a sample: its estimate is an upper bound.
+
+    Parameters
+    ----------
+    passages
+        Passages to translate, as `lacking` returns them.
+    limits
+        The tables of limits that would apply.
+    """
+    keys = pl.DataFrame({"passage": passages}, {"passage": pl.String})
+    texts = dict(warehouse.read("source_text", keys, ["passage", "text"]).iter_rows())
+    outputs = _outputs(warehouse, model, keys, texts)
+    triage = outputs.select(OUTPUT).with_columns(queued=True, sampled=False, screened=False)
+    supposed = cast(Warehouse, _Supposed(warehouse, {**limits, "model_output": outputs, "triage": triage}))
+    estimates = {"model_output": systems.estimate(model, texts) if texts else None}
+    estimates |= {study.name: study(supposed, systems).cost(outputs.select(OUTPUT)) for study in JUDGED}
+    cells = pl.DataFrame({"model": model, "task": tasks}, {"model": pl.String, "task": pl.String})
+    estimates["answer"] = TaskAnswers(supposed, systems).cost(cells)
+    return [Forecast(model, study, estimate) for study, estimate in estimates.items() if estimate and estimate.calls]
+
+
+def _outputs(warehouse: Warehouse, model: str, keys: pl.DataFrame, sources: Mapping[str, str]) -> pl.DataFrame:
+    """Supposed outputs of a model: columns of `OUTPUT` and `text`, which is imported, or else a reference, or else the
+    source."""
+    imported = warehouse.read("imported_output", keys.with_columns(model=pl.lit(model)), ["passage", "text"])
+    references = warehouse.read("reference", keys, ["passage", "text", "complete"]).filter("complete")
+    texts = {**sources, **dict(references.select("passage", "text").iter_rows()), **dict(imported.iter_rows())}
+    rows = [(model, passage, texts[passage]) for passage in keys["passage"]]
+    return pl.DataFrame(rows, dict.fromkeys([*OUTPUT, "text"], pl.String), orient="row")
