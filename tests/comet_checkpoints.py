@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import Unigram
 from tokenizers.pre_tokenizers import Metaspace
 from tokenizers.processors import TemplateProcessing
-from transformers import XLMRobertaConfig, XLMRobertaTokenizerFast  # type: ignore[attr-defined]
+from transformers import XLMRobertaConfig, XLMRobertaTokenizerFast
 
 from resources.comet import worker
 

@@ -24,7 +24,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import Unigram
 from tokenizers.pre_tokenizers import Metaspace
 from tokenizers.processors import TemplateProcessing
-from transformers import MT5Config, MT5ForConditionalGeneration, T5TokenizerFast  # type: ignore[attr-defined]
+from transformers import MT5Config, MT5ForConditionalGeneration, T5TokenizerFast
 
 from resources.comet.metricx import FORMATS, SCORE_TOKEN
 from tests.comet_checkpoints import LETTERS, build

@@ -80,8 +80,8 @@ def fine_tune(
     )
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # suppresses the warning that the head is new
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()  # suppresses the warning that the head is new
     tokenizer = AutoTokenizer.from_pretrained(checkpoint)
     rows = _encoded(tokenizer, train)
     for row, label in zip(rows, labels, strict=True):

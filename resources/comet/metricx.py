@@ -49,9 +49,7 @@ def load(checkpoint: str, tokenizer: str, device: str) -> Model:
     try:
         network: Any
         loaded: Any
-        network, loaded = MT5ForConditionalGeneration.from_pretrained(  # type: ignore[misc]
-            checkpoint, output_loading_info=True
-        )
+        network, loaded = MT5ForConditionalGeneration.from_pretrained(checkpoint, output_loading_info=True)
     except Exception as error:
         remedy = f"give a folder or a name on the hub, for instance {suggestion('metricx-24').split()[-1]}"
         raise Fault("", f"cannot be loaded ({reason(error)})", remedy) from error

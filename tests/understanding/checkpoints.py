@@ -2,18 +2,14 @@
 
 from pathlib import Path
 
-import torch
-from transformers import (  # type: ignore[attr-defined]
-    BertConfig,
-    BertForMaskedLM,
-    BertTokenizerFast,
-)
-
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def write_checkpoint(folder: Path) -> Path:
     """Write model and tokenizer as transformers saves them; return the folder."""
+    import torch  # slow to import: only by the process that needs it
+    from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
+
     folder.mkdir(parents=True)
     vocabulary = folder / "vocab.txt"
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *LETTERS, *(f"##{letter}" for letter in LETTERS)]

@@ -3,7 +3,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 
 from benchmark_assets.understanding.encoder import Encoder, fine_tune
 from tests.understanding.checkpoints import write_checkpoint
@@ -12,6 +11,8 @@ from tests.understanding.checkpoints import write_checkpoint
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread() -> Iterator[None]:
     """Of so small a model the threads would only wait for each other."""
+    import torch  # slow to import: only by the process that needs it
+
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
