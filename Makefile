@@ -15,7 +15,7 @@ demo: .venv/installed
 test: environments
 	@$(MAKE) --no-print-directory --jobs=2 lint tests
 
-tests: .venv/installed
+tests: .venv/compiled
 	$(BIN)/pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadfile --no-loadscope-reorder
 
 lint: .venv/installed
@@ -30,7 +30,7 @@ bench: environments
 	$(BIN)/pytest -m bench -s
 
 proofs: environments
-	$(BIN)/pytest -m proof -s
+	$(BIN)/pytest -m "proof or hypothesis" -s
 
 # What COMET needs once the registry names a checkpoint (docs/decisions/comet.md).
 comet: .venv-comet/installed
@@ -59,6 +59,11 @@ screenshots: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt torch
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[test]'
+	touch $@
+
+# One process compiles the modules that all tests import; otherwise each test process would compile them.
+.venv/compiled: .venv/installed
+	-$(BIN)/pytest --collect-only --quiet > /dev/null
 	touch $@
 
 .venv-comet/installed: constraints-comet.txt

@@ -1,5 +1,6 @@
 """What tests share: a home of their own, a small corpus on disk, and the code location over both."""
 
+import gc
 import os
 import shutil
 import sys
@@ -17,19 +18,21 @@ from hypothesis import settings
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import ROOMS, build_definitions
-from resources import locks
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Warehouse
 from tests import postgres
 from tests.provider.server import Server, serve
-from tests.support import MODELS, LetterEmbedder, copy_finished, made_home, write_corpus
+from tests.support import MODELS, LetterEmbedder, copy_finished, made_home, made_once, write_corpus
 from tests.systems import RuleSystems, rule_systems
 
 # A time limit on single examples fails on a busy machine, and says nothing about the code.
-settings.register_profile("variorum", deadline=None)
-settings.load_profile("variorum")
+settings.register_profile("variorum", deadline=None, max_examples=20)
+settings.register_profile("proofs", deadline=None, max_examples=100)
+
+# Modules leave more than a million objects, which are never freed: the garbage collector skips them.
+gc.disable()
 
 # Test processes share the cores: where each computes on all of them, they spend most of their time waiting.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -43,10 +46,11 @@ os.environ["VARIORUM_PLOTS"] = "off"
 
 
 LONG = (
-    "tests/automation/test_daemon.py", "tests/automation/test_runs.py", "tests/automation/test_sensors.py",
-    "tests/automation/test_ui.py", "tests/pairwise/test_matches.py", "tests/reporting/test_export.py",
-    "tests/resources/test_comet.py", "tests/selection/test_selection_assets.py", "tests/test_cli.py",
-    "tests/test_lineage.py",
+    "tests/alignment/test_aligning.py", "tests/automation/test_daemon.py", "tests/automation/test_edits.py",
+    "tests/automation/test_rebuilding.py", "tests/automation/test_runs.py", "tests/automation/test_sensors.py",
+    "tests/automation/test_ui.py", "tests/benchmarks/test_adding.py", "tests/pairwise/test_matches.py",
+    "tests/provider/test_kills.py", "tests/reporting/test_export.py", "tests/resources/test_comet.py",
+    "tests/selection/test_selection_assets.py", "tests/test_cli.py", "tests/test_lineage.py",
 )  # fmt: skip
 """Files that take longest: first, so that none of them is left to one core at the end."""
 
@@ -150,19 +154,8 @@ def postgres_warehouse(empty_tables: "PostgresWarehouse") -> "PostgresWarehouse"
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a home in which everything is materialized for the small corpus and two models.
-
-    The first of the processes that run tests makes it, for all; tests work on copies.
-    """
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    folder, complete = shared / "finished", shared / "finished" / "complete"
-    with (shared / "finished.lock").open("w") as lock:
-        locks.exclusive(lock)
-        if not complete.exists():
-            _finish(folder)
-            complete.touch()
-    return folder
+    """A folder with a home in which everything is materialized for the small corpus and two models."""
+    return made_once(tmp_path_factory, "finished", _finish)
 
 
 def _finish(folder: Path) -> None:
@@ -236,6 +229,16 @@ def at_full_size(config: pytest.Config) -> bool:
     """Whether `-m` asks for proofs or measurements."""
     words = config.getoption("-m").split()
     return "not" not in words and not {"bench", "proof"}.isdisjoint(words)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw many examples of each property in proofs only."""
+    settings.load_profile("proofs" if at_full_size(config) else "variorum")
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -2,11 +2,12 @@
 
 import atexit
 import json
+import os
 import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import duckdb
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import settings
 
 from benchmark_assets.alignment import assets as alignment
 from benchmark_assets.corpus import assets as corpus
@@ -26,6 +28,7 @@ from benchmark_assets.references import assets as references
 from benchmark_assets.reporting import assets as reporting
 from benchmark_assets.selection import assets as selection
 from benchmark_assets.translation import assets as translation
+from resources import locks
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.embedders import Embedder
 from resources.home import prepare
@@ -51,6 +54,9 @@ TRANSLATIONS = {
 }
 CORE = [corpus, alignment, selection, references, literary, translation, metrics, reporting]
 """Rooms from the files to the leaderboard: half of the assets, for tests that are not about the others."""
+
+CONSTRUCTED = CORE[:4]
+"""Rooms from the files to the references."""
 
 MODELS = ["alpha", "beta"]
 PASSAGES = ["tiny/doc1:1", "tiny/doc1:2", "tiny/doc2:1"]
@@ -81,9 +87,22 @@ def _empty_home() -> Path:
     return folder
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that the first of the processes that run tests makes, for all; tests work on copies."""
+    own = factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder, complete = shared / name, shared / f"{name}.complete"
+    with (shared / f"{name}.lock").open("w") as lock:
+        locks.exclusive(lock)
+        if not complete.exists():
+            make(folder)
+            complete.touch()
+    return folder
+
+
 def restored_home(patch: pytest.MonkeyPatch, folder: Path, copy: Path) -> Path:
     """The home in a folder that becomes what its copy is: a test starts from it without building it again."""
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(copy, folder, symlinks=True)
     return made_home(patch, folder)
 
@@ -243,6 +262,11 @@ def reports(instance: dg.DagsterInstance) -> Counter[tuple[str, str]]:
         for key in instance.all_asset_keys()
         for record in instance.fetch_materializations(key, limit=10_000).records
     )
+
+
+def examples(number: int) -> settings:
+    """Settings of a property with its own number of examples: all of them in proofs, a fifth elsewhere."""
+    return settings(max_examples=max(2, number * settings().max_examples // 100))
 
 
 def slack(full: bool, runs: int) -> float:

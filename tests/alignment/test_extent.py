@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.alignment.extent import BY_HAND, examine
@@ -95,7 +95,6 @@ TEXTS = st.one_of(st.none(), st.sampled_from([*SEGMENTS, *FIRST, *SECOND, "", " 
 
 
 @given(st.lists(TEXTS, max_size=8), st.one_of(st.just(PROSE), st.text()), st.data())
-@settings(max_examples=50)
 def test_findings_have_the_places_of_the_prose_whatever_the_texts(
     texts: list[str | None], prose: str, data: st.DataObject
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
@@ -45,7 +45,6 @@ def by_hand(prose: Units, start: int, end: int, segment: str, segments: Sequence
     return (cosine(stretch, whole) + cosine(np.asarray(worded), np.asarray(sum(words[text] for text in own)))) / 2
 
 
-@settings(max_examples=40)
 @given(PROSES, SEGMENTS)
 def test_the_likeness_of_every_stretch_is_that_of_its_summed_vectors(prose: str, segments: list[str | None]) -> None:
     parts = units(prose, 200)
@@ -67,7 +66,6 @@ def test_the_likeness_of_every_stretch_is_that_of_its_summed_vectors(prose: str,
                 assert own[0, at] == pytest.approx(expected, abs=1e-5)
 
 
-@settings(max_examples=40)
 @given(PROSES, st.lists(SEGMENTS, min_size=1, max_size=3), st.integers(1, 3))
 def test_likeness_is_in_range_and_nothing_where_there_is_no_stretch(
     prose: str, many: list[list[str | None]], longest: int

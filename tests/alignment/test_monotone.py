@@ -35,7 +35,6 @@ def _reworded(text: str, rng: random.Random) -> str:
     return " ".join([*kept, *sentence(rng, len(words) - len(kept)).rstrip(".").lower().split()]).capitalize() + "."
 
 
-@settings(max_examples=60)
 @given(documents(), SEPARATORS)
 def test_a_prose_of_the_guides_own_segments_is_cut_into_them(segments: list[str], separator: str) -> None:
     prose = separator.join(segments)
@@ -45,7 +44,6 @@ def test_a_prose_of_the_guides_own_segments_is_cut_into_them(segments: list[str]
     assert found.confidence > CONFIDENT
 
 
-@settings(max_examples=40)
 @given(documents(), SEPARATORS, GENERATORS)
 def test_another_translation_of_the_segments_is_cut_into_them(
     segments: list[str], separator: str, rng: random.Random
@@ -56,7 +54,6 @@ def test_another_translation_of_the_segments_is_cut_into_them(
     assert found.confidence > CONFIDENT
 
 
-@settings(max_examples=40)
 @given(documents(least=4), SEPARATORS, st.data())
 def test_an_omitted_segment_has_no_text_and_the_others_keep_theirs(
     segments: list[str], separator: str, data: st.DataObject
@@ -77,7 +74,6 @@ def beside(texts: list[str | None], segments: list[str | None], at: int) -> bool
     )
 
 
-@settings(max_examples=40)
 @given(documents(), st.data(), GENERATORS)
 def test_an_added_paragraph_moves_no_boundary_but_its_neighbours(
     segments: list[str], data: st.DataObject, rng: random.Random
@@ -107,7 +103,6 @@ def test_a_segment_may_be_several_sentences_in_the_prose_and_one_in_the_guide() 
     assert texts(prose, aligned(prose, [*guide])) == [found_it, sold_it]
 
 
-@settings(max_examples=40)
 @given(documents(least=4), st.data(), GENERATORS)
 def test_of_several_guides_each_may_have_gaps(segments: list[str], data: st.DataObject, rng: random.Random) -> None:
     gaps = data.draw(st.lists(st.booleans(), min_size=len(segments), max_size=len(segments)))
@@ -120,7 +115,6 @@ def test_of_several_guides_each_may_have_gaps(segments: list[str], data: st.Data
     assert texts(prose, aligned(prose, one, other)) == segments
 
 
-@settings(max_examples=40)
 @given(documents(least=4), st.data(), st.sampled_from([None, "", " ", "…", "—"]))
 def test_a_segment_that_no_guide_has_has_no_text_and_the_others_keep_theirs(
     segments: list[str], data: st.DataObject, nothing: str | None
@@ -133,7 +127,6 @@ def test_a_segment_that_no_guide_has_has_no_text_and_the_others_keep_theirs(
     assert beside(found[:unknown] + found[unknown + 1 :], [*segments[:unknown], *segments[unknown + 1 :]], unknown)
 
 
-@settings(max_examples=60)
 @given(
     st.one_of(documents(most=5).map("\n\n".join), st.text(max_size=200)),
     st.lists(st.one_of(st.none(), st.text(max_size=30)), min_size=1, max_size=6),
@@ -158,7 +151,7 @@ def test_spans_are_in_order_and_apart_whatever_the_texts(
         last = span[1]
 
 
-@settings(max_examples=40, derandomize=True)  # of short documents of chance syllables, a few in a thousand are alike
+@settings(derandomize=True)  # of short documents of chance syllables, a few in a thousand are alike
 @given(documents(), documents(first_seed=10**7))
 def test_the_text_of_another_document_is_not_trusted(segments: list[str], others: list[str]) -> None:
     assert aligned(" ".join(others), [*segments]).confidence < CONFIDENT

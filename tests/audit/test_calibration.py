@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support  # type: ignore[import-untyped]
@@ -35,6 +35,7 @@ from tests.audit.published import (
     confusion_matrix,
     queue,
 )
+from tests.support import examples
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,6 @@ def test_table_e4_comes_back(e4: tuple[pl.DataFrame, pl.DataFrame]) -> None:
 RATINGS = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=2, max_size=15)
 
 
-@settings(max_examples=60)
 @given(RATINGS)
 def test_kappa_is_that_of_scikit_learn_in_the_sample_and_in_resamples(ratings: list[tuple[str, str]]) -> None:
     first, second = (list(each) for each in zip(*ratings, strict=True))
@@ -106,7 +106,6 @@ def ballots(judges: Mapping[str, Sequence[str | None]], confidence: str = "high"
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
 
-@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(st.sampled_from(SUBSTANTIVE), st.one_of(st.none(), st.sampled_from(LABELS))), min_size=1, max_size=12
@@ -199,7 +198,7 @@ def test_raters_are_compared_where_both_gave_a_label() -> None:
 
 
 @given(st.permutations(JUDGES), st.randoms(use_true_random=False))
-@settings(max_examples=10)
+@examples(10)
 def test_names_and_order_of_judges_change_nothing_of_the_panel(names: list[str], chance: Random) -> None:
     triage, labels = outputs(*itertools.islice(itertools.cycle(SUBSTANTIVE), 12))
     spoken = {judge: [chance.choice([*LABELS, None]) for _ in range(12)] for judge in JUDGES}

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -97,7 +97,6 @@ def test_of_one_stratum_the_interval_is_wilsons(counts: tuple[int, int], rate: f
     assert_allclose(halved, (errors / labelled, *wilson(errors / 2, labelled / 2)), atol=1e-9)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), min_size=1, max_size=8))
 def test_a_sample_in_proportion_estimates_as_if_it_were_one(strata: list[tuple[int, int]]) -> None:
     labelled = np.array([10 * size for size, _ in strata])

@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import optimize, special  # type: ignore[import-untyped]
@@ -9,6 +9,7 @@ from scipy import optimize, special  # type: ignore[import-untyped]
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, VALID
 from benchmark_assets.audit.raters import alpha, alpha_by_unit, dawid_skene, information, rater_model
 from benchmark_assets.metrics.intervals import Floats, Units
+from tests.support import examples
 
 KRIPPENDORFF = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
@@ -76,7 +77,7 @@ def test_the_model_finds_who_is_informative_and_corrects_a_majority_of_bad_judge
     assert right > 0.94
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 2**32 - 1), st.lists(st.floats(0.3, 1), min_size=2, max_size=5), st.integers(2, 4))
 def test_probabilities_sum_to_one(seed: int, accuracies: list[float], kinds: int) -> None:
     _, votes = drawn(seed, 30, accuracies, kinds)

@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.adjudication.labels import MAJOR, VALID
@@ -15,7 +15,6 @@ SCORES = st.integers(0, 6).map(float) | st.floats(-5, 5)
 ITEMS = st.lists(st.tuples(SCORES, st.booleans(), st.integers(1, 40)), min_size=1, max_size=15)
 
 
-@settings(max_examples=60)
 @given(ITEMS, st.lists(SCORES, max_size=30))
 def test_a_threshold_is_the_largest_that_reaches_its_recall(
     items: list[tuple[float, bool, int]], further: list[float]

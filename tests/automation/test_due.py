@@ -6,7 +6,7 @@ from itertools import pairwise, product
 import dagster as dg
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.automation.due import GAP, order, ranges, stretches
@@ -66,7 +66,6 @@ def along(rows: Collection[Partition], dims: Sequence[str]) -> dict[Partition, l
     return {model: sorted(places) for model, places in found.items()}
 
 
-@settings(max_examples=60)
 @given(grids())
 def test_ranges_hold_all_that_is_due_once_and_else_only_short_stretches_between(
     grid: tuple[list[str], list[Partition]],

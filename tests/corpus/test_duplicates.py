@@ -7,11 +7,12 @@ from functools import cache
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.duplicates import BLOCK, near_duplicates
 from benchmark_assets.corpus.trigrams import containment, jaccard, trigrams
+from tests.support import examples
 
 # Few letters, so that texts share trigrams; full-width, decomposed and capital ones, which are the same by NFKC and in
 # lower case; ones that change their length in lower case or by NFKC; blanks, points and a null character, which fall.
@@ -69,7 +70,7 @@ def found(texts: dict[str, str], threshold: float) -> list[tuple[str, str, float
     return near_duplicates(frame, threshold).rows()
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(variations(), THRESHOLD)
 def test_near_duplicates_are_those_of_comparing_all_pairs(texts: list[str], threshold: float) -> None:
     passages = {f"mn{i}": text for i, text in enumerate(texts)}

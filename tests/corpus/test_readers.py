@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.description import load
@@ -132,7 +132,6 @@ def bilara_corpora(draw: st.DrawFn) -> dict[str, list[Passage]]:
     return corpus
 
 
-@settings(max_examples=60, deadline=None)
 @given(bilara_corpora())
 def test_a_corpus_in_the_bilara_layout_reads_back_as_it_was_written(corpus: dict[str, list[Passage]]) -> None:
     sources = {name: {s.id: s.text for p in passages for s in p.segments} for name, passages in corpus.items()}
@@ -176,7 +175,6 @@ def as_record(passage: Passage) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=60, deadline=None)
 @given(jsonl_passages())
 def test_json_lines_read_back_as_they_were_written(passages: list[Passage]) -> None:
     with tempfile.TemporaryDirectory() as folder:

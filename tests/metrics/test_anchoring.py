@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -146,7 +146,6 @@ def test_a_stratum_without_outputs_only_informs_about_the_judge() -> None:
     assert both.mean[2] - both.mean[1] == pytest.approx(one.mean[2] - one.mean[1], rel=0.1)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1), st.integers(10, 60), st.integers(0, 100), st.integers(1, 4))
 def test_bounds_are_around_the_mean_and_in_range(
     seed: int, accuracy: float, labels: int, others: int, strata: int

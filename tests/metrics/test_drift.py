@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from polars.testing import assert_frame_equal
 
 from benchmark_assets.metrics.drift import cosine_drift, semantic_scores
 from benchmark_assets.references.rows import envelope_rows
+from tests.support import examples
 from tests.vectors import Vector, candidates, embedded, references, unit_vectors
 
 DIAGONAL = [math.sqrt(0.5), math.sqrt(0.5)]
@@ -70,7 +71,6 @@ def crowds(draw: st.DrawFn) -> NDArray[np.float64]:
     return drawn
 
 
-@settings(max_examples=50)
 @given(crowds(), st.data())
 def test_everything_follows_from_the_similarities_and_the_length_of_the_mean(
     own: NDArray[np.float64], data: st.DataObject
@@ -100,7 +100,7 @@ def test_everything_follows_from_the_similarities_and_the_length_of_the_mean(
         assert_allclose(found["drift_euclidean"] * apart, math.sqrt(max(0, 1 - 2 * s + m * m)), atol=2e-3)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(crowds(), min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_a_grid_scored_at_once_is_its_items_scored_one_by_one(
     passages: list[NDArray[np.float64]], random: Random

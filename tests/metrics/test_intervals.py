@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -23,6 +23,7 @@ from benchmark_assets.metrics.intervals import (
     signs,
     wilson,
 )
+from tests.support import examples
 
 
 # From Outliers to Errors: tables 7 (the first four), text of 4.2, tables 9, 10 and E5.
@@ -95,7 +96,7 @@ def test_four_units_have_no_interval() -> None:
 
 
 @given(st.lists(st.floats(-9, 9), min_size=12, max_size=12), st.permutations(range(12)))
-@settings(max_examples=25)
+@examples(25)
 def test_an_interval_follows_its_values(values: list[float], order: list[int]) -> None:
     units = np.arange(12) // 2
     low, high = mean_interval(np.array(values), units)

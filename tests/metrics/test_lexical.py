@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from benchmark_assets.metrics.lexical import (
     signatures,
 )
 from benchmark_assets.metrics.tokenizers import tokenizer_signature
+from tests.support import examples
 
 Passage = tuple[list[str], list[str]]
 """Outputs of a passage, one a system, and its references."""
@@ -97,13 +98,12 @@ def rows(statistics: NDArray[np.int64]) -> list[list[int]]:
     return listed
 
 
-@settings(max_examples=40)  # sacrebleu is slow
+@examples(40)  # sacrebleu is slow
 @given(st.lists(passages(st.integers(0, 4)), min_size=1, max_size=6))
 def test_outputs_score_what_sacrebleu_gives_each(corpus: list[Passage]) -> None:
     assert_equal_to_sacrebleu(corpus)
 
 
-@settings(max_examples=60)
 @given(st.lists(st.tuples(passages(st.integers(0, 3)), st.sampled_from(INSTALLED)), min_size=1, max_size=6))
 def test_outputs_score_what_sacrebleu_gives_each_with_the_tokenizer_of_their_passage(
     drawn: list[tuple[Passage, str]],

@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sacrebleu.metrics.bleu import BLEU
@@ -9,6 +9,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from benchmark_assets.metrics.measures import MEASURES, RANKED, Measure, panel, summed
 from tests.metrics.scores import OUTPUTS, REFERENCES, scores
+from tests.support import examples
 
 MEASURE = {measure.name: measure for measure in MEASURES}
 
@@ -22,7 +23,7 @@ def systems(*frames: pl.DataFrame) -> pl.DataFrame:
 
 
 @given(st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(any))
-@settings(max_examples=25)
+@examples(25)
 def test_a_resample_scores_as_its_repeated_passages_do(times: list[int]) -> None:
     rows = scores([1.0, 2.5, None, 4.0], similarities=[0.9, 0.7, 0.8, 0.6])
     repeated = pl.concat([rows[at : at + 1] for at, count in enumerate(times) for _ in range(count)])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sacrebleu.metrics.bleu import BLEU
@@ -17,6 +17,7 @@ from benchmark_assets.metrics.lexical import lexical_scores
 from benchmark_assets.metrics.measures import MEASURES, RANKED
 from benchmark_assets.metrics.significance import clusters, differences, holm, holm_by_system, rank_sets
 from tests.metrics.scores import OUTPUTS, REFERENCES
+from tests.support import examples
 
 MEASURE = {measure.name: measure for measure in MEASURES}
 SIM = MEASURE["sim_best"]
@@ -84,7 +85,7 @@ def test_with_five_units_the_test_is_students_and_with_four_there_is_none() -> N
 
 
 @given(st.lists(st.floats(0, 1), min_size=5, max_size=30))
-@settings(max_examples=30)
+@examples(30)
 def test_equal_systems_cannot_be_told_apart(values: list[float]) -> None:
     found = pair(values, values)
     assert [found["difference"], found["difference_low"], found["difference_high"]] == pytest.approx([0, 0, 0])

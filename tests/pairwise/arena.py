@@ -1,7 +1,6 @@
 """A home with the small corpus, imported models, judges of a registry and a base set, and the assets that judge."""
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -143,8 +142,8 @@ class Arena:
         self.materialize(assets, f"{model}|{PASSAGES[0]}", f"{model}|{PASSAGES[-1]}")
 
 
-def made_arena(folder: Path, copy: Path) -> None:
-    """Make a home in which everything is ready for judging, and a copy of it."""
+def made_arena(folder: Path) -> None:
+    """Make a home in which everything is ready for judging."""
     with pytest.MonkeyPatch.context() as patch:
         made_home(patch, folder)
         patch.setenv("VARIORUM_MODELS", str(folder / "models.yaml"))
@@ -158,4 +157,3 @@ def made_arena(folder: Path, copy: Path) -> None:
             arena.outputs(model, OUTPUTS)
         arena.materialize(["model_output"], f"ours|{PASSAGES[0]}", f"theirs|{PASSAGES[-1]}")
         arena.base_set()
-    shutil.copytree(folder, copy, symlinks=True)

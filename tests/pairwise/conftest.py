@@ -7,15 +7,13 @@ import pytest
 
 from tests.pairwise.arena import Arena, made_arena
 from tests.provider.server import Server
-from tests.support import restored_home
+from tests.support import made_once, restored_home
 
 
 @pytest.fixture(scope="session")
 def opened_arena(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A home in which everything is ready for judging, and a copy."""
-    place = tmp_path_factory.mktemp("arena")
-    made_arena(place / "world", place / "copy")
-    return place / "world", place / "copy"
+    """The place of a home in which everything is ready for judging, and what to copy there."""
+    return tmp_path_factory.mktemp("arena") / "world", made_once(tmp_path_factory, "arena", made_arena)
 
 
 @pytest.fixture

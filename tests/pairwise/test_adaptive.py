@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -22,6 +22,7 @@ from resources.provider.sqlite_ledger import SqliteLedger
 from tests.pairwise.simulated import ANCHORS, NAMES, judged, matches
 from tests.record_sample import ANCHORS as RECORDED
 from tests.record_sample import COMPARER, COMPARISONS, pool_work
+from tests.support import examples
 
 STRENGTHS = dict(zip(NAMES, ANCHORS.tolist(), strict=True))
 PAIRS = ["passage", "anchor"]
@@ -73,7 +74,7 @@ def test_later_the_anchors_that_are_as_good_as_the_candidate() -> None:
 
 
 @given(st.integers(1, 60), st.integers(0, 6))
-@settings(max_examples=30)
+@examples(30)
 def test_items_and_slices_are_asked_about_equally_often(batch: int, batches: int) -> None:
     asked, left = NONE, EVERY
     for _ in range(batches):
@@ -89,7 +90,7 @@ def test_items_and_slices_are_asked_about_equally_often(batch: int, batches: int
 
 
 @given(st.integers(0, 1400), st.integers(1, 2000), st.integers(0, 99))
-@settings(max_examples=30)
+@examples(30)
 def test_what_comes_next_is_left_and_does_not_depend_on_the_order_of_rows(known: int, batch: int, seed: int) -> None:
     mixed = EVERY.sample(fraction=1, shuffle=True, seed=seed)
     asked, left = mixed.head(known), mixed.tail(-known) if known else mixed

@@ -12,7 +12,7 @@ import dagster as dg
 import polars as pl
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.automation import removal
@@ -130,7 +130,6 @@ def test_an_import_stores_all_of_it_and_a_second_one_nothing(tiny: Warehouse, tm
 
 
 @given(st.sampled_from([MANIFEST, OUTPUTS, JUDGMENTS]), st.floats(0, 1, exclude_max=True), st.integers(1, 255))
-@settings(max_examples=60)
 def test_a_set_with_one_byte_changed_is_refused_or_says_the_same(name: str, place: float, change: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copytree(BASE_SET, f"{folder}/set"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.registry import register
@@ -91,7 +91,6 @@ def test_the_choice_lies_no_less_evenly_than_equal_quantiles(pool: pl.DataFrame,
 
 
 @given(pools(8), st.integers(2, 5))
-@settings(max_examples=40)
 def test_no_other_choice_lies_more_evenly(pool: pl.DataFrame, count: int) -> None:
     count = min(count, len(in_order(pool)))
     least = min(unevenness(pool, each) for each in combinations(in_order(pool), count))

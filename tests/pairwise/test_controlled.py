@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -33,7 +33,7 @@ from benchmark_assets.pairwise.scores import (
 )
 from tests.pairwise.simulated import ANCHORS, NAMES, items, judged, sigma
 from tests.pairwise.test_scores import CONTRACT, TAILS, comparisons, judgments, level_of
-from tests.support import slack
+from tests.support import examples, slack
 
 FOUR = np.array([1.5, 0.5, -0.5, -1.5])
 SENTINELS = np.log(np.tile([1.5, 3.0], 9))
@@ -57,7 +57,7 @@ def scored(won: Floats, logs: Floats, *padding: Estimate) -> pl.DataFrame:
     return with_control(raw, own, frozen, whole, lengths(won, logs), padding)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.floats(0, 20), st.integers(0, 1000))
 def test_without_an_effect_of_length_it_is_lt(ties: float, seed: int) -> None:
     chance = np.random.default_rng(seed)
@@ -70,7 +70,7 @@ def test_without_an_effect_of_length_it_is_lt(ties: float, seed: int) -> None:
     assert found.value == pytest.approx(lt, abs=1e-6)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.integers(0, 1000))
 def test_anchors_at_equal_length_keep_their_lt_without_an_effect_of_length(seed: int) -> None:
     chance = np.random.default_rng(seed)

@@ -3,7 +3,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ def test_spread_is_one_minus_the_length_of_the_mean(references: NDArray[np.float
     assert_allclose(envelope(references).spread, 1 - length, atol=1e-9)
 
 
-@settings(max_examples=40)  # most draws are of other dimensions
 @given(ENVELOPES, st.data())
 def test_similarity_to_the_centroid_is_the_mean_similarity_over_one_minus_spread(
     references: NDArray[np.float64], data: st.DataObject

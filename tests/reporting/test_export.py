@@ -27,7 +27,7 @@ from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Replacement, Warehouse
 from tests.processes import variorum
-from tests.support import MODELS, PASSAGES, SOURCES, TRANSLATIONS
+from tests.support import MODELS, PASSAGES, SOURCES, TRANSLATIONS, examples
 
 ALIGNED = ["dora", "eve"]
 TEXTS = ["source", *TRANSLATIONS, *ALIGNED]
@@ -212,7 +212,7 @@ def said(value: Any, word: str) -> Any:
     return f"{value or ''} {word}"
 
 
-@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])  # each writes two packages
+@settings(examples(5), suppress_health_check=[HealthCheck.function_scoped_fixture])  # each writes two packages
 @given(restricted=st.sets(st.sampled_from(TEXTS)))
 @example(restricted=set(TEXTS))
 @example(restricted=set())

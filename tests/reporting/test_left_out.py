@@ -1,6 +1,6 @@
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -9,13 +9,14 @@ from benchmark_assets.metrics.drift import semantic_scores
 from benchmark_assets.references.rows import envelope_rows
 from benchmark_assets.reporting.left_out import left_out_scores
 from tests.reporting.similarities import outputs, pairs
+from tests.support import examples
 from tests.vectors import candidates, exchangeable_translations, references
 
 NAMES = ["ann", "ben", "cleo", "dov", "eve"]
 SCORES = ["sim_best", "drift_adjusted"]
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.integers(2, 5), st.integers(0, 1000))
 def test_similarities_give_the_scores_that_vectors_give(count: int, seed: int) -> None:
     """Of a translator, those of the human baseline; of a model, those of an output with one reference fewer."""

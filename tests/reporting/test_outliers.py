@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -9,6 +9,7 @@ from benchmark_assets.metrics.baseline import against_the_others
 from benchmark_assets.reporting.left_out import left_out_scores
 from benchmark_assets.reporting.outliers import SUBSETS, exceeded_by, human_drifts, rates, thresholds
 from tests.reporting.similarities import outputs, pairs, units
+from tests.support import examples
 from tests.vectors import exchangeable_translations, references
 
 NAMES = ["ann", "ben", "cleo", "dov", "eve", "fay", "gil", "hal", "ida", "jon", "kim"]
@@ -27,7 +28,7 @@ def test_no_smaller_value_is_exceeded_by_so_few(rows: list[tuple[float, float]],
     assert all(beyond(value) >= share - 1e-8 for value in values[values < threshold])
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.integers(3, 5), st.integers(0, 1000))
 def test_drifts_are_those_of_a_translator_against_every_subset(count: int, seed: int) -> None:
     drawn, names = exchangeable_translations(seed, 2, count), NAMES[:count]

@@ -19,7 +19,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.description import load
@@ -35,7 +35,7 @@ from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
 from tests.resources.site import Answer, Page, Site, cut, endless, serve, silence, stall, status
-from tests.support import run
+from tests.support import examples, run
 
 TEXT = '{"mn1:1.1": "Mus sub mensa sedet."}'
 LATER = '{"mn1:1.1": "Mus sub lecto sedet."}'
@@ -867,7 +867,7 @@ def test_a_certificate_that_nobody_vouches_for_is_no_answer(
 LONG = json.dumps({f"mn1:{number}.1": f"Mus numero {number}." for number in range(4000)})
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.lists(st.integers(0, len(LONG) - 1), max_size=ATTEMPTS - 1))
 def test_a_file_that_breaks_off_is_requested_again_as_a_whole(shared_site: Site, breaks: list[int]) -> None:
     page = shared_site.put("/mn1.json", LONG)

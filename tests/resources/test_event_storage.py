@@ -21,7 +21,7 @@ from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 from dagster_postgres import PostgresEventLogStorage
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.event_storage import BatchingSqliteEventLogStorage
@@ -29,6 +29,7 @@ from resources.home import PROJECT
 from resources.packing import PackedString, unpack
 from resources.postgres_storage import CompactPostgresEventLogStorage
 from tests import postgres
+from tests.support import examples
 
 MATERIALIZATION = dg.DagsterEventType.ASSET_MATERIALIZATION
 PLANNED = dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED
@@ -497,7 +498,7 @@ def unchanged_since(instance: dg.DagsterInstance, ids: Sequence[int]) -> list[bo
     return [version(each + 1) == version(None) for each in ids]
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(versions=st.lists(st.sampled_from("xyz"), min_size=1, max_size=11))
 def test_downstream_partitions_are_fresh_after_forgetting_as_they_were_before(versions: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -23,6 +23,7 @@ from resources.migration import VERSIONS, digest
 from resources.postgres_warehouse import PostgresWarehouse
 from resources.warehouse import Replacement, Warehouse
 from tests.resources.warehouses import content, process, replace, sources, texts
+from tests.support import examples
 
 VECTORS = pl.DataFrame(
     {"embedder": "e", "text_hash": ["1", "2"], "vector": [[0.1, -0.0], []], "cut": [None, True], "fingerprint": "f"}
@@ -378,7 +379,7 @@ def written(warehouse: Warehouse, steps: list[tuple[dict[str, Any], set[str] | N
     return seen
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(WRITE, min_size=1, max_size=4))
 def test_the_same_writes_and_reads_give_the_same_frames_as_in_duckdb(
     warehouse: PostgresWarehouse, home: Path, steps: list[tuple[dict[str, Any], set[str] | None, str]]

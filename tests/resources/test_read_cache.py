@@ -24,7 +24,7 @@ def chosen(rows: pl.DataFrame, keys: pl.DataFrame | None) -> pl.DataFrame:
     return rows if keys is None else rows.join(keys, on=keys.columns, how="semi", maintain_order="left")
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_reads_between_writes_return_what_was_written(
     warehouse: Warehouse, steps: list[tuple[pl.DataFrame | None, bool, list[pl.DataFrame | None]]]

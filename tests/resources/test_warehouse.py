@@ -24,6 +24,7 @@ from tests.resources.warehouses import (
     write_many,
     write_until_killed,
 )  # fmt: skip
+from tests.support import examples
 
 
 @pytest.fixture(params=["duckdb", "postgres"])
@@ -156,7 +157,7 @@ def test_only_rows_that_differ_are_written_and_every_fingerprint_is_the_latest(
 ROWS = st.dictionaries(st.sampled_from(["x/1", "x/2", "x/3", "y/1"]), st.tuples(st.sampled_from("ab"), SEGMENTS))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=ROWS, after=ROWS, replaced=st.sets(st.sampled_from(["x/1", "x/2", "x/3"])))
 def test_a_replacement_has_the_content_of_a_deletion_and_an_insertion(
     warehouse: Warehouse, before: Texts, after: Texts, replaced: set[str]
@@ -204,7 +205,7 @@ def test_without_partitions_the_whole_table_is_replaced(warehouse: Warehouse, st
     assert list(texts(warehouse)) == ["z/1"]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     segments=st.lists(st.lists(st.none() | TEXT), min_size=1, max_size=8),
     flag=st.none() | TEXT,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
@@ -25,6 +25,7 @@ from benchmark_assets.sensitivity.detection import (
     win_rate,
 )
 from benchmark_assets.sensitivity.sample import SOUND
+from tests.support import examples
 
 PASSAGES = 4
 SCORES = st.integers(0, 6).map(float) | st.floats(-5, 5)  # of the first many are tied
@@ -48,7 +49,7 @@ def repeated(values: Floats, unit: Any, drawn: Floats) -> Floats:
     return np.repeat(values, drawn[unit].astype(int))
 
 
-@settings(max_examples=25)  # scikit-learn checks its input at length
+@examples(25)  # scikit-learn checks its input at length
 @given(resampled())
 def test_auc_is_that_of_scikit_learn(case: tuple[Pairs, Floats]) -> None:
     pairs, weights = case

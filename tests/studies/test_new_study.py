@@ -47,7 +47,7 @@ def test_the_new_study_is_small() -> None:
 def test_a_new_study_is_asked_stored_checked_and_never_asked_twice(
     project: Path, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made_arena(tmp_path / "world", tmp_path / "copy")
+    made_arena(tmp_path / "world")
     made_home(monkeypatch, tmp_path / "world")
     Arena(tmp_path / "world", server.url)
     listed = {"words": "dog", "kind": "image", "origin": "kept"}

@@ -1,7 +1,7 @@
 """Scores of classes, beside scikit-learn's."""
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.metrics import (  # type: ignore[import-untyped]
@@ -16,7 +16,6 @@ CLASSES = ["EPIC", "HYMN", "LAW", "TALE"]
 ANSWERS = st.lists(st.tuples(st.sampled_from(CLASSES), st.sampled_from(CLASSES)), min_size=1, max_size=40)
 
 
-@settings(max_examples=50)
 @given(ANSWERS)
 def test_scores_are_those_of_scikit_learn(pairs: list[tuple[str, str]]) -> None:
     gold, predicted = zip(*pairs, strict=True)
@@ -37,7 +36,6 @@ def test_a_class_that_nobody_speaks_of_has_no_part_in_the_macro_score() -> None:
     assert class_scores(counts, CLASSES).filter(pl.col("class") == "LAW").row(0) == ("LAW", 0, 0, 0, 0.0, 0.0, 0.0)
 
 
-@settings(max_examples=50)
 @given(ANSWERS, st.integers(1, 40))
 def test_an_answer_that_is_no_class_is_as_if_its_sample_were_only_missed(
     pairs: list[tuple[str, str]], without: int

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 from eval4ner.muc import evaluate_one
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.understanding.muc import MODES, ScoredSpan, pooled, type_f1
+from tests.support import examples
 
 TEXTS = st.text("ab ", max_size=10)
 
@@ -23,7 +24,7 @@ def _spans(draw: st.DrawFn, text: str) -> list[tuple[str, str]]:
 CASES = TEXTS.flatmap(lambda text: st.tuples(_spans(text), _spans(text), st.just(text)))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(CASES)
 def test_score_of_a_sample_is_that_of_eval4ner(case: tuple[Any, Any, str]) -> None:
     assert type_f1(*case) == evaluate_one(*case)["type"]["f1_score"]

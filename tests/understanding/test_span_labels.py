@@ -19,6 +19,7 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Replacement, Warehouse
+from tests.support import examples
 from tests.understanding.conftest import SPEECH, SPEECH_LINES, write_task
 
 SIGNS = "𑀅ra\u0304ma 𑀓\nཀྱི་𑀅"
@@ -75,7 +76,7 @@ def test_gold_comes_back_as_it_went(warehouse: Warehouse, speech: Path, tmp_path
     assert after.spans.drop("number").rows() == wanted
 
 
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(spans=st.lists(st.tuples(st.integers(0, 11), st.integers(1, 12), st.sampled_from(["SAID", "WHO"])), max_size=4))
 @pytest.mark.parametrize("units", ["code points", "UTF-16"])
 def test_marks_count_characters(stored: tuple[Warehouse, Path], units: str, spans: list[tuple[int, int, str]]) -> None:

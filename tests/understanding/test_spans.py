@@ -5,7 +5,7 @@ import unicodedata
 from typing import Literal
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchmark_assets.understanding.spans import SpanPlace, locate
@@ -34,14 +34,12 @@ def cut(draw: st.DrawFn, texts: st.SearchStrategy[str] = TEXTS) -> tuple[str, in
     return text, first, last
 
 
-@settings(max_examples=40)
 @given(cut())
 def test_a_given_place_holds(case: tuple[str, int, int]) -> None:
     text, first, last = case
     assert locate(text, [text[first:last]], [(first, last)]) == [SpanPlace(first, last, "given", 1)]
 
 
-@settings(max_examples=40)
 @given(cut(), st.integers(-5, 70), st.integers(-5, 70))
 def test_a_place_that_holds_other_words_is_looked_for_anew(case: tuple[str, int, int], start: int, end: int) -> None:
     text, first, last = case
@@ -51,7 +49,6 @@ def test_a_place_that_holds_other_words_is_looked_for_anew(case: tuple[str, int,
     assert text[place.first : place.last] == span
 
 
-@settings(max_examples=40)
 @given(cut())
 def test_what_was_cut_out_is_found_as_it_is(case: tuple[str, int, int]) -> None:
     text, first, last = case
@@ -62,7 +59,6 @@ def test_what_was_cut_out_is_found_as_it_is(case: tuple[str, int, int]) -> None:
     assert text[place.first : place.last] == text[first:last]
 
 
-@settings(max_examples=40)
 @given(cut(), st.sampled_from(["NFC", "NFD"]), st.sampled_from([" ", "\n", " \t "]))
 def test_another_spelling_is_found_with_places_of_the_text(
     case: tuple[str, int, int], form: Literal["NFC", "NFD"], blank: str
@@ -81,7 +77,6 @@ def test_another_spelling_is_found_with_places_of_the_text(
     assert plain(text[place.first : place.last]) == plain(span)
 
 
-@settings(max_examples=40)
 @given(st.sampled_from(["veni", "ཀྱི་", "rāma"]), st.lists(st.sampled_from([", ", "། ", "x", "\n"]), max_size=5))
 def test_equal_spans_get_one_occurrence_after_the_other(word: str, between: list[str]) -> None:
     text = word + "".join(gap + word for gap in between)
@@ -91,7 +86,6 @@ def test_equal_spans_get_one_occurrence_after_the_other(word: str, between: list
     assert {place.occurrences for place in places} == {len(places)}
 
 
-@settings(max_examples=40)
 @given(cut(), cut())
 def test_spans_do_not_disturb_each_other_unless_they_are_the_same(
     case: tuple[str, int, int], other: tuple[str, int, int]

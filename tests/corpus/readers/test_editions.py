@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.description import load
@@ -225,7 +225,6 @@ WORDS = st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), min_size=1, max_s
 BOOKS = st.lists(st.lists(st.lists(WORDS, min_size=1, max_size=4), min_size=1, max_size=4), min_size=1, max_size=3)
 
 
-@settings(max_examples=40, deadline=None)
 @given(BOOKS)
 def test_divisions_and_milestones_read_back_as_they_were_written(books: list[list[list[str]]]) -> None:
     nested = milestones = ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import xlsxwriter
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.model import Document, Passage, Reference, Segment
@@ -129,7 +129,6 @@ def test_one_file_may_be_the_corpus(tmp_path: Path) -> None:
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r")).map(str.strip).filter(is_text)
 
 
-@settings(deadline=None, max_examples=50)
 @given(
     st.sampled_from(sorted(DELIMITERS)),
     st.lists(st.lists(st.tuples(CELLS.filter(bool), CELLS, CELLS), min_size=1, max_size=3), min_size=1, max_size=3),

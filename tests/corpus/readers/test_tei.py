@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.model import Aside, Document
@@ -158,7 +158,6 @@ def normal(text: str) -> str:
     return unicodedata.normalize("NFC", " ".join(text.split()))
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(st.lists(TEXTS, min_size=1, max_size=3), min_size=1, max_size=4))
 def test_a_source_reads_back_as_it_was_written(passages: list[list[str]]) -> None:
     assume(all(readable(" ".join(texts)) for texts in passages))  # together they may look misread
@@ -247,7 +246,6 @@ def test_a_translation_is_its_paragraphs_and_verses_with_asides_at_their_places(
     ]
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(st.lists(TEXTS, min_size=1, max_size=3), min_size=1, max_size=4))
 def test_a_translation_reads_back_as_it_was_written(stanzas: list[list[str]]) -> None:
     body = "".join(f"<lg>{''.join(f'<l>{escape(line)}</l>' for line in stanza)}</lg>\n" for stanza in stanzas)
