@@ -13,7 +13,7 @@ from tests.support import PASSAGES, TRANSLATIONS, write_corpus, write_outputs
 
 
 def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Path) -> None:
-    done = variorum(tmp_path, "demo")
+    done = here(tmp_path, "demo")
     tables = [line.split() for line in done.stdout.splitlines() if line.startswith("sample ")]
     rows, audit = tables[:8], {row[1]: row for row in tables[8:]}
     assert [row[1] for row in rows if row[2] == "model"] == [str(rank) for rank in range(1, 6)]

@@ -66,9 +66,11 @@ def test_everything_is_fresh_once_built(built: dg.Definitions, instance: dg.Dags
     assert not_fresh(built, instance) == {}
 
 
+@pytest.mark.proof
 def test_a_changed_segment_makes_stale_what_depends_on_it_and_nothing_else(
-    built: dg.Definitions, instance: dg.DagsterInstance, corpus: Path, systems: RuleSystems
+    built: dg.Definitions, instance: dg.DagsterInstance, corpus: Path, systems: RuleSystems, full: bool
 ) -> None:
+    """At full size, everything is fresh again after all other stages, too."""
     passage = PASSAGES[1]
     edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
     run(built, instance, "scan")
@@ -96,11 +98,12 @@ def test_a_changed_segment_makes_stale_what_depends_on_it_and_nothing_else(
     }
     assert systems.asked() == []  # a reference changed, not a source: no output is asked for again
 
-    run(built, instance, "summary", "alpha")
-    evaluate(built, instance, ROW["beta"])
-    run(built, instance, "summary", "beta")
-    run(built, instance, "table")
-    assert not_fresh(built, instance) == {}
+    if full:
+        run(built, instance, "summary", "alpha")
+        evaluate(built, instance, ROW["beta"])
+        run(built, instance, "summary", "beta")
+        run(built, instance, "table")
+        assert not_fresh(built, instance) == {}
 
 
 def test_a_change_that_leaves_the_text_alone_stops_at_the_reference(
@@ -213,14 +216,6 @@ def test_good_passages_of_a_row_with_failures_are_scored_and_make_a_leaderboard_
     runs.evaluate(built, instance, "gamma")
     assert systems.asked() == [f"gamma|{PASSAGES[1]}"]
     assert warehouse.read("leaderboard").filter(pl.col("system") == "gamma")["passages"].to_list() == [3]
-
-
-def test_a_corpus_without_any_model_has_a_leaderboard_of_its_translators(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
-) -> None:
-    register(warehouse, corpus)
-    runs.take_in(definitions, instance, "tiny")
-    assert set(warehouse.read("leaderboard")["system"]) == {"ann", "ben", "cleo"}
 
 
 def test_the_event_of_a_row_says_what_it_was_made_from(built: dg.Definitions, instance: dg.DagsterInstance) -> None:
@@ -341,8 +336,11 @@ def test_a_passage_for_which_a_system_returns_nothing_has_failed(
     built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     (tmp_path / "silent").write_text(PASSAGES[0])
-    with pytest.raises(runs.RunFailedError, match="the system returned nothing"):
-        runs.evaluate(built, instance, "gamma")
+    instance.add_dynamic_partitions("model", ["gamma"])
+    row = (f"gamma|{PASSAGES[0]}", f"gamma|{PASSAGES[-1]}")
+    result = run(built, instance, "translate", row, raise_on_error=False)
+    failures = [event.step_failure_data.user_failure_data for event in result.all_events if event.is_step_failure]
+    assert any("the system returned nothing" in (failure.description or "") for failure in failures if failure)
     assert len(warehouse.read("model_output", pl.DataFrame({"model": ["gamma"]}))) == 2
 
 

@@ -17,7 +17,7 @@ from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 from tests.alignment.words import WordEmbedder
 from tests.corpus.support import edit
-from tests.support import CORE, run, write_corpus
+from tests.support import CONSTRUCTED, run, write_corpus
 from tests.systems import provider
 
 SOURCES = {
@@ -88,7 +88,7 @@ class Tales:
         for document, segments in PROSE.items():
             self.write("dora", document, prose(segments))
         resources = {"warehouse": warehouse, "embedder": WordEmbedder(), "provider": models or provider(folder)}
-        self.definitions = build_definitions(rooms=CORE, resource_overrides=resources)
+        self.definitions = build_definitions(rooms=CONSTRUCTED, resource_overrides=resources)
 
     def refer(self, translator: str, **settings: str) -> None:
         """Describe a continuous translation, or describe it anew."""

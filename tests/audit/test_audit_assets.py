@@ -6,10 +6,12 @@ import dagster as dg
 import polars as pl
 import pytest
 
+from benchmark_assets.adjudication import assets as adjudication
+from benchmark_assets.audit import assets as audit
 from benchmark_assets.definitions import build_definitions
 from resources.duckdb_warehouse import DuckDBWarehouse
 from tests.audit.stored import put
-from tests.support import LetterEmbedder, made_home, run
+from tests.support import CORE, LetterEmbedder, made_home, run
 
 TABLES = (
     "audit_outcome", "error_category", "judge_calibration", "error_estimate", "metric_agreement", "metric_comparison",
@@ -18,7 +20,9 @@ TABLES = (
 
 def test_tables_come_with_the_first_label_and_go_with_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     warehouse = DuckDBWarehouse(path=str(made_home(monkeypatch, tmp_path) / "variorum.duckdb"))
-    definitions = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
+    definitions = build_definitions(
+        rooms=[*CORE, adjudication, audit], resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()}
+    )
     outputs = [{"model": "m", "passage": f"c/p:{i}"} for i in range(3)]
     place = {"drift": 1.0, "band": "0.0-1.0", "queued": False, "sampled": True}
     put(warehouse, "triage", *({**output, **place, "item": str(i)} for i, output in enumerate(outputs)))

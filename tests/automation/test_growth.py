@@ -15,7 +15,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import ROOMS
 from resources.warehouse import Warehouse
-from tests.support import CORE, MODELS, edit_segment, write_corpus
+from tests.support import CONSTRUCTED, MODELS, edit_segment, write_corpus
 
 PASSAGES = 6
 SEGMENTS = [f"doc:{i}.1" for i in range(1, PASSAGES + 1)]
@@ -38,7 +38,7 @@ def kept_open() -> bool:
 
 @pytest.fixture(scope="module")
 def rooms(full: bool) -> Sequence[ModuleType]:
-    return ROOMS if full else CORE
+    return ROOMS if full else CONSTRUCTED
 
 
 def text(name: str, segment: str) -> str:

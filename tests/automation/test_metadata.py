@@ -131,7 +131,7 @@ def ui(finished: Path, tmp_path_factory: pytest.TempPathFactory, full: bool) -> 
         yield each
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=["light", pytest.param("dark", marks=pytest.mark.large)])
 def page(request: pytest.FixtureRequest) -> Iterator[Page]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

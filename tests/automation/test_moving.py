@@ -59,6 +59,7 @@ def edited(definitions: dg.Definitions, instance: dg.DagsterInstance) -> Counter
     return reports(instance) - before
 
 
+@pytest.mark.proof
 def test_a_moved_home_is_current_and_recomputes_after_an_edit_what_files_would(
     built: dg.Definitions,
     instance: dg.DagsterInstance,
@@ -67,14 +68,20 @@ def test_a_moved_home_is_current_and_recomputes_after_an_edit_what_files_would(
     corpus: Path,
     database: str,
     monkeypatch: pytest.MonkeyPatch,
+    full: bool,
 ) -> None:
+    """At the small size, the edit leaves the text of its passage alone."""
     status = runs.status(built, instance)
     records = reports(instance)
     before = contents(warehouse)
     said = here(home, "migrate-to", database).stdout
     assert f"warehouse: {sum(map(len, before.values()))} rows of {len(before)} tables, all equal" in said
 
-    edit_segment(corpus, "ann", "doc1:1.1", "Another mouse runs.")
+    if full:
+        edit_segment(corpus, "ann", "doc1:1.1", "Another mouse runs.")
+    else:
+        edit_segment(corpus, "ann", "doc1:1.1", "A mouse runs. The")
+        edit_segment(corpus, "ann", "doc1:1.2", "cat sits.")
     by_files = edited(built, instance)
     files = contents(warehouse, "run_id", "updated_at")
 

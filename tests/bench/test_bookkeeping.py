@@ -70,6 +70,7 @@ def test_a_row_of_passages(size: int, full: bool, tmp_path: Path, monkeypatch: p
     assert not full or ours < stock / 4
 
 
+@pytest.mark.large
 def test_several_rows_in_one_run(size: int, full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models = 10 if full else 2
     each, each_disk = rerun_cost(tmp_path / "ours", size, models, monkeypatch, None)
@@ -77,6 +78,7 @@ def test_several_rows_in_one_run(size: int, full: bool, tmp_path: Path, monkeypa
     print(f"\n{count:,} partitions in one run: {each * count:.1f} s (target 40), {each_disk * count / 1e6:.0f} MB")
 
 
+@pytest.mark.large
 def test_one_partition_by_dagsters_command_line(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the shell's point of view, Python's start included."""
     home = made_home(monkeypatch, tmp_path)

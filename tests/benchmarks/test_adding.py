@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmark_assets.benchmarks.recipe import shipped
+from benchmark_assets.corpus.registry import register
 from resources import catalogue
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
@@ -47,12 +48,20 @@ def humans(home: Path) -> set[str]:
     return set(opened(home).read("leaderboard").filter(kind="human")["system"])
 
 
-def test_a_benchmark_is_added_once(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+def test_a_benchmark_is_added_once_when_all_files_of_its_required_sources_are_there(
+    tmp_path: Path, mirror: Mirror, recipe: Path
+) -> None:
+    mirror.lost.add(CHANGED)
+    said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, code=1).stderr
+    assert "there is no such file (status 404)" in said
+    assert opened(tmp_path / "home").read("corpus").is_empty()
+    mirror.lost.clear()
     first = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url).stdout
     assert "source texts (required): 6 files from people/texts at c0ffee0; CC0-1.0" in first
     assert "corpus tiny: 3 passages\n" in first
     (row,) = opened(tmp_path / "home").read("benchmark").rows(named=True)
     assert (row["benchmark"], row["version"], row["corpora"], row["tasks"]) == ("small", 1, ["tiny"], [])
+    assert len(opened(tmp_path / "home").read("source_text")) == 3
     before, requests = content(tmp_path / "home"), len(mirror.asked)
     second = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url).stdout
     assert second == first
@@ -82,19 +91,13 @@ def test_a_file_that_its_description_does_not_fit_stops_everything(
     assert opened(tmp_path / "home").read("corpus").is_empty()
 
 
-def test_a_missing_file_of_a_required_source_stops_everything(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
-    mirror.lost.add(CHANGED)
-    said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, code=1).stderr
-    assert "there is no such file (status 404)" in said
-    assert opened(tmp_path / "home").read("corpus").is_empty()
-    mirror.lost.clear()
-    here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url)
-    assert len(opened(tmp_path / "home").read("source_text")) == 3
-
-
-def test_a_missing_optional_file_leaves_its_reference_out_until_it_is_found(
+def test_an_optional_source_is_left_out_without_consent_and_while_a_file_is_missing(
     tmp_path: Path, mirror: Mirror, recipe: Path
 ) -> None:
+    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url).stdout
+    assert "left out, more: its terms need your consent: `--accept`" in said
+    assert not any("/more/" in path for path in mirror.asked)
+    assert humans(tmp_path / "home") == {"ann", "ben"}
     mirror.lost.add(OF_CLEO)
     said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url).stdout
     assert "left out, more: " in said
@@ -105,13 +108,6 @@ def test_a_missing_optional_file_leaves_its_reference_out_until_it_is_found(
     mirror.lost.clear()
     here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url)
     assert humans(tmp_path / "home") == {"ann", "ben", "cleo"}
-
-
-def test_without_consent_an_optional_source_is_left_out(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
-    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url).stdout
-    assert "left out, more: its terms need your consent: `--accept`" in said
-    assert not any("/more/" in path for path in mirror.asked)
-    assert humans(tmp_path / "home") == {"ann", "ben"}
 
 
 def test_without_consent_a_required_source_stops_before_anything_is_fetched(
@@ -151,9 +147,9 @@ def test_a_new_version_keeps_what_the_old_one_brought(tmp_path: Path, mirror: Mi
     assert versions["recipe_hash"].n_unique() == 2
 
 
-def test_a_corpus_of_ones_own_is_not_replaced(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
-    here(tmp_path / "home", "import", "corpus", str(tmp_path / "published" / "corpus.yaml"))
-    said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, code=1).stderr
+def test_a_corpus_of_ones_own_is_not_replaced(home: Path, tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    register(opened(home), tmp_path / "published" / "corpus.yaml")
+    said = here(home, "add", str(recipe), "--accept", "--base", mirror.url, code=1).stderr
     assert "'tiny' is already the name of" in said
     assert "variorum remove corpus tiny" in said
     assert not mirror.asked
@@ -172,7 +168,10 @@ def test_an_unknown_benchmark_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.realdata
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.large] * (name != "dharmabench")) for name in shipped()]
+)
 def test_a_cut_of_every_shipped_recipe_ends_in_a_table(name: str, tmp_path: Path, realdata: Path) -> None:
     with serving(published(realdata)) as mirror:
         recipe = cut(name, tmp_path / name, mirror)

@@ -12,7 +12,7 @@ from benchmark_assets.benchmarks import assets
 from benchmark_assets.benchmarks.reproduction import DIFFERS, EXPLAINED, added
 from resources.catalogue import schema
 from resources.warehouse import Replacement, Warehouse
-from tests.processes import here, variorum
+from tests.processes import here
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +56,8 @@ def test_the_command_fails_for_a_difference_without_a_reason(warehouse: Warehous
     assert "docs/decisions/understanding.md#chance-seeds-means" in printed.stdout
     assert "239  the models' answers, which are not public" in printed.stdout
     score(warehouse, "QUDS", 12.2)
-    failed = variorum(home, "reproduce", "dharmabench", "--all", code=1)
+    failed = here(home, "reproduce", "dharmabench", "--all", code=1)
     assert DIFFERS in failed.stdout
     assert "no value in task_chance.score with baseline 'chance', task 'MCS'" in failed.stdout
     assert "without a reason: 1; find the cause" in failed.stderr
-    assert "use one of dharmabench, jp-tl-bench, palibench" in variorum(home, "reproduce", "dharma", code=1).stderr
+    assert "use one of dharmabench, jp-tl-bench, palibench" in here(home, "reproduce", "dharma", code=1).stderr

@@ -333,7 +333,7 @@ def test_a_corpus_without_references_is_translated_and_nothing_is_measured_that_
     description = {"name": "items", "layout": "jsonl", "root": "items.jsonl", "source": source, "target": "en"}
     (tmp_path / "items.yaml").write_text(json.dumps(description), encoding="utf-8")
     register(warehouse, tmp_path / "items.yaml")
-    runs.take_in(built, instance, "items")
+    runs.look(built, instance)
     import_outputs(warehouse, write_outputs(tmp_path / "mine.jsonl", {"e:1": "There is a cat."}), "items", "mine")
     runs.evaluate(built, instance, "mine")
     board = warehouse.read("leaderboard", pl.DataFrame({"corpus": ["items"]}))

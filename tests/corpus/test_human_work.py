@@ -1,13 +1,16 @@
 """What people made for passages, from the edit of a file to the leaderboard: nothing is destroyed, nothing misread."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import dagster as dg
 import polars as pl
 import pytest
 
+from benchmark_assets.adjudication import assets as adjudication
 from benchmark_assets.adjudication.annotation import sheet
 from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.automation import runs
@@ -17,7 +20,13 @@ from benchmark_assets.reporting.reader.content import shown
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Replacement, Warehouse
 from tests.corpus.support import edit
-from tests.support import PASSAGES, run, write_outputs
+from tests.support import CORE, PASSAGES, run, write_outputs
+
+
+@pytest.fixture(scope="module")
+def rooms() -> Sequence[ModuleType]:
+    return [*CORE, adjudication]
+
 
 TEXTS = {"doc1:1": "A mouse runs; a cat sits.", "doc1:2": "The sun comes up.", "doc2:1": "Nothing new is new here."}
 SCORED = ("model_output", "drift_score", "lexical_score", "triage", "human_label")

@@ -19,7 +19,7 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 from tests.corpus.support import describe, edit, write_lines
-from tests.support import CORE, write_corpus
+from tests.support import CONSTRUCTED, write_corpus
 
 LINE = {"passage_id": "d:1", "lang": "la", "source": "Mus currit.", "references": {"ann": "A mouse runs."}}
 
@@ -28,7 +28,7 @@ FULL = [pytest.mark.large, pytest.mark.proof]
 
 @pytest.fixture(scope="module")
 def rooms() -> Sequence[ModuleType]:
-    return CORE
+    return CONSTRUCTED
 
 
 def lines(folder: Path, *records: Mapping[str, object] | str) -> Path:

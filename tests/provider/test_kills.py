@@ -83,6 +83,7 @@ def test_replies_survive_kills_and_only_what_was_in_flight_is_asked_again(ledger
         print("\n" + check(server, ledger, questions, kills))
 
 
+@BOTH
 @pytest.mark.proof
 def test_two_runs_at_once_ask_nothing_twice_though_one_is_killed_again_and_again(ledger: Ledger, full: bool) -> None:
     dice = random.Random(3)

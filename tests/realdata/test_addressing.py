@@ -12,10 +12,15 @@ from benchmark_assets.metrics.texts import Text
 pytestmark = pytest.mark.realdata
 
 
-def test_hardly_any_real_output_addresses_its_judge(realdata: Path) -> None:
-    """Seven models on 1,700 passages, without a word on judges in their prompts: 0 of 11,900 are flagged."""
+@pytest.mark.proof
+def test_hardly_any_real_output_addresses_its_judge(realdata: Path, full: bool) -> None:
+    """Seven models on 1,700 passages, without a word on judges in their prompts: 0 of 11,900 are flagged.
+
+    At the small size, a tenth of them.
+    """
     files = sorted((realdata / "palibench" / "results" / "translations").glob("*.json"))
     outputs = [text for file in files for text in json.loads(file.read_text(encoding="utf-8"))["translations"].values()]
-    flagged = [text for text in outputs if addressing(Text(text), Passage("", []))[0]]
     assert len(outputs) == 11_900
-    assert len(flagged) <= 0.001 * len(outputs)
+    chosen = outputs[:: 1 if full else 10]
+    flagged = [text for text in chosen if addressing(Text(text), Passage("", []))[0]]
+    assert len(flagged) <= 0.001 * len(chosen)

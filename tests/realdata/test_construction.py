@@ -19,7 +19,7 @@ from benchmark_assets.definitions import build_definitions
 from benchmark_assets.selection.funnel import DUPLICATE
 from resources.tables import plain
 from resources.warehouse import Warehouse
-from tests.support import CORE
+from tests.support import CONSTRUCTED
 
 pytestmark = pytest.mark.realdata
 
@@ -100,7 +100,7 @@ def test_suttas_make_a_benchmark_beside_palibench(
     root = realdata / "suttacentral"
     if not full:
         root = copy_suttas(root, tmp_path / "suttas")
-    definitions = build_definitions(rooms=CORE, resource_overrides={"warehouse": warehouse})
+    definitions = build_definitions(rooms=CONSTRUCTED, resource_overrides={"warehouse": warehouse})
     construct(definitions, instance, describe(tmp_path / "suttas.yaml", root, realdata))
     sources = warehouse.read("source_text", columns=["passage", "document"])
     assert BLANK not in set(sources["document"])
