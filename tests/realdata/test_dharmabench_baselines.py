@@ -33,7 +33,7 @@ LEAST = {"VPCT": 93.0, "AACT": 96.0, "SCCT": 96.0, "THCT": 79.0}
 
 
 def cases(*rows: tuple[Any, ...]) -> list[Any]:
-    """Parameters of a test, of which the first is the task."""
+    """Cases of a test. The first parameter is the task."""
     full = [pytest.mark.proof, pytest.mark.large]
     return [pytest.param(*row, marks=[] if row[0] in SMALL else full) for row in rows]
 
