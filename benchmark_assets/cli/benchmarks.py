@@ -107,7 +107,6 @@ def add(benchmark: str, accept: bool, base: str, systems: Sequence[str], brought
     families = {name: judge.family for name, judge in registry.judges.items()}
     parts.import_parts(home.warehouse, recipe, wanted, stock, families)
     _compute(home, recipe, wanted, stock)
-    parts.record(home.warehouse, recipe, stock)
     for line in parts.sizes(home.warehouse, recipe, stock):
         click.echo(line)
     show_results(home.warehouse, recipe.recipe.name)
@@ -138,6 +137,7 @@ def _compute(home: Deployment, recipe: ReadRecipe, wanted: Sequence[Part], stock
         click.echo(f"base set {base_set}")
     if published:
         home.instance.add_dynamic_partitions("model", list(published))
+    parts.record(home.warehouse, recipe, stock)  # before the update, which compares the benchmark's published numbers
     translated = {outputs.corpus for outputs in recipe.recipe.outputs if outputs.model in published}
     runs.update(home.definitions, home.instance, Scope(list(published), sorted({*corpora, *tasks, *translated})))
 
@@ -148,6 +148,11 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
     board = warehouse.read("leaderboard").filter(pl.col("corpus").is_in(added.corpora))
     if len(board):
         click.echo(f"\n{listed(board)}\n\nOrigin of the outputs\n{plain(origins(board))}")
+    literary = warehouse.read("literary_score").filter(pl.col("corpus").is_in(added.corpora), aspect="")
+    if len(literary):
+        names = ("corpus", "model", "chunks", "machine", "unsure", "human", "score")
+        ranked = literary.sort("corpus", "score", descending=[False, True])
+        click.echo(f"\n{plain(ranked.select(cells('literary_score', *names)))}")
     key = warehouse.read("published_base_set", pl.DataFrame({"benchmark": [benchmark]}), ["base_set"])
     anchors = warehouse.read("anchor_score", key.with_columns(slice=pl.lit(OVERALL))).sort("lt", descending=True)
     if len(anchors):

@@ -211,6 +211,7 @@ class Description(Frozen):
     - `only`: table of passages (.csv with the column `passage_id`); other passages of the files are not read. Not for
       corpora with continuous translations, because alignment needs whole documents.
     - `offsets`: for the layout `offsets` only, the table of the segments and their places in the files.
+    - `wrapped`: for the layout `offsets` only, whether lines of the files were broken at a fixed width.
     - `ignore`: keys of JSON lines and columns of tables that are not read. Other unknown keys and columns are faults.
     - `downloads`: texts that `variorum download` fetches into `root`.
 
@@ -241,6 +242,7 @@ class Description(Frozen):
     corrections: Path | None = None
     only: Path | None = None
     offsets: Path | None = None
+    wrapped: bool = False
     ignore: tuple[str, ...] = ()
     downloads: tuple[Download, ...] = ()
     segment: str | int = ""
@@ -366,6 +368,8 @@ def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
         problem = "is only for the layout `offsets`" if description.offsets else "is missing"
         remedy = "drop it" if description.offsets else "name the table of the segments' places"
         yield BadInput(path, "offsets", problem, remedy)
+    if description.wrapped and not description.offsets:
+        yield BadInput(path, "wrapped", "is only for the layout `offsets`", "drop it")
     texts = {"source": description.source}
     texts |= {f"references.{translator}": text for translator, text in description.references.items()}
     for key, text in texts.items():

@@ -10,11 +10,15 @@ from typing import Any
 import yaml
 from lxml import etree
 
+from benchmark_assets.benchmarks.fetching import asked
 from benchmark_assets.benchmarks.recipe import FOLDER, SHIPPED, UserFolder, read
 from tests.benchmarks.mirror import Mirror
 from tests.support import TRANSLATIONS, write_corpus
 
 COMMIT = "c0ffee" + "0" * 34
+FOLDERS = {"literary-zh-ja": "literary"}
+"""Folders of real data whose name is not that of their recipe."""
+
 KEPT = 3
 """Number of chapters or poems that a cut recipe keeps of each file."""
 
@@ -97,10 +101,12 @@ def cut(name: str, folder: Path, mirror: Mirror) -> Path:
 
 
 def folders(name: str, data: Path) -> list[str]:
-    """Options of `variorum add` that give the folders of real data to the sources of a shipped recipe."""
-    place = data / name / "raw"
-    sources = read(SHIPPED / name).downloads.items() if place.is_dir() else ()
-    return [f"--folder={source}={place}" for source, files in sources if isinstance(files, UserFolder)]
+    """Options of `variorum add` that give the folders of real data to the sources of a shipped recipe, and the consent
+    to ask judges, which nobody does before there are outputs."""
+    recipe, place = read(SHIPPED / name), data / FOLDERS.get(name, name) / "raw"
+    sources = recipe.downloads.items() if place.is_dir() else ()
+    options = [f"--folder={source}={place}" for source, files in sources if isinstance(files, UserFolder)]
+    return options + ["--accept"] * bool(asked(recipe))
 
 
 def _cut(path: str, body: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """`variorum add`: from nothing to a table, from a mirror of the public repositories."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from hashlib import sha256
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmark_assets.benchmarks.recipe import shipped
+from benchmark_assets.corpus.description import ASPECTS
 from benchmark_assets.corpus.registry import register
 from resources import catalogue
 from resources.duckdb_warehouse import DuckDBWarehouse
@@ -175,11 +177,12 @@ def test_an_unknown_benchmark_is_refused(tmp_path: Path) -> None:
 def test_a_cut_of_every_shipped_recipe_ends_in_a_table(name: str, tmp_path: Path, realdata: Path) -> None:
     with serving(published(realdata)) as mirror:
         recipe = cut(name, tmp_path / name, mirror)
-        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, *folders(name, realdata))
+        options = folders(name, realdata)
+        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, *options)
         before, requests = content(tmp_path / "home"), len(mirror.asked)
-        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url)
+        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, *(o for o in options if o == "--accept"))
     assert content(tmp_path / "home") == before
-    assert len(mirror.asked) == requests
+    assert not any(mirror.body(path) for path in mirror.asked[requests:])  # what is not there is tried again
     check(opened(tmp_path / "home"))
 
 
@@ -312,3 +315,31 @@ def test_systems_are_chosen_once_and_more_are_added_later(tmp_path: Path, mirror
     assert added("one,two") == ({"one", "two"}, ["one", "two"])
     assert added("all") == ({"one", "two", "three"}, None)
     assert added("one") == ({"one", "two", "three"}, None)
+
+
+@pytest.mark.realdata
+def test_literary_scores_of_a_model_are_printed(
+    tmp_path: Path, realdata: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An output with the words of the human translation is at parity, and no judge is asked about it."""
+    name, home = "literary-zh-ja", tmp_path / "home"
+    recipe = cut(name, tmp_path / name, Mirror({}))
+    seats = [f"literary-{aspect}" for aspect in ASPECTS]
+    judges = {seat: {"endpoint": "nobody", "id": seat, "family": seat} for seat in seats}
+    registry = {
+        "endpoints": {"nobody": {"url": "http://127.0.0.1:9"}}, "judges": judges, "families": {"whole": "rule"},
+        "embedders": {"minilm": {}}, "embedder": "minilm",
+    }  # fmt: skip
+    (tmp_path / "models.yaml").write_text(json.dumps(registry))
+    monkeypatch.setenv("VARIORUM_MODELS", str(tmp_path / "models.yaml"))
+    said = here(home, "add", str(recipe), *folders(name, realdata)).stdout
+    assert f"asks models of your registry, within its budget: {', '.join(sorted(seats))}" in said
+    references = opened(home).read("reference").select("passage", "text")
+    for corpus in ("literary-hongloumeng", "literary-botchan"):
+        rows = references.filter(references["passage"].str.starts_with(f"{corpus}/")).rows()
+        lines = [{"passage_id": passage.partition("/")[2], "translation": text.lower()} for passage, text in rows]
+        (tmp_path / "whole.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        here(home, "import", "outputs", str(tmp_path / "whole.jsonl"), "--corpus", corpus)
+    said = here(home, "evaluate", "whole", "--on", name).stdout
+    for corpus in ("literary-hongloumeng", "literary-botchan"):
+        assert re.search(rf"^{corpus} +whole +3 +0 +3 +0 +50", said, re.MULTILINE), said

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from benchmark_assets.benchmarks.recipe import shipped
 from benchmark_assets.corpus.chunks import after, before, count, sentence_ends
 from benchmark_assets.corpus.description import Chunks, load
 from benchmark_assets.corpus.model import Document
@@ -108,3 +109,25 @@ def test_our_contexts_are_the_parts_of_the_given_ones_that_adjoin_the_chunk(real
                 assert RULE.context[0] <= count(own) <= RULE.context[1]
                 of_the_size += 1
     assert (of_the_size, shorter) == (81, 3)
+
+
+@pytest.mark.parametrize(("corpus", "name", "blanks"), [("hongloumeng", HONGLOUMENG, 3), ("botchan", BOTCHAN, 0)])
+def test_the_recipe_cuts_the_chunks_that_were_cut_by_hand(
+    corpus: str, name: str, blanks: int, realdata: Path, tmp_path: Path
+) -> None:
+    """Human translations to the letter. Sources have the stop of the file, and a blank in three chunks."""
+    recipe = shutil.copytree(shipped()["literary-zh-ja"], tmp_path / "recipe")
+    (recipe / "sources").mkdir()
+    (recipe / "sources" / "texts").symlink_to(realdata / "literary" / "raw")
+    (document,) = read(load(recipe / f"{corpus}.yaml"))
+    assert isinstance(document, Document)
+    chunks = given(realdata, name)
+    assert [passage.references[0].segments for passage in document.passages] == [(each["human"],) for each in chunks]
+    sources = [passage.segments[0].text for passage in document.passages]
+    assert [bare(text) for text in sources] == [bare(each["source"]) for each in chunks]
+    assert sum(text.replace("．", "。") != each["source"] for text, each in zip(sources, chunks, strict=True)) == blanks
+    contexts = [side for passage in document.passages for side in (passage.previous, passage.following)]
+    assert contexts[0] == contexts[-1] == ""
+    assert all(60 <= count(side or "") <= 80 for side in contexts[1:-1])
+    terms = (recipe / f"{corpus}-glossary.csv").read_text(encoding="utf-8").splitlines()
+    assert len(terms) - 1 == sum(max(len(each["glossary"]), 1) for each in chunks)

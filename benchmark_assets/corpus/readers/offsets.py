@@ -3,17 +3,22 @@
 `offsets` in the corpus description names the table, in the form of the layout `table`: a row for each segment, with the
 columns `segment_id`, `source`, and one column per translator. A cell is the place of the segment in the text, as
 `START-END`: offsets in characters (Unicode code points) of the file in UTF-8, END exclusive, where a line break is one
-character and a byte order mark none. An empty cell is an untranslated segment. Text between segments is left out.
+character and a byte order mark none. `START-END+START-END` leaves out a part, such as a footnote. An empty cell is an
+untranslated segment. Text between segments is left out.
 
 Each text is one file below the corpus's root, `files` of the source or reference. Its `sha256` must be that of the file
-for which the offsets hold.
+for which the offsets hold. With `wrapped` in the description, lines that were broken at a fixed width are joined. A
+passage of a literary corpus has the text before and after it as context, within the passages of its document and of
+the sizes in `chunks`.
 """
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+from benchmark_assets.corpus.chunks import after, before, count, sentence_ends
 from benchmark_assets.corpus.description import Description, Text
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import clean, decode
@@ -22,6 +27,9 @@ from resources import whole_files
 from resources.errors import BadInput, collecting, raise_all
 
 _SPAN = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
+
+Places = tuple[tuple[int, int], ...]
+"""Starts and ends of the parts of a segment."""
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
@@ -42,15 +50,21 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     path = description.offsets
     rows, faults = read_rows(path, description)
     cut: list[Row] = []
+    source: dict[str, Places] = {}
     if not faults:
         places = {row.line: _places(path, row, texts, faults) for row in rows}
         for column in texts:
-            spans = [(*place, row) for row in rows if (place := places[row.line].get(column))]
+            spans = [(*place, row) for row in rows for place in places[row.line].get(column, ())]
             faults += _overlaps(path, column, spans)
         for row in rows:
             with collecting(faults):
-                cut.append(row._replace(texts=_cut(path, row, places[row.line], texts)))
-    yield from faults or grouped(path, cut, description)
+                cut.append(row._replace(texts=_cut(path, row, places[row.line], texts, description.wrapped)))
+            source[row.segment] = places[row.line].get("source", ())
+    for document in faults or grouped(path, cut, description):
+        if isinstance(document, Document) and description.literary.human:
+            yield _in_context(document, source, texts["source"], description)
+        else:
+            yield document
 
 
 def _read(path: Path, text: Text) -> str:
@@ -70,14 +84,14 @@ def _read(path: Path, text: Text) -> str:
     return decode(path)
 
 
-def _places(path: Path, row: Row, texts: Mapping[str, str], faults: list[BadInput]) -> dict[str, tuple[int, int]]:
-    """Start and end of a segment by column, without empty cells. Faults are added to `faults`."""
+def _places(path: Path, row: Row, texts: Mapping[str, str], faults: list[BadInput]) -> dict[str, Places]:
+    """Places of a segment by column, without empty cells. Faults are added to `faults`."""
     places = {}
     for column, cell in row.texts.items():
-        match = _SPAN.fullmatch(cell)
-        start, end = (int(match[1]), int(match[2])) if match else (0, 0)
-        if start < end <= len(texts[column]):
-            places[column] = (start, end)
+        matches = [_SPAN.fullmatch(part) for part in cell.split("+")]
+        spans = tuple((int(match[1]), int(match[2])) for match in matches if match)
+        if len(spans) == len(matches) and all(start < end <= len(texts[column]) for start, end in spans):
+            places[column] = spans
         elif cell:
             problem = f"{cell!r} is no place in a text of {len(texts[column])} characters"
             faults.append(BadInput(path, _where(row, column), problem, "write START-END, such as 120-340"))
@@ -92,12 +106,50 @@ def _overlaps(path: Path, column: str, spans: list[tuple[int, int, Row]]) -> Ite
             yield BadInput(path, _where(second, column), problem, "correct one of them")
 
 
-def _cut(path: Path, row: Row, places: Mapping[str, tuple[int, int]], texts: Mapping[str, str]) -> dict[str, str]:
+def _cut(path: Path, row: Row, places: Mapping[str, Places], texts: Mapping[str, str], wrapped: bool) -> dict[str, str]:
     """The text of a segment by column; '' where it has none."""
     cut = dict.fromkeys(row.texts, "")
-    for column, (start, end) in places.items():
-        cut[column] = clean(texts[column][start:end], path, _where(row, column)).strip()
+    for column, spans in places.items():
+        text = clean("".join(texts[column][start:end] for start, end in spans), path, _where(row, column)).strip()
+        cut[column] = unwrapped(text) if wrapped else text
     return cut
+
+
+def unwrapped(text: str) -> str:
+    """A text with its broken lines joined: by nothing between Chinese or Japanese characters, else by a space.
+
+    An empty line, or a line that is indented, begins a paragraph. Each paragraph becomes a line, without surrounding
+    white space.
+    """
+    paragraphs = [""]
+    for line in text.split("\n"):
+        words = line.strip()
+        if not words or line[0].isspace():
+            paragraphs.append(words)
+        else:
+            last = paragraphs[-1]
+            paragraphs[-1] = last + (" " if last and count(last[-1] + words[0]) < 2 else "") + words
+    return "\n".join(filter(None, paragraphs))
+
+
+def _in_context(document: Document, source: Mapping[str, Places], text: str, description: Description) -> Document:
+    """A document whose passages have contexts. `source` has the places of each segment in the source text."""
+    spans = [
+        (min(start for start, _ in parts), max(end for _, end in parts))
+        for passage in document.passages
+        for parts in [[place for segment in passage.segments for place in source[segment.id]]]
+    ]
+    first, last, bounds = min(spans)[0], max(end for _, end in spans), description.chunks.context
+    reach = 10 * bounds[1]
+    passages = []
+    for passage, (start, end) in zip(document.passages, spans, strict=True):
+        earlier, later = text[max(first, start - reach) : start], text[end : min(last, end + reach)]
+        if description.wrapped:
+            earlier, later = unwrapped(earlier), unwrapped(later)
+        starts = [0, *sentence_ends(earlier)]
+        previous = before(earlier, len(earlier), starts, bounds)
+        passages.append(replace(passage, previous=previous, following=after(later, 0, sentence_ends(later), bounds)))
+    return replace(document, passages=tuple(passages))
 
 
 def _where(row: Row, column: str) -> str:

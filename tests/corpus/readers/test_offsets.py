@@ -8,6 +8,7 @@ import pytest
 
 from benchmark_assets.corpus.description import examine
 from benchmark_assets.corpus.model import Passage, Reference, Segment
+from benchmark_assets.corpus.readers.offsets import unwrapped
 from resources.errors import BadInput
 from tests.corpus.support import describe, edit, read_back
 
@@ -48,6 +49,8 @@ def test_texts_are_cut_at_the_offsets(corpus: Path) -> None:
         ("3,24-29,22-31", "line 4 source", "'24-29' is no place in a text of 28 characters"),
         ("3,24-24,22-31", "line 4 source", "'24-24' is no place"),
         ("3,24,22-31", "line 4 source", "'24' is no place"),
+        ("3,24-25+27,22-31", "line 4 source", "'24-25+27' is no place"),
+        ("3,24-28,22-25+24-31", "line 4 ann", "overlaps the place in line 4"),
         ("3,24-28,17-31", "line 4 ann", "overlaps the place in line 2"),
         ("3,,22-31", "line 4 book:3", "the source of the passage is empty"),
     ],
@@ -81,3 +84,46 @@ def test_descriptions_name_table_files_and_digests(corpus: Path) -> None:
     edit(corpus, {"layout": "table", "offsets": "book.csv", "references": {"ann": plain | {"sha256": "a" * 64}}})
     _, faults = examine(corpus)
     assert {"offsets", "references.ann.sha256", "source.files", "source.sha256"} == {fault.key for fault in faults}
+
+
+def test_a_place_may_leave_out_a_part(corpus: Path) -> None:
+    corpus.with_name("book.csv").write_text(TABLE.replace("22-31", "22-24+28-31"))
+    (document,), _ = read_back(corpus)
+    assert document.passages[2].references == (Reference("ann", ("Itws.",)),)
+
+
+def test_broken_lines_are_joined(corpus: Path) -> None:
+    edit(corpus, {"wrapped": True})
+    (document,), _ = read_back(corpus)
+    assert document.passages[0].references == (Reference("ann", ("The mouse runs.",)),)
+    edit(corpus, {"layout": "table", "offsets": None})
+    assert "wrapped" in {fault.key for fault in examine(corpus)[1]}
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("One\n two", "One\ntwo"),
+        ("One\n\n\ntwo\nthree ", "One\ntwo three"),
+        ("賈母\n笑道\n　　黛玉", "賈母笑道\n黛玉"),
+        ("賈母\nLady Jia", "賈母 Lady Jia"),
+    ],
+)
+def test_paragraphs_begin_after_empty_lines_and_with_indented_ones(text: str, joined: str) -> None:
+    assert unwrapped(text) == joined
+
+
+def test_passages_of_a_literary_corpus_have_contexts_within_their_document(corpus: Path) -> None:
+    source = "題名\n\n　　一句。二\n句。三句。四句。五句。註。"
+    corpus.with_name("la.txt").write_text(source, encoding="utf-8")
+    spans = {name: source.index(words) for name, words in (("1", "一句"), ("2", "三句"), ("3", "五句"))}
+    rows = [f"{name},{at}-{at + 3},{3 * number}-{3 * number + 2}" for number, (name, at) in enumerate(spans.items())]
+    corpus.with_name("book.csv").write_text("\n".join(["segment_id,source,ann", *rows]))
+    digest = sha256(corpus.with_name("la.txt").read_bytes()).hexdigest()
+    text = {"language": "zh", "licence": "CC0-1.0", "files": "la.txt", "sha256": digest}
+    edit(corpus, {"wrapped": True, "source": text, "literary": {"human": "ann"}, "chunks": {"context": [2, 6]}})
+    (document,), faults = read_back(corpus)
+    assert not faults
+    assert [(passage.previous, passage.following) for passage in document.passages] == [
+        ("", "二句。三句。"), ("一句。二句。", "四句。五句。"), ("三句。四句。", ""),
+    ]  # fmt: skip
