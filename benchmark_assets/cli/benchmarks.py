@@ -153,11 +153,13 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
         names = ("corpus", "model", "chunks", "machine", "unsure", "human", "score")
         ranked = literary.sort("corpus", "score", descending=[False, True])
         click.echo(f"\n{plain(ranked.select(cells('literary_score', *names)))}")
-    key = warehouse.read("published_base_set", pl.DataFrame({"benchmark": [benchmark]}), ["base_set"])
-    anchors = warehouse.read("anchor_score", key.with_columns(slice=pl.lit(OVERALL))).sort("lt", descending=True)
-    if len(anchors):
-        names = ("base_set", "anchor", "items", "matches", "win_rate", "lt", "en")
-        click.echo(f"\n{plain(anchors.select(cells('anchor_score', *names)))}")
+    published = warehouse.read("published_base_set", pl.DataFrame({"benchmark": [benchmark]}), ["base_set"])
+    key = published.with_columns(slice=pl.lit(OVERALL))
+    for table, system in (("anchor_score", "anchor"), ("pairwise_score", "model")):
+        scores = warehouse.read(table, key).sort("lt", descending=True, nulls_last=True)
+        if len(scores):
+            names = ("base_set", system, "items", "matches", "win_rate", "lt", "en")
+            click.echo(f"\n{plain(scores.select(cells(table, *names)))}")
     tasks = warehouse.read("task", columns=["task"]).filter(pl.col("task").is_in(added.tasks))
     if len(tasks):
         for title, table in boards(warehouse.read("understanding_board")).items():
