@@ -155,11 +155,11 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
         click.echo(f"\n{plain(ranked.select(cells('literary_score', *names)))}")
     published = warehouse.read("published_base_set", pl.DataFrame({"benchmark": [benchmark]}), ["base_set"])
     key = published.with_columns(slice=pl.lit(OVERALL))
-    for table, system in (("anchor_score", "anchor"), ("pairwise_score", "model")):
-        scores = warehouse.read(table, key).sort("lt", descending=True, nulls_last=True)
+    for scored, system in (("anchor_score", "anchor"), ("pairwise_score", "model")):
+        scores = warehouse.read(scored, key).sort("lt", descending=True, nulls_last=True)
         if len(scores):
             names = ("base_set", system, "items", "matches", "win_rate", "lt", "en")
-            click.echo(f"\n{plain(scores.select(cells(table, *names)))}")
+            click.echo(f"\n{plain(scores.select(cells(scored, *names)))}")
     tasks = warehouse.read("task", columns=["task"]).filter(pl.col("task").is_in(added.tasks))
     if len(tasks):
         for title, table in boards(warehouse.read("understanding_board")).items():
