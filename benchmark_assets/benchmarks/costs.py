@@ -63,7 +63,7 @@ def of_evaluation(recipe: ReadRecipe, name: str, settings: Settings) -> Iterator
 
     for corpus in recipe.recipe.corpora:
         description = recipe.corpora[corpus.description]
-        if covered(description.name):
+        if description.translated and covered(description.name):
             tokens = corpus.characters // CHARACTERS
             apart = bool(description.literary.human)  # such texts are not translated in batches
             calls = corpus.passages if apart else math.ceil(tokens / settings.batch_tokens)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from benchmark_assets.benchmarks.folders import Obtained, bring, way
 from benchmark_assets.benchmarks.recipe import FETCHED, FILE, ReadRecipe, UserFolder
+from resources.downloads import manifest
 from resources.downloads.downloads import Downloads
 from resources.downloads.sources import SOURCES, Download, Wanted, wanted
 from resources.errors import BadInput, collecting, raise_all
@@ -132,7 +133,10 @@ def fetch(
 def _fetched(
     recipe: ReadRecipe, name: str, download: Download, into: Path, downloads: Downloads, base: str
 ) -> Obtained:
-    """Fetch the files of a source into the folder `name` below `into`."""
+    """Fetch the files of a source into the folder `name` below `into`.
+
+    Files that nothing pins are pinned by their first fetch, so that a corpus does not change under its results.
+    """
     sizes, faults = list[int](), list[BadInput]()
     megabytes = recipe.recipe.sources[name].megabytes
     if megabytes:
@@ -140,7 +144,8 @@ def _fetched(
         downloads = downloads.model_copy(update={"most_bytes": megabytes * 10**6, "deadline": slow})
     with collecting(faults):
         files = [file for file in wanted([download], recipe.folder / FILE) if (name, file.path) not in recipe.skipped]
-        requested = [_mirrored(file, base) for file in files]
+        known = manifest.read(into / name)
+        requested = [_mirrored(_pinned(file, known.get(file.path)), base) for file in files]
         result = downloads.fetch(requested, into / name)
         sizes = [file.record.bytes for file in result.fetched]
         faults += result.faults
@@ -151,6 +156,11 @@ def _listed(faults: Sequence[BadInput]) -> str:
     """The first few faults, one on a line, and the number of the others."""
     more = f"\n  and {len(faults) - NAMED} further files" if len(faults) > NAMED else ""
     return "\n  ".join(map(str, faults[:NAMED])) + more
+
+
+def _pinned(file: Wanted, known: manifest.Record | None) -> Wanted:
+    """A file with an expected digest; the file itself if it was never fetched."""
+    return replace(file, sha256=known.sha256) if known and not file.sha256 else file
 
 
 def _mirrored(file: Wanted, base: str) -> Wanted:

@@ -31,8 +31,8 @@ DEVIATION = "±"
 NUMBER = re.compile(r"[-−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?")
 
 TABLES = (
-    "anchor_score", "closest_share", "funnel", "leaderboard", "metric_rank", "near_duplicate", "task_chance",
-    "task_sample", "translator_agreement", "understanding_board",
+    "anchor_score", "closest_share", "funnel", "leaderboard", "metric_rank", "near_duplicate", "published_summary",
+    "task_chance", "task_sample", "translator_agreement", "understanding_board",
 )  # fmt: skip
 """Tables that a lookup may read. Each is filled by the asset of the same name."""
 

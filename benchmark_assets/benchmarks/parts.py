@@ -12,10 +12,11 @@ from typing import NamedTuple
 import polars as pl
 import yaml
 
-from benchmark_assets.benchmarks import base_sets
+from benchmark_assets.benchmarks import base_sets, scores
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.recipe import FETCHED, FILE, PublishedOutputs, ReadRecipe, UserFolder
 from benchmark_assets.corpus import registry
+from benchmark_assets.selection.funnel import LISTED
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.understanding import samples, tasks
 from benchmark_assets.understanding.description import load
@@ -254,6 +255,23 @@ def import_published(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> 
     return counts
 
 
+def import_scores(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> None:
+    """Import the published scores whose source is not left out, replacing those of the benchmark.
+
+    Raises
+    ------
+    BadInput
+        If a file is not valid.
+    """
+    kept = [each for each in recipe.recipe.scores if each.source not in stock.left_out]
+    if kept:
+        benchmark = pl.lit(recipe.recipe.name).alias("benchmark")
+        folder, downloads = place(warehouse, recipe), recipe.downloads
+        read = [scores.read(folder, each, downloads[each.source].licence) for each in kept]
+        rows = pl.concat(read).with_columns(benchmark)
+        warehouse.write([Replacement("published_score", rows, pl.select(benchmark))], run_id="add")
+
+
 def record(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> None:
     """Write the row of an added benchmark, after all its parts are imported."""
     about, folder = recipe.recipe, place(warehouse, recipe)
@@ -350,7 +368,7 @@ def sizes(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> Iterator[st
         if corpus.description not in present:
             continue
         name = recipe.corpora[corpus.description].name
-        count = len(warehouse.read("source_text", pl.DataFrame({"corpus": [name]}), ["passage"]))
+        count = len(warehouse.read("source_text", pl.DataFrame({"corpus": [name]}), ["listed"]).filter(LISTED))
         yield _size(f"corpus {name}", count, corpus.passages, "passages")
     for task in recipe.recipe.tasks:
         if task.description not in present:

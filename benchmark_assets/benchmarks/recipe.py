@@ -174,6 +174,33 @@ class RecipeBaseSet(Frozen):
     totals: PublishedTotals | None = None
 
 
+OVERALL = {
+    name: name
+    for name in ("model", "passages", "sim_best", "outlier_rate", "chrf", "bleu", "comet_avg", "length_ratio")
+}
+"""Columns of a table of scores over all passages."""
+
+
+class PublishedScores(Frozen):
+    """Published scores of systems on one corpus. They are stored as published, and never on the leaderboard.
+
+    - `source`, `files`: the source, and the file of each system with its scores of passages (a JSON array).
+    - `columns`: names in these files of our columns, if they differ.
+    - `translators`: the references of the published scores.
+    - `embedder`, `comet`: what computed the published scores.
+    - `overall`: a table (.csv) in the recipe's folder with scores over all passages, one row for each system.
+    """
+
+    corpus: str
+    source: Name
+    files: dict[str, str] = Field(min_length=1)
+    columns: dict[str, str] = Field(default={})
+    translators: tuple[str, ...] = Field(min_length=1)
+    embedder: str = Field(min_length=1)
+    comet: str = ""
+    overall: str = ""
+
+
 class Need(Frozen):
     """Something that cannot be fetched: why, and how to obtain it."""
 
@@ -205,6 +232,7 @@ class Recipe(Frozen):
     tasks: tuple[RecipeTask, ...] = ()
     outputs: tuple[PublishedOutputs, ...] = ()
     base_sets: tuple[RecipeBaseSet, ...] = ()
+    scores: tuple[PublishedScores, ...] = ()
     prompt: str = Field(default="", pattern=r"^(|\S+ v[1-9]\d* [0-9a-f]{8})$")
     needs: tuple[Need, ...] = ()
 
@@ -280,6 +308,10 @@ def read(folder: Path) -> ReadRecipe:
     corpora, tasks = dict(_corpora(folder, recipe, faults)), dict(_tasks(folder, recipe, faults))
     base_sets = dict(_base_sets(folder, recipe, faults))
     faults += _unknown_names(path, recipe, corpora, downloads)
+    for number, scores in enumerate(recipe.scores):
+        with collecting(faults):
+            if scores.overall:
+                _inside(folder, f"scores.{number}.overall", scores.overall)
     if numbers.FILE in files:
         with collecting(faults):
             numbers.read(folder / numbers.FILE)
@@ -447,15 +479,20 @@ def _unknown_names(
         if base_set.source and base_set.source not in recipe.sources:
             yield _undeclared(path, f"base_sets.{number}.source", base_set.source, recipe)
     names = [description.name for description in corpora.values()]
-    for number, outputs in enumerate(recipe.outputs):
-        if outputs.corpus not in names:
-            problem = f"{outputs.corpus!r} is not a corpus of the recipe"
-            yield BadInput(path, f"outputs.{number}.corpus", problem, f"use one of {names}")
-        if outputs.source not in recipe.sources:
-            yield _undeclared(path, f"outputs.{number}.source", outputs.source, recipe)
-        elif outputs.source in downloads and outputs.file not in downloads[outputs.source].files:
-            problem = f"{outputs.file!r} is not a file of the source {outputs.source}"
-            yield BadInput(path, f"outputs.{number}.file", problem, f"add it to {recipe.sources[outputs.source].files}")
+    published = [(f"outputs.{n}", each.corpus, each.source, [each.file]) for n, each in enumerate(recipe.outputs)]
+    published += [
+        (f"scores.{n}", each.corpus, each.source, [*each.files.values()]) for n, each in enumerate(recipe.scores)
+    ]
+    for key, scored, source, files in published:
+        if scored not in names:
+            yield BadInput(path, f"{key}.corpus", f"{scored!r} is not a corpus of the recipe", f"use one of {names}")
+        if source not in recipe.sources:
+            yield _undeclared(path, f"{key}.source", source, recipe)
+            continue
+        for file in files:
+            if source in downloads and file not in downloads[source].files:
+                problem = f"{file!r} is not a file of the source {source}"
+                yield BadInput(path, f"{key}.file", problem, f"add it to {recipe.sources[source].files}")
 
 
 def _undeclared(path: Path, key: str, name: str, recipe: Recipe) -> BadInput:

@@ -135,6 +135,7 @@ def _compute(home: Deployment, recipe: ReadRecipe, wanted: Sequence[Part], stock
     published = parts.import_published(home.warehouse, recipe, stock)
     for base_set in base_sets.import_base_sets(home.warehouse, parts.place(home.warehouse, recipe), recipe, stock):
         click.echo(f"base set {base_set}")
+    parts.import_scores(home.warehouse, recipe, stock)
     if published:
         home.instance.add_dynamic_partitions("model", list(published))
     parts.record(home.warehouse, recipe, stock)  # before the update, which compares the benchmark's published numbers

@@ -207,9 +207,11 @@ class Description(Frozen):
     - `filters`: thresholds of the filters; without them, every passage is selected.
     - `addressing`: whether outputs that address the judges or praise themselves (metrics.addressing) are judged, or
       withheld from all judges. Withheld outputs have no verdicts.
+    - `translated`: whether models translate the corpus; false if it only shows how the passages of another corpus were
+      chosen.
     - `corrections`: file of manually aligned segments (corpus.corrections).
-    - `only`: table of passages (.csv with the column `passage_id`); other passages of the files are not read. Not for
-      corpora with continuous translations, because alignment needs whole documents.
+    - `only`: table of passages (.csv with the column `passage_id`). Documents without a listed passage are not read.
+      Other documents are read and aligned whole, but only their listed passages are selected.
     - `offsets`: for the layout `offsets` only, the table of the segments and their places in the files.
     - `wrapped`: for the layout `offsets` only, whether lines of the files were broken at a fixed width.
     - `ignore`: keys of JSON lines and columns of tables that are not read. Other unknown keys and columns are faults.
@@ -239,6 +241,7 @@ class Description(Frozen):
     scoring: Scoring = Scoring()
     chunks: Chunks = Chunks()
     addressing: Literal["judge", "withhold"] = "judge"
+    translated: bool = True
     corrections: Path | None = None
     only: Path | None = None
     offsets: Path | None = None
@@ -339,9 +342,6 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
             check_key(name, "corpus or translator", path)
         yield from faults
     yield from _file_faults(path, description)
-    if description.only and description.continuous:
-        remedy = "drop it, or give only references in the corpus's layout"
-        yield BadInput(path, "only", "is not for corpora with continuous translations", remedy)
     required, count = description.filters.references if description.filters else None, len(description.references)
     if required is not None and required > count:
         yield BadInput(path, "filters.references", f"requires {required} references, but there are {count}", "lower it")

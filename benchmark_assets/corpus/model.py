@@ -31,7 +31,7 @@ class Passage:
 
     `language` is the source's BCP 47 or ISO 639 tag. `text` is the source text if it differs from the segments joined
     by spaces, else None. `previous` and `following` are the context of a chunk of running text; None for other
-    passages.
+    passages. `listed` is false if the corpus is limited to other passages (`only` in its description).
     """
 
     id: str
@@ -41,6 +41,7 @@ class Passage:
     text: str | None = None
     previous: str | None = None
     following: str | None = None
+    listed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

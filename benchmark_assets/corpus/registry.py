@@ -188,6 +188,7 @@ def _remember(warehouse: Warehouse, description: Description, path: Path) -> Non
         audit=pl.lit(description.audit.model_dump_json()), rubric=pl.lit(description.rubric.model_dump_json()),
         spans=pl.lit(description.spans.model_dump_json()), literary=pl.lit(literary.model_dump_json()),
         scoring=pl.lit(description.scoring.model_dump_json()), addressing=pl.lit(description.addressing),
+        translated=pl.lit(description.translated),
         texts=pl.lit(len(description.references), pl.Int32), fingerprint=pl.lit(digest(description)),
     )  # fmt: skip
     texts = {"": description.source, **description.references}

@@ -115,10 +115,12 @@ class _Rows:
             text = joined(texts) if passage.text is None else passage.text
             around = (passage.previous, passage.following)
             place = (key, corpus, passage.id, document.id, position)
-            self.by_frame["source"].append((*place, passage.language, ids, texts, text, *around))
+            listed = None if passage.listed else False
+            self.by_frame["source"].append((*place, passage.language, ids, texts, text, *around, listed))
             self.by_frame["reference"] += [(key, *rendering) for rendering in rendered]
-            # The hash omits the context if there is none, so that hashes from before the context was added stay valid.
-            source = digest(passage.language, ids, texts, text, *(around if around != (None, None) else ()))
+            # The hash omits what most passages lack, so that hashes from before these columns were added stay valid.
+            further = (*(around if around != (None, None) else ()), *(() if passage.listed else ("not listed",)))
+            source = digest(passage.language, ids, texts, text, *further)
             segmented = digest(ids, sorted(rendered, key=lambda rendering: rendering[0]))
             digests += [source, segmented]
             self.by_frame["versions"].append((key, source, segmented, "", digest(document.id, position)))

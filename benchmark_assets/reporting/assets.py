@@ -28,7 +28,7 @@ from benchmark_assets.metrics.scores import all_scores, human_scores, model_scor
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.partitions import BY_MODEL, MODEL, SINGLE_RUN
 from benchmark_assets.references.assets import reference_envelope
-from benchmark_assets.reporting import closest, outliers, people, readings
+from benchmark_assets.reporting import closest, outliers, people, published, readings
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.comparability import grouped, made
 from benchmark_assets.reporting.comparisons import compare, standings
@@ -39,7 +39,7 @@ from benchmark_assets.reporting.slices import measured, sliced, slices
 from benchmark_assets.translation.systems import Systems
 from resources.digest import digest
 from resources.home import home
-from resources.tables import markdown, shown, with_signatures
+from resources.tables import cells, markdown, shown, with_signatures
 from resources.warehouse import Warehouse
 
 OUTPUTS = [drift_score, lexical_score, comet_score, output_diagnostic]
@@ -235,6 +235,25 @@ def slice_summary(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Aggregates of every system over slices of a corpus: collections, and thirds by length and by human spread."""
     scores = completed_scores(warehouse, all_scores(warehouse))
     return {"slice_summary": sliced(scores, slices(measured(warehouse)))}
+
+
+@dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"})
+def published_summary(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
+    """Aggregates, ranks and closest references from published scores, which are not comparable with our own scores."""
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        files = warehouse.read("published_score", columns=["benchmark", "corpus", "file", "fingerprint"]).unique()
+        applicable = partitions if len(files) else partitions.clear()
+        return applicable.with_columns(settings=pl.lit(digest(files.sort(files.columns).rows())))
+
+    def compute(_: pl.DataFrame) -> Computed:
+        return Computed({"published_summary": published.summary(warehouse.read("published_score"))})
+
+    def describe() -> Description:
+        rows = warehouse.read("published_summary").filter(pl.col("system") != "")
+        return {"published": markdown(rows.select(cells("published_summary")))} if len(rows) else {}
+
+    return refresh(context, warehouse, compute, settings, describe, sparse=True)
 
 
 @dg.asset(group_name="reporting", code_version="2", kinds={"duckdb", "vegalite"}, deps=ASSETS, tags={ON_DEMAND: "yes"})

@@ -35,7 +35,7 @@ def near_duplicate(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
     """Passages that pass the filters but whose source nearly repeats the source of an earlier passage."""
 
     def compute(_: pl.DataFrame) -> Computed:
-        sources = warehouse.read("source_text", columns=["passage", "text"])
+        sources = warehouse.read("source_text", columns=["passage", "text", "listed"]).filter(funnels.LISTED)
         duplicates = funnels.duplicates(warehouse.read("passage_filter"), sources, filters(warehouse))
         return Computed({"near_duplicate": duplicates})
 
@@ -48,7 +48,7 @@ def near_duplicate(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
 
 @dg.asset(
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="selection", code_version="1", kinds={"duckdb"},
-    deps=[passage_filter, near_duplicate],
+    deps=["source_text", passage_filter, near_duplicate],
 )  # fmt: skip
 def selection(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Whether a passage is in the benchmark, and the reasons if it is not.
@@ -58,7 +58,8 @@ def selection(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[War
 
     def compute(stale: pl.DataFrame) -> Computed:
         measures, repeats = warehouse.read("passage_filter", stale), warehouse.read("near_duplicate", stale)
-        return Computed({"selection": funnels.selection(stale, measures, repeats)})
+        sources = warehouse.read("source_text", stale, ["passage", "listed"])
+        return Computed({"selection": funnels.selection(stale, measures, repeats, sources)})
 
     return refresh(context, warehouse, compute)
 

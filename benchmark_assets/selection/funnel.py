@@ -14,6 +14,12 @@ from resources.keys import CORPUS
 from resources.tables import cells
 
 DUPLICATE = "duplicate"
+UNLISTED = "unlisted"
+"""Reason of passages that the list of their corpus lacks."""
+
+LISTED = pl.col("listed").fill_null(value=True)
+"""Whether a passage is on the list of its corpus, or its corpus has no list: an expression over `source_text`."""
+
 NEAR_DUPLICATE = schema("near_duplicate")
 FUNNEL = schema("funnel")
 
@@ -38,7 +44,9 @@ def duplicates(measured: pl.DataFrame, sources: pl.DataFrame, filters: Mapping[s
     return pl.concat(parts).sort("passage")
 
 
-def selection(passages: pl.DataFrame, measured: pl.DataFrame, repeated: pl.DataFrame) -> pl.DataFrame:
+def selection(
+    passages: pl.DataFrame, measured: pl.DataFrame, repeated: pl.DataFrame, sources: pl.DataFrame
+) -> pl.DataFrame:
     """Whether each passage is in the benchmark: rows of `selection`.
 
     Parameters
@@ -49,12 +57,23 @@ def selection(passages: pl.DataFrame, measured: pl.DataFrame, repeated: pl.DataF
         Columns `passage` and `reasons`; passages of corpora without filters have no row.
     repeated
         Near-duplicates: columns `passage` and `kept`, the earlier passage.
+    sources
+        Columns `passage` and `listed` of `source_text`.
     """
     rows = passages.join(measured.select("passage", "reasons"), on="passage", how="left", maintain_order="left")
     rows = rows.join(repeated.select("passage", "kept"), on="passage", how="left", maintain_order="left")
-    repeats = pl.when(pl.col("kept").is_not_null()).then(pl.lit([DUPLICATE])).otherwise(pl.lit([], pl.List(pl.String)))
-    reasons = pl.concat_list(pl.col("reasons").fill_null([]), repeats)
+    unlisted = rows.join(sources.filter(~LISTED), on="passage", how="semi")["passage"].to_list()
+    reasons = pl.concat_list(
+        _named(UNLISTED, pl.col("passage").is_in(unlisted)),
+        pl.col("reasons").fill_null([]),
+        _named(DUPLICATE, pl.col("kept").is_not_null()),
+    )
     return rows.select("passage", selected=reasons.list.len() == 0, reasons=reasons, kept="kept")
+
+
+def _named(reason: str, condition: pl.Expr) -> pl.Expr:
+    """A list with the reason where the condition holds, else an empty list."""
+    return pl.when(condition).then(pl.lit([reason])).otherwise(pl.lit([], pl.List(pl.String)))
 
 
 def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
@@ -62,7 +81,7 @@ def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
 
     `affected` counts a passage for every filter that drops the passage. `alone` counts the passages that only this
     filter drops; if the filter is loosened, at most these passages are regained. Duplicates are searched for only among
-    passages that pass all filters.
+    passages that pass all filters. Passages that are not on the list of their corpus are not counted.
 
     Parameters
     ----------
@@ -73,7 +92,8 @@ def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
     """
     rows: list[tuple[object, ...]] = []
     for corpus in sorted(corpora):
-        reasons = selected.filter(corpus == CORPUS)["reasons"].to_list()
+        listed = ~pl.col("reasons").list.contains(UNLISTED)
+        reasons = selected.filter(corpus == CORPUS, listed)["reasons"].to_list()
         passing = sum(not set(names) - {DUPLICATE} for names in reasons)
         remaining = sum(not names for names in reasons)
         steps: list[tuple[str, int, int, int | None]] = [("all passages", 0, 0, len(reasons))]

@@ -188,7 +188,8 @@ class CalledSystem:
         columns = ["passage", "passage_id", "corpus", "language", "previous", "following"]
         rows = self._warehouse.read("source_text", keys, columns)
         literary = pl.col("corpus").is_in(list(glossary.literary(self._warehouse)))
-        corpora = self._warehouse.read("corpus", columns=["corpus", "target_language"]).with_columns(literary=literary)
+        corpora = self._warehouse.read("corpus", columns=["corpus", "target_language", "translated"])
+        corpora = corpora.filter(pl.col("translated").fill_null(value=True)).with_columns(literary=literary)
         if self._model.settings.corpora is not None:
             corpora = corpora.filter(pl.col("corpus").is_in(self._model.settings.corpora))
         return keys.join(rows, on="passage", maintain_order="left").join(corpora, on="corpus", maintain_order="left")

@@ -4,22 +4,26 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
+
+from resources.downloads.sources import SOURCES
 
 
 @dataclass
 class Mirror:
     """Folders by the beginning of the paths that they serve.
 
-    `spoiled` has bodies that replace those of files, by path, and `lost` paths that are not found. `asked` has the
-    paths of all requests.
+    `pages` has text files by the path under which each is served as a page of dhammatalks.org. `spoiled` has bodies
+    that replace those of files, by path, and `lost` paths that are not found. `asked` has the paths of all requests.
     """
 
     folders: dict[str, Path]
     hidden: set[str] = field(default_factory=set)
+    pages: dict[str, Path] = field(default_factory=dict)
     spoiled: dict[str, bytes] = field(default_factory=dict)
     lost: set[str] = field(default_factory=set)
     asked: list[str] = field(default_factory=list)
@@ -29,6 +33,8 @@ class Mirror:
         """The content of a path; None if there is no such file, or it is not as published."""
         if path in self.spoiled:
             return self.spoiled[path]
+        if path in self.pages:
+            return page(self.pages[path].read_text(encoding="utf-8")).encode()
         for start, folder in self.folders.items():
             file = folder / path.removeprefix(start)
             if path.startswith(start) and not {path} & (self.hidden | self.lost) and file.is_file():
@@ -36,14 +42,28 @@ class Mirror:
         return None
 
 
+def page(text: str) -> str:
+    """A text in the form of a page of dhammatalks.org: paragraphs in the element with the id `sutta`."""
+    paragraphs = "\n".join(f"<p>{escape(each.strip())}</p>" for each in text.split("\n\n") if each.strip())
+    return f'<!DOCTYPE html>\n<html><body><div id="sutta">\n{paragraphs}\n</div></body></html>\n'
+
+
 def published(data: Path) -> Mirror:
-    """The mirror of the repositories that `mirror.json` lists."""
+    """The mirror of the repositories that `mirror.json` lists.
+
+    Thanissaro's translations are those of Access to Insight, put into the form of the pages of dhammatalks.org.
+    """
     folders, hidden = {}, set()
     for repository, entry in json.loads((data / "mirror.json").read_text(encoding="utf-8")).items():
         start = f"/{repository}/{entry['below']}"
         folders[start] = data / entry["folder"]
         hidden |= {start + name for name in entry["not_as_published"]}
-    return Mirror(folders, hidden)
+    pages = dict[str, Path]()
+    for file in (data / "accesstoinsight/text").glob("*.than.txt"):
+        uid = file.name.removesuffix(".than.txt")
+        if file.read_text(encoding="utf-8").strip():  # one is blank
+            pages |= {f"/www.dhammatalks.org/{path}": file for path in SOURCES["dhammatalks"].paths(uid)}
+    return Mirror(folders, hidden, pages)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from lxml import etree
 
 from benchmark_assets.benchmarks.fetching import asked
 from benchmark_assets.benchmarks.recipe import FOLDER, SHIPPED, UserFolder, read
+from resources.downloads.sources import Download, wanted
 from tests.benchmarks.mirror import Mirror
 from tests.support import TRANSLATIONS, write_corpus
 
@@ -86,6 +87,8 @@ def cut(name: str, folder: Path, mirror: Mirror) -> Path:
         if source.source in ("github-lfs", FOLDER):
             continue
         start, lines = f"/{source.repository}/{source.commit}/", []
+        if not source.files:
+            continue
         for path in recipe.downloads[source_name].files:
             body = _cut(path, mirror.body(start + path) or b"")
             if body:
@@ -97,6 +100,7 @@ def cut(name: str, folder: Path, mirror: Mirror) -> Path:
         if description.offsets:
             rows = description.offsets.read_text().splitlines(keepends=True)
             description.offsets.write_text("".join(rows[: KEPT + 1]))
+    _keep_texts(folder, lambda text, _: text in SUTTAS)
     return folder
 
 
@@ -107,6 +111,25 @@ def folders(name: str, data: Path) -> list[str]:
     sources = recipe.downloads.items() if place.is_dir() else ()
     options = [f"--folder={source}={place}" for source, files in sources if isinstance(files, UserFolder)]
     return options + ["--accept"] * bool(asked(recipe))
+
+
+def reachable(name: str, folder: Path, mirror: Mirror) -> Path:
+    """Write a shipped recipe without the unpinned texts that the mirror lacks."""
+    shutil.copytree(SHIPPED / name, folder)
+    _keep_texts(folder, lambda _, path: mirror.body(path) is not None)
+    return folder
+
+
+def _keep_texts(folder: Path, kept: Callable[[str, str], bool]) -> None:
+    """Leave out texts of publishers without versions: those for whose uid and path on a mirror `kept` is false."""
+    recipe = read(folder)
+    sources = recipe.recipe.model_dump(mode="json", exclude_defaults=True)["sources"]
+    for name, source in recipe.recipe.sources.items():
+        download = recipe.downloads[name]
+        if source.texts and isinstance(download, Download):
+            files = wanted([download], folder)
+            texts = [file.text for file in files if kept(file.text, file.url.removeprefix("https:/"))]
+            change(folder / "recipe.yaml", {"sources": sources | {name: sources[name] | {"texts": texts}}})
 
 
 def _cut(path: str, body: bytes) -> bytes:
@@ -120,6 +143,9 @@ def _cut(path: str, body: bytes) -> bytes:
     if name.endswith(".csv"):
         header, *rows = body.splitlines()
         return b"\n".join([header, *(row for row in rows if row.partition(b":")[0].decode() in SUTTAS)]) + b"\n"
+    if "/per_passage_scores/" in path:
+        rows = [row for row in json.loads(body) if row["passage_id"].partition(":")[0] in SUTTAS]
+        return json.dumps(rows).encode()
     if "/translations/" in path:
         content = json.loads(body)
         texts = {key: text for key, text in content["translations"].items() if key.partition(":")[0] in SUTTAS}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from benchmark_assets.benchmarks.recipe import shipped
@@ -16,7 +17,7 @@ from resources import catalogue
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
 from tests.benchmarks.mirror import Mirror, published, serving
-from tests.benchmarks.recipes import COMMIT, change, cut, folders, publish, write_recipe
+from tests.benchmarks.recipes import COMMIT, change, cut, folders, publish, reachable, write_recipe
 from tests.processes import here
 
 CHANGED = f"/people/texts/{COMMIT}/root/la/test/doc1_root-la-test.json"
@@ -177,10 +178,9 @@ def test_an_unknown_benchmark_is_refused(tmp_path: Path) -> None:
 def test_a_cut_of_every_shipped_recipe_ends_in_a_table(name: str, tmp_path: Path, realdata: Path) -> None:
     with serving(published(realdata)) as mirror:
         recipe = cut(name, tmp_path / name, mirror)
-        options = folders(name, realdata)
-        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, *options)
+        here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, *folders(name, realdata))
         before, requests = content(tmp_path / "home"), len(mirror.asked)
-        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, *(o for o in options if o == "--accept"))
+        here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url)
     assert content(tmp_path / "home") == before
     assert not any(mirror.body(path) for path in mirror.asked[requests:])  # what is not there is tried again
     check(opened(tmp_path / "home"))
@@ -192,18 +192,23 @@ def test_a_cut_of_every_shipped_recipe_ends_in_a_table(name: str, tmp_path: Path
 @pytest.mark.parametrize("name", shipped())
 def test_every_shipped_recipe_has_the_size_that_it_declares(name: str, tmp_path: Path, realdata: Path) -> None:
     with serving(published(realdata)) as mirror:
-        said = here(tmp_path / "home", "add", name, "--base", mirror.url, *folders(name, realdata)).stdout
+        recipe = reachable(name, tmp_path / name, mirror)
+        said = here(
+            tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, *folders(name, realdata)
+        ).stdout
     assert "as in the recipe" not in said
     check(opened(tmp_path / "home"))
 
 
 def check(warehouse: Warehouse) -> None:
-    """Every corpus and task of the added benchmark has rows in its table, and so has every published system."""
+    """The table has every published system, and every corpus and task of the added benchmark that can be scored."""
     (row,) = warehouse.read("benchmark").rows(named=True)
     board = warehouse.read("leaderboard")
-    assert set(row["corpora"]) == set(board["corpus"])
     systems = warehouse.read("published_output")
     assert len(board.join(systems, left_on=["system", "corpus"], right_on=["model", "corpus"])) == len(systems)
+    assert set(row["corpora"]) == set(warehouse.read("source_text")["corpus"])
+    translators = warehouse.read("licence").filter(pl.col("translator") != "").group_by("corpus").len()
+    assert set(board["corpus"]) == {*systems["corpus"], *translators.filter(pl.col("len") > 1)["corpus"]}
     assert set(row["tasks"]) == set(warehouse.read("understanding_board")["task"].drop_nulls()) - {""}
 
 

@@ -93,11 +93,12 @@ def sources(texts: Mapping[str, str]) -> pl.DataFrame:
         {
             "passage": passage, "corpus": "tiny", "passage_id": passage.removeprefix("tiny/"), "document": "doc",
             "position": 0, "language": "la", "segment_ids": ["1"], "segments": [text], "text": text, "fingerprint": "f",
-            "previous": None, "following": None,
+            "previous": None, "following": None, "listed": None,
         }
         for passage, text in texts.items()
     ]  # fmt: skip
-    return pl.DataFrame(rows, schema_overrides={"position": pl.Int32, "previous": pl.String, "following": pl.String})
+    kinds = {"position": pl.Int32, "previous": pl.String, "following": pl.String, "listed": pl.Boolean}
+    return pl.DataFrame(rows, schema_overrides=kinds)
 
 
 def everything(warehouse: Warehouse) -> dict[str, list[tuple[Any, ...]]]:

@@ -190,7 +190,7 @@ def stocked(warehouse: Warehouse, tmp_path: Path) -> Warehouse:
         "passage", text="source", language="source_language", segments=pl.concat_list("source"),
         segment_ids=pl.concat_list("passage"), passage_id=pl.col("passage").str.strip_prefix("sample/"),
         corpus=pl.lit("sample"), document=pl.lit("doc"), position=pl.lit(0, pl.Int32), fingerprint=pl.lit("f"),
-        previous=pl.lit(None, pl.String), following=pl.lit(None, pl.String),
+        previous=pl.lit(None, pl.String), following=pl.lit(None, pl.String), listed=pl.lit(None, pl.Boolean),
     )  # fmt: skip
     human = pl.col("system").str.starts_with("translator:")
     people = outputs.filter(human).select(

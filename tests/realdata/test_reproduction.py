@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from benchmark_assets.benchmarks import recipe as recipes
 from benchmark_assets.benchmarks.numbers import read
 from benchmark_assets.benchmarks.recipe import SHIPPED
 from benchmark_assets.benchmarks.reproduction import (
@@ -21,23 +22,19 @@ from benchmark_assets.benchmarks.reproduction import (
     reproduce,
     shipped,
 )
-from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.filters import Filters
 from benchmark_assets.corpus.scan import scan
 from benchmark_assets.pairwise.totals import contracts, import_totals, scores_of_totals
-from benchmark_assets.reporting.agreement import agreement
-from benchmark_assets.reporting.closest import closest
-from benchmark_assets.reporting.comparability import MADE
-from benchmark_assets.reporting.leaderboard import rank, summaries
-from benchmark_assets.selection.funnel import duplicates, funnel, selection
+from benchmark_assets.reporting.published import summary
+from benchmark_assets.selection.funnel import LISTED, duplicates, funnel, selection
 from benchmark_assets.understanding import board, stored
 from benchmark_assets.understanding.chance import CHANCE, chances
 from benchmark_assets.understanding.tasks import import_tasks, read_samples
 from resources.catalogue import schema
 from resources.home import PROJECT
+from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse
-from tests.corpus.support import describe
-from tests.realdata.published import TRANSLATORS, published_scores
+from tests.realdata.published import imported
 
 pytestmark = pytest.mark.realdata
 
@@ -84,66 +81,87 @@ def test_the_chance_rows_of_dharmabench(realdata: Path, warehouse: Warehouse) ->
     assert (len(found), len(others)) == (302, 287)
 
 
-def test_the_scores_of_palibench_come_from_the_published_scores_of_passages(
-    realdata: Path, warehouse: Warehouse
+def test_the_scores_of_palibench_come_from_the_published_scores(
+    realdata: Path, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """LLaMA's scores are not here, and corpus scores of BLEU and chrF++ cannot be had from scores of passages."""
-    field = published_scores(realdata)
-    models = summaries(field, "system").rename({"system": "model"})
-    board = rank(models, models.clear().rename({"model": "translator"}), pl.DataFrame(schema=MADE))
-    passages = field.filter(system="openai/gpt-5.2")
-    references = passages.select("passage").join(pl.DataFrame({"translator": TRANSLATORS}), how="cross")
-    nothing = pl.DataFrame(
-        schema={**dict.fromkeys(["passage", "translator", "other"], pl.String), "similarity": pl.Float64}
-    )
-    envelopes = passages.select("passage", reference_count=pl.lit(3), human_spread="human_variance")
-    store(warehouse, {
-        "leaderboard": board, "closest_share": closest(field, references),
-        "translator_agreement": agreement(nothing, envelopes, passages.select("passage", "unit", "unit_kind")),
-    })  # fmt: skip
+    """Of seven systems from scores of passages; the rest from scores over all passages, which ten systems have."""
+    store(warehouse, {"published_summary": summary(imported(realdata, tmp_path / "recipe"))})
     found = reproduce(warehouse, "palibench", read(shipped()["palibench"]))
-    ours = found.drop_nulls("value").with_columns(pl.col("value").round(4))
-    assert ours.select("paper_table", "row", "column", "published", "value", "outcome").rows() == [
-        ("5", "All", "drift", "0.043", 0.0426, DIGITS), ("5", "All", "drift ±", "0.019", 0.0185, EXPLAINED),
-        ("6", "Gemini 3 Pro", "sim_best", "0.946", 0.946, DIGITS),
-        ("6", "Gemini 3 Pro", "Length ratio", "1.006", 1.0065, DIGITS),
-        ("6", "Gemini 3 Pro", "Outlier rate", "3.4%", 3.4118, DIGITS),
-        ("6", "DeepSeek v3.2", "Outlier rate", "6.7%", 6.7059, DIGITS),
-        ("6", "GPT-5.2", "sim_best", "0.933", 0.9329, DIGITS),
-        ("6", "GPT-5.2", "Length ratio", "1.117", 1.1165, DIGITS),
-        ("7", "Claude Opus 4.5", "Sujato", "48.6%", 48.6471, DIGITS),
-        ("7", "Gemini 3 Pro", "Sujato", "42.1%", 42.0588, DIGITS),
-        ("7", "Gemini 3 Pro", "Bodhi", "44.5%", 44.5294, DIGITS),
+    ours = found.drop_nulls("value").with_columns(
+        pl.col("value").round(4), basis=pl.col("origin").str.extract("basis '([^']+)'")
+    )
+    assert ours.select("paper_table", "row", "column", "published", "value", "outcome", "basis").rows() == [
+        ("5", "All", "drift", "0.043", 0.0426, DIGITS, "passages"),
+        ("5", "All", "drift ±", "0.019", 0.0185, EXPLAINED, "passages"),
+        ("6", "Gemini 3 Pro", "sim_best", "0.946", 0.946, DIGITS, "passages"),
+        ("6", "Gemini 3 Pro", "chrF++", "68.5", 68.4702, DIGITS, "all passages"),
+        ("6", "Gemini 3 Pro", "BLEU", "63.3", 63.312, DIGITS, "all passages"),
+        ("6", "Gemini 3 Pro", "Length ratio", "1.006", 1.0065, DIGITS, "passages"),
+        ("6", "Gemini 3 Pro", "Outlier rate", "3.4%", 3.4118, DIGITS, "passages"),
+        ("6", "DeepSeek v3.2", "sim_best", "0.939", 0.9394, DIGITS, "passages"),
+        ("6", "DeepSeek v3.2", "Outlier rate", "6.7%", 6.7059, DIGITS, "passages"),
+        ("6", "Kimi K2.5", "sim_best", "0.934", 0.9339, DIGITS, "all passages"),
+        ("6", "GPT-5.2", "sim_best", "0.933", 0.9329, DIGITS, "passages"),
+        ("6", "GPT-5.2", "Length ratio", "1.117", 1.1165, DIGITS, "passages"),
+        ("6", "GPT-5.2", "Outlier rate", "7%", 7.4706, DIGITS, "passages"),
+        ("6", "Qwen3 235B", "Outlier rate", "19%", 19.1176, DIGITS, "passages"),
+        ("6", "Grok 4.1 Fast", "sim_best", "0.915", 0.9153, DIGITS, "passages"),
+        ("6", "LLaMA 3.3 70B", "sim_best", "0.888", 0.8877, DIGITS, "all passages"),
+        ("6", "LLaMA 3.3 70B", "Outlier rate", "40.3%", 40.2941, DIGITS, "all passages"),
+        ("7", "Claude Opus 4.5", "Sujato", "48.6%", 48.6471, DIGITS, "passages"),
+        ("7", "Gemini 3 Pro", "Sujato", "42.1%", 42.0588, DIGITS, "passages"),
+        ("7", "Gemini 3 Pro", "Bodhi", "44.5%", 44.5294, DIGITS, "passages"),
+        ("7", "DeepSeek v3.2", "Bodhi", "74%", 73.4706, EXPLAINED, "passages"),
+        *(("8", "Gemini 3 Pro", column, "1", 1, EQUAL, "all passages")
+          for column in ("sim_best", "chrF++", "BLEU", "Length", "Outlier rate")),
+        ("8", "GPT-5.2", "sim_best", "6", 6, EQUAL, "all passages"),
+        ("8", "GPT-5.2", "COMET_avg", "5", 5, EQUAL, "all passages"),
+        ("8", "GPT-5.2", "Length", "10", 10, EQUAL, "all passages"),
     ]  # fmt: skip
     others = found.filter(pl.col("value").is_null())
     assert Counter(others.select("paper_table", "outcome").rows()) == {
         ("1", QUOTED): 6, ("1", ABSENT): 1, ("2", NEEDS): 1, ("3", NEEDS): 4, ("4", ABSENT): 1, ("4", NEEDS): 9,
-        ("thresholds", QUOTED): 4, ("after deduplication", QUOTED): 4, ("5", NEEDS): 6, ("6", NEEDS): 4,
+        ("thresholds", QUOTED): 4, ("after deduplication", QUOTED): 4, ("5", NEEDS): 6, ("7", NEEDS): 1,
     }  # fmt: skip
 
 
-def test_the_near_duplicates_of_palibench(realdata: Path, warehouse: Warehouse, tmp_path: Path) -> None:
-    """Among the passages that pass the other filters by the published record: these filters need all translations."""
-    root, name = realdata / "suttacentral", "palibench-construction"
-    description = describe(tmp_path / f"{name}.yaml", "bilara", root, ["sujato"], language="pli", edition="ms")
-    sources = scan([load(description)]).source.select("passage", "passage_id", "text")
-    metadata = json.loads((realdata / "palibench/metadata/metadata.json").read_text(encoding="utf-8"))
-    dropped = {each for kind, ids in metadata["dropped_passages"].items() if kind != "duplicate" for each in ids}
-    failed = (
-        pl.when(pl.col("passage_id").is_in(dropped))
-        .then(pl.lit(["incomplete"]))
-        .otherwise(pl.lit([], pl.List(pl.String)))
+def test_published_scores_over_all_passages_agree_with_those_of_passages(realdata: Path, tmp_path: Path) -> None:
+    rows = summary(imported(realdata, tmp_path / "recipe")).select("basis", "system", "measure", "value")
+    pairs = rows.filter(basis="passages").join(rows.filter(basis="all passages"), on=["system", "measure"])
+    assert Counter(pairs["measure"]) == dict.fromkeys(
+        ["sim_best", "comet_avg", "length_ratio", "length_offset", "outlier_rate"], 7
     )
-    measured = sources.select("passage", reasons=failed)
-    repeated = duplicates(measured, sources, {name: Filters()})
-    selected = selection(sources, measured, repeated)
-    store(warehouse, {"near_duplicate": repeated, "funnel": funnel(selected, [name])})
+    assert (pairs["value"] - pairs["value_right"]).abs().max() < 1e-12  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("folder", "numbers"),
+    [
+        ("suttacentral", [(4003, EQUAL), (4003, EQUAL), (1874, EQUAL), (174, EQUAL), (1700, EQUAL)]),
+        ("bilara", [(3819, EXPLAINED), (3819, EXPLAINED), (1866, EXPLAINED), (172, EXPLAINED), (1694, EXPLAINED)]),
+    ],
+)
+def test_the_near_duplicates_of_palibench(
+    folder: str, numbers: list[tuple[int, str]], realdata: Path, warehouse: Warehouse
+) -> None:
+    """In two states of the Pali texts, among the passages that pass the other filters by the published record."""
+    recipe = recipes.read(SHIPPED / "palibench")
+    corpora = {each.name: each for each in recipe.corpora.values() if each.name != "palibench"}
+    whole = {name: each.model_copy(update={"root": realdata / folder, "references": {
+        translator: text for translator, text in each.references.items() if not text.layout
+    }}) for name, each in corpora.items()}  # fmt: skip
+    sources = scan(whole.values()).source.select("passage", "text", "listed")
+    filters = {name: each.filters or Filters() for name, each in whole.items()}
+    passing = sources.select("passage", reasons=pl.lit([], pl.List(pl.String)))
+    repeated = duplicates(passing.filter(CORPUS == "palibench-duplicates"), sources.filter(LISTED), filters)
+    selected = selection(sources.select("passage"), passing, repeated, sources)
+    store(warehouse, {"near_duplicate": repeated, "funnel": funnel(selected, filters)})
     found = reproduce(warehouse, "palibench", read(shipped()["palibench"])).drop_nulls("value")
-    assert found.select("paper_table", "row", "published", "value", "outcome").rows() == [
-        ("1", "Passages", "4,003", 4003, EQUAL), ("4", "Starting corpus", "4,003", 4003, EQUAL),
-        ("4", "Near-duplicate Pali passages", "174", 174, EQUAL),
-        ("4", "Final benchmark dataset", "1,700", 1700, EQUAL),
+    assert found.select("paper_table", "row").rows() == [
+        ("1", "Passages"), ("4", "Starting corpus"), ("4", "After filtering"), ("4", "Near-duplicate Pali passages"),
+        ("4", "Final benchmark dataset"),
     ]  # fmt: skip
+    assert found.select("value", "outcome").rows() == numbers
 
 
 def test_the_anchors_of_jp_tl_bench(realdata: Path, warehouse: Warehouse) -> None:

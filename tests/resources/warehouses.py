@@ -32,6 +32,7 @@ def sources(*passages: str, **columns: Any) -> pl.DataFrame:
         "text": "a text",
         "previous": "before it",
         "following": "after it",
+        "listed": True,
         "fingerprint": "a fingerprint",
     }
     return pl.DataFrame(usual | columns)

@@ -26,7 +26,7 @@ class Corpora(NamedTuple):
 
     def selected(self) -> pl.DataFrame:
         repeated = duplicates(self.measured, self.sources, FILTERED)
-        return selection(self.sources.select("passage"), self.measured, repeated)
+        return selection(self.sources.select("passage"), self.measured, repeated, self.sources)
 
     def without(self, reason: str) -> "Corpora":
         """The same with this filter switched off."""
@@ -35,8 +35,8 @@ class Corpora(NamedTuple):
 
 
 def corpora(texts: Mapping[str, str], found: Mapping[str, list[str]]) -> Corpora:
-    sources = pl.DataFrame({"passage": list(texts), "text": list(texts.values())}, schema=dict.fromkeys(
-        ["passage", "text"], pl.String))  # fmt: skip
+    columns = {"passage": pl.String, "text": pl.String, "listed": pl.Boolean}
+    sources = pl.DataFrame([(passage, text, None) for passage, text in texts.items()], columns, orient="row")
     rows = {"passage": list(found), "reasons": list(found.values())}
     return Corpora(sources, pl.DataFrame(rows, schema={"passage": pl.String, "reasons": pl.List(pl.String)}))
 
@@ -110,7 +110,7 @@ def test_a_corpus_without_filters_is_selected_whole_and_has_no_funnel(found: Cor
 def test_a_duplicate_repeats_a_passage_of_its_corpus_that_is_selected(found: Corpora) -> None:
     repeated = duplicates(found.measured, found.sources, FILTERED)
     selected = found.selected().filter("selected")["passage"].to_list()
-    text = dict(found.sources.iter_rows())
+    text = dict(found.sources.select("passage", "text").iter_rows())
     for passage, corpus, kept, _ in repeated.iter_rows():
         assert corpus == "dup"
         assert passage.startswith("dup/")
@@ -162,3 +162,12 @@ def test_what_was_found_of_a_passage_is_told_measure_by_measure() -> None:
         ("dup/1", "selected", "false"), ("dup/1", "reasons", "incomplete, short"), ("dup/1", "shortest", "7"),
         ("free/1", "selected", "true"), ("free/1", "reasons", ""),
     }  # fmt: skip
+
+
+def test_passages_that_a_list_lacks_are_neither_selected_nor_counted() -> None:
+    found = corpora({"dup/0": TEXTS[0], "dup/1": TEXTS[2], "dup/2": TEXTS[3]}, {"dup/0": ["short"], "dup/1": []})
+    limited = found._replace(sources=found.sources.with_columns(listed=pl.Series([False, None, False])))
+    rows = limited.selected().select("passage", "selected", "reasons").rows()
+    assert rows == [("dup/0", False, ["unlisted", "short"]), ("dup/1", True, []), ("dup/2", False, ["unlisted"])]
+    remaining = {reason: row["remaining"] for (corpus, reason), row in counts(limited).items() if corpus == "dup"}
+    assert (remaining["all passages"], remaining["any filter"], remaining[DUPLICATE]) == (1, 1, 1)

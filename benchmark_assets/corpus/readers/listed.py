@@ -16,9 +16,10 @@ COLUMN = "passage_id"
 
 
 def only_listed(documents: Iterator[Document | BadInput], table: Path) -> Iterator[Document | BadInput]:
-    """Yield the documents without passages that the table does not list; documents without passages are left out.
+    """Yield the documents that have a passage in the table, with their other passages marked as not listed.
 
-    Listed passages that no document has are logged.
+    Documents stay whole, because continuous translations are aligned with whole documents. Listed passages that no
+    document has are logged.
 
     Raises
     ------
@@ -31,12 +32,11 @@ def only_listed(documents: Iterator[Document | BadInput], table: Path) -> Iterat
         if isinstance(document, BadInput):
             yield document
             continue
-        passages = tuple(passage for passage in document.passages if passage.id in listed)
-        missing = missing - {passage.id for passage in passages}
-        segments = {segment.id for passage in passages for segment in passage.segments}
-        if passages:
-            asides = tuple(aside for aside in document.asides if aside.segment in segments)
-            yield replace(document, passages=passages, asides=asides)
+        found = {passage.id for passage in document.passages} & listed
+        missing = missing - found
+        if found:
+            passages = tuple(replace(passage, listed=passage.id in found) for passage in document.passages)
+            yield replace(document, passages=passages)
     if missing:
         logger.warning("%s: no file has %d listed passages: %s", table, len(missing), ", ".join(sorted(missing)))
 

@@ -18,16 +18,27 @@ def limited(folder: Path, table: str) -> Path:
     return description
 
 
-def test_only_listed_passages_are_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_documents_without_a_listed_passage_are_not_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING, "variorum.corpus")
     description, faults = examine(limited(tmp_path, "number,passage_id\n1,doc1:2\n2,doc7:1\n"))
     assert description is not None
     assert not faults
     contents = scan([description])
     assert not contents.faults
-    assert contents.source["passage"].to_list() == ["tiny/doc1:2"]
-    assert set(contents.reference["passage"]) == {"tiny/doc1:2"}
+    assert contents.source.select("passage", "listed").rows() == [("tiny/doc1:1", False), ("tiny/doc1:2", None)]
+    assert set(contents.reference["passage"]) == {"tiny/doc1:1", "tiny/doc1:2"}
     assert caplog.messages[0].endswith("no file has 1 listed passages: doc7:1")
+
+
+def test_a_list_changes_only_the_versions_of_unlisted_passages(tmp_path: Path) -> None:
+    description, _ = examine(limited(tmp_path, "passage_id\ndoc1:2\n"))
+    assert description is not None
+    with_list = dict(scan([description]).versions.select("passage", "source_text").iter_rows())
+    without = dict(
+        scan([description.model_copy(update={"only": None})]).versions.select("passage", "source_text").rows()
+    )
+    assert with_list["tiny/doc1:1"] != without["tiny/doc1:1"]
+    assert with_list["tiny/doc1:2"] == without["tiny/doc1:2"]
 
 
 @pytest.mark.parametrize(("table", "problem"), [("number\n1\n", "has no column `passage_id`"), (None, "no such file")])
@@ -39,11 +50,3 @@ def test_a_table_that_lists_nothing_is_refused(tmp_path: Path, table: str | None
     assert description is not None
     (fault,) = scan([description]).faults
     assert fault.problem == problem
-
-
-def test_continuous_translations_need_whole_documents(tmp_path: Path) -> None:
-    path = limited(tmp_path, "passage_id\ndoc1:2\n")
-    prose = {"language": "en", "licence": "CC0-1.0", "layout": "text"}
-    edit(path, {"references": {"prose": prose}})
-    _, faults = examine(path)
-    assert [fault.key for fault in faults] == ["only"]
