@@ -4,7 +4,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.benchmarks import readings
-from benchmark_assets.benchmarks.numbers import TABLES, read
+from benchmark_assets.benchmarks.numbers import ASSETS, read
 from benchmark_assets.benchmarks.reproduction import REPRODUCTION, added, reproduce
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
@@ -12,7 +12,7 @@ from resources.digest import digest
 from resources.warehouse import Warehouse
 
 
-@dg.asset(group_name="benchmarks", code_version="1", kinds={"duckdb"}, deps=list(TABLES))
+@dg.asset(group_name="benchmarks", code_version="1", kinds={"duckdb"}, deps=ASSETS)
 def reproduction(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Every number that the papers of the added benchmarks print, our value, their difference, and the reason for it.
 

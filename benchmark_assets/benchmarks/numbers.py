@@ -31,10 +31,17 @@ DEVIATION = "±"
 NUMBER = re.compile(r"[-−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?")
 
 TABLES = (
-    "anchor_score", "closest_share", "funnel", "leaderboard", "metric_rank", "near_duplicate", "published_summary",
-    "task_chance", "task_sample", "translator_agreement", "understanding_board",
+    "anchor_score", "audit_outcome", "closest_share", "error_category", "error_correlation", "failure_overlap",
+    "funnel", "judge_calibration", "leaderboard", "metric_rank", "near_duplicate", "published_summary",
+    "rater_agreement", "task_chance", "task_sample", "translator_agreement", "understanding_board",
 )  # fmt: skip
-"""Tables that a lookup may read. Each is filled by the asset of the same name."""
+"""Tables that a lookup may read."""
+
+BESIDE = {"error_category", "error_correlation", "failure_overlap", "rater_agreement"}
+"""Tables that the assets `audit_outcome` and `judge_calibration` fill besides their own."""
+
+ASSETS = [table for table in TABLES if table not in BESIDE]
+"""The assets that fill the tables of TABLES."""
 
 Scalar = StrictStr | StrictInt | StrictBool
 
