@@ -27,4 +27,6 @@ def imported(realdata: Path, folder: Path) -> pl.DataFrame:
 def published_scores(realdata: Path, folder: Path) -> pl.DataFrame:
     """Published scores of passages of all models, in units of documents. Statistics of n-grams are not published."""
     rows = as_scores(imported(realdata, folder))
-    return rows.with_columns(unit=pl.col("passage_id").str.extract("^([^:]+)"), unit_kind=pl.lit("documents"))
+    return rows.with_columns(
+        unit=pl.col("passage_id").str.extract("^([^:]+)"), unit_kind=pl.lit("documents"), apart=pl.lit("")
+    )
