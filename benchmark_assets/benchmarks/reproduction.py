@@ -51,12 +51,13 @@ def shipped() -> dict[str, Path]:
 
 
 def known(warehouse: Warehouse) -> dict[str, Path]:
-    """Files with published numbers, by the name of their benchmark: those of added recipes, and the project's own."""
+    """Files with published numbers, by the name of their benchmark and in the order of these names: those of added
+    recipes, and the project's own."""
     rows = warehouse.read("benchmark", columns=["benchmark", "version", "recipe", "home"]).sort("benchmark", "version")
     own = {
         name: restored(place, written_in, warehouse.folder) / FILE for name, _, place, written_in in rows.iter_rows()
     }
-    return {name: path for name, path in own.items() if path.is_file()} | shipped()
+    return dict(sorted(({name: path for name, path in own.items() if path.is_file()} | shipped()).items()))
 
 
 def added(warehouse: Warehouse) -> dict[str, Path]:
