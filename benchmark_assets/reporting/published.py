@@ -65,7 +65,7 @@ def as_scores(published: pl.DataFrame) -> pl.DataFrame:
         *(pl.lit(None, kind).alias(name) for name, kind in null.items()),
         system="model", passage=pl.format("{}/{}", "corpus", "passage_id"), kind=pl.lit("model"),
         unit="passage_id", unit_kind=pl.lit("passages"),
-        expected=pl.lit(value=True), usable=pl.lit(value=True), ranked=pl.lit(value=True),
+        expected=pl.lit(value=True), evaluated=pl.lit(value=True), usable=pl.lit(value=True), ranked=pl.lit(value=True),
     )  # fmt: skip
 
 

@@ -60,5 +60,5 @@ def test_the_command_fails_for_a_difference_without_a_reason(warehouse: Warehous
     assert DIFFERS in failed.stdout
     assert "no value in task_chance.score with baseline 'chance', task 'MCS'" in failed.stdout
     assert "without a reason: 1; find the cause" in failed.stderr
-    others = "use one of dharmabench, jp-tl-bench, literary-zh-ja, palibench"
+    others = "use one of dharmabench, jp-tl-bench, literary-zh-ja, outliers-to-errors, palibench"
     assert others in here(home, "reproduce", "dharma", code=1).stderr
