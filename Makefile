@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Compiled modules are kept, whatever the shell says: else every process compiles Dagster and torch anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test tests lint bench proofs comet environments ui snapshot recording screenshots clean
+.PHONY: demo test tests lint bench proofs docs comet environments ui snapshot recording screenshots clean
 
 demo: .venv/installed
 	$(BIN)/variorum demo
@@ -18,7 +18,7 @@ test: environments
 tests: .venv/compiled
 	$(BIN)/pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadfile --no-loadscope-reorder
 
-lint: .venv/installed
+lint: .venv/testing
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
@@ -37,32 +37,41 @@ comet: .venv-comet/installed
 
 # Both at once, for each leaves a core idle.
 environments:
-	@$(MAKE) --no-print-directory --jobs=2 .venv/installed .venv-comet/installed
+	@$(MAKE) --no-print-directory --jobs=2 .venv/testing .venv-comet/installed
 
 ui: .venv/installed
 	$(BIN)/variorum ui
 
+# Builds the documentation as a site in build/site; open build/site/index.html.
+docs: .venv/testing
+	$(BIN)/mkdocs build --strict
+
 # Rewrites the snapshot that tests/test_definitions.py compares with; look at its diff before you commit it.
-snapshot: .venv/installed
+snapshot: .venv/testing
 	$(BIN)/python -m tests.test_definitions
 
 # Records the samples' systems, aligner and judges anew, after a prompt or a sample's text has changed.
-recording: .venv/installed
+recording: .venv/testing
 	$(BIN)/python -m tests.record_sample
 
 # Takes the pictures in docs anew; needs Chromium.
-screenshots: .venv/installed
+screenshots: .venv/testing
 	VARIORUM_SCREENSHOTS=$(CURDIR)/docs/screenshots $(BIN)/pytest -m proof tests/automation/test_ui.py
 
 # Modules are compiled when they are first imported: most of them never are.
 .venv/installed: constraints.txt pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
+	touch $@
+
+# What tests, checks and the documentation need, and no demonstration does.
+.venv/testing: .venv/installed
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[test]'
 	touch $@
 
 # One process compiles the modules that all tests import; otherwise each test process would compile them.
-.venv/compiled: .venv/installed
+.venv/compiled: .venv/testing
 	-$(BIN)/pytest --collect-only --quiet > /dev/null
 	touch $@
 

@@ -22,6 +22,7 @@ from benchmark_assets.metrics import assets as metrics
 from benchmark_assets.pairwise import assets as pairwise
 from benchmark_assets.references import assets as references
 from benchmark_assets.reporting import assets as reporting
+from benchmark_assets.reporting.cards import cards
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.selection import assets as selection
 from benchmark_assets.sensitivity import assets as sensitivity
@@ -57,9 +58,9 @@ def build_definitions(
         is faster.
     resource_overrides
         Resources that replace the defaults, by key: `warehouse`, `provider`, `embedder`, `comet`, `metrics`,
-        `systems`, `notifications`, `downloads`, `plots`. The default `systems` use the overridden warehouse and
-        provider, if any. The provider's registry determines the default embedder, the checkpoints of metrics and the
-        schedule of updates.
+        `systems`, `notifications`, `downloads`, `plots`, `cards`. The default `systems` use the overridden warehouse
+        and provider, if any. The provider's registry determines the default embedder, the checkpoints of metrics and
+        the schedule of updates.
 
     Raises
     ------
@@ -81,6 +82,7 @@ def build_definitions(
         "metrics": registry.chosen_metrics(),
         "systems": Systems(warehouse=warehouse, provider=provider),
         "plots": plots,
+        "cards": cards,
     }
     assets = [
         definition for definition in dg.load_assets_from_modules(rooms) if isinstance(definition, dg.AssetsDefinition)

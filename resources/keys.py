@@ -1,6 +1,7 @@
 """Partition keys: their columns, their syntax, and columns derived from them."""
 
 import re
+import unicodedata
 
 import polars as pl
 
@@ -28,7 +29,16 @@ def check_key(key: str, kind: str, where: object) -> str:
         as a range.
     """
     if not _SLUG.fullmatch(key) or "..." in key:
-        proposal = re.sub(r"\.{2,}|[^A-Za-z0-9._:/-]+", "-", beginning(key)).strip("-") or "a-name"
+        proposal = slug(beginning(key))
         problem = f"cannot be the key of a {kind}: keys consist of A-Z a-z 0-9 . _ : / - and must not contain '...'"
         raise BadInput(where, repr(key), problem, f"rename it, for instance to {proposal!r}")
     return key
+
+
+def slug(name: str) -> str:
+    """A name as a key: a valid key stays as it is; of any other name, letters lose their accents, capitals and what a
+    key cannot have (`Énéide, I` becomes `eneide-i`)."""
+    if _SLUG.fullmatch(name) and "..." not in name:
+        return name
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", name) if not unicodedata.combining(sign))
+    return re.sub(r"\.{2,}|[^a-z0-9._:/-]+", "-", plain.casefold()).strip("-") or "a-name"

@@ -1,47 +1,43 @@
 """The command line on a home of its own: in this process, but for what makes, finds and fails in others."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from benchmark_assets.cli import SECTIONS, main
+from benchmark_assets.cli.progress import drawn
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
 from tests.processes import environment, here, variorum
 from tests.support import PASSAGES, TRANSLATIONS, write_corpus, write_outputs
 
 
-def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Path) -> None:
+def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: Path) -> None:
     done = here(tmp_path, "demo")
-    tables = [line.split() for line in done.stdout.splitlines() if line.startswith("sample ")]
-    rows, audit = tables[:8], {row[1]: row for row in tables[8:]}
-    assert [row[1] for row in rows if row[2] == "model"] == [str(rank) for rank in range(1, 6)]
-    assert {row[1] for row in rows if row[2] == "human"} == {"-"}
-    systems = {row[3]: row[2] for row in rows}
-    assert {name for name, kind in systems.items() if kind == "human"} == {"harrow", "lindqvist", "okafor"}
-    assert {name for name, kind in systems.items() if kind == "model"} == {
-        "erring",
-        "free",
-        "literal",
-        "truncating",
-        "verbose",
-    }
-    # Drift is no error: the free and right system lies farther out than the fluent one with planted errors.
-    assert list(systems).index("free") > list(systems).index("erring")
-
-    # Where it lies, nobody looks but the people who label a sample of all bands.
-    model, outputs, judged, *_, major = audit["erring"][1:8]
-    assert (model, outputs, judged, major) == ("erring", "48", "1", "0.0")
-    assert float(audit["erring"][-3]) > 20
-    assert float(audit["truncating"][7]) > 10
+    lines = done.stdout.splitlines()
+    head = next(at for at, line in enumerate(lines) if line.startswith("system "))
+    rows = {line.split()[0]: line for line in lines[head + 1 : head + 6]}
+    # Distance is no error: the free and right system lies farther out than the fluent one with planted errors.
+    assert set(rows) == {"literal", "erring", "verbose", "truncating", "free"}
+    assert list(rows).index("free") > list(rows).index("erring")
+    major = {name: float(line.rpartition("[")[0].split()[-1]) for name, line in rows.items()}
+    assert major["erring"] > 20
+    assert major["free"] == 0
+    assert any("of the outputs of `erring`, which is nearer than" in line for line in lines)
+    assert len(lines) < 30
 
     assert here(tmp_path, "demo").stdout == done.stdout  # a second one finds everything done
 
-    counts = variorum(tmp_path, "status")  # another process finds what the first one left
+    counts = variorum(tmp_path, "status", "--assets")  # another process finds what the first one left
     assert [line.split()[-4:] for line in counts.stdout.splitlines() if line.startswith("drift_score")] == [
         ["375", "240", "0", "135"]  # the dialogues are no corpus of these systems
     ]
+    assert "48        48  harrow, lindqvist, okafor       5" in counts.stdout
+    assert "variorum import outputs FILE --corpus dialogues" in counts.stdout
     # Its translations came out of recorded replies, by the way that calls take.
     assert "recording recording.jsonl" in here(tmp_path, "models").stdout
     costs = here(tmp_path, "costs").stdout.splitlines()
@@ -67,7 +63,10 @@ def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Pat
 
 def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    here(home, "import", "corpus", str(write_corpus(tmp_path / "corpus")))
+    description = str(write_corpus(tmp_path / "corpus"))
+    checked = here(home, "check", "corpus", description).stdout
+    assert "tiny: 3 passages, 4 segments, 2 documents, la into en" in checked
+    assert "tiny: 3 passages in 2 documents" in here(home, "import", "corpus", description).stdout
 
     def written(version: str) -> Path:
         texts = {passage.removeprefix("tiny/"): f"About {passage}. {version}" for passage in PASSAGES}
@@ -79,6 +78,10 @@ def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
     here(home, "evaluate", "mine")
     warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     assert len(warehouse.read("drift_score")) == 3
+    chain = here(home, "trace", "mine", PASSAGES[0]).stdout
+    assert chain.startswith("source_text ")
+    assert "drift_score" in chain
+    assert "signature: embedder" in here(home, "trace", "mine", "tiny").stdout
 
     # Dagster's own command line materializes one partition and no other.
     here(home, "import", "outputs", str(written("second")), "--corpus", "tiny")
@@ -106,6 +109,7 @@ def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
         (["import", "outputs", "nowhere.jsonl", "--corpus", "sample"], ["nowhere.jsonl", "no such file"]),
         (["evaluate", "nobody"], ["nobody", "no such model", "variorum models"]),
         (["record", "nobody", "file"], ["nobody", "has no replies yet", "variorum evaluate"]),
+        (["new", "corpus", "mine", "--from", "nowhere.csv"], ["nowhere.csv", "no such file", "check the path"]),
     ],
 )
 def test_a_mistake_ends_in_one_line_that_says_what_to_do(
@@ -125,3 +129,31 @@ def test_faults_in_the_files_are_named_and_the_rest_is_taken_in(tmp_path: Path) 
     assert "doc2_root-la-test.json" in done.stderr
     assert "is not valid JSON" in done.stderr
     assert len(DuckDBWarehouse(path=str(tmp_path / "home" / "variorum.duckdb")).read("source_text")) == 2
+
+
+def test_the_help_lists_every_command_once_with_its_whole_summary() -> None:
+    listed = [name for names in SECTIONS.values() for name in names]
+    assert sorted(listed) == sorted(main.commands)
+    said = CliRunner().invoke(main, ["--help"]).stdout
+    assert "...\n" not in said.partition("\n")[2]
+    assert all(re.search(rf"^  {name} ", said, re.MULTILINE) for name in listed)
+
+
+def test_a_command_that_does_not_exist_is_answered_with_one_that_does() -> None:
+    done = CliRunner().invoke(main, ["lederboard-status"])
+    assert done.exit_code == 2
+    assert "Did you mean status" in CliRunner().invoke(main, ["statu"]).stderr
+
+
+def test_progress_goes_to_the_log_of_the_home_and_messages_to_the_terminal(tmp_path: Path) -> None:
+    done = here(tmp_path, "import", "corpus", str(write_corpus(tmp_path / "corpus")))
+    log = (tmp_path / "logs" / "variorum.log").read_text(encoding="utf-8")
+    assert " of 3 " in log or "3 partitions" in log
+    assert "partitions, 0 up to date" not in done.stderr
+    assert "stale partitions of" in done.stderr
+
+
+def test_a_counted_message_has_a_bar() -> None:
+    assert drawn("embedded 5 of 10 texts", 80) == "[##########..........] embedded 5 of 10 texts"
+    assert drawn("scan", 80) == "scan"
+    assert len(drawn("a long message " * 20, 79)) == 79

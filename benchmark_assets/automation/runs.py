@@ -202,7 +202,9 @@ def _update(
     done = Outcome(done.counts, checked.warnings + done.warnings, checked.failures + done.failures)
     if done.counts or done.failures:
         problems = "".join(f"\n- {problem}" for problem in [*map(str, done.failures), *dict.fromkeys(done.warnings)])
-        notifications.send(f"materialized stale partitions: {', '.join(done.counts) or 'none'}{problems}")
+        logger.info("materialized stale partitions: %s", ", ".join(done.counts) or "none")
+        total = sum(int(count.rpartition(" ")[2]) for count in done.counts)
+        notifications.send(f"materialized {total:,} stale partitions of {len(done.counts)} assets{problems}")
     return done.failures
 
 
@@ -245,7 +247,8 @@ def carry_out(
     job = definitions.resolve_implicit_global_asset_job_def()
     groups = stretches(definitions, scope)
     unsound_assets = unsound(instance, [asset for group in groups for asset in group])
-    for group in groups:
+    for number, group in enumerate(groups, start=1):
+        logger.info("%d of %d steps: %s", number, len(groups), ", ".join(asset.to_user_string() for asset in group))
         work: dict[tuple[str, str] | None, list[dg.AssetKey]] = {}
         for asset in group:
             name = asset.to_user_string()

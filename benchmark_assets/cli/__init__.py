@@ -3,6 +3,8 @@
 import logging
 import os
 import sys
+from difflib import get_close_matches
+from importlib.metadata import version
 from typing import Any
 
 import click
@@ -12,6 +14,7 @@ from benchmark_assets.automation.identity import REMEDY
 from benchmark_assets.automation.runs import RunFailedError
 from benchmark_assets.cli import (
     base_sets,
+    beginning,
     benchmarks,
     checking,
     imports,
@@ -23,12 +26,31 @@ from benchmark_assets.cli import (
     taking_away,
     working,
 )
+from benchmark_assets.cli.progress import HomeLog, Terminal
 from resources.errors import BadInput
 from resources.home import home
 
 MODULES = (
-    working, benchmarks, imports, checking, showing, reproducing, money, people, base_sets, taking_away, keeping,
+    working, beginning, benchmarks, imports, checking, showing, reproducing, money, people, base_sets, taking_away,
+    keeping,
 )  # fmt: skip
+
+
+SECTIONS = {
+    "Begin": ("demo", "benchmarks", "add", "new", "check", "import", "download"),
+    "Evaluate": ("evaluate", "update", "scan", "stale", "status", "models", "funnel", "understanding"),
+    "Read and share": (
+        "reader", "report", "trace", "export", "compare", "latex", "shared-task", "reproduce", "snapshot",
+    ),
+    "Ask people": ("annotate", "campaign", "pairs", "examples", "glossary", "design", "task"),
+    "Compare pairwise": ("baseset",),
+    "Pay": ("costs", "uncertain", "release", "confirm", "record"),
+    "Keep a home": ("ui", "worker", "backup", "restore", "verify", "rebuild", "migrate-to", "remove"),
+}  # fmt: skip
+"""The commands as the help lists them."""
+
+SUMMARY = 200
+"""Width of a command's summary in the help, so that none is cut."""
 
 
 class Commands(click.Group):
@@ -45,15 +67,30 @@ class Commands(click.Group):
                 raise
             raise click.ClickException(f"{home() / 'dagster'}: is damaged ({error.orig}); {REMEDY}") from error
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by section, with whole summaries."""
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(SUMMARY)) for name in names])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; for an unknown name, say which one may be meant."""
+        if self.get_command(ctx, args[0]) is None and (close := get_close_matches(args[0], self.commands)):
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {' or '.join(close)}?")
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=Commands)
-@click.option("--quiet", is_flag=True, help="Print no progress to standard error.")
+@click.option("--quiet", is_flag=True, help="Show no progress; it is still written to logs/variorum.log in the home.")
+@click.version_option(version("variorum"), message="%(prog)s %(version)s")
 def main(quiet: bool) -> None:
     """Evaluate translations of classical texts against several human translations."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setLevel(logging.WARNING if quiet else logging.INFO)  # Dagster sets the logger's own level
-    handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
-    logging.getLogger("variorum").addHandler(handler)
+    terminal = Terminal()
+    terminal.setLevel(logging.WARNING if quiet else logging.INFO)  # Dagster sets the logger's own level
+    click.get_current_context().call_on_close(terminal.clear)
+    logging.getLogger("variorum").handlers = [terminal, HomeLog()]
     logging.getLogger("variorum").setLevel(logging.INFO)
 
 

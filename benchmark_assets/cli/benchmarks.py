@@ -18,6 +18,7 @@ from benchmark_assets.benchmarks.limits import TABLES, Limits
 from benchmark_assets.benchmarks.parts import Part
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.benchmarks.writing import TODO, write_recipe
+from benchmark_assets.cli.beginning import new
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH
 from benchmark_assets.pairwise.scores import OVERALL
@@ -226,11 +227,6 @@ def _say_cost(home: Deployment, benchmark: str) -> None:
         announce(rows)
 
 
-@click.group()
-def new() -> None:
-    """Write a file or folder to begin with."""
-
-
 @new.command(name="benchmark")
 @click.argument("name")
 @click.option("--corpus", "corpora", multiple=True, help="A corpus to include; may be repeated.")
@@ -256,4 +252,4 @@ def new_benchmark(name: str, corpora: Sequence[str], codes: Sequence[str], into:
     click.echo(f"{folder}: replace the texts that begin with {TODO}, then try `variorum add {folder}` in another home")
 
 
-COMMANDS = [list_benchmarks, add, new]
+COMMANDS = [list_benchmarks, add]

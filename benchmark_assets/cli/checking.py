@@ -1,20 +1,24 @@
-"""Commands that check an entry of the registry before it is used."""
+"""Commands that check a model or a corpus before it is used."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 import yaml
 
 from benchmark_assets.cli.deployment import Deployment
-from resources.errors import BadInput
+from benchmark_assets.corpus import registry
+from benchmark_assets.corpus.review import first_passage, reminders, review
+from benchmark_assets.corpus.scan import scan
+from resources.errors import BadInput, raise_all
 from resources.provider import trial
 from resources.provider.trial import Trial
 
 
 @click.group()
 def check() -> None:
-    """Check a model before it is used."""
+    """Check a model or a corpus before it is used."""
 
 
 @check.command(
@@ -75,6 +79,27 @@ def _written(settings: Mapping[str, Any]) -> str:
     return ", ".join(
         yaml.safe_dump({name: value}, default_flow_style=True).strip("{}\n") for name, value in values.items()
     )
+
+
+@check.command(name="corpus")
+@click.argument("name", metavar="NAME|DESCRIPTION")
+def check_corpus(name: str) -> None:
+    """Read the files of an imported corpus, or of the corpus that a YAML file describes, and report everything at once.
+
+    Prints counts, languages, lengths, missing licences, what would be aligned, the first passage, and every fault.
+    Computes nothing and asks no model.
+    """
+    home = Deployment()
+    path = registry.paths(home.warehouse).get(name, Path(name))
+    families = {judge: entry.family for judge, entry in home.provider.registry().judges.items()}
+    description, faults = registry.inspect(home.warehouse, path, families)
+    if description is not None and not faults:
+        scanned = scan([description])
+        faults = scanned.faults
+        lines = [*review(description, scanned), *reminders(description), "", *first_passage(scanned)]
+        click.echo("\n".join(lines))
+    raise_all(faults)
+    click.echo(f"\nno faults; `variorum import corpus {path}` imports it")
 
 
 COMMANDS = [check]

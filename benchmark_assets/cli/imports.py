@@ -14,6 +14,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.error_spans.human_spans import import_annotations
 from benchmark_assets.literary.pairs import import_pairs
 from benchmark_assets.pairwise.base_sets import import_base_set
+from benchmark_assets.reporting.overview import contents
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.understanding.answer_imports import import_answers
 from benchmark_assets.understanding.tasks import import_tasks
@@ -37,7 +38,9 @@ def import_corpus(description: Path) -> None:
     if corpus.downloads:
         runs.download(home.definitions, home.instance, [name])
     runs.take_in(home.definitions, home.instance, name)
-    click.echo(f"{name}: imported; `variorum status` shows its partitions")
+    for line in contents(home.warehouse, name):
+        click.echo(line)
+    click.echo(f"  next: `variorum import outputs FILE --corpus {name}`, or `variorum evaluate MODEL`")
 
 
 @import_.command(name="outputs")
@@ -46,7 +49,8 @@ def import_corpus(description: Path) -> None:
 @click.option("--model", help="Name of the model; overrides the name in the file.")
 @IGNORE
 def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None, ignore: tuple[str, ...]) -> None:
-    """Import outputs: result files of PaliBench (.json), or JSON lines with passage_id and translation (.jsonl)."""
+    """Import outputs: JSON lines (.jsonl) or tables (.csv, .tsv, .xlsx) with passage_id and translation, or result
+    files of PaliBench (.json)."""
     if model and len(files) > 1:
         raise click.UsageError("--model requires a single file")
     home = Deployment()

@@ -10,6 +10,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.human_work import notices
+from benchmark_assets.reporting import overview, trace
 from benchmark_assets.selection.funnel import reasons, steps
 from benchmark_assets.understanding.readings import boards, confusions, neighbours, troubles, two_ways
 from benchmark_assets.understanding.stored import baseline_scores
@@ -20,21 +21,26 @@ from resources.tables import cells, plain
 
 
 @click.command()
-def status() -> None:
-    """Count the partitions of each asset that are materialized, failed or missing.
+@click.option("--assets", "by_asset", is_flag=True, help="Also count the partitions of each asset.")
+def status(by_asset: bool) -> None:
+    """Show the corpora and models of the home, and what to do next.
 
-    Also list people's work on passages that are no longer in the files, and imported outputs that translate an
-    earlier source.
+    Also lists people's work on passages that are no longer in the files, and imported outputs that translate an
+    earlier source. With --assets, counts the partitions of each asset that are materialized, failed or missing.
     """
     home = Deployment()
-    corpora = home.warehouse.read("corpus", columns=["corpus", "description"])
-    click.echo(plain(corpora) if len(corpora) else "no corpora yet: `variorum demo` or `variorum import corpus FILE`")
-    if len(tasks := home.warehouse.read("task", columns=["task", "description"])):
-        click.echo(f"\n{plain(tasks)}")
-    click.echo()
-    click.echo(plain(runs.status(home.definitions, home.instance)))
+    corpora = overview.corpora(home.warehouse)
+    models = overview.models(home.warehouse, home.provider.registry().models)
+    tasks = home.warehouse.read("task", columns=["task", "kind", "language"])
+    tables = [corpora, tasks, models, *([runs.status(home.definitions, home.instance)] if by_asset else [])]
+    for table in tables:
+        if len(table):
+            click.echo(f"{plain(table)}\n")
     for notice in notices(home.warehouse):
-        click.echo(f"\n{notice}")
+        click.echo(f"{notice}\n")
+    click.echo("next:")
+    for step in overview.next_steps(corpora, models):
+        click.echo(f"  {step}")
 
 
 @click.command()
@@ -134,6 +140,26 @@ def show_funnel(passage: str | None) -> None:
             click.echo(f"\n{plain(rows)}")
 
 
+@click.command(name="trace")
+@click.argument("model")
+@click.argument("what", metavar="CORPUS/PASSAGE|CORPUS|BASESET@VERSION")
+def show_trace(model: str, what: str) -> None:
+    """Print where a number of MODEL comes from, without any text.
+
+    For a passage: every asset from the files to the verdicts, with versions, inputs, calls, costs, scores and labels,
+    and what is stale. For a corpus: the row on the leaderboard and its most distant passages. For a base set: LT.
+    """
+    warehouse = Deployment().warehouse
+    if "@" in what:
+        lines = trace.of_strength(warehouse, model, what)
+    elif "/" in what:
+        lines = trace.words(trace.of_output(warehouse, model, what))
+    else:
+        lines = trace.of_cell(warehouse, model, what)
+    for line in lines:
+        click.echo(line)
+
+
 @click.command(name="understanding")
 def show_understanding() -> None:
     """Show the results of all systems on understanding tasks.
@@ -166,4 +192,4 @@ def snapshot() -> None:
     click.echo(Deployment().warehouse.snapshot())
 
 
-COMMANDS = [status, stale, design, show_costs, models, show_funnel, show_understanding, snapshot]
+COMMANDS = [status, stale, design, show_costs, models, show_funnel, show_trace, show_understanding, snapshot]

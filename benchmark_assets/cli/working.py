@@ -7,18 +7,16 @@ from pathlib import Path
 from uuid import uuid4
 
 import click
-import polars as pl
 
 from benchmark_assets.adjudication.label_imports import import_labels
-from benchmark_assets.audit.readings import overview
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.jobs import PLANNERS
 from benchmark_assets.benchmarks import limits, parts
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
+from benchmark_assets.reporting.answer import demonstration
 from benchmark_assets.reporting.leaderboard import listed
-from benchmark_assets.selection.funnel import steps
 from benchmark_assets.understanding.board import MODEL
 from benchmark_assets.understanding.readings import boards
 from resources.errors import BadInput
@@ -40,17 +38,12 @@ def demo() -> None:
     runs.evaluate(home.definitions, home.instance, *sample)
     import_labels(home.warehouse, sorted((SAMPLES["sample"] / "annotations").glob("*.csv")))
     runs.update(home.definitions, home.instance)
-    board = home.warehouse.read("leaderboard")
-    click.echo("\nCorpus dialogues (two aligned translations): number of passages left after each filter\n")
-    click.echo(plain(steps(home.warehouse.read("funnel", pl.DataFrame({"corpus": ["dialogues"]})))))
-    click.echo("\nCorpus sample: scores of systems and human translators (each compared with the other two)\n")
-    click.echo(listed(board.filter(board["corpus"] == "sample")))
-    click.echo("\nErrors found by judges in outliers (recorded replies), and by invented annotators in all outputs\n")
-    click.echo(plain(overview(home.warehouse.read("audit_outcome"), home.warehouse.read("error_estimate"))))
-    click.echo("\nThe sample was composed for this project; its numbers say nothing about real models. Next steps:")
-    click.echo("  make ui                          the assets, their partitions and this table in Dagster")
-    click.echo("  .venv/bin/variorum status        materialized, failed and missing partitions")
-    click.echo("  README.md                        your own corpus, your own models")
+    for line in demonstration(home.warehouse, "sample"):
+        click.echo(line)
+    click.echo("\nThe sample was composed for this project; its numbers say nothing about real models. Next:")
+    click.echo("  make ui                                          the same tables and every passage in Dagster")
+    click.echo("  .venv/bin/variorum reader READER sample          the passages in a browser")
+    click.echo("  .venv/bin/variorum new corpus NAME --from FILE   a text of your own")
 
 
 @click.command()

@@ -53,11 +53,11 @@ class Text(Frozen):
 class Sensitivity(Frozen):
     """Settings of the sensitivity suite: the number of passages that it damages (0 for none), and the seed of the draw.
 
-    The default is enough for a first look: with three translators, it gives about 850 texts. A study needs a hundred
-    passages.
+    Twelve passages are enough for a first look: with three translators, they give about 850 texts, whose embedding
+    takes longer than the rest of an import. A study needs a hundred passages.
     """
 
-    passages: int = Field(default=12, ge=0)
+    passages: int = Field(default=0, ge=0)
     seed: int = 1
 
 
@@ -216,6 +216,8 @@ class Description(Frozen):
     - `wrapped`: for the layout `offsets` only, whether lines of the files were broken at a fixed width.
     - `ignore`: keys of JSON lines and columns of tables that are not read. Other unknown keys and columns are faults.
     - `downloads`: texts that `variorum download` fetches into `root`.
+    - `columns`: only for the layout `table`: names of columns in the files, by `segment_id`, `source` or a translator;
+      `segment_id: ''` numbers the rows of each file from 1.
 
     The following keys are only for the layout `tei`, which divides texts by citation. A level is given by its name
     (`book`, `chapter`, `section`) or its number, from 1:
@@ -248,6 +250,7 @@ class Description(Frozen):
     wrapped: bool = False
     ignore: tuple[str, ...] = ()
     downloads: tuple[Download, ...] = ()
+    columns: dict[str, str] = Field(default={})
     segment: str | int = ""
     passage: str | int = ""
     lines: int = Field(default=0, ge=0)
@@ -370,6 +373,11 @@ def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
         yield BadInput(path, "offsets", problem, remedy)
     if description.wrapped and not description.offsets:
         yield BadInput(path, "wrapped", "is only for the layout `offsets`", "drop it")
+    if description.columns and description.layout != "table":
+        yield BadInput(path, "columns", "is only for the layout `table`", "drop it")
+    for name in sorted(description.columns.keys() - {"segment_id", "source", *description.segmented}):
+        remedy = f"use one of {', '.join(['segment_id', 'source', *description.segmented])}"
+        yield BadInput(path, f"columns.{name}", "is neither the id, nor the source, nor a reference", remedy)
     texts = {"source": description.source}
     texts |= {f"references.{translator}": text for translator, text in description.references.items()}
     for key, text in texts.items():

@@ -72,6 +72,7 @@ def report(
     dims: list[str],
     metadata: Mapping[str, dg.MetadataValue] | None = None,
     last_metadata: Mapping[str, dg.MetadataValue] | None = None,
+    cards: Mapping[str, str] | None = None,
 ) -> None:
     """Store one AssetMaterialization per partition, in one batch, with the versions of the partition and of its inputs.
 
@@ -85,6 +86,8 @@ def report(
     metadata, last_metadata
         `metadata` is attached to every event. `last_metadata` is attached only to the last event, where it is listed
         before `metadata`.
+    cards
+        Markdown by partition key, which the pages of the partitions show first.
     """
     for source in inputs:
         assert source.ids is not None  # a survey reports nothing
@@ -112,6 +115,8 @@ def report(
             tags |= {MULTIDIMENSIONAL_PARTITION_PREFIX + dim: row[dim] for dim in dims}
         partition = "|".join(row[dim] for dim in dims) or None
         entries = {**(last_metadata or {})} if position == len(rows) else {}
+        if card := (cards or {}).get(partition or ""):
+            entries["text"] = dg.MetadataValue.md(card)
         entries |= metadata or {}
         entries["dagster/row_count"] = dg.MetadataValue.int(row["row_count"])
         materialization = dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=entries)

@@ -19,7 +19,7 @@ from benchmark_assets.lineage.events import RETRACTED, SOUND, Input, report, rep
 from benchmark_assets.lineage.standing import INCOMPLETE, Settings, Standing, assess
 from benchmark_assets.lineage.survey import Survey
 from benchmark_assets.partitions import dimensions
-from resources.keys import KEYS
+from resources.keys import CORPUS, KEYS
 from resources.processes import PROCESS, process_tag
 from resources.provider.estimate import Estimate
 from resources.tables import markdown
@@ -42,6 +42,11 @@ Description = Mapping[str, str | dg.MetadataValue]
 Plots = dg.ResourceParam[Callable[[Warehouse, str], Mapping[str, str]]]
 """The resource that draws an asset's plots. Given the asset's name, it returns a mapping from names of metadata
 entries to Markdown with images."""
+
+
+Cards = dg.ResourceParam[Callable[[Warehouse, str, pl.DataFrame], Mapping[str, str]]]
+"""The resource that describes single partitions. Given the asset's name and partitions, it returns a mapping from
+partition keys to Markdown."""
 
 
 def further_tables(definition: dg.AssetsDefinition, key: dg.AssetKey) -> list[str]:
@@ -71,6 +76,7 @@ def refresh(
     sparse: bool = False,
     partial: bool = False,
     draw: Plots = lambda *_: {},
+    show: Cards = lambda *_: {},
 ) -> dg.Output[None]:
     """Materialize the partitions of this run: compute and store the stale ones, and report all of them.
 
@@ -97,6 +103,8 @@ def refresh(
     draw
         Returns plots for Dagster's UI. Called once, after the rows are stored. The plots are attached only to the last
         reported partition, which the asset's page shows, because a plot takes as much space as ten events.
+    show
+        Returns what the pages of single partitions show. Called once, after the rows are stored.
 
     Returns
     -------
@@ -142,8 +150,10 @@ def refresh(
     done = _joined([_collapsed(settled(piece), of, dims) for piece in shards.pieces(keys, of)])
     current, failures = done.current, done.failures
     code_version = definition.code_versions_by_key[context.asset_key] or ""
-    plots = _metadata(draw(warehouse, name)) if len(current) else None
-    report(context, context.asset_key, current, done.inputs, code_version, dims, _metadata(describe()), plots)
+    plots = _metadata({**draw(warehouse, name), **_applying(warehouse, name, dims)}) if len(current) else None
+    shown = show(warehouse, name, current)
+    metadata = _metadata(describe())
+    report(context, context.asset_key, current, done.inputs, code_version, dims, metadata, plots, shown)
 
     if len(failures):
         raise dg.Failure(
@@ -160,6 +170,20 @@ def refresh(
         reason = f"materialize {', '.join(missing)} first" if missing else "the asset does not apply to them"
         raise dg.Failure(f"{name} cannot be computed for any of the {done.examined} partitions of this run: {reason}")
     return reported()
+
+
+def _applying(warehouse: Warehouse, asset: str, dims: Sequence[str]) -> dict[str, str]:
+    """For an asset by model and passage: the number of partitions that apply, by corpus.
+
+    Dagster counts every model with every passage, and calls a pair missing even if the model does not translate the
+    corpus, or filters leave the passage out.
+    """
+    if not {"model", "passage"} <= {*dims}:
+        return {}
+    rows = warehouse.read("materialization", pl.DataFrame({"asset": [asset]}), ["model", "passage"])
+    counts = rows.group_by(CORPUS).agg(models=pl.n_unique("model"), partitions=pl.len()).sort("corpus")
+    note = "These partitions apply and are computed; Dagster shows all other pairs of a model and a passage as missing."
+    return {"partitions that apply": f"{markdown(counts)}\n\n{note}"} if len(counts) else {}
 
 
 def _metadata(description: Description) -> dict[str, dg.MetadataValue]:

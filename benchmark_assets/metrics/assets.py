@@ -8,7 +8,7 @@ import polars as pl
 
 from benchmark_assets.corpus.units import units
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import refresh
+from benchmark_assets.lineage.refresh import Cards, refresh
 from benchmark_assets.metrics.baseline import against_the_others
 from benchmark_assets.metrics.comet import summed, triples
 from benchmark_assets.metrics.diagnostics import diagnose, twins
@@ -35,7 +35,10 @@ ENVELOPE = dg.AssetDep(reference_envelope, partition_mapping=BY_PASSAGE)
     deps=[model_output, REFERENCE, ENVELOPE],
 )  # fmt: skip
 def drift_score(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
+    context: dg.AssetExecutionContext,
+    warehouse: dg.ResourceParam[Warehouse],
+    embedder: dg.ResourceParam[Embedder],
+    cards: Cards,
 ) -> dg.Output[None]:
     """Similarity of an output to each reference and to the envelope's centroid; drift in three forms.
 
@@ -64,7 +67,7 @@ def drift_score(
         tables = {"drift_score": scores, "output_similarity": similarities}
         return Computed(tables, foreign.with_columns(error=error) if len(foreign) else None)
 
-    return refresh(context, warehouse, compute, embedder.signature)
+    return refresh(context, warehouse, compute, embedder.signature, show=cards)
 
 
 @dg.asset(

@@ -5,7 +5,7 @@ import polars as pl
 
 from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import refresh
+from benchmark_assets.lineage.refresh import Cards, refresh
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.references.rows import envelope_rows
 from benchmark_assets.selection.assets import selection
@@ -19,7 +19,9 @@ from resources.warehouse import Warehouse
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="references", code_version="2", kinds={"duckdb"},
     deps=["segmented_reference", "alignment", "verification", selection],
 )  # fmt: skip
-def reference(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
+def reference(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], cards: Cards
+) -> dg.Output[None]:
     """Each translator's text for a selected passage, and whether this reference is complete.
 
     A reference is complete if every segment of the source is translated and the text of each segment was found in the
@@ -32,7 +34,7 @@ def reference(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[War
         texts = rows.filter(pl.col("text") != "").select("passage", "translator", "text", "flag")
         return Computed({"reference": texts.with_columns(complete.filter(rows["text"] != "").alias("complete"))})
 
-    return refresh(context, warehouse, assemble, lambda partitions: selected(warehouse, partitions))
+    return refresh(context, warehouse, assemble, lambda partitions: selected(warehouse, partitions), show=cards)
 
 
 @dg.asset(

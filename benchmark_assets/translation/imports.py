@@ -14,6 +14,7 @@ import polars as pl
 
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
+from benchmark_assets.corpus.readers.table import ENDINGS, lines
 from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from resources.digest import digest, text_hash
 from resources.errors import BadInput, raise_all
@@ -34,7 +35,7 @@ RESULTS = frozenset(["metadata", "translations", "usage"])
 """Keys of a PaliBench result file. The keys within `metadata` and `usage` are stored as they are."""
 
 LINE = frozenset(["passage_id", "translation"])
-"""Keys of a line of JSON lines."""
+"""Keys of a line of JSON lines, and columns of a table."""
 
 
 def read_results(path: Path, ignore: Collection[str] = ()) -> Outputs:
@@ -72,7 +73,25 @@ def read_lines(path: Path, ignore: Collection[str] = ()) -> Outputs:
     return Outputs(texts, None, {}, {})
 
 
-READERS = {".json": read_results, ".jsonl": read_lines}
+def read_table(path: Path, ignore: Collection[str] = ()) -> Outputs:
+    """Read a table (.csv, .tsv, .xlsx) with the columns `passage_id` and `translation`."""
+    (_, header), *rows = lines(path, LINE) or [(1, [])]
+    names = [name.strip() for name in header]
+    raise_all(unknown_keys(path, dict.fromkeys(names, "line 1"), LINE, IMPORTED, ignore, "column"))
+    if missing := sorted(LINE - {*names}):
+        raise BadInput(path, "line 1", f"lacks the column {', '.join(missing)}", "name both columns in the first line")
+    texts: dict[str, str] = {}
+    for line, cells in rows:
+        record = dict(zip(names, cells, strict=False))
+        identity = record["passage_id"].strip()
+        if len(cells) != len(names) or not identity or identity in texts:
+            problem = "the passage occurs twice" if identity in texts else "is not a row of id and translation"
+            raise BadInput(path, f"line {line} {identity}".strip(), problem, "correct the row")
+        texts[identity] = record["translation"].strip()
+    return Outputs(texts, None, {}, {})
+
+
+READERS = {".json": read_results, ".jsonl": read_lines, **dict.fromkeys(ENDINGS, read_table)}
 
 
 def import_outputs(
@@ -135,6 +154,12 @@ def import_outputs(
     return name, len(rows)
 
 
+def _completed(identity: str, passages: Collection[str]) -> str:
+    """The id of the passage that a number names, in a corpus whose documents have only one passage of this number."""
+    ending = [passage for passage in passages if passage.endswith(f":{identity}")]
+    return ending[0] if identity not in passages and len(ending) == 1 else identity
+
+
 def _rows(sources: pl.DataFrame, path: Path, corpus: str, model: str, texts: Mapping[str, Any]) -> pl.DataFrame:
     """Rows of `imported_output`; raises BadInput for texts that cannot be imported.
 
@@ -147,9 +172,11 @@ def _rows(sources: pl.DataFrame, path: Path, corpus: str, model: str, texts: Map
         )
     if not texts:
         raise BadInput(path, "", "contains no outputs", "check the file")
+    texts = {_completed(identity, source_texts): text for identity, text in texts.items()}
     for identity, text in texts.items():
         if identity not in source_texts:
-            raise BadInput(path, identity, f"not a passage of {corpus}", "check the corpus, or remove the output")
+            remedy = f"give an id such as {next(iter(source_texts))!r}, or remove the output"
+            raise BadInput(path, identity, f"not a passage of {corpus}", remedy)
         if not isinstance(text, str) or not text.strip():
             problem = "the output is empty" if isinstance(text, str) else "the output is not a string"
             raise BadInput(path, identity, problem, "remove the output: the passage then counts as not translated")

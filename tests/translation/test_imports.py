@@ -87,6 +87,14 @@ def test_the_name_of_a_model_is_the_one_asked_for_or_the_files_own_or_its_stem(
     assert set(stocked.read("imported_output")["model"]) == {name}
 
 
+def test_a_table_of_outputs_may_give_the_numbers_of_passages(stocked: Warehouse, tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("passage_id;translation\ndoc1:1;Mice run.\n2;The sun.\n", encoding="utf-8")
+    assert import_outputs(stocked, path, "tiny", None) == ("mine", 2)
+    rows = stocked.read("imported_output").filter(model="mine")
+    assert dict(rows.select("passage", "text").iter_rows()) == {"tiny/doc1:1": "Mice run.", "tiny/doc1:2": "The sun."}
+
+
 def test_a_second_import_takes_the_place_of_the_first_in_its_corpus_only(stocked: Warehouse, tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     for corpus in ("tiny", "tiny2"):
@@ -145,7 +153,9 @@ GOOD = {"passage_id": "doc1:1", "translation": "Mice run."}
         ("m.jsonl", lines(GOOD, '["doc1:2", "The sun."]'), "line 2", "is not a JSON object"),
         ("m.jsonl", lines(GOOD, {"passage_id": "doc1:2", "translation": ["x"]}), "doc1:2", "is not a string"),
         ("m.jsonl", "", "", "contains no outputs"),
-        ("m.csv", "doc1:1,Mice run.", "", "unknown file ending"),
+        ("m.docx", "doc1:1,Mice run.", "", "unknown file ending"),
+        ("m.csv", "passage_id,translation\ndoc1:1,Mice run.\ndoc1:1,Two.\n", "line 3 doc1:1", "occurs twice"),
+        ("m.csv", "passage_id,text\ndoc1:1,Mice run.\n", "line 1 text", "unknown column"),
         ("m.json", None, "", "no such file"),
     ],
 )

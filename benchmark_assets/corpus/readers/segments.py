@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmark_assets.corpus.model import Passage, Reference, Segment, passage_of
 from resources.errors import BadInput
-from resources.keys import check_key
+from resources.keys import check_key, slug
 
 Grouping = Callable[[str], str | None]
 """Function from the id of a segment to the id of its passage; None if the id does not name a passage."""
@@ -52,10 +52,11 @@ def located(identity: str, path: Path) -> tuple[str, str]:
 
     The document is the part of the id before its last colon or, without a colon, the name of the file. A plain id,
     which has neither colon nor dot, numbers a passage of one segment: `7` in `book.csv` is the segment `book:7.1` of
-    the passage `book:7`.
+    the passage `book:7`. Letters of the file's name that a key cannot have are replaced (`keys.slug`).
     """
-    document = identity.rpartition(":")[0] or path.stem
-    return document, identity if ":" in identity or "." in identity else f"{path.stem}:{identity}.1"
+    name = slug(path.stem)
+    document = identity.rpartition(":")[0] or name
+    return document, identity if ":" in identity or "." in identity else f"{name}:{identity}.1"
 
 
 def source_faults(

@@ -1,16 +1,17 @@
 """Segments with their translations as a table: .tsv or .csv in UTF-8, or the first sheet of an .xlsx workbook.
 
 The first line names the columns: `segment_id`, `source`, and one column per translator whose translation has no layout
-of its own. Other columns are faults, unless the corpus description lists them under `ignore`. The cells of a text file
-are separated by tabs, semicolons or commas; the reader uses the delimiter with which it finds the largest number of
-these columns. A quoted cell may contain line breaks, delimiters and doubled quotation marks. Each row is a segment, in
-the order of the text; an empty cell is an untranslated segment. `segments.located` explains the ids. An unreadable row
-excludes the whole file, because the row could belong to any document in it.
+of its own, or the names that the corpus description gives them under `columns`. Other columns are faults, unless the
+description lists them under `ignore`. The cells of a text file are separated by tabs, semicolons or commas; the reader
+uses the delimiter with which it finds the largest number of these columns. A quoted cell may contain line breaks,
+delimiters and doubled quotation marks. Each row is a segment, in the order of the text; an empty cell is an
+untranslated segment. `segments.located` explains the ids. An unreadable row excludes the whole file, because the row
+could belong to any document in it.
 """
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +30,12 @@ DELIMITERS = {".tsv": "\t;,", ".csv": ",;\t"}
 """Delimiters to try, by file name extension."""
 
 WORKBOOK = ".xlsx"
+
+ENDINGS = (*DELIMITERS, WORKBOOK)
+"""File name extensions of tables."""
+
+ID = "segment_id"
+"""The column with the ids of the segments. If a description calls it '', rows are numbered from 1."""
 
 Line = tuple[int, list[str]]
 """A row of a file: its line number, and its cells."""
@@ -51,27 +58,38 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     BadInput
         If the folder contains no table, or the file has another extension.
     """
-    endings = (*DELIMITERS, WORKBOOK)
-    for path in listed(description, *endings):
+    for path in listed(description, *ENDINGS):
         if not is_text(path, description):
             continue
-        if path.suffix not in endings:
-            raise BadInput(path, "", "has an unknown file name extension", f"use one of {sorted(endings)}")
+        if path.suffix not in ENDINGS:
+            raise BadInput(path, "", "has an unknown file name extension", f"use one of {sorted(ENDINGS)}")
         rows, faults = read_rows(path, description)
         yield from faults or grouped(path, rows, description)
 
 
 def read_rows(path: Path, description: Description) -> tuple[list[Row], list[BadInput]]:
     """The rows of a table and the faults in it."""
-    columns = ["segment_id", "source", *description.segmented]
+    columns = {name: description.columns.get(name, name) for name in (ID, "source", *description.segmented)}
     faults: list[BadInput] = []
     rows: list[Row] = []
     with collecting(faults):
-        lines = list(_sheet(path) if path.suffix == WORKBOOK else _lines(path, columns))
-        rows = list(_rows(path, lines, columns, description.ignore, faults))
+        rows = list(_rows(path, lines(path, columns.values()), columns, description.ignore, faults))
     if not rows and not faults:
         faults.append(BadInput(path, "", "contains no segments", "write its segments, or remove the file"))
     return rows, faults
+
+
+def lines(path: Path, columns: Collection[str]) -> list[Line]:
+    """Rows of a table with their line numbers, the header first, without empty rows.
+
+    `columns` are expected names of columns, by which the delimiter of a text file is found.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read as a table.
+    """
+    return list(_sheet(path) if path.suffix == WORKBOOK else _lines(path, columns))
 
 
 def grouped(path: Path, rows: Iterable[Row], description: Description) -> Iterator[Document | BadInput]:
@@ -83,7 +101,7 @@ def grouped(path: Path, rows: Iterable[Row], description: Description) -> Iterat
         yield from _document(name, path, segments, description)
 
 
-def _lines(path: Path, columns: list[str]) -> Iterator[Line]:
+def _lines(path: Path, columns: Collection[str]) -> Iterator[Line]:
     """Rows of a text file, except empty lines."""
     text = decode(path)
     delimiter = max(DELIMITERS[path.suffix], key=lambda sign: len(set(columns) & set(_header(text, sign))))
@@ -119,37 +137,49 @@ def _sheet(path: Path) -> Iterator[Line]:
 
 
 def _rows(
-    path: Path, lines: list[Line], columns: list[str], ignored: tuple[str, ...], faults: list[BadInput]
+    path: Path, table: list[Line], columns: Mapping[str, str], ignored: tuple[str, ...], faults: list[BadInput]
 ) -> Iterator[Row]:
-    """The segments of a table. Its faults are added to `faults`."""
-    header = [name.strip() for name in lines[0][1]] if lines else []
-    for column in columns:
+    """The segments of a table. Its faults are added to `faults`.
+
+    `columns` has the names of the columns in the file by our names.
+    """
+    header = [name.strip() for name in table[0][1]] if table else []
+    expected = [name for name in columns.values() if name]
+    for column in expected:
         if header.count(column) != 1:
             problem = "the column occurs twice" if column in header else "the column is missing"
-            faults.append(BadInput(path, f"line 1 {column}", problem, f"name the columns {', '.join(columns)}"))
+            remedy = f"name the columns {', '.join(expected)}, or give their names under `columns` in the description"
+            faults.append(BadInput(path, f"line 1 {column}", problem, remedy))
     places = {
         name or f"column {at}": "line 1"
         for at, name in enumerate(header, start=1)
-        if name or any(cells[at - 1 : at] for _, cells in lines[1:])
+        if name or any(cells[at - 1 : at] for _, cells in table[1:])
     }
-    faults += unknown_keys(path, places, columns, DESCRIBED, ignored, "column")
+    faults += unknown_keys(path, places, expected, DESCRIBED, ignored, "column")
     if faults:
         return
-    for line, cells in lines[1:]:
+    for number, (line, cells) in enumerate(table[1:], start=1):
         with collecting(faults):
-            yield _row(path, line, header, cells, columns)
+            yield _row(path, line, number, dict(zip(header, _whole(path, line, cells, header), strict=True)), columns)
 
 
-def _row(path: Path, line: int, header: list[str], cells: list[str], columns: list[str]) -> Row:
+def _whole(path: Path, line: int, cells: list[str], header: list[str]) -> list[str]:
+    """The cells of a row; raise BadInput if it has more or fewer than the header."""
     if len(cells) != len(header):
         problem = f"has {len(cells)} cells, but the table has {len(header)} columns"
         raise BadInput(path, f"line {line}", problem, "quote cells that contain a delimiter or a line break")
-    row = dict(zip(header, cells, strict=True))
-    identity = row["segment_id"].strip()
+    return cells
+
+
+def _row(path: Path, line: int, number: int, cells: Mapping[str, str], columns: Mapping[str, str]) -> Row:
+    identity = cells[columns[ID]].strip() if columns[ID] else str(number)
     if not identity:
-        raise BadInput(path, f"line {line} segment_id", "is empty", "write the segment's id")
+        raise BadInput(path, f"line {line} {columns[ID]}", "is empty", "write the segment's id")
     document, segment = located(identity, path)
-    texts = {column: clean(row[column], path, f"line {line} {column}").strip() for column in columns[1:]}
+    texts = {
+        name: clean(cells[column], path, f"line {line} {column}").strip()
+        for name, column in columns.items() if name != ID
+    }  # fmt: skip
     return Row(document, segment, line, texts)
 
 

@@ -322,8 +322,8 @@ const READER = (() => {
 
   function judgements(each) {
     const rows = [...each.votes, ...each.people].flatMap(vote => {
-      const category = vote.error_category === "NONE" || !vote.error_category ? "" : ` (${vote.error_category})`;
-      const label = vote.label ? vote.label + category : "abstained";
+      const category = vote.error_category === "NONE" || !vote.error_category ? "" : ` (${spoken(vote.error_category)})`;
+      const label = vote.label ? spoken(vote.label) + category : "abstained";
       const cells = [label, vote.severity ?? "–", vote.confidence ?? "–"].map(value => make("td", {}, ...breaking(value)));
       const span = vote.span && each.text !== null ? Array.from(each.text).slice(...vote.span).join("") : "";
       const words = [...vote.words, ...(span ? [["error span", span]] : [])];
@@ -333,11 +333,11 @@ const READER = (() => {
     });
     const verdict = each.verdict;
     if (verdict) {
-      const category = verdict.error_category === "NONE" ? "" : ` (${verdict.error_category})`;
+      const category = verdict.error_category === "NONE" ? "" : ` (${spoken(verdict.error_category)})`;
       const votes = ["major", "minor", "valid", "reference", "unsure", "abstained"].filter(name => verdict[name])
         .map(name => `${verdict[name]} ${name}`).join(", ");
       rows.push(make("tr", { class: "verdict" }, make("th", { scope: "row" }, "panel"),
-        make("td", { colspan: "3" }, ...breaking(`${verdict.label}${category}${verdict.split ? ", split" : ""}: ${votes}`))));
+        make("td", { colspan: "3" }, ...breaking(`${spoken(verdict.label)}${category}${verdict.split ? ", split" : ""}: ${votes}`))));
     }
     if (!rows.length) return null;
     const head = ["Rater", "Label", "Severity", "Confidence"].map(name => make("th", { scope: "col" }, name));
@@ -454,7 +454,15 @@ const READER = (() => {
   function filters() {
     const form = at("filters");
     for (const name of [...OF_OUTPUTS, "collection"])
-      form.elements[name].append(...names()[name].map(value => option(value, name === "fault" ? spoken(value) : value)));
+      form.elements[name].append(...names()[name].map(value => option(value, ["fault", "label", "category"].includes(name) ? spoken(value) : value)));
+    // A filter that would keep or drop everything is hidden; a link that uses it still works.
+    const columns = index.outputs, none = (...lists) => lists.every(list => list.every(place => place < 0));
+    const unlabeled = none(columns.label, columns.people);
+    const hidden = { model: names().model.length < 2, collection: names().collection.length < 2, band: none(columns.band),
+      closest: none(columns.closest), verdict: none(columns.verdict), fault: columns.fault.every(bits => !bits),
+      label: unlabeled, category: unlabeled, raters: none(columns.people), disagreement: none(columns.people) };
+    for (const name of Object.keys(hidden)) form.elements[name].closest("label").hidden = hidden[name] && !read()[name];
+    at("filtering").open = matchMedia("(min-width: 64rem)").matches || FILTERS.some(name => read()[name]);
     at("against").append(...index.translators.map(name => option(name, name)), option("nothing", "nothing"));
     const wanted = () => ({ ...state, ...Object.fromEntries(FILTERS.map(name => [name, form.elements[name].value])),
       against: at("against").value, all: at("all").checked ? "1" : "" });

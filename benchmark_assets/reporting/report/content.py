@@ -20,6 +20,7 @@ from benchmark_assets.metrics.summary import DRIFT
 from benchmark_assets.reporting.leaderboard import HEADLINE, best_first, groups, marked
 from benchmark_assets.reporting.report import ASSETS, charts, details, people
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, closed, column, columns, named, plotted
+from benchmark_assets.reporting.report.findings import findings
 from benchmark_assets.understanding.readings import limited_name
 from resources import catalogue
 from resources.keys import CORPUS
@@ -66,7 +67,10 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
     with warehouse.consistently():
         home = opened(warehouse)
         names = corpora or sorted(warehouse.read("corpus", columns=["corpus"])["corpus"])
-        sections = [Part(corpus, [e for make in OF_CORPUS for e in make(home, corpus)]) for corpus in names]
+        sections = [
+            Part(corpus, [e for make in OF_CORPUS for e in make(home, corpus)], findings(home, corpus))
+            for corpus in names
+        ]
         if not corpora:
             sections += [Part(title, make(home)) for title, make in OF_NONE.items()]
     return [part for part in sections if part.exhibits]

@@ -67,10 +67,11 @@ class Exhibit(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Exhibits under one heading, such as the name of a corpus."""
+    """Exhibits under one heading, such as the name of a corpus, after sentences on what was found."""
 
     title: str
     exhibits: Sequence[Exhibit]
+    findings: Sequence[str] = ()
 
 
 class Home(NamedTuple):

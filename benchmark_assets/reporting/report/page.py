@@ -29,6 +29,9 @@ their hashes. Vega interprets the expressions of a specification instead of comp
 LONG = 40
 """Characters of a cell beyond which its column has a minimum width."""
 
+UNFOLDED = 20
+"""Number of rows up to which a table is shown unfolded."""
+
 TIME = re.compile(r"<time\b[^>]*>[^<]*</time>")
 _TAG, _DIGITS = re.compile(r"<[^>]*>"), re.compile(r'((?<!opacity="0)\.\d)\d+')
 
@@ -85,12 +88,15 @@ def _contents(parts: Sequence[Part]) -> str:
         entries = "".join(
             f'<li><a href="#part-{at}-{i}">{_words(exhibit.title)}</a></li>' for i, exhibit in enumerate(part.exhibits)
         )
-        items.append(f'<li><a href="#part-{at}">{_words(part.title)}</a><ul>{entries}</ul></li>')
+        folded = f"<details><summary>{len(part.exhibits)} tables and charts</summary><ul>{entries}</ul></details>"
+        items.append(f'<li><a href="#part-{at}">{_words(part.title)}</a>{folded}</li>')
     return f"<ul>{''.join(items)}</ul>"
 
 
 def _part(part: Part, name: str, specs: list[str], readers: Mapping[str, str]) -> Iterator[str]:
     yield f'<section class="part" aria-labelledby="{name}"><h2 id="{name}">{_words(part.title)}</h2>'
+    if part.findings:
+        yield f'<ul class="findings">{"".join(f"<li>{_words(each)}</li>" for each in part.findings)}</ul>'
     for at, exhibit in enumerate(part.exhibits):
         yield from _exhibit(exhibit, part.title, f"{name}-{at}", specs, readers)
     yield "</section>"
@@ -102,19 +108,25 @@ def _exhibit(
     title = _words(exhibit.title)
     yield f'<section class="exhibit"><h3 id="{name}">{title}</h3>'
     if exhibit.words:
-        yield f"<p>{_words(exhibit.words)}</p>"
+        yield f'<p id="{name}-words">{_words(exhibit.words)}</p>'
     if exhibit.chart is not None:
         spec = styled(exhibit.chart)
-        label = escape(f"Chart: {exhibit.title}. {exhibit.words} The table below has the numbers.")
+        label = escape(f"Chart: {exhibit.title}. The table below has the numbers.")
         yield (
-            f'<figure><div class="chart" role="img" data-chart="{len(specs)}" aria-label="{label}">'
+            f'<figure><div class="chart" role="img" tabindex="0" data-chart="{len(specs)}" aria-label="{label}" '
+            f'aria-describedby="{name}-words">'
             f"{_picture(spec)}</div></figure>"
         )  # fmt: skip
         specs.append(spec)
+    count = len(exhibit.columns[0].cells) if exhibit.columns else 0
+    if count > UNFOLDED:
+        yield f"<details><summary>Table with {count} rows</summary>"
     yield f'<div class="scroll" role="region" tabindex="0" aria-label="Table: {escape(f"{exhibit.title}, {part}")}">'
     yield _table(exhibit, readers)
     yield "</div>"
     yield from _beneath(exhibit)
+    if count > UNFOLDED:
+        yield "</details>"
     yield "</section>"
 
 

@@ -1,0 +1,75 @@
+"""What a command shows while it works: messages as lines, progress as one changing line, and everything in a log file.
+
+Here: the handlers of the logger `variorum` for the command line. Not here: what is logged (every room).
+"""
+
+import logging
+import re
+import shutil
+import sys
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from resources.home import home
+
+FILE = Path("logs") / "variorum.log"
+"""Path of the log file in the home."""
+
+BYTES, FILES = 2_000_000, 3
+"""Size at which a log file is replaced, and the number of earlier files that are kept."""
+
+MESSAGES = "variorum.notifications"
+"""Logger whose messages are for the reader even if nothing is wrong: costs before models are asked, results of runs."""
+
+BAR = 20
+"""Width of a bar, in characters."""
+
+_COUNTED = re.compile(r"\b(\d+) of (\d+)\b")
+
+
+class HomeLog(RotatingFileHandler):
+    """The log file of a home. It is created when the first line is written, so that reading commands create nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(home() / FILE, maxBytes=BYTES, backupCount=FILES, encoding="utf-8", delay=True)
+        self.setFormatter(logging.Formatter("%(asctime)s  %(message)s"))
+
+    def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+        return super()._open()
+
+
+class Terminal(logging.StreamHandler):  # type: ignore[type-arg]
+    """Standard error: warnings and messages as lines. On a terminal, progress is one line that changes, with a bar
+    where the work is counted; elsewhere progress goes to the log file only."""
+
+    def __init__(self) -> None:
+        super().__init__(sys.stderr)
+        self.setFormatter(logging.Formatter("%(message)s"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a message, or show progress."""
+        if record.levelno >= logging.WARNING or record.name == MESSAGES:
+            self.clear()
+            super().emit(record)
+        elif self.stream.isatty():
+            line = drawn(record.getMessage(), shutil.get_terminal_size().columns - 1)
+            self.stream.write(f"\r\x1b[K{line}")
+            self.flush()
+
+    def clear(self) -> None:
+        """Remove the line of progress."""
+        if self.stream.isatty():
+            self.stream.write("\r\x1b[K")
+            self.flush()
+
+
+def drawn(message: str, width: int) -> str:
+    """A message about progress in one line of at most `width` characters. If it counts, such as in "3 of 8 texts", a
+    bar precedes it."""
+    counted = _COUNTED.search(message)
+    if counted and int(counted[2]):
+        filled = round(BAR * min(int(counted[1]) / int(counted[2]), 1))
+        message = f"[{'#' * filled}{'.' * (BAR - filled)}] {message}"
+    return message.partition("\n")[0][:width]

@@ -1,0 +1,77 @@
+"""What the files of a corpus contain, in words, before anything is computed from them.
+
+Here: counts, languages, lengths, licences, what would be aligned, the first passage. Not here: reading (scan), faults
+(the readers), costs of models.
+"""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from benchmark_assets.corpus.description import Description, Text
+from benchmark_assets.corpus.proposals import UNKNOWN, UNSTATED
+from benchmark_assets.corpus.scan import Scan
+
+LONGEST = 300
+"""Characters that are shown of a text."""
+
+
+def review(description: Description, scanned: Scan) -> Iterator[str]:
+    """Sentences about a corpus that was scanned alone, faulty documents excluded."""
+    source = scanned.source
+    segments = int(source["segments"].list.len().sum()) if len(source) else 0
+    yield (
+        f"{description.name}: {len(source)} passages, {segments} segments, {source['document'].n_unique()} "
+        f"documents, {description.source.language} into {description.target_language}"
+    )
+    if source.is_empty():
+        return
+    lengths = source["text"].str.len_chars().sort().to_list()
+    yield (
+        f"  source: {sum(lengths):,} characters; a passage has {lengths[0]} to {lengths[-1]}, "
+        f"median {lengths[len(lengths) // 2]}"
+    )
+    for translator in description.segmented:
+        rows = scanned.reference.filter(translator=translator)
+        whole = rows.filter(pl.col("segments").list.drop_nulls().list.len() == pl.col("segments").list.len())
+        partial = len(rows) - len(whole)
+        yield f"  {translator}: complete in {len(whole)} of {len(source)} passages, in parts in {partial}"
+    for translator, text in description.continuous.items():
+        rows = scanned.prose.filter(translator=translator)
+        if rows.is_empty():
+            continue
+        how = f"by the model {text.aligner}" if text.aligner else "offline, by sentence embeddings"
+        characters = rows["text"].str.len_chars().sum()
+        yield f"  {translator}: prose of {len(rows)} documents, {characters:,} characters, to be aligned {how}"
+    if len(description.references) < 2:
+        yield "  drift needs two references of a passage; with fewer, similarity and lexical scores remain"
+
+
+def reminders(description: Description) -> Iterator[str]:
+    """What the description leaves open: languages and licences that are not stated."""
+    for key, text in _texts(description).items():
+        if text.language == UNKNOWN:
+            yield f"{key}.language: is not known; write the language's ISO 639 code, such as la"
+        if text.licence == UNSTATED and not text.restricted:
+            remedy = "write its licence, or add `restricted: true`"
+            yield f"{key}.licence: is not stated, so packages and pages would contain the text; {remedy}"
+
+
+def first_passage(scanned: Scan) -> Iterator[str]:
+    """The first passage as it was read: its id, its source and its references. Long texts are cut."""
+    for passage, text in scanned.source.head(1).select("passage", "text").iter_rows():
+        yield f"the first passage as it was read: {passage}"
+        yield f"  source: {_cut(text)}"
+        for translator, segments in (
+            scanned.reference.filter(passage=passage).select("translator", "segments").iter_rows()
+        ):
+            yield f"  {translator}: {_cut(' '.join(segment or '—' for segment in segments))}"
+
+
+def _texts(description: Description) -> dict[str, Text]:
+    texts = {f"references.{translator}": text for translator, text in description.references.items()}
+    return {"source": description.source, **texts}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

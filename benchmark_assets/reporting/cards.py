@@ -1,0 +1,78 @@
+"""What a partition's page in Dagster shows: the passage with its references, or an output with its scores.
+
+Restricted texts, and outputs that copy one, are reduced to their length, because anybody who sees Dagster's pages may
+not be licensed to read them. Not here: plots of aggregates (plots), the reader's pages.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from benchmark_assets.corpus.rights import Disclosure, disclosure
+from resources import tables
+from resources.keys import CORPUS
+from resources.warehouse import Warehouse
+
+LONGEST = 1500
+"""Characters of a text that are shown: each adds about half a byte to Dagster's storage."""
+
+SCORES = ("sim_best", "closest_reference", "sim_centroid", "drift", "drift_adjusted")
+
+
+def cards(warehouse: Warehouse, asset: str, partitions: pl.DataFrame) -> Mapping[str, str]:
+    """Markdown by partition key, for the assets `reference` and `drift_score`.
+
+    `partitions` has the columns `model` and `passage`. There are none if the environment variable VARIORUM_PLOTS is
+    `off`: nobody looks at Dagster's pages then.
+    """
+    if os.environ.get("VARIORUM_PLOTS") == "off" or partitions.is_empty():
+        return {}
+    of_corpus = _passages if asset == "reference" else _outputs
+    return {
+        key: card
+        for (corpus,), rows in partitions.with_columns(CORPUS).group_by("corpus")
+        for key, card in of_corpus(warehouse, str(corpus), rows.select("model", "passage"))
+    }
+
+
+def _shown(warehouse: Warehouse, corpus: str, passages: pl.DataFrame) -> Disclosure:
+    translators = warehouse.read("reference", passages, ["translator"])["translator"].unique()
+    return disclosure(warehouse, corpus, translators, passages, private=False)
+
+
+def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, str]]:
+    """Cards of passages: source and references, with what is doubted."""
+    keys = rows.select("passage").unique()
+    shown = _shown(warehouse, corpus, keys)
+    sources = warehouse.read("source_text", keys, ["passage", "text"])
+    references = warehouse.read("reference", keys, ["passage", "translator", "text", "complete"])
+    doubts = warehouse.read("alignment", keys, ["passage", "translator", "doubt"]).drop_nulls("doubt")
+    of_passage = references.join(doubts, on=["passage", "translator"], how="left").partition_by("passage", as_dict=True)
+    for passage, text in sources.iter_rows():
+        parts = [_quoted("source", text, "" in shown.hidden)]
+        for row in of_passage.get((passage,), references.clear()).iter_rows(named=True):
+            note = "" if row["complete"] else ", incomplete"
+            note += f", in doubt: {row['doubt']}" if row.get("doubt") else ""
+            parts.append(_quoted(f"{row['translator']}{note}", row["text"], row["translator"] in shown.hidden))
+        yield passage, "\n\n".join(parts)
+
+
+def _outputs(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, str]]:
+    """Cards of outputs: the text, its scores, and the command that shows where they come from."""
+    outputs = warehouse.read("model_output", rows, ["model", "passage", "text"])
+    reasons = _shown(warehouse, corpus, rows.select("passage").unique()).withheld(outputs)
+    scores = warehouse.read("drift_score", rows).select("model", "passage", *tables.cells("drift_score", *SCORES))
+    merged = outputs.with_columns(reasons).join(scores, on=["model", "passage"], how="left")
+    for row in merged.iter_rows(named=True):
+        model, passage, text, reason = (row.pop(name) for name in ("model", "passage", "text", "withheld"))
+        numbers = ", ".join(f"{name} {value}" for name, value in row.items() if value is not None)
+        place = f"`variorum trace {model} {passage}` prints where these numbers come from."
+        yield f"{model}|{passage}", f"{_quoted('output', text or '', bool(reason))}\n\n{numbers}\n\n{place}"
+
+
+def _quoted(name: str, text: str, hidden: bool) -> str:
+    """A text under its name; of a hidden text, the length."""
+    if hidden:
+        return f"**{name}**: {len(text)} characters, which may not be shown here; use `variorum reader --private`"
+    return f"**{name}**\n\n> {' '.join(text[:LONGEST].split())}{'…' if len(text) > LONGEST else ''}"

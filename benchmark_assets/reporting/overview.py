@@ -1,0 +1,98 @@
+"""What a home contains, by corpus and by model, and what a person may do next.
+
+Here: counts from tables of the warehouse. Not here: Dagster's partitions (automation.runs.status), scores.
+"""
+
+from collections.abc import Collection, Iterator
+
+import polars as pl
+
+from resources.keys import CORPUS
+from resources.warehouse import Warehouse
+
+
+def corpora(warehouse: Warehouse) -> pl.DataFrame:
+    """A row for each corpus: languages, passages, selected passages, references, and models with outputs."""
+    known = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
+    selection = warehouse.read("selection", columns=["passage", "selected"]).with_columns(CORPUS)
+    references = _references(warehouse).group_by("corpus").agg(references=pl.col("translator").unique().sort())
+    models = _outputs(warehouse).group_by("corpus").agg(models=pl.col("model").n_unique())
+    return (
+        known.join(selection.group_by("corpus").agg(passages=pl.len(), selected=pl.sum("selected")), "corpus", "left")
+        .join(references.with_columns(pl.col("references").list.join(", ")), on="corpus", how="left")
+        .join(models, on="corpus", how="left")
+        .select(
+            "corpus",
+            languages=pl.format("{} → {}", "source_language", "target_language"),
+            passages=pl.col("passages").fill_null(0),
+            selected=pl.col("selected").fill_null(0),
+            references=pl.col("references").fill_null("-"),
+            models=pl.col("models").fill_null(0),
+        )
+        .sort("corpus")
+    )
+
+
+def models(warehouse: Warehouse, registered: Collection[str]) -> pl.DataFrame:
+    """A row for each model with outputs or in the registry: outputs, usable outputs by corpus, and its origin."""
+    outputs = (
+        _outputs(warehouse)
+        .group_by("model")
+        .agg(outputs=pl.len(), corpora=pl.col("corpus").unique().sort().str.join(", "))
+    )
+    imported = set(warehouse.read("imported_file", columns=["model"])["model"])
+    published = set(warehouse.read("published_output", columns=["model"])["model"])
+    names = sorted({*registered, *outputs["model"]})
+    origins = [
+        "published" if name in published else "imported" if name in imported
+        else "registry" if name in registered else "removed"
+        for name in names
+    ]  # fmt: skip
+    rows = pl.DataFrame({"model": names, "from": origins}, schema={"model": pl.String, "from": pl.String})
+    return rows.join(outputs, on="model", how="left", maintain_order="left").with_columns(
+        pl.col("outputs").fill_null(0), pl.col("corpora").fill_null("-")
+    )
+
+
+def next_steps(of_corpora: pl.DataFrame, of_models: pl.DataFrame) -> Iterator[str]:
+    """Commands that a person may want to run next, with reasons. The arguments are the tables above."""
+    if of_corpora.is_empty():
+        yield "variorum demo                             evaluate the sample corpora"
+        yield "variorum benchmarks                       list benchmarks that one command adds"
+        yield "variorum new corpus NAME --from FILE      begin with a text of your own"
+        return
+    for name in of_corpora.filter(models=0)["corpus"]:
+        yield f"variorum import outputs FILE --corpus {name}    it has no outputs yet; or `variorum evaluate MODEL`"
+    for name in of_models.filter(pl.col("from") == "registry", outputs=0)["model"]:
+        yield f"variorum evaluate {name}    it has no outputs yet"
+    yield "variorum stale                            list what is stale, and what updating it would cost"
+
+
+def contents(warehouse: Warehouse, corpus: str) -> Iterator[str]:
+    """What was imported for a corpus, in about five lines."""
+    key = pl.DataFrame({"corpus": [corpus]})
+    sources = warehouse.read("source_text", key, ["passage", "document", "text"])
+    passages = sources.select("passage")
+    selection = warehouse.read("selection", passages, ["passage", "selected"])
+    yield (
+        f"{corpus}: {len(sources)} passages in {sources['document'].n_unique()} documents, "
+        f"{sources['text'].str.len_chars().sum():,} characters"
+    )
+    if len(selection) and (dropped := len(selection) - selection["selected"].sum()):
+        yield f"  {dropped} passages are left out by filters; `variorum funnel` says why"
+    references = warehouse.read("reference", passages, ["passage", "translator", "complete"])
+    for (translator,), rows in references.group_by("translator", maintain_order=True):
+        yield f"  {translator}: complete in {rows['complete'].sum()} of {len(sources)} passages"
+    if references.is_empty():
+        yield "  no references: outputs are compared only with each other"
+        return
+    spreads = warehouse.read("reference_envelope", passages, ["human_spread"])["human_spread"].drop_nulls()
+    yield f"  {len(spreads)} passages have an envelope, which needs two complete references; only these have a drift"
+
+
+def _references(warehouse: Warehouse) -> pl.DataFrame:
+    return warehouse.read("reference", columns=["passage", "translator"]).with_columns(CORPUS)
+
+
+def _outputs(warehouse: Warehouse) -> pl.DataFrame:
+    return warehouse.read("model_output", columns=["model", "passage"]).with_columns(CORPUS)

@@ -1,0 +1,84 @@
+"""What was found in a corpus, in sentences with numbers: the opening of its part of the report.
+
+Here: sentences that follow from the tables by rule. Not here: the tables (content, people).
+"""
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from benchmark_assets.reporting.report.exhibits import Home
+from resources.tables import cells
+
+RANKED_BY = "sim_best"
+"""Measure by which models are ranked and clustered."""
+
+PANEL = "panel"
+
+
+def findings(home: Home, corpus: str) -> list[str]:
+    """Sentences on ranks, on models among people, on errors, and on judges and people; those that the tables allow."""
+    makers = (_clusters, _among_people, _errors, _judges)
+    return [sentence for make in makers for sentence in make(home, corpus)]
+
+
+def _clusters(home: Home, corpus: str) -> Iterator[str]:
+    """Which models cannot be told apart, by similarity."""
+    ranks = home.read("metric_rank", corpus).filter(kind="model", measure=RANKED_BY).drop_nulls("cluster")
+    groups = ranks.group_by("cluster").agg(pl.col("system").sort()).sort("cluster")["system"].to_list()
+    if len(ranks) < 2:
+        return
+    if len(groups) == len(ranks):
+        yield f"Similarity to the closest reference tells all {len(ranks)} models apart."
+    for number, names in enumerate(groups, start=1):
+        if len(names) > 1:
+            place = f" (cluster {number} of {len(groups)})" if len(groups) > 1 else ""
+            yield f"Similarity to the closest reference does not tell {_listed(names)} apart{place}."
+
+
+def _among_people(home: Home, corpus: str) -> Iterator[str]:
+    """Which models are better than, among or worse than the translators, by similarity."""
+    rows = home.read("human_range", corpus).filter(measure=RANKED_BY)
+    phrases = {
+        "better": "closer to the other translators than every translator",
+        "among": "within the range of the translators",
+        "worse": "farther from the other translators than every translator",
+    }
+    for verdict, phrase in phrases.items():
+        if models := rows.filter(verdict=verdict)["model"].sort().to_list():
+            yield f"By similarity, {_listed(models)} {'is' if len(models) == 1 else 'are'} {phrase}."
+
+
+def _errors(home: Home, corpus: str) -> Iterator[str]:
+    """The models with the lowest and the highest rate of major errors, as estimated from people's labels."""
+    rows = home.read("error_estimate", corpus).filter(pl.col("model") != "", region="all").drop_nulls("major_rate")
+    if len(rows) < 2:
+        return
+    shown = rows.sort("major_rate", "model").select("model", *cells("error_estimate", "major_rate")).rows()
+    (best, least), *_, (worst, most) = shown
+    yield (
+        f"People's labels put major errors between {least} % of the outputs ({best}) and {most} % ({worst}); these are "
+        "estimates for all outputs, with 95 % intervals."
+    )
+
+
+def _judges(home: Home, corpus: str) -> Iterator[str]:
+    """How the panel and people agree, and in which direction they differ."""
+    for row in home.read("judge_calibration", corpus).filter(judge=PANEL).iter_rows(named=True):
+        missed, false = row["major_recall"], row["major_precision"]
+        yield (
+            f"On {row['outputs']} outputs labeled by people, the panel gives the same label to {row['exact']:.0%} "
+            f"(Cohen's kappa {_interval(row, 'kappa')}). "
+            + (f"Of the major errors that people mark, it finds {missed:.0%}; " if missed is not None else "")
+            + (f"of those that it reports, people confirm {false:.0%}." if false is not None else "it reports none.")
+        )
+
+
+def _interval(row: dict[str, float], name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return f"{row[name]:.2f}" + (f" [{low:.2f}, {high:.2f}]" if low is not None and high is not None else "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in words: a; a and b; a, b and c."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

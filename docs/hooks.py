@@ -1,0 +1,55 @@
+"""Pages of the site that are made from the program when it is built: tables and columns, and commands.
+
+Not here: pages that people write, and the site's settings (mkdocs.yml).
+"""
+
+from collections.abc import Iterator
+
+import click
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from benchmark_assets.cli import SECTIONS, main
+from resources import catalogue
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the pages to the site."""
+    for name, lines in (("tables", tables()), ("commands", commands())):
+        files.append(File.generated(config, f"reference/{name}.md", content="\n".join(lines)))
+    return files
+
+
+def tables() -> Iterator[str]:
+    """Every table and column of the warehouse, from the catalogue."""
+    yield "# Tables and columns\n"
+    yield "Keys are in bold. Every table also has a fingerprint, the run that wrote a row, and the time.\n"
+    for name, table in sorted(catalogue.tables().items()):
+        yield f"## {name}\n\n{table.meaning}\n\n| column | type | meaning |\n|---|---|---|"
+        for column in table.columns.values():
+            if column.name in catalogue.PROVENANCE or column.between:
+                continue
+            shown = f"**{column.name}**" if column.name in table.key else column.name
+            meaning = " ".join(column.meaning.split()).replace("|", "\\|")
+            yield f"| {shown} | {column.type}{', with an interval' if column.interval else ''} | {meaning} |"
+        yield ""
+
+
+def commands() -> Iterator[str]:
+    """Every command with its help, by section."""
+    yield "# Commands\n"
+    yield "`variorum COMMAND --help` prints the same. For completion in bash, add "
+    yield '`eval "$(_VARIORUM_COMPLETE=bash_source variorum)"` to ~/.bashrc (`zsh_source`, `fish_source` likewise).\n'
+    for title, names in SECTIONS.items():
+        yield f"## {title}\n"
+        for name in names:
+            yield from _helps(["variorum", name], main.commands[name])
+
+
+def _helps(path: list[str], command: click.Command) -> Iterator[str]:
+    if isinstance(command, click.Group):
+        for name, sub in command.commands.items():
+            yield from _helps([*path, name], sub)
+        return
+    with click.Context(command, info_name=" ".join(path)) as context:
+        yield f"### {' '.join(path)}\n\n```text\n{command.get_help(context)}\n```\n"

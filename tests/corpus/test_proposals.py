@@ -1,0 +1,127 @@
+"""Proposed descriptions: of files as people have them, and that the corpus then reads as its files say."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from benchmark_assets.corpus.description import load
+from benchmark_assets.corpus.proposals import UNKNOWN, propose
+from benchmark_assets.corpus.review import first_passage, reminders, review
+from benchmark_assets.corpus.scan import Scan, scan
+from resources.errors import BadInput
+from tests.support import write_corpus
+
+ROWS = "1,Arma cano.,Arms I sing.,I sing of arms.\n2,Virum cano.,A man I sing.,\n"
+
+
+def proposed(path: Path, name: str = "mine") -> tuple[Path, Scan]:
+    description = path.parent / f"{name}.yaml"
+    description.write_text(propose(path, name), encoding="utf-8")
+    scanned = scan([load(description)])
+    assert scanned.faults == []
+    return description, scanned
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "passages"),
+    [
+        ("No,Latin,Müller,Jones\n", ["book:1", "book:2"]),  # an id with another name, a language, a letter with a dot
+        ("segment_id,source,Müller,Jones\n", ["book:1", "book:2"]),
+        ("id,original,Müller,Jones\n", ["book:1", "book:2"]),
+    ],
+)
+def test_a_table_is_read_whatever_its_columns_are_called(header: str, passages: list[str], tmp_path: Path) -> None:
+    _, scanned = proposed(write(tmp_path / "book.csv", header + ROWS))
+    assert scanned.source["passage_id"].to_list() == passages
+    assert scanned.source["text"].to_list() == ["Arma cano.", "Virum cano."]
+    texts = scanned.reference.filter(passage="mine/book:1").select("translator", "segments").rows()
+    assert dict(texts) == {"muller": ["Arms I sing."], "Jones": ["I sing of arms."]}
+
+
+def test_rows_without_an_id_are_numbered_and_a_name_with_accents_becomes_a_key(tmp_path: Path) -> None:
+    table = write(tmp_path / "Énéide I.csv", "latin;smith\nArma.;Arms.\nVirum.;A man.\n")
+    description, scanned = proposed(table, "Énéide")
+    assert load(description).name == "eneide"
+    assert load(description).source.language == "la"
+    assert scanned.source["passage_id"].to_list() == ["eneide-i:1", "eneide-i:2"]
+
+
+def test_a_script_tells_the_language_and_latin_letters_do_not(tmp_path: Path) -> None:
+    chinese, _ = proposed(write(tmp_path / "a.csv", "id,source,legge\n1,道可道,The way.\n"), "chinese")
+    latin, _ = proposed(write(tmp_path / "b.csv", "id,source,legge\n1,Via.,The way.\n"), "latin")
+    assert (load(chinese).source.language, load(latin).source.language) == ("lzh", UNKNOWN)
+    assert [line.partition(":")[0] for line in reminders(load(latin))] == [
+        "source.language", "source.licence", "references.legge.licence"
+    ]  # fmt: skip
+
+
+def test_json_lines_and_a_folder_of_suttacentral_s_layout(tmp_path: Path) -> None:
+    line = '{"passage_id": "a:1", "lang": "grc", "source": "λόγος", "references": {"smith": "word"}}\n'
+    description, scanned = proposed(write(tmp_path / "texts.jsonl", line))
+    assert load(description).source.language == "grc"
+    assert len(scanned.reference) == 1
+    corpus = write_corpus(tmp_path / "corpus")
+    description, scanned = proposed(corpus.parent, "again")
+    original = load(corpus)
+    assert set(load(description).references) == set(original.references)
+    assert scanned.source["text"].equals(scan([original]).source["text"])
+
+
+def test_editions_in_one_folder_are_source_and_translations(tmp_path: Path) -> None:
+    for name, language in (
+        ("livy.x.perseus-lat2", "lat"),
+        ("livy.x.perseus-eng1", "eng"),
+        ("livy.x.perseus-eng2", "eng"),
+    ):
+        (folder := tmp_path / "livy").mkdir(exist_ok=True)
+        write(folder / f"{name}.xml", f'<TEI><text xml:lang="{language}"><body/></text></TEI>')
+    write(tmp_path / "livy.yaml", propose(folder, "livy"))
+    description = load(tmp_path / "livy.yaml")
+    assert (description.layout, description.source.files) == ("tei", "{document}.x.perseus-lat2.xml")
+    assert {name: text.files for name, text in description.references.items()} == {
+        "perseus-eng1": "{document}.x.perseus-eng1.xml", "perseus-eng2": "{document}.x.perseus-eng2.xml"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "words"),
+    [
+        ("Book.csv", "book.csv", "did you mean 'Book.csv'"),
+        ("book.CSV", "book.CSV", "rename it, so that it ends in '.csv'"),
+        ("book.docx", "book.docx", "write one segment a row in a table"),
+        ("empty", "empty/", "contains no file"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_what_can(name: str, asked: str, words: str, tmp_path: Path) -> None:
+    if asked.endswith("/"):
+        (tmp_path / name).mkdir()
+    else:
+        write(tmp_path / name, "id,source\n1,Arma.\n")
+    with pytest.raises(BadInput, match=words):
+        propose(tmp_path / asked, "mine")
+
+
+def test_a_review_counts_what_is_complete_and_shows_the_first_passage(tmp_path: Path) -> None:
+    description, scanned = proposed(write(tmp_path / "book.csv", "id,latin,smith,jones\n" + ROWS))
+    lines = list(review(load(description), scanned))
+    assert lines[0] == "mine: 2 passages, 2 segments, 1 documents, la into en"
+    assert "smith: complete in 2 of 2 passages, in parts in 0" in lines[2]
+    assert "jones: complete in 1 of 2 passages, in parts in 0" in lines[3]
+    assert list(first_passage(scanned)) == [
+        "the first passage as it was read: mine/book:1", "  source: Arma cano.", "  smith: Arms I sing.",
+        "  jones: I sing of arms.",
+    ]  # fmt: skip
+
+
+def test_a_missing_column_is_named_as_the_file_names_it(tmp_path: Path) -> None:
+    path = write(tmp_path / "book.csv", "id,latin,smith\n1,Arma.,Arms.\n")
+    description, _ = proposed(path)
+    write(path, "id,lat,smith\n1,Arma.,Arms.\n")
+    problems = pl.Series([fault.key for fault in scan([load(description)]).faults])
+    assert problems.to_list() == ["line 1 latin", "line 1 lat"]

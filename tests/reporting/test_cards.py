@@ -1,0 +1,54 @@
+"""Pages of partitions in Dagster: the passage can be read there, unless a text is restricted."""
+
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+import pytest
+import yaml
+
+from benchmark_assets.automation import runs
+from benchmark_assets.reporting.cards import cards
+from resources.warehouse import Warehouse
+from tests.support import MODELS, PASSAGES
+
+pytestmark = pytest.mark.usefixtures("built", "drawn")
+
+
+def card(instance: dg.DagsterInstance, asset: str, partition: str) -> str:
+    events = instance.fetch_materializations(
+        dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), asset_partitions=[partition]), limit=1
+    ).records
+    materialization = events[0].asset_materialization
+    assert materialization is not None
+    return str(materialization.metadata["text"].value)
+
+
+def test_the_page_of_a_passage_shows_its_source_and_references(instance: dg.DagsterInstance) -> None:
+    shown = card(instance, "reference", PASSAGES[0])
+    assert "**source**\n\n> Mus currit. Felis sedet." in shown
+    assert "**ben**\n\n> The mouse is running. A cat sits still." in shown
+
+
+def test_the_page_of_an_output_shows_its_text_scores_and_origin(
+    instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    shown = card(instance, "drift_score", f"{MODELS[0]}|{PASSAGES[0]}")
+    (text,) = warehouse.read("model_output").filter(model=MODELS[0], passage=PASSAGES[0])["text"]
+    assert f"> {text}" in shown
+    assert ", drift " in shown
+    assert f"variorum trace {MODELS[0]} {PASSAGES[0]}" in shown
+
+
+def test_a_restricted_text_and_an_output_that_copies_it_are_shown_by_their_length(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
+) -> None:
+    description = yaml.safe_load(corpus.read_text())
+    description["references"]["ben"]["restricted"] = True
+    corpus.write_text(yaml.safe_dump(description))
+    runs.look(built, instance)
+    partitions = pl.DataFrame({"model": "", "passage": PASSAGES})
+    shown = cards(warehouse, "reference", partitions)
+    assert set(shown) == set(PASSAGES)
+    assert "The mouse is running" not in "".join(shown.values())
+    assert "**ben**: 39 characters, which may not be shown here" in shown[PASSAGES[0]]
