@@ -22,6 +22,7 @@ from benchmark_assets.cli.beginning import new
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH
 from benchmark_assets.pairwise.scores import OVERALL
+from benchmark_assets.reporting import readings
 from benchmark_assets.reporting.leaderboard import listed, origins, readable
 from benchmark_assets.understanding.readings import boards
 from resources.downloads.downloads import Downloads
@@ -149,7 +150,12 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
     added = parts.added(warehouse, benchmark)
     board = warehouse.read("leaderboard").filter(pl.col("corpus").is_in(added.corpora))
     if len(board):
-        click.echo(f"\n{listed(board)}\n\nOrigin of the outputs\n{plain(origins(board))}")
+        click.echo(f"\n{listed(board)}")
+        if len(made := origins(board)):
+            click.echo(f"\nOrigin of the outputs\n{plain(made)}")
+    corpora = pl.DataFrame({"corpus": added.corpora}, {"corpus": pl.String})
+    for heading, rows in readings.published(warehouse.read("published_summary", corpora)).items():
+        click.echo(f"\n{heading}\n{plain(readings.published_table(rows))}")
     literary = warehouse.read("literary_score").filter(pl.col("corpus").is_in(added.corpora), aspect="")
     if len(literary):
         names = ("corpus", "model", "chunks", "machine", "unsure", "human", "score")

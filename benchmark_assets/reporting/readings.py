@@ -40,6 +40,23 @@ def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFra
     return order.join(table, on=order.columns, maintain_order="left", nulls_equal=True).select(*order.columns, *names)
 
 
+def published(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Rows of `published_summary` about systems and their measures, by heading: those of a corpus with the same basis.
+
+    A heading says why the values are not comparable with the leaderboard.
+    """
+    of_systems = rows.filter(pl.col("system") != "", translator="")
+    parts = of_systems.group_by("benchmark", "corpus", "basis", "embedder", maintain_order=True)
+    words = "Not comparable with our scores: published with {}, of {} over {}, similarity by {}"
+    return {words.format(*names): part for names, part in parts}
+
+
+def published_table(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows that `published` returns under a heading, most similar system first, one column per measure."""
+    order = rows.filter(measure="sim_best").sort("value", descending=True).select("system")
+    return order.join(across(rows, "published_summary", ["system"], "measure", "value"), on="system")
+
+
 def shares(rows: pl.DataFrame) -> str:
     """Rows of `closest_share`, one column per translator; null if the system was not compared with that translator."""
     return with_signatures(across(rows, "closest_share", ["corpus", "kind", "system"], "translator", "share"), rows)

@@ -7,6 +7,6 @@ ASSETS = [
     "understanding_board", "model_call", "head_to_head", "system_comparison", "translator_agreement", "slice_summary",
     "sensitivity", "rubric_summary", "span_summary", "adherence_summary", "ensemble_calibration",
     "understanding_comparison", "human_range", "outlier_threshold", "reference_envelope", "output_diagnostic",
-    "vital_sign", "judge_report", "reproduction",
+    "vital_sign", "judge_report", "reproduction", "published_summary",
 ]  # fmt: skip
 """Assets whose tables the report reads."""

@@ -15,8 +15,9 @@ from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.rated import PEOPLE
 from benchmark_assets.literary.scores import PARITY
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
-from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
+from benchmark_assets.metrics.measures import MEAN_RANK, MEASURES, RANKED
 from benchmark_assets.metrics.summary import DRIFT
+from benchmark_assets.reporting import readings
 from benchmark_assets.reporting.leaderboard import HEADLINE, best_first, groups, marked
 from benchmark_assets.reporting.report import ASSETS, charts, details, people
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, closed, column, columns, named, plotted
@@ -111,6 +112,19 @@ def boards(home: Home, corpus: str) -> list[Exhibit]:
     exhibits = [_group(home, corpus, rows, heading) for heading, rows in groups(board).items()]
     if len(models := board.filter(pl.col("origin").is_not_null())):
         exhibits.append(_origins(home, corpus, models))
+    return exhibits
+
+
+def published(home: Home, corpus: str) -> list[Exhibit]:
+    """Published scores of systems, which are not comparable with the leaderboard. Each basis has an exhibit."""
+    exhibits = []
+    for heading, rows in readings.published(home.read("published_summary", corpus)).items():
+        systems = rows.filter(measure="sim_best").sort("value", descending=True).select("system", "passages")
+        table = columns(systems, "published_summary", "system", "passages")
+        for measure in (each.name for each in MEASURES if each.name in set(rows["measure"])):
+            values = systems.select("system").join(rows.filter(measure=measure), on="system", how="left")
+            table.append(column(values, "published_summary", "value", heading=catalogue.label(measure)))
+        exhibits.append(home.exhibit(corpus, "Published scores", f"{heading}.", table, [], None, "published_summary"))
     return exhibits
 
 
@@ -592,10 +606,10 @@ def costs(home: Home) -> list[Exhibit]:
 
 
 OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
-    leaderboard, people.human_range, details.outdated, drift, people.outliers, closest, concordance, severity,
-    categories, calibration, metric_agreement, literary, details.differences, details.slices, details.agreement,
-    details.sensitivity, details.anchored, details.recall, details.marks, details.error_spans, details.vital_signs,
-    details.seats, details.scores_by_people, details.glossaries,
+    leaderboard, published, people.human_range, details.outdated, drift, people.outliers, closest, concordance,
+    severity, categories, calibration, metric_agreement, literary, details.differences, details.slices,
+    details.agreement, details.sensitivity, details.anchored, details.recall, details.marks, details.error_spans,
+    details.vital_signs, details.seats, details.scores_by_people, details.glossaries,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
     "Judges": details.judges, "Base sets": pairwise, "Understanding": understanding,

@@ -35,7 +35,7 @@ def _exhibits(home: Home, versions: pl.DataFrame) -> Iterator[Exhibit]:
     yield _sources(home, recipe, set(json.loads(row["left_out"])))
     explained = set[str]()
     for corpus in row["corpora"]:
-        for exhibit in content.boards(home, corpus):
+        for exhibit in [*content.boards(home, corpus), *content.published(home, corpus)]:
             words = exhibit.words if exhibit.words not in explained else ""
             explained.add(words)
             yield exhibit._replace(title=f"{exhibit.title}, {corpus}", words=words)

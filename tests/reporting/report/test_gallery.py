@@ -56,6 +56,15 @@ def test_published_systems_are_marked_and_other_prompts_are_apart(exhibits: dict
     assert apart.words.startswith("Not comparable with the rows above: prompt translate v3 instead of small's.")
 
 
+def test_published_scores_are_apart_with_their_embedder(exhibits: dict[str, Exhibit]) -> None:
+    published = exhibits["Published scores, made"]
+    words = "Not comparable with our scores: published with small, of made over passages, similarity by theirs."
+    assert published.words == words
+    assert [column(published, name) for name in ("system", "similarity", "chrF++")] == [
+        ["gamma", "alpha"], ["0.900", "0.800"], ["–", "60.000"],
+    ]  # fmt: skip
+
+
 def test_the_markdown_has_the_same_tables_and_no_text(warehouse: Warehouse, tmp_path: Path) -> None:
     text = write_gallery(warehouse, tmp_path / "gallery.md")
     assert text == (tmp_path / "gallery.md").read_text(encoding="utf-8")
