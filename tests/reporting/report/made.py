@@ -78,7 +78,7 @@ def benchmark(warehouse: Warehouse, folder: Path) -> None:
     put(warehouse, "licence", [{"corpus": CORPUS, "translator": each, "licence": "CC0-1.0"} for each in TRANSLATORS])
     text = {"text": SECRET, "segments": [SECRET], "segment_ids": ["1"]}
     put(warehouse, "source_text", [{"passage": f"{CORPUS}/p0:1", "corpus": CORPUS, **text}])
-    published = {"benchmark": "small", "corpus": CORPUS, "basis": "passages", "embedder": "theirs"}
+    summary = {"benchmark": "small", "corpus": CORPUS, "basis": "passages", "embedder": "theirs"}
     scores = [("alpha", "sim_best", 0.8), ("alpha", "chrf", 60.0), ("gamma", "sim_best", 0.9)]
     names = ("system", "measure", "value")
     put(warehouse, "published_summary", [{**summary, **dict(zip(names, each, strict=True))} for each in scores])
