@@ -393,7 +393,7 @@ def load(path: Path) -> Registry:
         For a wrong or unknown key, an unknown endpoint, a setting that the endpoint's dialect lacks, or a cost cap for
         a model without a price.
     """
-    registry = yaml_files.read(path, Registry, "see README.md, Models and providers")
+    registry = yaml_files.read(path, Registry, "see docs/reference/registry.md")
     owners: dict[str, str] = {}
     for section, entries in registry.sections.items():
         for name, settings in entries.items():

@@ -124,7 +124,7 @@ def test_a_fault_of_one_entry_is_told_with_file_key_and_remedy(
         load(path)
     assert (caught.value.where, caught.value.key) == (str(path), key)
     assert problem in caught.value.problem
-    assert "README.md" in caught.value.remedy
+    assert "docs/reference/registry.md" in caught.value.remedy
 
 
 @pytest.mark.parametrize(
