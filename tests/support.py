@@ -208,7 +208,7 @@ STAGES = {
 
 SPARSE = {
     "judge_vote", "verdict", "human_label", "annotator_consistency", "comparison", "pairwise_score", "rubric_vote",
-    "rubric_summary",
+    "rubric_summary", "published_summary",
     "span_vote", "human_span_vote", "annotation_agreement", "span_summary",
     "audit_outcome", "judge_calibration", "error_estimate", "metric_agreement",
     "worked_example", "anchor_score",

@@ -143,7 +143,15 @@ def test_a_changed_source_asks_each_model_for_that_passage_again(
     assert not_fresh(built, instance) == {
         **{
             key: {PASSAGES[2]}
-            for key in ["alignment", "verification", "glossary", "passage_filter", "comet_baseline", "damaged_text"]
+            for key in [
+                "alignment",
+                "verification",
+                "glossary",
+                "passage_filter",
+                "selection",
+                "comet_baseline",
+                "damaged_text",
+            ]
         },
         **{key: {"None"} for key in ["near_duplicate", "slice_summary"]},
         **{

@@ -72,7 +72,9 @@ def field(size: Size) -> pl.DataFrame:
                 chrf_statistics=pl.Series(chrf.tolist()),
             )
             .rename({"model": "system"})
-            .with_columns(corpus=pl.lit("x"), unit=pl.Series([f"d{at * UNITS // 1700}" for at in range(count)]))
+            .with_columns(
+                corpus=pl.lit("x"), apart=pl.lit(""), unit=pl.Series([f"d{at * UNITS // 1700}" for at in range(count)])
+            )
         )
     return pl.concat(frames)
 

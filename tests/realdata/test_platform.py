@@ -12,7 +12,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
-from tests.support import CONSTRUCTED, CORE, LetterEmbedder
+from tests.support import CORE, LetterEmbedder
 
 pytestmark = pytest.mark.realdata
 
@@ -32,7 +32,7 @@ def test_eight_translators_of_the_daodejing_each_scored_against_the_other_seven(
     chapters = 81 if full else 7
     lines = (realdata / "daodejing" / "daodejing.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "daodejing.jsonl").write_text("".join(lines[:chapters]), encoding="utf-8")
-    definitions = build_definitions(rooms=CONSTRUCTED, resource_overrides={"warehouse": warehouse})
+    definitions = build_definitions(rooms=CORE, resource_overrides={"warehouse": warehouse})
     terms = {"language": "en", "licence": "public domain in the USA"}
     description = describe(
         tmp_path / "daodejing.yaml",

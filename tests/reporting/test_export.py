@@ -280,7 +280,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "judge_standing", "part_of", "part", "trait", "choice", "original", "examination", "addressing",
         "length_problem", "system_fingerprint", "protocol", "shard",
         "recipe_hash", "title", "corpora", "tasks", "systems", "url", "commit", "sha256",
-        "prompt", "apart", "paper_table", "row", "column", "place", "published", "link",
+        "prompt", "apart", "basis", "file", "comet", "paper_table", "row", "column", "place", "published", "link",
     }  # fmt: skip
     texts = {
         (table, column)
