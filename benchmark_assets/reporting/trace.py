@@ -5,7 +5,7 @@ are never part of it, so that a chain can be shown wherever scores can. Not here
 outside the passage (automation.due).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -73,7 +73,7 @@ def of_cell(warehouse: Warehouse, model: str, corpus: str) -> Iterator[str]:
         raise BadInput(model, corpus, "has no row on this corpus's leaderboard", f"run `variorum evaluate {model}`")
     names = ("rank", "passages", "units", "coverage", "sim_best", "drift", "outlier_rate", "chrf", "bleu")
     (cells,) = rows.select(tables.cells("leaderboard", *names)).iter_rows(named=True)
-    yield ", ".join(f"{name} {value}" for name, value in cells.items() if value is not None)
+    yield _stated(cells)
     yield f"signature: {rows['signature'][0]}"
     for record in (
         warehouse.read("materialization", pl.DataFrame({"asset": ["model_summary"], "model": [model]}))
@@ -101,7 +101,7 @@ def of_strength(warehouse: Warehouse, model: str, base_set: str) -> Iterator[str
         raise BadInput(model, base_set, "was not compared with this base set", f"run `variorum evaluate {model}`")
     names = ("slice", "items", "matches", "wins", "ties", "excluded", "win_rate", "strength", "lt", "en")
     for row in rows.select(tables.cells("pairwise_score", *names)).iter_rows(named=True):
-        yield ", ".join(f"{name} {value}" for name, value in row.items() if value is not None)
+        yield _stated(row)
     yield f"conditions: {rows['contract'][0]}"
     yield f"signature: {rows['signature'][0]}"
     calls = warehouse.read("study_call", pl.DataFrame({"study": ["comparison"], "model": [model]}), ["call", "passage"])
@@ -146,13 +146,10 @@ def _facts(warehouse: Warehouse, asset: str, key: dict[str, str]) -> Iterator[st
     if table is not None:
         own = [name for name in key if name in table.columns]
         rows = warehouse.read(asset, pl.DataFrame({name: [key[name]] for name in own}))
-        shown = [column for name, column in table.columns.items() if name not in own and _is_shown(column)]
-        for row in rows.head(MOST).select(*(tables.cell(column) for column in shown)).iter_rows(named=True):
-            values = [
-                f"{_label(name, shown)} {_short(value)}" for name, value in row.items() if value not in (None, "", [])
-            ]
-            if values:
-                yield ", ".join(values)
+        shown = [name for name, column in table.columns.items() if name not in own and _is_shown(column)]
+        for row in rows.head(MOST).select(tables.cells(asset, *shown) if shown else []).iter_rows(named=True):
+            if values := _stated(row):
+                yield values
         if len(rows) > MOST:
             yield f"and {len(rows) - MOST} more rows"
     yield from _calls(warehouse, asset, key)
@@ -166,12 +163,10 @@ def _is_shown(column: catalogue.Column) -> bool:
     )
 
 
-def _label(name: str, columns: Sequence[catalogue.Column]) -> str:
-    return next(column.heading for column in columns if column.name == name)
-
-
-def _short(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+def _stated(row: Mapping[str, object]) -> str:
+    """The values of a row after their headings; missing and empty values are left out."""
+    shown = {name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in row.items()}
+    return ", ".join(f"{name} {value}" for name, value in shown.items() if value not in (None, ""))
 
 
 def _calls(warehouse: Warehouse, asset: str, key: dict[str, str]) -> Iterator[str]:
