@@ -69,6 +69,7 @@ VERSIONS = (
     Version("fa37e6f3fe9953d9c96a9cc23d42e081", {}, {}),
     Version("235a6112b5b7b4328eccf3eedd07e890", {}, {}),
     Version("13401105cd8f2c541f7073e9d41ba1f9", {}, {}),
+    Version("9079147fef110a5438a921a37ee8028b", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

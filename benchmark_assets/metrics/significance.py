@@ -38,8 +38,13 @@ DIFFERENCES = pl.Schema({
 })  # fmt: skip
 
 
-def differences(statistics: Floats, units: Units, scores: Callable[[Floats], Floats]) -> pl.DataFrame:
-    """Compare each pair of systems on the passages that both have.
+def differences(
+    statistics: Floats,
+    units: Units,
+    scores: Callable[[Floats], Floats],
+    compared: Iterable[tuple[int, int]] | None = None,
+) -> pl.DataFrame:
+    """Compare pairs of systems on the passages that both have.
 
     Parameters
     ----------
@@ -49,6 +54,8 @@ def differences(statistics: Floats, units: Units, scores: Callable[[Floats], Flo
         Index of each passage's unit, shape (passages,).
     scores
         Maps sums of statistics, shape (..., statistics), to scores, shape (...), as `Measure.of` does.
+    compared
+        Indices of the systems of each pair, the smaller one first; by default, of all pairs.
 
     Returns
     -------
@@ -64,7 +71,8 @@ def differences(statistics: Floats, units: Units, scores: Callable[[Floats], Flo
     """
     present = statistics[:, :, 0] > 0
     pairs_by_passages: dict[bytes, list[tuple[int, int]]] = {}
-    for first, second in combinations(range(len(statistics)), 2):
+    every = combinations(range(len(statistics)), 2)
+    for first, second in every if compared is None else compared:
         pairs_by_passages.setdefault((present[first] & present[second]).tobytes(), []).append((first, second))
     parts = [pl.DataFrame(schema=DIFFERENCES)]
     for pattern, pairs in pairs_by_passages.items():

@@ -13,6 +13,7 @@ from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.corpus.units import scoring, units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
+from benchmark_assets.lineage.standing import UNKNOWN
 from benchmark_assets.metrics import concordance, significance
 from benchmark_assets.metrics.assets import (
     comet_baseline,
@@ -37,6 +38,7 @@ from benchmark_assets.reporting.left_out import comparable, left_out_scores
 from benchmark_assets.reporting.report import ASSETS
 from benchmark_assets.reporting.slices import measured, sliced, slices
 from benchmark_assets.translation.systems import Systems
+from resources.catalogue import PROVENANCE
 from resources.digest import digest
 from resources.home import home
 from resources.tables import cells, markdown, shown, with_signatures
@@ -47,6 +49,9 @@ SCORES = [drift_score, lexical_score, comet_score, human_baseline, comet_baselin
 
 SCORED_BY = signature("of the scores")
 """Settings that all assets with aggregated scores have in common."""
+
+CODE = "4"
+"""Code version of the aggregates; raise it whenever their results change."""
 
 ON_DEMAND = "variorum/on-demand"
 """Tag of assets that are materialized only on request and never count as stale."""
@@ -115,6 +120,14 @@ def _with_own_sets(warehouse: Warehouse, settings: str) -> Callable[[pl.DataFram
     return lambda partitions: partitions.with_columns(settings=pl.lit(f"{settings} {own_sets(warehouse)}"))
 
 
+def stored(warehouse: Warehouse, table: str) -> pl.DataFrame:
+    """Stored rows of an unpartitioned aggregate, without the columns of provenance; none if the user asked to compute
+    them anew."""
+    rows = warehouse.read(table).drop(PROVENANCE)
+    state = warehouse.read("materialization", pl.DataFrame({"asset": [table]}), ["made_from"])
+    return rows.clear() if UNKNOWN in state["made_from"] else rows
+
+
 def _aggregate(
     deps: Sequence[dg.AssetsDefinition | str], settings: str, describe: Callable[[Warehouse], Description],
     *further_tables: str,
@@ -127,7 +140,7 @@ def _aggregate(
 
     def decorate(rows: Callable[[Warehouse], Mapping[str, pl.DataFrame]]) -> dg.AssetsDefinition:
         @dg.asset(
-            name=rows.__name__, description=rows.__doc__, group_name="reporting", code_version="3", kinds={"duckdb"},
+            name=rows.__name__, description=rows.__doc__, group_name="reporting", code_version=CODE, kinds={"duckdb"},
             deps=deps, metadata={"tables": list(further_tables)} if further_tables else None,
         )  # fmt: skip
         def aggregate(
@@ -207,7 +220,9 @@ def outlier_threshold(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 )
 def system_comparison(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Differences of comparable systems in each ranked measure, with intervals, p-values and corrected p-values."""
-    return {"system_comparison": compare(grouped(warehouse, completed_scores(warehouse, all_scores(warehouse))))}
+    scores = grouped(warehouse, completed_scores(warehouse, all_scores(warehouse)))
+    settings = f"{CODE} {significance.SIGNATURE}"
+    return {"system_comparison": compare(scores, stored(warehouse, "system_comparison"), settings)}
 
 
 @_aggregate(
@@ -234,7 +249,8 @@ def metric_rank(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 def slice_summary(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Aggregates of every system over slices of a corpus: collections, and thirds by length and by human spread."""
     scores = completed_scores(warehouse, all_scores(warehouse))
-    return {"slice_summary": sliced(scores, slices(measured(warehouse)))}
+    former = stored(warehouse, "slice_summary")
+    return {"slice_summary": sliced(scores, slices(measured(warehouse)), former, f"{CODE} {SCORED_BY}")}
 
 
 @dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"})

@@ -21,14 +21,17 @@ from benchmark_assets.metrics.intervals import (
 )
 from benchmark_assets.metrics.measures import MEAN_RANK, RANKED, Measure, Panel, estimates, panel, summed
 from benchmark_assets.metrics.scores import signed
+from benchmark_assets.reporting.unchanged import bases
 from resources.catalogue import schema
 
 COMPARISON = schema("system_comparison")
 RANK = schema("metric_rank")
 CONCORDANCE = schema("metric_concordance")
 
+NOTHING = pl.DataFrame(schema=COMPARISON)
 
-def compare(scores: pl.DataFrame) -> pl.DataFrame:
+
+def compare(scores: pl.DataFrame, stored: pl.DataFrame = NOTHING, settings: str = "") -> pl.DataFrame:
     """Difference between each pair of comparable systems, in each measure of `RANKED` that both systems have.
 
     Parameters
@@ -36,6 +39,10 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
     scores
         As `metrics.coverage.completed` returns them, with the column `apart`: only systems of a corpus with the same
         value are compared. Only usable outputs are compared.
+    stored
+        Former rows of the table. The differences of pairs whose scores have not changed are taken from them.
+    settings
+        What determines differences besides the scores.
 
     Returns
     -------
@@ -43,15 +50,18 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
     are better depends on the measure. P-values are corrected by `significance.holm_by_system`, separately for pairs
     of models, pairs of translators, and pairs of a model and a translator.
     """
-    parts = [pl.DataFrame(schema=COMPARISON)]
+    parts = [NOTHING]
+    based = bases(scores.filter("usable").drop_nulls("sim_best"), ["corpus", "kind", "system"], settings)
     for corpus, _, text, systems in _groups(scores.filter("usable")):
-        rows = systems.systems.drop("ranked").with_row_index("first").with_columns(pl.col("first").cast(pl.Int64))
-        others = rows.rename(
-            {"first": "second", "kind": "other_kind", "system": "other", "mean_references": "other_references"}
-        )
+        pairs = _pairs(systems, based.filter(corpus=corpus))
         for measure in RANKED:
-            tests = significance.differences(systems.statistics[measure.name], systems.units, measure.of)
-            named = tests.join(rows, on="first").join(others, on="second").sort("first", "second")
+            kept = pairs.join(stored.filter(corpus=corpus, measure=measure.name), on=_PAIR, how="inner")
+            others = pairs.join(kept, on=_PAIR, how="anti")
+            indices = others.select("first", "second").rows()
+            tests = significance.differences(systems.statistics[measure.name], systems.units, measure.of, indices).join(
+                others, on=["first", "second"]
+            )
+            named = pl.concat([kept.select(tests.columns), tests]).sort("first", "second")
             families = named.partition_by("kind", "other_kind", maintain_order=True)
             parts += [
                 family.with_columns(
@@ -62,6 +72,19 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
                 for family in families
             ]  # fmt: skip
     return pl.concat(parts)
+
+
+_PAIR = ["kind", "system", "other_kind", "other", "mean_references", "other_references", "basis"]
+"""Columns that a pair has before it is compared."""
+
+
+def _pairs(systems: Panel, based: pl.DataFrame) -> pl.DataFrame:
+    """All pairs of systems: their indices `first` and `second` in the panel, and the columns of `_PAIR`."""
+    rows = systems.systems.drop("ranked").with_row_index("first").join(based.drop("corpus"), on=["kind", "system"])
+    names = {"first": "second", "kind": "other_kind", "system": "other", "mean_references": "other_references"}
+    pairs = rows.join_where(rows.rename(names | {"basis": "other_basis"}), pl.col("first") < pl.col("second"))
+    basis = pl.concat_str("basis", "other_basis", separator=" ")
+    return pairs.select(pl.col("first", "second").cast(pl.Int64), *_PAIR[:-1], basis=basis)
 
 
 def _corrected(family: pl.DataFrame) -> Floats:

@@ -6,6 +6,8 @@ Not here: aggregates (metrics.summary).
 import polars as pl
 
 from benchmark_assets.reporting.leaderboard import summaries
+from benchmark_assets.reporting.unchanged import bases
+from resources.catalogue import schema
 from resources.keys import COLLECTION
 from resources.warehouse import Warehouse
 
@@ -20,6 +22,9 @@ SLICE = pl.Schema({
     "corpus": pl.String(), "passage": pl.String(), "dimension": pl.String(), "slice": pl.String(),
     "least": pl.Float64(), "most": pl.Float64(),
 })  # fmt: skip
+
+
+NOTHING = pl.DataFrame(schema=schema("slice_summary"))
 
 
 def measured(warehouse: Warehouse) -> pl.DataFrame:
@@ -74,7 +79,9 @@ def slices(passages: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts).filter(pl.col("slice").n_unique().over("corpus", "dimension") > 1)
 
 
-def sliced(scores: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
+def sliced(
+    scores: pl.DataFrame, parts: pl.DataFrame, stored: pl.DataFrame = NOTHING, settings: str = ""
+) -> pl.DataFrame:
     """Aggregates of each system over each slice: rows of `slice_summary`.
 
     Parameters
@@ -83,8 +90,16 @@ def sliced(scores: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
         As `metrics.scores.all_scores` returns them.
     parts
         Slices as `slices` returns them.
+    stored
+        Former rows. Those whose scores have not changed are returned as they are.
+    settings
+        What determines aggregates besides the scores.
     """
     keys = ["dimension", "slice", "kind", "system"]
     rows = scores.join(parts.select("passage", "dimension", "slice"), on="passage").sort(*keys, "passage")
     bounds = parts.select("corpus", "dimension", "slice", "least", "most").unique()
-    return summaries(rows, *keys).join(bounds, on=["corpus", "dimension", "slice"], how="left", maintain_order="left")
+    based = bases(rows, ["corpus", *keys], settings)
+    kept = stored.drop("least", "most").join(based, on=based.columns, how="semi")
+    changed = summaries(rows.join(kept, on=["corpus", *keys], how="anti"), *keys).join(based, on=["corpus", *keys])
+    every = pl.concat([kept, changed.select(kept.columns)]).sort("corpus", *keys)
+    return every.join(bounds, on=["corpus", "dimension", "slice"], how="left", maintain_order="left")

@@ -6,6 +6,8 @@ import dagster as dg
 import polars as pl
 import pytest
 
+from benchmark_assets.automation import runs
+from benchmark_assets.reporting.assets import stored
 from resources.warehouse import Warehouse
 from tests.support import MODELS, TRANSLATIONS
 
@@ -82,3 +84,14 @@ def test_the_report_is_made_in_a_home_of_which_many_assets_have_nothing(
     job.execute_in_process(instance=instance, asset_selection=[dg.AssetKey("report")])
     assert "Parts of the corpus" in (home / "reports" / "report.html").read_text(encoding="utf-8")
     assert warehouse.read("report")["file"].to_list() == ["reports/report.html"]
+
+
+def test_rows_that_a_user_wants_anew_are_not_kept(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    kept = stored(warehouse, "slice_summary")
+    assert len(kept) > 0
+    assert (kept["basis"] != "").all()
+    runs.forget(built, instance, "slice_summary")
+    assert stored(warehouse, "slice_summary").is_empty()
+    assert len(stored(warehouse, "system_comparison")) > 0

@@ -66,7 +66,7 @@ def test_what_does_not_divide_a_corpus_is_no_dimension() -> None:
 
 
 def test_a_slice_is_summarized_as_if_it_were_all() -> None:
-    rows = scores([1.0, 5.0, 2.0, 0.5]).rename({"model": "system"})
+    rows = scores([1.0, 5.0, 2.0, 0.5]).rename({"model": "system"}).with_columns(corpus=pl.lit("x"))
     found = sliced(rows, slices(passages(["an1", "mn1", "an2", "mn2"], [1, 2, 3, 4])))
     own = found.row(by_predicate=pl.col("slice") == "an", named=True)
     alone = summarize(rows.filter(pl.col("passage").is_in(["x/0", "x/2"])))
