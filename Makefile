@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Compiled modules are kept, whatever the shell says: else every process compiles Dagster and torch anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test tests lint bench proofs docs comet environments ui snapshot recording screenshots clean
+.PHONY: demo test tests lint bench proofs peers docs comet environments ui snapshot recording screenshots clean
 
 demo: .venv/installed
 	$(BIN)/variorum demo
@@ -31,6 +31,10 @@ bench: environments
 
 proofs: environments
 	$(BIN)/pytest -m "proof or hypothesis" -s
+
+# Programs by others, each in an environment of its own in .peers, which the tests make; prints a table of the results.
+peers: .venv/testing
+	$(BIN)/pytest -m peer
 
 # What COMET needs once the registry names a checkpoint (docs/decisions/comet.md).
 comet: .venv-comet/installed
@@ -81,4 +85,4 @@ screenshots: .venv/testing
 	touch $@
 
 clean:
-	rm -rf .venv .venv-comet .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info
+	rm -rf .venv .venv-comet .peers .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info

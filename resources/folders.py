@@ -17,7 +17,8 @@ PRIVATE = "PRIVATE-do-not-pass-on"
 class Kind(NamedTuple):
     """A kind of output folder, recognized by its README.
 
-    The first line of the README begins with `private` if the folder has restricted texts, and with `public` otherwise.
+    The title of the README (`title`) begins with `private` if the folder has restricted texts, and with `public`
+    otherwise.
     """
 
     name: str
@@ -50,16 +51,24 @@ def check_replaceable(folder: Path, kind: Kind, private: bool) -> bool:
     """
     if _vacant(folder):
         return False
-    readme = folder / README
-    title = readme.read_text(encoding="utf-8", errors="replace").partition("\n")[0] if readme.is_file() else ""
-    if not title.startswith((kind.public, kind.private)):
+    heading = title(folder)
+    if not heading.startswith((kind.public, kind.private)):
         raise BadInput(
             folder, "", f"already exists and is not a Variorum {kind.name}", "choose another folder, or remove this one"
         )
-    if private and title.startswith(kind.public):
+    if private and heading.startswith(kind.public):
         problem = f"contains a public {kind.name}, and the new one would be private"
         raise BadInput(folder, "", problem, f"choose another folder for the private {kind.name}")
     return True
+
+
+def title(folder: Path) -> str:
+    """First line of a folder's README after the YAML front matter, if it has one; '' without a README."""
+    readme = folder / README
+    text = readme.read_text(encoding="utf-8", errors="replace") if readme.is_file() else ""
+    if text.startswith("---\n"):
+        text = text.partition("\n---\n")[2]
+    return text.partition("\n")[0]
 
 
 def _vacant(folder: Path) -> bool:

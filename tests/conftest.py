@@ -242,7 +242,9 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Large cases belong to proofs and measurements of full size only; long files come first."""
+    """Large cases belong to proofs and measurements of full size only, peers to `make peers`; long files come first."""
+    if config.getoption("-m") != "peer":
+        items[:] = [item for item in items if "peer" not in item.keywords]
     items.sort(key=lambda item: item.nodeid.partition("::")[0] not in LONG)
     if not at_full_size(config):
         items[:] = [item for item in items if "large" not in item.keywords]

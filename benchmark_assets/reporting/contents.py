@@ -15,7 +15,7 @@ from resources import catalogue
 
 CHECKSUMS = "checksums.sha256"
 
-ASSEMBLED = ("scores", "passages", "verification", "outputs", "costs", "withheld")
+ASSEMBLED = ("scores", "passages", "references", "verification", "outputs", "costs", "withheld")
 """Files that are not written from a single table; export and task_export assemble their rows."""
 
 

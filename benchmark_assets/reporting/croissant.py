@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from benchmark_assets.reporting.dictionary import Entry, title
+from resources.folders import README
 from resources.home import PROJECT
 
 CONFORMS = "http://mlcommons.org/croissant/1.0"
@@ -27,6 +28,7 @@ SPDX = "https://spdx.org/licenses/"
 IDENTIFIER = re.compile(r"(CC0-1\.0|CC-BY(-NC)?(-SA|-ND)?-[1-4]\.0|Apache-2\.0|MIT|ODbL-1\.0|PDDL-1\.0)")
 """Licenses that are linked by their SPDX identifier. Any other license is quoted verbatim, without a link."""
 
+LICENCES = "LICENCES.md"
 TO_BE_ANNOUNCED = ":tba"
 TYPES = {
     "VARCHAR": "sc:Text", "DOUBLE": "sc:Float", "FLOAT": "sc:Float", "BOOLEAN": "sc:Boolean", "INTEGER": "sc:Integer",
@@ -43,14 +45,17 @@ CONTEXT = {
     "dct": "http://purl.org/dc/terms/",
     "sc": "https://schema.org/",
     "conformsTo": "dct:conformsTo",
+    "rai": "http://mlcommons.org/croissant/RAI/",
     "data": {"@id": "cr:data", "@type": "@json"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     **{
         name: f"cr:{name}"
         for name in (
-            "citeAs", "column", "extract", "field", "fileObject", "fileProperty", "fileSet", "format", "includes",
-            "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex",
-            "repeated", "replace", "separator", "source", "subField", "transform",
+            "citeAs", "column", "equivalentProperty", "extract", "field", "fileObject", "fileProperty", "fileSet",
+            "format", "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet",
+            "references", "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField",
+            "transform",
         )
     },
 }  # fmt: skip
@@ -59,15 +64,32 @@ CONTEXT = {
 class About(NamedTuple):
     """Facts about a package for its metadata records.
 
-    `licences` lists the licences of the texts that may be passed on; `languages` lists the codes of all languages in
-    the package.
+    `subject` is the name of a corpus, or what else the package is about. `licences` lists the licences of the texts
+    that may be passed on; `languages` lists the codes of all languages in the package.
     """
 
-    corpus: str
+    subject: str
+    description: str
     published: date
     licences: Sequence[str]
     languages: Sequence[str]
-    private: bool
+    private: bool = False
+
+    @property
+    def name(self) -> str:
+        """Identifier of the package."""
+        return f"variorum-{re.sub(r'[^A-Za-z0-9._-]+', '-', self.subject)}"
+
+    @property
+    def title(self) -> str:
+        """Title of the package."""
+        return f"Variorum: {self.subject}"
+
+    @property
+    def abstract(self) -> str:
+        """The description, with a warning if the package is private."""
+        warning = " This is a private package: it may not be passed on as it is." if self.private else ""
+        return f"{self.description}{warning}"
 
 
 def croissant(about: About, files: Mapping[str, bytes], meanings: Sequence[Entry]) -> dict[str, Any]:
@@ -84,14 +106,14 @@ def croissant(about: About, files: Mapping[str, bytes], meanings: Sequence[Entry
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS,
-        "name": f"variorum-{about.corpus}",
-        "description": _description(about),
-        "license": [_address(licence) for licence in about.licences] or "LICENCES.md",
-        "url": "README.md",
+        "name": about.name,
+        "description": about.abstract,
+        "license": [address(licence) for licence in about.licences] or [LICENCES if LICENCES in files else README],
+        "url": README,
         "citeAs": _bibtex(about),
         "creator": [{"@type": "sc:Organization", "name": name} for name in _authors()],
         "datePublished": about.published.isoformat(),
-        "version": _software()["version"],
+        "version": software()["version"],
         "inLanguage": list(about.languages),
         "isLiveDataset": False,
         "distribution": [_file(path, content) for path, content in sorted(files.items())],
@@ -108,12 +130,12 @@ def datacite(about: About, files: Mapping[str, bytes]) -> dict[str, Any]:
         "schemaVersion": KERNEL,
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Benchmark scores"},
         "creators": [{"name": name, "nameType": "Organizational"} for name in _authors()],
-        "titles": [{"title": f"Variorum: {about.corpus}"}],
+        "titles": [{"title": about.title}],
         "publisher": {"name": TO_BE_ANNOUNCED},
         "publicationYear": str(about.published.year),
         "dates": [{"date": about.published.isoformat(), "dateType": "Issued"}],
-        "version": _software()["version"],
-        "descriptions": [{"description": _description(about), "descriptionType": "Abstract"}],
+        "version": software()["version"],
+        "descriptions": [{"description": about.abstract, "descriptionType": "Abstract"}],
         "rightsList": [_rights(licence) for licence in about.licences],
         "sizes": [f"{sum(map(len, files.values()))} bytes"],
         "formats": sorted({_format(path) for path in files}),
@@ -153,20 +175,11 @@ def _record_set(table: str, path: str, columns: Sequence[Entry]) -> dict[str, An
     }
 
 
-def _description(about: About) -> str:
-    warning = " This is a private package: it may not be passed on as it is." if about.private else ""
-    return (
-        f"Machine translations of the corpus {about.corpus} measured against its human translations: scores by "
-        "passage, summaries with 95 % intervals, and the settings behind them. For a text with a restrictive licence, "
-        f"only length and SHA-256 are given.{warning}"
-    )
-
-
 def _bibtex(about: About) -> str:
     authors = " and ".join(f"{{{name}}}" for name in _authors())
     return (
-        f"@misc{{variorum-{about.corpus}, author = {{{authors}}}, title = {{Variorum: {about.corpus}}}, "
-        f"year = {{{about.published.year}}}, version = {{{_software()['version']}}}}}"
+        f"@misc{{{about.name}, author = {{{authors}}}, title = {{{about.title}}}, "
+        f"year = {{{about.published.year}}}, version = {{{software()['version']}}}}}"
     )
 
 
@@ -175,14 +188,15 @@ def _rights(licence: str) -> dict[str, str]:
         return {"rights": licence}
     return {
         "rights": licence,
-        "rightsUri": _address(licence),
+        "rightsUri": address(licence),
         "rightsIdentifier": licence,
         "rightsIdentifierScheme": "SPDX",
         "schemeUri": SPDX,
     }
 
 
-def _address(licence: str) -> str:
+def address(licence: str) -> str:
+    """URL of a licence, if it has an SPDX identifier; else the licence as it is written."""
     return f"{SPDX}{licence}.html" if IDENTIFIER.fullmatch(licence) else licence
 
 
@@ -191,9 +205,10 @@ def _format(path: str) -> str:
 
 
 def _authors() -> list[str]:
-    return [each.get("name") or f"{each['given-names']} {each['family-names']}" for each in _software()["authors"]]
+    return [each.get("name") or f"{each['given-names']} {each['family-names']}" for each in software()["authors"]]
 
 
-def _software() -> dict[str, Any]:
+def software() -> dict[str, Any]:
+    """The citation of this software."""
     citation: dict[str, Any] = yaml.safe_load((PROJECT / "CITATION.cff").read_text(encoding="utf-8"))
     return citation

@@ -11,9 +11,6 @@ import polars as pl
 from resources import catalogue
 from resources.tables import markdown
 
-OF_TRANSLATOR = "characters "
-"""Prefix of the columns of `passages` that are named after a translator: `characters NAME`."""
-
 
 class Entry(NamedTuple):
     """A column of a package. `table` is the name of its file without the extension; `type` is its DuckDB type."""
@@ -70,11 +67,10 @@ def files_of(tables: Sequence[str]) -> str:
 
 
 def _entry(file: str, name: str) -> Entry:
-    declared = "translation_characters" if file == "passages" and name.startswith(OF_TRANSLATOR) else name
     column = next(
         table.columns[each]
         for table in catalogue.packaged(file)
-        for each in (declared, "passage" if declared == "passage_id" else declared)
+        for each in (name, "passage" if name == "passage_id" else name)
         if each in table.columns
     )
     meaning = catalogue.shared()["passage_id"].meaning if name == "passage_id" else column.meaning

@@ -20,7 +20,7 @@ from benchmark_assets.reporting.contents import CHECKSUMS
 from benchmark_assets.reporting.export import EXPORT, recorded
 from resources.catalogue import column
 from resources.errors import BadInput
-from resources.folders import README
+from resources.folders import README, title
 from resources.tables import cell, cells, computed, plain
 from resources.whole_files import sha256
 
@@ -125,8 +125,7 @@ def read(folder: Path) -> Package:
     """
     readme = folder / README
     titles = EXPORT.public, EXPORT.private
-    is_package = (folder / CHECKSUMS).is_file() and readme.is_file()
-    if not is_package or not readme.read_text("utf-8", "replace").startswith(titles):
+    if not (folder / CHECKSUMS).is_file() or not title(folder).startswith(titles):
         raise BadInput(folder, "", "is not a package", "`variorum export` writes packages")
     written = recorded(folder)
     of_tasks = "parquet/tasks.parquet" in written
@@ -138,9 +137,9 @@ def read(folder: Path) -> Package:
         if not (folder / path).is_file() or sha256(folder / path) != written[path]:
             raise BadInput(folder, path, "differs from its checksum", "export or copy the package again")
     tables = {name: pl.read_parquet(folder / f"parquet/{name}.parquet") for name in (*needed, *further)}
-    head, _, section = readme.read_text(encoding="utf-8").partition(SECTION)
+    _, _, section = readme.read_text(encoding="utf-8").partition(SECTION)
     provenance = [line[2:] for line in section.partition("\n## ")[0].splitlines() if line.startswith("- ")]
-    _, _, of = head.partition("\n")[0].partition(": ")
+    _, _, of = title(folder).partition(": ")
     return Package(folder, tables, provenance, {} if of_tasks else dict(_texts(folder)), of)
 
 
@@ -169,13 +168,13 @@ def compare(old: Package, new: Package) -> Differences:
 def page(changes: Differences) -> str:
     """Differences as text. Changes in method come first, because they may explain changes in scores."""
     parts = ["Method", *(changes.provenance or ["no recorded difference"]), ""]
-    for title, names_by_change in (
+    for heading, names_by_change in (
         ("Texts", changes.texts),
         ("Passages", changes.passages),
         ("Models", changes.models),
     ):
         lines = [f"{change}: {_listed(names)}" for change, names in names_by_change.items() if names]
-        parts += [title, *(lines or ["no difference"]), ""]
+        parts += [heading, *(lines or ["no difference"]), ""]
     if len(changes.further):
         value = column("metric_rank", "value")
         scores = (cell(value._replace(name=name)) for name in ("old", "new"))

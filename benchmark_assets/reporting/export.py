@@ -19,7 +19,7 @@ from benchmark_assets.audit.rated import anonymous, names_of_people, without_nam
 from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.corpus.rights import Disclosure, disclosure, named
-from benchmark_assets.reporting import croissant, dictionary, withheld
+from benchmark_assets.reporting import croissant, datapackage, dataset_card, dictionary, withheld
 from benchmark_assets.reporting.contents import CHECKSUMS, as_csv, as_parquet, files, public
 from benchmark_assets.reporting.leaderboard import best_first
 from resources import prompts
@@ -44,6 +44,7 @@ outputs FILE --corpus CORPUS --model MODEL`. |
 | `dictionary.csv`, `dictionary.md` | Type, unit and meaning of each column of each table. |
 | `croissant.json`, `datacite.json` | Metadata for data catalogs. Before you deposit the package, add its \
 URL, and replace `:tba` with the publisher and the DOI. |
+| `datapackage.json` | Types and meanings of the columns of the CSV files, for frictionless and similar tools. |
 | `prompts/` | The project's prompts at the time of the export. |
 | `LICENCES.md` | Licence of each text. |
 | `{CHECKSUMS}` | Checksums of all other files: `sha256sum -c {CHECKSUMS}`. |
@@ -53,6 +54,12 @@ In CSV, lists are JSON. An output that copies a restricted text of its passage, 
 Annotators have numbers in place of names. Glossary terms are quotations from a translation; no package contains them.
 `withheld.csv` lists everything that is left out, with reasons.
 """
+
+DESCRIPTION = (
+    "Machine translations of the corpus {corpus} measured against its human translations: scores by passage, summaries "
+    "with 95 % intervals, and the settings behind them. For a text with a restrictive licence, only length and SHA-256 "
+    "are given."
+)
 
 OUTDATED = """\
 ## Outputs of an earlier source
@@ -241,14 +248,34 @@ def _package(content: Content, private: bool, published: date) -> dict[str, byte
         written |= {f"{PRIVATE}/{file}": text for file, text in _restricted(content, texts, outputs).items()}
     for path in sorted((PROJECT / "prompts").glob("*.yaml")):
         written[f"prompts/{path.name}"] = path.read_bytes()
-    written["LICENCES.md"] = _licences(content, private).encode()
+    written[croissant.LICENCES] = _licences(content, private).encode()
     written[README] = _readme(content, private, list(tables)).encode()
     licences = content.rights.filter(~pl.col("restricted"))["licence"].unique().sort().to_list()
-    about = croissant.About(content.corpus, published, licences, _languages(content), private)
+    description = DESCRIPTION.format(corpus=content.corpus)
+    about = croissant.About(content.corpus, description, published, licences, _languages(content), private)
     public_files = {path: data for path, data in written.items() if not path.startswith(f"{PRIVATE}/")}
-    written["croissant.json"] = _json(croissant.croissant(about, public_files, meanings))
-    written["datacite.json"] = _json(croissant.datacite(about, public_files))
+    if not private:
+        card = dataset_card.front_matter(about, configurations(tables), "leaderboard")
+        public_files[README] = written[README] = card.encode() + written[README]
+    written |= records(about, public_files, meanings)
     return written | {CHECKSUMS: checksums(written)}
+
+
+def records(
+    about: croissant.About, files: Mapping[str, bytes], meanings: Sequence[dictionary.Entry]
+) -> dict[str, bytes]:
+    """Metadata records of a package, by file name. `files` is what may be passed on, `meanings` the dictionary."""
+    return {
+        "croissant.json": _json(croissant.croissant(about, files, meanings)),
+        "datacite.json": _json(croissant.datacite(about, files)),
+        "datapackage.json": _json(datapackage.datapackage(about, meanings)),
+    }
+
+
+def configurations(tables: Mapping[str, pl.DataFrame]) -> dict[str, str]:
+    """Parquet files of the tables that have rows, by table. `tables` has the tables by CSV file name."""
+    names = [file.removesuffix(".csv") for file, rows in sorted(tables.items()) if len(rows)]
+    return {name: f"parquet/{name}.parquet" for name in names}
 
 
 def _as_written(content: Content, outputs: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -257,6 +284,7 @@ def _as_written(content: Content, outputs: pl.DataFrame) -> dict[str, pl.DataFra
     verification = content.verification.with_columns(evidence=pl.when(~pl.col("restricted")).then("evidence"))
     return tables | {
         "passages.csv": _passages(content),
+        "references.csv": _short(content.references.select("passage", "translator", _characters()), content.corpus),
         "outputs.csv": _index(outputs),
         "verification.csv": _short(verification.drop("licence", "restricted"), content.corpus),
         "withheld.csv": _short(_withheld(content), content.corpus),
@@ -308,10 +336,6 @@ def _restricted(content: Content, texts: Mapping[str, pl.DataFrame], outputs: pl
 
 def _passages(content: Content) -> pl.DataFrame:
     rows = content.sources.select("passage", "document", "position", "segment_ids", source_characters=_characters())
-    for translator in _translators(content):
-        texts = content.references.filter(pl.col("translator") == translator)
-        lengths = texts.select("passage", _characters().alias(f"characters {translator}"))
-        rows = rows.join(lengths, on="passage", how="left", maintain_order="left")
     for table in ("passage_filter", "selection"):
         rows = rows.join(content.tables[table], on="passage", how="left", maintain_order="left")
     return _short(rows, content.corpus)

@@ -1,8 +1,9 @@
 """Tables for papers: LaTeX in the layouts of the papers that introduced the measures.
 
-Each table is a file that requires `booktabs` and `graphicx`. Its caption has the signatures of its numbers. `all.tex`
-is a document that includes every table. Tables without rows are not written. Here: the choice of tables, their rows
-as text, escaping. Not here: the numbers.
+Each table is a file that requires `booktabs` and `threeparttable`. Its note has the signatures of its numbers.
+`all.tex` is a document that includes every table. All tables have one type size: a table that would be too wide is
+divided into panels, one below the other. Tables without rows are not written. Here: the choice of tables, their rows as
+text, escaping. Not here: the numbers.
 
 Layouts: PaliBench, tables 5 to 8; the audit paper, tables 6 to 12; JP-TL-Bench, tables 3 and 5; LiTERatE's scores;
 DharmaBench, tables 4 and 5.
@@ -10,6 +11,7 @@ DharmaBench, tables 4 and 5.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,12 +35,19 @@ SPECIAL = {
 """Brackets are escaped because LaTeX would read a bracket at the start of a row as an argument of the preceding row. σ
 is escaped because the font encoding T1 lacks it."""
 
+WIDEST = 125
+"""Characters in a row of a panel that fit into a text width of 16 cm in `\\footnotesize`."""
+
+GAP = 2
+"""Width of the space between two columns, in characters."""
+
 KEYS = ["kind", "system"]
 DOCUMENT = r"""\documentclass{{article}}
 \usepackage[T1]{{fontenc}}
+\usepackage{{lmodern}}
 \usepackage[margin=2cm]{{geometry}}
 \usepackage{{booktabs}}
-\usepackage{{graphicx}}
+\usepackage{{threeparttable}}
 \begin{{document}}
 {inputs}
 \end{{document}}
@@ -84,18 +93,36 @@ def write(warehouse: Warehouse, folder: Path, corpus: str | None = None) -> list
 
 
 def typeset(table: LatexTable) -> str:
-    """A table as a LaTeX float, scaled down if it is wider than the text."""
-    columns = "l" * table.texts + "r" * (table.rows.width - table.texts)
-    lines = [_row(table.rows.columns), r"\midrule", *(_row(row) for row in table.rows.iter_rows())]
-    signatures = escaped(". ".join(dict.fromkeys(table.signatures)))
-    footnote = f" {{\\footnotesize Method: {signatures}.}}" if signatures else ""
+    """A table as a LaTeX float, in panels if it is too wide."""
+    panels = _panels(table)
+    columns = "l" * table.texts + "r" * (max(panel.width for panel in panels) - table.texts)
+    blocks = [[_row(panel.columns), r"\midrule", *(_row(row) for row in panel.iter_rows())] for panel in panels]
+    lines = [line for block in blocks for line in (r"\midrule", *block)][1:]
+    signatures = escaped(". ".join(dict.fromkeys(table.signatures))).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")
+    note = rf"\begin{{tablenotes}}[flushleft]\raggedright\item[] Method: {signatures}.\end{{tablenotes}}"
     return "\n".join([
-        r"\begin{table}", r"\centering",
-        rf"\caption[{{{escaped(table.caption)}}}]{{{escaped(table.caption)}{footnote}}}",
-        rf"\label{{tab:{table.name}}}",
-        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *lines, r"\bottomrule", r"\end{tabular}}", r"\end{table}", "",
+        r"\begin{table}", r"\centering", r"\begin{threeparttable}",
+        rf"\caption{{{escaped(table.caption)}}}", rf"\label{{tab:{table.name}}}",
+        r"\footnotesize", r"\setlength{\tabcolsep}{3pt}",
+        rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *lines, r"\bottomrule", r"\end{tabular}",
+        *([note] if signatures else []), r"\end{threeparttable}", r"\end{table}", "",
     ])  # fmt: skip
+
+
+def _panels(table: LatexTable) -> list[pl.DataFrame]:
+    """The table in as few parts as fit into `WIDEST` characters, each with the text columns and some of the others.
+
+    A column is as wide as the widest of the columns that stand below each other. A table with a column that is too wide
+    by itself has one part for each column.
+    """
+    texts, numbers = table.rows.columns[: table.texts], table.rows.columns[table.texts :]
+    widths = {name: GAP + max(map(len, [name, *_cells(table.rows[name])])) for name in table.rows.columns}
+    room = WIDEST - sum(widths[name] for name in texts)
+    for size in [ceil(len(numbers) / count) for count in range(1, len(numbers) + 1)]:
+        parts = [numbers[at : at + size] for at in range(0, len(numbers), size)]
+        if sum(max(widths[name] for name in numbers[at::size]) for at in range(size)) <= room:
+            break
+    return [table.rows.select(*texts, *part) for part in parts]
 
 
 def escaped(text: str) -> str:
@@ -104,8 +131,12 @@ def escaped(text: str) -> str:
     return "".join(SPECIAL.get(character, character) for character in " ".join(text.split()))
 
 
-def _row(cells: Sequence[object]) -> str:
-    return " & ".join(escaped("--" if cell is None else str(cell)) for cell in cells) + r" \\"
+def _row(cells: Iterable[object]) -> str:
+    return " & ".join(map(escaped, _cells(cells))) + r" \\"
+
+
+def _cells(values: Iterable[object]) -> list[str]:
+    return ["--" if value is None else str(value) for value in values]
 
 
 def _of_corpus(warehouse: Warehouse, corpus: str) -> Iterator[LatexTable]:

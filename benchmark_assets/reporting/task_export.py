@@ -5,6 +5,7 @@ Here: rows and files. Not here: packages of corpora and writing to a folder (exp
 its texts.
 """
 
+from datetime import date
 from pathlib import Path
 
 import polars as pl
@@ -12,24 +13,43 @@ import polars as pl
 from benchmark_assets.accounts.costs import summed
 from benchmark_assets.reporting import dictionary
 from benchmark_assets.reporting.contents import CHECKSUMS, files
-from benchmark_assets.reporting.export import EXPORT, check_place, checksums, made_from, table_files
+from benchmark_assets.reporting.croissant import About
+from benchmark_assets.reporting.dataset_card import front_matter
+from benchmark_assets.reporting.export import (
+    EXPORT,
+    check_place,
+    checksums,
+    configurations,
+    made_from,
+    records,
+    table_files,
+)
 from resources.errors import BadInput
 from resources.folders import README, put
 from resources.warehouse import Warehouse
 
+SUBJECT = "understanding and costs"
+DESCRIPTION = (
+    "Scores of models on tasks about the understanding of texts, with 95 % intervals and settings, and the costs of "
+    "calls. The package has no text of a task."
+)
+
 NOTES = f"""
 `parquet/` has the same tables, with types. `dictionary.csv` and `dictionary.md` have the type, unit and meaning of each
-column. `sha256sum -c {CHECKSUMS}` checks all other files. Spans are given by position: no text of a task is included.
+column. `croissant.json`, `datacite.json` and `datapackage.json` are metadata for data catalogs and programs. `sha256sum
+-c {CHECKSUMS}` checks all other files. Spans are given by position: no text of a task is included.
 """
 
 
-def export_tasks(warehouse: Warehouse, folder: Path) -> list[str]:
+def export_tasks(warehouse: Warehouse, folder: Path, published: date | None = None) -> list[str]:
     """Write the package of understanding scores and costs. The same warehouse gives the same bytes.
 
     Parameters
     ----------
     folder
         As for `export.export`.
+    published
+        Date of publication in the metadata records; by default the day (UTC) of the newest score or call.
 
     Returns
     -------
@@ -49,11 +69,22 @@ def export_tasks(warehouse: Warehouse, folder: Path) -> list[str]:
     tables["costs.csv"] = summed(calls.with_columns(day=pl.col("asked").dt.date()), *by).sort(by)
     if tables["tasks.csv"].is_empty() and calls.is_empty():
         raise BadInput("export", "", "has neither tasks nor costs to write", "name a corpus, or import tasks first")
-    written, _ = table_files(tables)
+    written, meanings = table_files(tables)
     signatures = tables["understanding_board.csv"]["signature"].unique().sort()
     method = made_from(f"signature of scores: {signature}" for signature in signatures)
     listed = f"| file | content |\n|---|---|\n{dictionary.files_of(list(tables))}"
-    title = f"{EXPORT.public}understanding and costs"
-    written[README] = f"{title}\n\n{listed}\n{NOTES}\n## Made from\n\n{method}".encode()
+    languages = tables["tasks.csv"]["language"].unique().sort().to_list()
+    about = About(SUBJECT, DESCRIPTION, published or _newest(warehouse, calls), [], languages)
+    card = front_matter(about, configurations(tables), "understanding_board")
+    readme = f"{card}{EXPORT.public}{SUBJECT}\n\n{listed}\n{NOTES}\n## Made from\n\n{method}"
+    written[README] = readme.encode()
+    written |= records(about, written, meanings)
     put(written | {CHECKSUMS: checksums(written)}, folder)
     return tables["tasks.csv"]["task"].to_list()
+
+
+def _newest(warehouse: Warehouse, calls: pl.DataFrame) -> date:
+    """Day (UTC) of the newest score, task or call."""
+    times = [warehouse.read(table, columns=["updated_at"])["updated_at"] for table in ("understanding_board", "task")]
+    newest: date = pl.concat([*times, calls["asked"]]).dt.date().max()  # type: ignore[assignment]
+    return newest

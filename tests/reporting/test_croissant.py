@@ -18,7 +18,7 @@ from benchmark_assets.reporting.export import export
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
 
-ABOUT = About("tiny", date(2026, 2, 3), ["CC0-1.0", "by kind permission"], ["en", "la"], private=False)
+ABOUT = About("tiny", "What it is.", date(2026, 2, 3), ["CC0-1.0", "by kind permission"], ["en", "la"])
 
 # Specification 1.0: "Dataset-level information", required properties; FileObject; RecordSet; Field.
 DATASET = {
@@ -89,7 +89,7 @@ def test_the_records_of_a_package_say_what_is_in_it(
     record = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
     check_croissant(record)
     files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    about = {"croissant.json", "datacite.json", "checksums.sha256"}
+    about = {"croissant.json", "datacite.json", "datapackage.json", "checksums.sha256"}
     assert {each["contentUrl"]: each["sha256"] for each in record["distribution"]} == {
         path: sha256(whole).hexdigest() for path, whole in files.items() if path not in about
     }

@@ -323,7 +323,7 @@ def test_a_private_package_is_the_public_one_and_a_folder_more(stored: Warehouse
     export(stored, tmp_path / "public", "tiny")
     export(stored, tmp_path / "private", "tiny", private=True)
     public, private = content(tmp_path / "public"), content(tmp_path / "private")
-    about = {"README.md", "LICENCES.md", CHECKSUMS, "croissant.json", "datacite.json"}
+    about = {"README.md", "LICENCES.md", CHECKSUMS, "croissant.json", "datacite.json", "datapackage.json"}
     shared = {path: whole for path, whole in private.items() if not path.startswith(f"{PRIVATE}/")}
     assert {path for path in shared if shared[path] != public.get(path)} == about
     assert set(shared) == set(public)
@@ -393,8 +393,9 @@ def test_what_is_in_the_tables_is_in_the_package(stored: Warehouse, tmp_path: Pa
     assert passages["passage_id"].to_list() == ["doc1:1", "doc1:2", "doc2:1"]
     assert passages["segment_ids"].str.json_decode(pl.List(pl.String)).to_list() == [list(SOURCES["doc1"])[:2],
         list(SOURCES["doc1"])[2:], list(SOURCES["doc2"])]  # fmt: skip
-    assert passages["characters ann"].to_list() == [len("A mouse runs. The cat sits."), 14, 20]
-    assert passages["characters eve"].to_list() == [None, None, len("eve aligned")]
+    lengths = tables["references.csv"]
+    assert lengths.filter(translator="ann")["characters"].to_list() == [len("A mouse runs. The cat sits."), 14, 20]
+    assert lengths.filter(translator="eve").rows() == [("doc2:1", "eve", len("eve aligned"))]
     assert passages["selected"].all()
     scores = tables["scores.csv"]
     stored_scores = stored.read("drift_score")
