@@ -83,7 +83,7 @@ def model_summary(
 
 
 @dg.asset(
-    group_name="reporting", code_version="4", kinds={"duckdb"}, deps=[model_summary, human_baseline, comet_baseline],
+    group_name="reporting", code_version="5", kinds={"duckdb"}, deps=[model_summary, human_baseline, comet_baseline],
 )  # fmt: skip
 def leaderboard(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
@@ -93,8 +93,8 @@ def leaderboard(
 
     Only models have ranks. They are ranked over the same passages: a missing output has the worst scores, and a model
     with too few outputs or a limited evaluation has no rank. A human translator is scored against the other
-    translators, which shows how much human translations differ. A model that was removed from the registry keeps its
-    row, marked as removed.
+    translators, which shows how much human translations differ; the only translator of a corpus has no row. A model
+    that was removed from the registry keeps its row, marked as removed.
     """
     evaluated = set(warehouse.read("model_summary", columns=["model"])["model"])
     removed = sorted(evaluated - systems.known(evaluated))
@@ -103,7 +103,7 @@ def leaderboard(
         provenance = ["fingerprint", "run_id", "updated_at"]
         models = warehouse.read("model_summary").drop(provenance)
         people = completed_scores(warehouse, human_scores(warehouse))
-        humans = summaries(people, "system").rename({"system": "translator"})
+        humans = summaries(people, "system").rename({"system": "translator"}).filter(pl.col("passages") > 0)
         return Computed({"leaderboard": rank(models, humans, made(warehouse), removed)})
 
     def describe() -> Description:
