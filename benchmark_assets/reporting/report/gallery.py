@@ -33,12 +33,16 @@ def _exhibits(home: Home, versions: pl.DataFrame) -> Iterator[Exhibit]:
     recipe = yaml_files.read(folder / FILE, Recipe, REMEDY)
     yield _about(home, recipe, versions)
     yield _sources(home, recipe, set(json.loads(row["left_out"])))
-    explained = set[str]()
+    explained, unscored = set[str](), list[str]()
     for corpus in row["corpora"]:
-        for exhibit in [*content.boards(home, corpus), *content.published(home, corpus)]:
+        exhibits = [*content.boards(home, corpus), *content.published(home, corpus)]
+        unscored += [] if exhibits else [corpus]
+        for exhibit in exhibits:
             words = exhibit.words if exhibit.words not in explained else ""
             explained.add(words)
             yield exhibit._replace(title=f"{exhibit.title}, {corpus}", words=words)
+    if unscored:
+        yield _unscored(home, row["benchmark"], unscored)
     names = pl.DataFrame({"benchmark": [row["benchmark"]]})
     yield from content.pairwise(home, home.warehouse.read("published_base_set", names, ["base_set"]))
     if row["tasks"]:
@@ -60,6 +64,8 @@ def _about(home: Home, recipe: Recipe, versions: pl.DataFrame) -> Exhibit:
         names = ", ".join([*earlier["corpora"], *earlier["tasks"]])
         words += f" Version {earlier['version']} was added before, with {names}; its results are kept."
     frame = pl.concat([_corpora(home.warehouse, row["corpora"]), _tasks(home.warehouse, row["tasks"])])
+    if frame.is_empty():
+        words += " Its corpora and tasks were left out, because a source is missing."
     return home.exhibit("", "Corpora and tasks", words, of_frame(frame), [], None)
 
 
@@ -106,6 +112,15 @@ def _sources(home: Home, recipe: Recipe, left_out: set[str]) -> Exhibit:
         })  # fmt: skip
     words = "Where the files are from, and what their licences allow. Every file is compared with its digest."
     return home.exhibit("", "Sources", words, of_frame(pl.DataFrame(rows)), [], None)
+
+
+def _unscored(home: Home, benchmark: str, corpora: list[str]) -> Exhibit:
+    """Corpora without a leaderboard, and the reason."""
+    words = (
+        f"These corpora have no outputs of models, and fewer than two translators to score against each other. "
+        f"`variorum evaluate MODEL --on {benchmark}` adds a model, unless a corpus only shows how passages were chosen."
+    )
+    return home.exhibit("", "Corpora without scores", words, of_frame(pl.DataFrame({"name": corpora})), [], None)
 
 
 def _reproduction(home: Home, numbers: pl.DataFrame) -> Exhibit:

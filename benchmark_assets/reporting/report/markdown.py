@@ -24,6 +24,8 @@ def _exhibit(exhibit: Exhibit) -> Iterator[str]:
     if exhibit.words:
         yield exhibit.words
     columns = exhibit.columns
+    if not columns:
+        return
     rows = [
         [_inline(column.heading) for column in columns],
         ["---" if column.of_names else "---:" for column in columns],

@@ -60,8 +60,10 @@ def put(warehouse: Warehouse, table: str, rows: Sequence[Row] | pl.DataFrame) ->
     warehouse.write([Replacement(table, full, None)], run_id="made")
 
 
-def benchmark(warehouse: Warehouse, folder: Path) -> None:
-    """Two versions of a benchmark that consists of the made corpus and a task, with published outputs of alpha."""
+def benchmark(
+    warehouse: Warehouse, folder: Path, corpora: Sequence[str] = (CORPUS,), tasks: Sequence[str] = ("SMDS",)
+) -> None:
+    """Two versions of a benchmark, by default of the made corpus and a task, with published outputs of alpha."""
     source = {"repository": "people/texts", "commit": "c0ffee" + "0" * 34, "licence": "CC0-1.0", "terms": TERMS}
     recipe = {
         "name": "small", "version": 2, "title": "A small benchmark", "needs": [NEED],
@@ -72,7 +74,7 @@ def benchmark(warehouse: Warehouse, folder: Path) -> None:
     }  # fmt: skip
     folder.mkdir()
     (folder / "recipe.yaml").write_text(json.dumps(recipe), encoding="utf-8")
-    parts = {"corpora": [CORPUS], "tasks": ["SMDS"], "recipe": folder.name, "home": str(warehouse.folder)}
+    parts = {"corpora": [*corpora], "tasks": [*tasks], "recipe": folder.name, "home": str(warehouse.folder)}
     row = {**parts, "benchmark": "small", "version": 2, "recipe_hash": "fedcba98", "left_out": '{"more": "is missing"}'}
     put(warehouse, "benchmark", [{**row, "version": 1, "corpora": ["older"], "tasks": []}, row])
     put(warehouse, "licence", [{"corpus": CORPUS, "translator": each, "licence": "CC0-1.0"} for each in TRANSLATORS])

@@ -74,6 +74,17 @@ def test_the_markdown_has_the_same_tables_and_no_text(warehouse: Warehouse, tmp_
     assert SECRET not in text
 
 
+def test_parts_without_scores_or_files_are_named(tmp_path: Path) -> None:
+    own = made(tmp_path, ["alpha"], 1)
+    benchmark(own, tmp_path / "recipe", corpora=["closed"], tasks=[])
+    text = write_gallery(own, tmp_path / "gallery.md")
+    assert "`variorum evaluate MODEL --on small` adds a model" in text
+    assert "\n| name |\n| --- |\n| closed |\n" in text
+    benchmark(own, tmp_path / "other", corpora=[], tasks=[])
+    text = write_gallery(own, tmp_path / "gallery.md")
+    assert "Its corpora and tasks were left out, because a source is missing.\n\n### Sources" in text
+
+
 def test_a_warehouse_without_benchmarks_has_no_gallery(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="run `variorum add NAME`"):
         write_gallery(made(tmp_path, ["alpha"], 1), tmp_path / "gallery.md")
