@@ -76,7 +76,10 @@ def _overview(recipe: ReadRecipe, version: int | None) -> dict[str, str]:
 @click.option("--base", default="", help="URL of a mirror to fetch from.")
 @click.option("--systems", multiple=True, metavar="NAME,…", help="Published systems to import, or `all`, the default.")
 @click.option("--folder", "brought", multiple=True, metavar="SOURCE=PATH", help="Your folder with files of a source.")
-def add(benchmark: str, accept: bool, base: str, systems: Sequence[str], brought: Sequence[str]) -> None:
+@click.option("--no-update", is_flag=True, help="Import only; the next `variorum update` computes scores and tables.")
+def add(
+    benchmark: str, accept: bool, base: str, systems: Sequence[str], brought: Sequence[str], no_update: bool
+) -> None:
     """Add a benchmark: fetch its sources, import its corpora, tasks and published systems, and compute.
 
     NAME is one of `variorum benchmarks`; FOLDER contains a recipe of your own. URL is the address of a git repository
@@ -108,9 +111,14 @@ def add(benchmark: str, accept: bool, base: str, systems: Sequence[str], brought
     wanted = [part for part in wanted if part in parts.parts(recipe, stock.left_out)]
     families = {name: judge.family for name, judge in registry.judges.items()}
     parts.import_parts(home.warehouse, recipe, wanted, stock, families)
-    _compute(home, recipe, wanted, stock)
+    scope = _import(home, recipe, wanted, stock)
+    if not no_update:
+        runs.update(home.definitions, home.instance, scope)
     for line in parts.sizes(home.warehouse, recipe, stock):
         click.echo(line)
+    if no_update:
+        click.echo("scores and tables: not computed; run `variorum update`")
+        return
     show_results(home.warehouse, recipe.recipe.name)
     _say_cost(home, recipe.recipe.name)
 
@@ -126,8 +134,8 @@ def _recipe(name: str) -> ReadRecipe:
     return read(find(str(folder)))._replace(origin=origin)
 
 
-def _compute(home: Deployment, recipe: ReadRecipe, wanted: Sequence[Part], stock: Stock) -> None:
-    """Materialize everything that needs no model, then the scores of the published systems."""
+def _import(home: Deployment, recipe: ReadRecipe, wanted: Sequence[Part], stock: Stock) -> Scope:
+    """Import passages, published outputs, base sets and published scores; return what an update is to compute."""
     corpora = [part.name for part in wanted if part.kind == "corpus"]
     tasks = [part.name for part in wanted if part.kind == "task"]
     if tasks:
@@ -142,7 +150,7 @@ def _compute(home: Deployment, recipe: ReadRecipe, wanted: Sequence[Part], stock
         home.instance.add_dynamic_partitions("model", list(published))
     parts.record(home.warehouse, recipe, stock)  # before the update, which compares the benchmark's published numbers
     translated = {outputs.corpus for outputs in recipe.recipe.outputs if outputs.model in published}
-    runs.update(home.definitions, home.instance, Scope(list(published), sorted({*corpora, *tasks, *translated})))
+    return Scope(list(published), sorted({*corpora, *tasks, *translated}))
 
 
 def show_results(warehouse: Warehouse, benchmark: str) -> None:

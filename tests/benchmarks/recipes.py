@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from lxml import etree
@@ -20,14 +20,18 @@ COMMIT = "c0ffee" + "0" * 34
 FOLDERS = {"literary-zh-ja": "literary"}
 """Folders of real data whose name is not that of their recipe."""
 
-KEPT = 3
-"""Number of chapters or poems that a cut recipe keeps of each file."""
 
-LINES = 40
-"""Number of samples that a cut recipe keeps of each file, at least."""
+class Cut(NamedTuple):
+    """What a cut recipe keeps: chapters or poems of each file, samples of each file (at least), and documents."""
 
-SUTTAS = {"an10.13", "an10.15", "an10.17"}
-"""Documents that a cut recipe keeps."""
+    chapters: int
+    samples: int
+    documents: frozenset[str]
+
+
+SMALL = Cut(3, 40, frozenset({"an10.13", "an10.15", "an10.17"}))
+TINY = Cut(2, 12, frozenset({"an10.13"}))
+"""Enough for a row in every table. Aligning and embedding the further documents of `SMALL` takes 10 s of a core."""
 
 
 def digests(folder: Path, names: list[str]) -> str:
@@ -78,7 +82,7 @@ def change(path: Path, content: Mapping[str, Any]) -> None:
     _dump(path, yaml.safe_load(path.read_text(encoding="utf-8")) | content)
 
 
-def cut(name: str, folder: Path, mirror: Mirror) -> Path:
+def cut(name: str, folder: Path, mirror: Mirror, size: Cut = SMALL) -> Path:
     """Write a shipped recipe that pins the first few passages of each file, and let the mirror serve these files."""
     shutil.copytree(SHIPPED / name, folder)
     recipe = read(folder)
@@ -90,7 +94,7 @@ def cut(name: str, folder: Path, mirror: Mirror) -> Path:
         if not source.files:
             continue
         for path in recipe.downloads[source_name].files:
-            body = _cut(path, mirror.body(start + path) or b"")
+            body = _cut(path, mirror.body(start + path) or b"", size)
             if body:
                 mirror.spoiled[start + path] = body
                 lines.append(f"{sha256(body).hexdigest()}  {path}\n")
@@ -99,8 +103,8 @@ def cut(name: str, folder: Path, mirror: Mirror) -> Path:
         change(folder / path, {"sensitivity": {"passages": 0}})
         if description.offsets:
             rows = description.offsets.read_text().splitlines(keepends=True)
-            description.offsets.write_text("".join(rows[: KEPT + 1]))
-    _keep_texts(folder, lambda text, _: text in SUTTAS)
+            description.offsets.write_text("".join(rows[: size.chapters + 1]))
+    _keep_texts(folder, lambda text, _: text in size.documents)
     return folder
 
 
@@ -132,35 +136,36 @@ def _keep_texts(folder: Path, kept: Callable[[str, str], bool]) -> None:
             change(folder / "recipe.yaml", {"sources": sources | {name: sources[name] | {"texts": texts}}})
 
 
-def _cut(path: str, body: bytes) -> bytes:
+def _cut(path: str, body: bytes, size: Cut) -> bytes:
     """The first passages of a file; empty if the cut recipe does without the file."""
     name = path.rpartition("/")[2]
     if name.endswith(".xml"):
-        return _first_chapters(body)
+        return _first_chapters(body, size.chapters)
     if name.endswith(".jsonl"):
         lines = body.splitlines()  # sorted by class, so that the first ones would be of one class
-        return b"\n".join(lines[:: max(len(lines) // LINES, 1)]) + b"\n"
+        return b"\n".join(lines[:: max(len(lines) // size.samples, 1)]) + b"\n"
     if name.endswith(".csv"):
         header, *rows = body.splitlines()
-        return b"\n".join([header, *(row for row in rows if row.partition(b":")[0].decode() in SUTTAS)]) + b"\n"
+        rows = [row for row in rows if row.partition(b":")[0].decode() in size.documents]
+        return b"\n".join([header, *rows]) + b"\n"
     if "/per_passage_scores/" in path:
-        rows = [row for row in json.loads(body) if row["passage_id"].partition(":")[0] in SUTTAS]
-        return json.dumps(rows).encode()
+        scores = [row for row in json.loads(body) if row["passage_id"].partition(":")[0] in size.documents]
+        return json.dumps(scores).encode()
     if "/translations/" in path:
         content = json.loads(body)
-        texts = {key: text for key, text in content["translations"].items() if key.partition(":")[0] in SUTTAS}
+        texts = {key: text for key, text in content["translations"].items() if key.partition(":")[0] in size.documents}
         return json.dumps(content | {"translations": texts}).encode()
-    return body if name.partition("_")[0] in SUTTAS else b""
+    return body if name.partition("_")[0] in size.documents else b""
 
 
-def _first_chapters(body: bytes) -> bytes:
-    """TEI without everything from the fourth chapter or poem on."""
+def _first_chapters(body: bytes, count: int) -> bytes:
+    """TEI with the first chapters or poems only."""
     root = etree.fromstring(body)
     stops = (
         "//*[(@subtype = 'chapter' or @subtype = 'poem' or @type = 'chapter' or @unit = 'chapter') and @n = $number]"
     )
     elements = list(root.iter())
-    stop = elements.index(root.xpath(stops, number=str(KEPT + 1))[0])
+    stop = elements.index(root.xpath(stops, number=str(count + 1))[0])
     for element in elements[stop:]:
         element.tail = None
         element.getparent().remove(element)
