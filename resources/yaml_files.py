@@ -49,7 +49,8 @@ def examine(
     unknown key.
     """
     try:
-        content = _parsed(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        content = _parsed(text)
     except OSError as error:
         return None, [BadInput(path, "", f"cannot be read ({error.strerror})", "check the path")]
     except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:  # PyYAML lets most of these through
@@ -58,7 +59,7 @@ def examine(
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
         return None, [BadInput(path, key, f"is not YAML in UTF-8 ({reason})", remedy)]
     try:
-        return kind.model_validate(content), []
+        return _validated(text, kind), []
     except ValidationError as error:
         errors = error.errors()
     faults = [BadInput(path, ".".join(map(str, each["loc"])), each["msg"].lower(), remedy) for each in errors]
@@ -78,6 +79,12 @@ def _parsed(text: str) -> Any:
     """The content of a YAML text, which callers must not change. An update reads the same few files many times."""
     _check_depth(text)
     return yaml.load(text, _Loader)
+
+
+@lru_cache(maxsize=64)
+def _validated(text: str, kind: type[Content]) -> Content:
+    """The validated content of a YAML text, which callers must not change."""
+    return kind.model_validate(_parsed(text))
 
 
 def _check_depth(text: str) -> None:

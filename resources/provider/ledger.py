@@ -227,6 +227,8 @@ class Ledger(ABC):
             "SELECT served_model FROM attempt a JOIN question q ON q.id = a.question "
             "WHERE q.place = ? AND a.requested_model = ? AND a.served_model != '' {} LIMIT 1"
         )
+        if not self.exists():
+            return "", ""
         with self.reading() as connection:
             first = connection.execute(query.format("ORDER BY a.id"), (place, requested)).fetchone()
             last = connection.execute(
