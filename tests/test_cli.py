@@ -145,6 +145,13 @@ def test_a_command_that_does_not_exist_is_answered_with_one_that_does() -> None:
     assert "Did you mean status" in CliRunner().invoke(main, ["statu"]).stderr
 
 
+@pytest.mark.parametrize("former", [["baseset", "build", "folder"], ["task", "annotate", "folder", "T"]])
+def test_a_renamed_command_names_the_present_one(former: list[str]) -> None:
+    said = CliRunner().invoke(main, former).stderr
+    present = said.partition("use `variorum ")[2].partition("`")[0].split()
+    assert CliRunner().invoke(main, [*present, "--help"]).exit_code == 0
+
+
 def test_progress_goes_to_the_log_of_the_home_and_messages_to_the_terminal(tmp_path: Path) -> None:
     done = here(tmp_path, "import", "corpus", str(write_corpus(tmp_path / "corpus")))
     log = (tmp_path / "logs" / "variorum.log").read_text(encoding="utf-8")

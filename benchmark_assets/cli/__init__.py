@@ -42,12 +42,15 @@ SECTIONS = {
     "Read and share": (
         "reader", "report", "trace", "export", "compare", "latex", "shared-task", "reproduce", "snapshot",
     ),
-    "Ask people": ("annotate", "campaign", "pairs", "examples", "glossary", "design", "task"),
-    "Compare pairwise": ("baseset",),
+    "Ask people": ("annotate", "campaign", "pairs", "examples", "glossary", "design", "spans", "marked-spans"),
+    "Compare pairwise": ("anchors",),
     "Pay": ("costs", "uncertain", "release", "confirm", "record"),
     "Keep a home": ("ui", "worker", "backup", "restore", "verify", "rebuild", "migrate-to", "remove"),
 }  # fmt: skip
 """The commands as the help lists them."""
+
+RENAMED = {"baseset": "new baseset` and `variorum anchors", "task": "spans` and `variorum marked-spans"}
+"""Present names of commands that were renamed."""
 
 SUMMARY = 200
 """Width of a command's summary in the help, so that none is cut."""
@@ -76,7 +79,9 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; for an unknown name, say which one may be meant."""
+        """Find a command; for a former or unknown name, say which one may be meant."""
+        if args[0] in RENAMED:
+            ctx.fail(f"`variorum {args[0]}` was renamed: use `variorum {RENAMED[args[0]]}`.")
         if self.get_command(ctx, args[0]) is None and (close := get_close_matches(args[0], self.commands)):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {' or '.join(close)}?")
         return super().resolve_command(ctx, args)

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 import polars as pl
 
+from benchmark_assets.cli.beginning import new
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH, holding
 from benchmark_assets.pairwise.base_sets import Identity, checked
@@ -13,12 +14,7 @@ from benchmark_assets.pairwise.building import build_base_set, report, spread
 from resources.tables import cells, computed, plain
 
 
-@click.group(name="baseset")
-def base_set() -> None:
-    """Build or show a base set."""
-
-
-@base_set.command(name="build")
+@new.command(name="baseset")
 @click.argument("folder", type=PATH)
 @click.option("--items", type=PATH, required=True, help="Items: JSON lines with `passage` and `difficulty`.")
 @click.option("--name", required=True, help="Name of the base set.")
@@ -38,7 +34,7 @@ def base_set() -> None:
     type=int,
     help="Stop comparing a system with the set once at most this many ranks are possible; not with --within.",
 )
-def build(
+def new_base_set(
     folder: Path, items: Path, name: str, version: str, judge: str, count: int, systems: tuple[str, ...], orders: str,
     within: float | None, ranks: int | None,
 ) -> None:  # fmt: skip
@@ -55,7 +51,7 @@ def build(
     click.echo(f"\n{folder}: {holding(built.restricted)}; import it with `variorum import baseset {folder}`")
 
 
-@base_set.command(name="show")
+@click.command(name="anchors")
 @click.argument("name", metavar="NAME@VERSION")
 def show_base_set(name: str) -> None:
     """Show how the anchors of a base set compare in each slice: matches, win rate, LT and EN with intervals."""
@@ -73,4 +69,4 @@ def _readable(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select("slice", *rates)
 
 
-COMMANDS = [base_set]
+COMMANDS = [show_base_set]

@@ -16,7 +16,7 @@ from resources.keys import slug
 
 @click.group()
 def new() -> None:
-    """Write the first version of a corpus description or of a benchmark's recipe, for you to complete."""
+    """Write a corpus description or a benchmark's recipe, for you to complete, or build a base set."""
 
 
 @new.command(name="corpus")

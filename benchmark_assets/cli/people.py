@@ -103,32 +103,27 @@ def write_glossary(file: Path, corpus: str) -> None:
     click.echo("enter the file as `glossary` under `literary` in the description, then repeat `variorum import corpus`")
 
 
-@click.group(name="task")
-def task_group() -> None:
-    """Annotate spans of a task in Label Studio."""
-
-
-@task_group.command(name="annotate")
+@click.command(name="spans")
 @click.argument("folder", type=PATH)
 @click.argument("code", metavar="TASK")
 @click.option("--split", type=click.Choice(["train", "test"]), default="test", show_default=True)
 @click.option("--gold", is_flag=True, help="Prefill the task's gold spans.")
-def annotate_task(folder: Path, code: str, split: str, gold: bool) -> None:
-    """Write the samples of a TASK to FOLDER, as Label Studio tasks with a labeling interface."""
+def write_spans(folder: Path, code: str, split: str, gold: bool) -> None:
+    """Write the samples of TASK to FOLDER, for people to mark spans in Label Studio."""
     count = span_labels.annotate(Deployment().warehouse, folder, code, split, gold)
     click.echo(f"{folder}: {count} samples of {code}; its README.md explains the next steps")
 
 
-@task_group.command(name="labels")
+@click.command(name="marked-spans")
 @click.argument("file", type=PATH)
 @click.argument("code", metavar="TASK")
 @click.argument("out", type=PATH)
 @IGNORE
-def write_task_labels(file: Path, code: str, out: Path, ignore: tuple[str, ...]) -> None:
+def write_marked_spans(file: Path, code: str, out: Path, ignore: tuple[str, ...]) -> None:
     """Convert FILE, an export of Label Studio, to JSON lines in OUT, which TASK's description can list under
     `files`."""
     written = span_labels.write_labels(Deployment().warehouse, file, code, out, ignore)
     click.echo(f"{out}: {numbers(written._asdict())}")
 
 
-COMMANDS = [annotate, campaign, write_pairs, write_examples, write_glossary, task_group]
+COMMANDS = [annotate, campaign, write_pairs, write_examples, write_glossary, write_spans, write_marked_spans]

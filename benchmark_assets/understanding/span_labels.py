@@ -32,7 +32,7 @@ RETURN = """\
 Create a project in Label Studio, paste `labeling-config.xml` as the code of its labeling interface, and import
 `tasks.json`. To mark a span, choose a label and select the words. Submit every sample, even a sample without spans.
 Spans that are already marked are proposals; they count only after you submit the sample. Then export as JSON. `variorum
-task labels` converts the export to a file of samples.
+marked-spans` converts the export to a file of samples.
 """
 
 
@@ -128,7 +128,7 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path, ignore:
         where = " ".join(key)
         if fields.get("task") != code or key not in samples:
             raise BadInput(
-                file, where, f"is not a sample of {code}", "annotate the samples that `variorum task annotate` writes"
+                file, where, f"is not a sample of {code}", "annotate the samples that `variorum spans` writes"
             )
         texts = json.loads(samples[key]["texts"])
         if [fields.get(f"text_{number}") for number in range(1, len(texts) + 1)] != list(texts.values()):
