@@ -48,7 +48,7 @@ class Peer(NamedTuple):
 
 
 def installed(name: str) -> Peer:
-    """The environment of a peer, made anew if its requirements changed.
+    """The environment of a peer, made again if its requirements changed.
 
     Raises
     ------
