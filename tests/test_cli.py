@@ -13,7 +13,7 @@ from benchmark_assets.cli.progress import drawn
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
 from tests.processes import environment, here, variorum
-from tests.support import PASSAGES, TRANSLATIONS, write_corpus, write_outputs
+from tests.support import PASSAGES, TRANSLATIONS, write_corpus, write_outputs, write_registry
 
 
 def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: Path) -> None:
@@ -150,6 +150,17 @@ def test_a_renamed_command_names_the_present_one(former: list[str]) -> None:
     said = CliRunner().invoke(main, former).stderr
     present = said.partition("use `variorum ")[2].partition("`")[0].split()
     assert CliRunner().invoke(main, [*present, "--help"]).exit_code == 0
+
+
+def test_the_check_of_a_corpus_says_what_an_evaluation_would_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_registry(tmp_path / "models.yaml", "http://127.0.0.1:9/v1", "brisk")
+    monkeypatch.setenv("VARIORUM_MODELS", str(tmp_path / "models.yaml"))
+    checked = here(tmp_path / "home", "check", "corpus", str(write_corpus(tmp_path / "corpus"))).stdout
+    cost = re.search(r"evaluating brisk: about (\d+) calls, ([\d,]+) tokens, about (0\.\d\d) dollars", checked)
+    assert cost
+    assert int(cost[1]) > 0
 
 
 def test_progress_goes_to_the_log_of_the_home_and_messages_to_the_terminal(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
-"""Likely cost of a benchmark that is not added yet, from the sizes that its recipe declares.
+"""Likely cost of a benchmark or corpus that is not in the home yet, from its sizes.
 
 Here: calls that `add` makes, and calls that the evaluation of a model makes. Not here: estimates from the texts
 themselves (forecast), which `add` prints at its end, and `evaluate` before it asks anything.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from benchmark_assets.benchmarks.recipe import ReadRecipe
@@ -54,21 +54,17 @@ class LikelyCost(NamedTuple):
     dollars: float | None
     hours: float
 
+    def __str__(self) -> str:
+        """The cost as a phrase."""
+        dollars = "an unknown cost" if self.dollars is None else f"about {self.dollars:.2f} dollars"
+        return f"about {self.calls:,} calls, {self.tokens:,} tokens, {dollars}, {self.hours:.1f} hours"
+
 
 def of_evaluation(recipe: ReadRecipe, name: str, settings: Settings) -> Iterator[Questions]:
     """Questions for the evaluation of a model: translations, answers to tasks, and judgments of its outputs."""
 
-    def covered(part: str) -> bool:
-        return settings.corpora is None or part in settings.corpora
-
     for corpus in recipe.recipe.corpora:
-        description = recipe.corpora[corpus.description]
-        if description.translated and covered(description.name):
-            tokens = corpus.characters // CHARACTERS
-            apart = bool(description.literary.human)  # such texts are not translated in batches
-            calls = corpus.passages if apart else math.ceil(tokens / settings.batch_tokens)
-            yield Questions(name, "translations", calls, tokens + calls * BRIEF, tokens)
-            yield from _judgments(description, corpus.passages, tokens)
+        yield from of_outputs(recipe.corpora[corpus.description], corpus.passages, corpus.characters, name, settings)
     passages = sum(corpus.passages for corpus in recipe.recipe.corpora)
     tokens = sum(corpus.characters for corpus in recipe.recipe.corpora) // CHARACTERS
     for base_set in recipe.base_sets.values():
@@ -76,25 +72,42 @@ def of_evaluation(recipe: ReadRecipe, name: str, settings: Settings) -> Iterator
         prompt = times * (3 * tokens + passages * INSTRUCTIONS)
         yield Questions(base_set.judge, "comparisons", times * passages, prompt, times * passages * VERDICT)
     for task in recipe.recipe.tasks:
-        if covered(recipe.tasks[task.description].task):
+        if _covers(settings, recipe.tasks[task.description].task):
             answering = settings.answering
             calls = task.samples * answering.draws * len(answering.seeds)
             texts = (1 + answering.shots) * task.characters // CHARACTERS * (calls // task.samples)
             yield Questions(name, "answers", calls, texts + calls * BRIEF, calls * ANSWER)
 
 
+def of_outputs(
+    description: Description, passages: int, characters: int, name: str, settings: Settings
+) -> Iterator[Questions]:
+    """Questions for a model's translations of a corpus with these sizes, and for judgments of its outputs."""
+    if description.translated and _covers(settings, description.name):
+        tokens = characters // CHARACTERS
+        apart = bool(description.literary.human)  # such texts are not translated in batches
+        calls = passages if apart else math.ceil(tokens / settings.batch_tokens)
+        yield Questions(name, "translations", calls, tokens + calls * BRIEF, tokens)
+        yield from _judgments(description, passages, tokens)
+
+
+def of_references(description: Description, passages: int, characters: int, registry: Registry) -> Iterator[Questions]:
+    """Questions for the alignment of a corpus's continuous translations, and for its terms."""
+    tokens = characters // CHARACTERS
+    for text in description.references.values():
+        if text.aligner:
+            calls = math.ceil(2 * tokens / registry.aligners[text.aligner].batch_tokens)
+            yield Questions(text.aligner, "alignment", calls, 2 * tokens + calls * INSTRUCTIONS, tokens)
+    if extractor := description.literary.extractor:
+        yield Questions(extractor, "terms", passages, tokens + passages * INSTRUCTIONS, passages * VERDICT)
+
+
 def of_adding(recipe: ReadRecipe, registry: Registry) -> Iterator[Questions]:
     """Questions that `add` asks: alignment, terms, examinations of judges, judgments of published outputs."""
     for corpus in recipe.recipe.corpora:
         description = recipe.corpora[corpus.description]
+        yield from of_references(description, corpus.passages, corpus.characters, registry)
         tokens = corpus.characters // CHARACTERS
-        for text in description.references.values():
-            if text.aligner:
-                calls = math.ceil(2 * tokens / registry.aligners[text.aligner].batch_tokens)
-                yield Questions(text.aligner, "alignment", calls, 2 * tokens + calls * INSTRUCTIONS, tokens)
-        if extractor := description.literary.extractor:
-            prompt = tokens + corpus.passages * INSTRUCTIONS
-            yield Questions(extractor, "terms", corpus.passages, prompt, corpus.passages * VERDICT)
         published = sum(outputs.corpus == description.name for outputs in recipe.recipe.outputs)
         judgments = list(_judgments(description, corpus.passages, tokens))
         for judge, purpose, calls, prompt, reply in judgments:
@@ -127,11 +140,24 @@ def cost(registry: Registry, questions: Iterable[Questions]) -> LikelyCost:
 
 def likely_costs(registry: Registry, recipe: ReadRecipe) -> dict[str, LikelyCost]:
     """Cost of evaluating each model of the registry that has a price and covers a part of the recipe."""
-    questions = {
-        name: list(of_evaluation(recipe, name, settings))
-        for name, settings in registry.models.items() if settings.price
-    }  # fmt: skip
-    return {name: cost(registry, of_model) for name, of_model in questions.items() if of_model}
+    return _by_model(registry, lambda name, settings: of_evaluation(recipe, name, settings))
+
+
+def likely_costs_of_corpus(
+    registry: Registry, description: Description, passages: int, characters: int
+) -> dict[str, LikelyCost]:
+    """As `likely_costs`, for a corpus with these sizes."""
+    return _by_model(registry, lambda name, settings: of_outputs(description, passages, characters, name, settings))
+
+
+def _by_model(registry: Registry, of_model: Callable[[str, Settings], Iterator[Questions]]) -> dict[str, LikelyCost]:
+    questions = {name: list(of_model(name, each)) for name, each in registry.models.items() if each.price}
+    return {name: cost(registry, asked) for name, asked in questions.items() if asked}
+
+
+def _covers(settings: Settings, part: str) -> bool:
+    """Whether a model is evaluated on a corpus or task."""
+    return settings.corpora is None or part in settings.corpora
 
 
 def _judgments(description: Description, passages: int, tokens: int) -> Iterator[Questions]:

@@ -11,7 +11,7 @@ from dagster import AssetKey
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope, due
 from benchmark_assets.benchmarks import base_sets, checkout, fetching, folders, parts
-from benchmark_assets.benchmarks.costs import LikelyCost, cost, likely_costs, of_adding
+from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.forecast import JUDGED, Forecast, forecast, lacking
 from benchmark_assets.benchmarks.limits import TABLES, Limits
@@ -42,7 +42,7 @@ def list_benchmarks() -> None:
     for recipe in recipes:
         click.echo(f"\n{recipe.recipe.name}: {recipe.recipe.title}")
         for name, expected in likely_costs(registry, recipe).items():
-            click.echo(f"  {name}: {_in_words(expected)}")
+            click.echo(f"  {name}: {expected}")
         for name, source in recipe.recipe.sources.items():
             if isinstance(recipe.downloads[name], UserFolder):
                 kind = "required" if source.required else "optional"
@@ -92,9 +92,9 @@ def add(
     for line in fetching.offer(recipe):
         click.echo(line)
     if questions := list(of_adding(recipe, registry)):
-        click.echo(f"calls by this command: {_in_words(cost(registry, questions))}")
+        click.echo(f"calls by this command: {cost(registry, questions)}")
     for name, expected in likely_costs(registry, recipe).items():
-        click.echo(f"evaluating {name}: {_in_words(expected)}")
+        click.echo(f"evaluating {name}: {expected}")
     fetching.check_consent(recipe, accept)
     paths, place = folders.given(recipe, brought), parts.place(home.warehouse, recipe)
     folders.check_folders(recipe, place, paths)
@@ -180,12 +180,6 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
     if len(tasks):
         for title, table in boards(warehouse.read("understanding_board")).items():
             click.echo(f"\n{title}\n{plain(table)}")
-
-
-def _in_words(likely: LikelyCost) -> str:
-    """A likely cost as a phrase."""
-    dollars = "an unknown cost" if likely.dollars is None else f"about {likely.dollars:.2f} dollars"
-    return f"about {likely.calls:,} calls, {likely.tokens:,} tokens, {dollars}, {likely.hours:.1f} hours"
 
 
 def forecasts(home: Deployment, benchmark: str, models: Sequence[str], limits: Limits) -> list[Forecast]:

@@ -7,12 +7,15 @@ from typing import Any
 import click
 import yaml
 
+from benchmark_assets.benchmarks import costs
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus import registry
+from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.review import first_passage, reminders, review
-from benchmark_assets.corpus.scan import scan
+from benchmark_assets.corpus.scan import Scan, scan
 from resources.errors import BadInput, raise_all
 from resources.provider import trial
+from resources.provider.registry import Registry
 from resources.provider.trial import Trial
 
 
@@ -86,7 +89,8 @@ def _written(settings: Mapping[str, Any]) -> str:
 def check_corpus(name: str) -> None:
     """Read the files of an imported corpus, or of the corpus that a YAML file describes, and report everything at once.
 
-    Prints counts, languages, lengths, missing licences, what would be aligned, the first passage, and every fault.
+    Prints counts, languages, lengths, missing licences, what would be aligned, likely costs, the first passage, and
+    every fault.
     Computes nothing and asks no model.
     """
     home = Deployment()
@@ -96,10 +100,20 @@ def check_corpus(name: str) -> None:
     if description is not None and not faults:
         scanned = scan([description])
         faults = scanned.faults
-        lines = [*review(description, scanned), *reminders(description), "", *first_passage(scanned)]
+        costs = _costs(home.provider.registry(), description, scanned)
+        lines = [*review(description, scanned), *costs, *reminders(description), "", *first_passage(scanned)]
         click.echo("\n".join(lines))
     raise_all(faults)
     click.echo(f"\nno faults; `variorum import corpus {path}` imports it")
+
+
+def _costs(models: Registry, description: Description, scanned: Scan) -> Iterator[str]:
+    """What the corpus would cost at the registry's prices."""
+    sizes = len(scanned.source), int(scanned.source["text"].str.len_chars().sum())
+    if asked := list(costs.of_references(description, *sizes, models)):
+        yield f"  calls by the next update: {costs.cost(models, asked)}"
+    for model, expected in costs.likely_costs_of_corpus(models, description, *sizes).items():
+        yield f"  evaluating {model}: {expected}"
 
 
 COMMANDS = [check]
