@@ -1,5 +1,6 @@
 """A test set has no gaps, is read as the layout says, and holds no restricted text."""
 
+import ast
 import json
 from collections.abc import Mapping
 from itertools import pairwise
@@ -40,7 +41,10 @@ def lines(path: Path) -> list[str]:
 
 
 def read(folder: Path) -> dict[str, dict[str, list[float | None]]]:
-    """Scores by file and system, read by the rules of mt-metrics-eval: it refuses what does not fit."""
+    """Scores by file and system, read by the rules of mt-metrics-eval: it refuses what does not fit.
+
+    The rules are those of `EvalSet` with `strict`, of its module `ratings`, and of `MetaInfo`.
+    """
     sources = lines(folder / f"sources/{PAIR}.txt")
     documents = [line.split() for line in lines(folder / f"documents/{PAIR}.docs")]
     assert len(documents) == len(sources)
@@ -50,6 +54,10 @@ def read(folder: Path) -> dict[str, dict[str, list[float | None]]]:
     references = [path.name.split(".")[-2] for path in (folder / "references").glob(f"{PAIR}.*.*")]
     assert not any("-" in name or name in ("all", "src") for name in references)
     systems = {path.name.removesuffix(".txt") for path in (folder / "system-outputs" / PAIR).iterdir()}
+    for name in systems & set(references):
+        assert (folder / f"system-outputs/{PAIR}/{name}.txt").read_bytes() == (
+            folder / f"references/{PAIR}.{name}.txt"
+        ).read_bytes()
     for text in [*(folder / "references").iterdir(), *(folder / "system-outputs" / PAIR).iterdir()]:
         assert len(lines(text)) == len(sources)
     found: dict[str, dict[str, list[float | None]]] = {}
@@ -63,11 +71,40 @@ def read(folder: Path) -> dict[str, dict[str, list[float | None]]]:
         assert set(rows) <= systems
         if path.parent.name == PAIR:
             against = name.rpartition("-")[2]
-            assert against == "all" or set(against.split(".")) <= set(references)
-            assert set(rows) == systems
+            used = set(references) if against == "all" else set(against.split("."))
+            assert used <= set(references)
+            assert systems - used <= set(rows)
             assert not any(None in scores for scores in rows.values())
         found[path.name] = rows
+    for path in folder.rglob("*.rating"):
+        ratings = [line.split("\t") for line in lines(path)]
+        assert len(ratings) % len(sources) == 0
+        assert {row[0] for row in ratings} <= systems
+        for row in ratings:
+            assert row[1:] == ["None"] or len(row) == 3
+            for error in [] if row[1] == "None" else json.loads(row[1])["errors"]:
+                assert 0 <= error["start"] <= error["end"]
+                assert set(error) == {"start", "end", "category", "severity", "is_source_error"}
+    info = metainfo(folder)
+    assert info["std_ref"] in references
+    assert all(f"{PAIR}.{name}.{level}.score" in found for level, name in info["std_gold"].items())
     return found
+
+
+def metainfo(folder: Path) -> dict[str, Any]:
+    """Arguments of `MetaInfo` in the file with which mt-metrics-eval reads the folder."""
+    tree = ast.parse((folder / "metainfo.py").read_text(encoding="utf-8"))
+    (call,) = (
+        node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("MetaInfo")
+    )
+    return {str(each.arg): ast.literal_eval(each.value) if each.arg in ("std_ref", "std_gold") else set()
+            for each in call.keywords}  # fmt: skip
+
+
+def errors(path: Path, system: str) -> list[list[dict[str, Any]] | None]:
+    """The errors of each passage of a system in a rating file; None where there is no rating."""
+    rows = [line.split("\t") for line in lines(path)]
+    return [None if row[1] == "None" else json.loads(row[1])["errors"] for row in rows if row[0] == system]
 
 
 def test_a_test_set_has_the_texts_and_scores_of_the_warehouse(
@@ -93,6 +130,53 @@ def test_a_test_set_has_the_texts_and_scores_of_the_warehouse(
     assert scores[f"{PAIR}.people.seg.score"] == {"alpha": [-3.0, None, None], "beta": [None, None, 0.0]}
     assert f"{PAIR}.panel.seg.score" not in scores
     assert "COMETavg-all.seg.score" not in scores  # no checkpoint is configured: there is no score
+
+
+def test_translators_are_systems_and_marked_errors_are_ratings(
+    built: dg.Definitions, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    put(warehouse, "model_output", *({"model": "broken", "passage": p, "text": "One  bad\r\nline."} for p in PASSAGES))
+    counts = {"prefilled": "", "minor": 0, "major": 1, "critical": 0}
+    by_mori = {"model": "broken", "annotator": "mori@example.org", "esa": 50.0, "mqm": -5.0, **counts}
+    put(warehouse, "human_span_vote",
+        {**by_mori, "passage": PASSAGES[0]}, {**by_mori, "passage": PASSAGES[1], "mqm": 0.0, "esa": 100.0})  # fmt: skip
+    error = {
+        "model": "broken",
+        "annotator": "mori@example.org",
+        "passage": PASSAGES[0],
+        "severity": "major",
+        "text": "",
+    }
+    put(warehouse, "human_error_span",
+        {**error, "place": 1, "side": "output", "span_start": 5, "span_end": 14, "category": "style"},
+        {**error, "place": 2, "side": "source", "category": "accuracy/omission"})  # fmt: skip
+    judged = {"model": "broken", "judge": "a/b.c", "passage": PASSAGES[2]}
+    put(warehouse, "span_vote", {**judged, **counts, "mqm": -1.0, "esa": 90.0})
+    put(warehouse, "error_span",
+        {**judged, "place": 1, "side": "source", "span_start": 0, "span_end": 5, "text": "Nihil", "category": "style",
+         "severity": "minor"})  # fmt: skip
+    write(warehouse, tmp_path / "set", "tiny", ["alpha", "broken"])
+    scores = read(tmp_path / "set")
+    human = tmp_path / "set/human-scores"
+    marked, none, nothing = errors(human / f"{PAIR}.annotator-1.seg.rating", "broken")
+    assert (none, nothing) == ([], None)
+    place = {"start": 4, "end": 12, "category": "style", "severity": "major", "is_source_error": False}
+    missing = {"start": 0, "end": 0, "category": "accuracy/omission", "severity": "major", "is_source_error": True}
+    assert marked == [place, missing]
+    assert lines(tmp_path / f"set/system-outputs/{PAIR}/broken.txt")[0][4:12] == "bad line"
+    (by_judge,) = (path for path in human.glob("*.seg.rating") if "judge" in path.name)
+    assert by_judge.name == f"{PAIR}.judge-a%2Fb%2Ec.seg.rating"
+    assert errors(by_judge, "broken")[2] == [
+        place | {"start": 0, "end": 5, "severity": "minor", "is_source_error": True}
+    ]
+    assert scores[f"{PAIR}.mqm.sys.score"]["broken"] == [-2.5]
+    assert scores[f"{PAIR}.esa.seg.score"]["broken"] == [50.0, 100.0, None]
+    assert metainfo(tmp_path / "set")["std_gold"] == {"sys": "mqm", "seg": "mqm"}
+    assert b"mori" not in b"".join(path.read_bytes() for path in (tmp_path / "set").rglob("*") if path.is_file())
+    similar = warehouse.read("reference_similarity").filter(translator="ann", other="ben").sort("passage")["similarity"]
+    assert "similarity-ann.seg.score" not in scores  # the model without scores
+    write(warehouse, tmp_path / "other", "tiny", ["alpha"])
+    assert read(tmp_path / "other")["similarity-ann.seg.score"]["ben"] == similar.to_list()
 
 
 def test_who_lacks_a_passage_is_left_out_unless_asked_for(
