@@ -76,6 +76,8 @@ _TOO_LONG = re.compile(
 )
 _REFUSED = re.compile(r"content_filter|content_policy|content management policy|requires moderation|flagged", re.I)
 _NO_CREDIT = re.compile(r"insufficient_quota|insufficient credit|billing_hard_limit", re.I)
+# A LiteLLM proxy without a database knows its master key alone, and answers any other key with status 400.
+_UNKNOWN_KEY = re.compile("no_db_connection")
 
 STRAY = "the text contains U+FFFD, which stands for bytes that were no UTF-8"
 """Detail of a usable reply with a replacement character. The text is kept as received."""
@@ -274,6 +276,8 @@ def _of_status(status: int, content: str) -> Outcome:
         return Outcome.REFUSED
     if _NO_CREDIT.search(content):
         return Outcome.NO_CREDIT
+    if status == 400 and _UNKNOWN_KEY.search(content):
+        return Outcome.UNAUTHORIZED
     if status != 429 and _TOO_LONG.search(content):
         return Outcome.TOO_LONG
     return _STATUS.get(status, Outcome.SERVER_ERROR if status >= 500 else Outcome.REJECTED)

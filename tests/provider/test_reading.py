@@ -106,6 +106,8 @@ REALISTIC: Mapping[str, tuple[Raw, Outcome]] = {
     "no credit at OpenAI": (Raw(429, {}, json.dumps({"error": QUOTA}).encode()), Outcome.NO_CREDIT),
     "no credit at OpenRouter": (Raw(402, {}, error("Insufficient credits", code=402)), Outcome.NO_CREDIT),
     "wrong key": (Raw(401, {}, error("Incorrect API key provided")), Outcome.UNAUTHORIZED),
+    "wrong key at LiteLLM's proxy": (Raw(400, {}, error("No connected db.", type="no_db_connection", code="400")),
+                                     Outcome.UNAUTHORIZED),
     "no permission": (Raw(403, {}, error("Key limit exceeded", code=403)), Outcome.UNAUTHORIZED),
     "no such model": (Raw(404, {}, error("The model `m` does not exist", code="model_not_found")), Outcome.NOT_FOUND),
     "bad request": (Raw(400, {}, error("Unsupported parameter: 'temperature'")), Outcome.REJECTED),

@@ -19,14 +19,14 @@ from resources.warehouse import Warehouse
 from tests.adjudication.test_controls import drawn
 from tests.automation.dagster_ui import free_port
 from tests.error_spans.test_human_spans import judged
+from tests.peers.environments import Peer
 from tests.reporting.reader.conftest import CHROMIUM
 
 __all__ = ["drawn"]
 
-PROGRAM = os.environ.get("VARIORUM_PEARMUT")
+PEER = "pearmut"
 pytestmark = [
-    pytest.mark.proof,
-    pytest.mark.skipif(PROGRAM is None, reason="needs Pearmut, installed apart: VARIORUM_PEARMUT=FOLDER/bin/pearmut"),
+    pytest.mark.peer,
     pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium"),
 ]
 MAIN = "main-token"
@@ -75,13 +75,16 @@ def _marked(segment: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def pearmut(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pearmut]:
-    assert PROGRAM is not None
+def pearmut(peer: Peer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pearmut]:
     folder, port = tmp_path_factory.mktemp("pearmut"), free_port()
     settings = {"PEARMUT_ROOT": str(folder), "PEARMUT_TOKEN_MAIN": MAIN}
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
-            [PROGRAM, "run", "--port", str(port)], cwd=folder, env=os.environ | settings, stdout=log, stderr=log
+            [str(peer.programs / "pearmut"), "run", "--port", str(port)],
+            cwd=folder,
+            env=os.environ | settings,
+            stdout=log,
+            stderr=log,
         )
     running = Pearmut(f"http://127.0.0.1:{port}")
     try:
@@ -107,6 +110,7 @@ def page() -> Iterator[Page]:
 
 @pytest.mark.parametrize("protocol", [ESA, MQM, CONTRASTIVE])
 def test_annotations_of_a_campaign_come_back(pearmut: Pearmut, drawn: Warehouse, tmp_path: Path, protocol: str) -> None:
+    """A campaign of each protocol, annotated by two people, and its annotations imported."""
     sent = write_campaign(drawn, tmp_path / "campaign.json", "tiny", ["mori", "Ana Ó"], Plan(protocol))
     campaign = pearmut.add(tmp_path / "campaign.json")
     category = "accuracy/mistranslation" if protocol == MQM else None
@@ -130,6 +134,7 @@ def test_annotations_of_a_campaign_come_back(pearmut: Pearmut, drawn: Warehouse,
 def test_a_judges_errors_are_shown_and_come_back(
     pearmut: Pearmut, drawn: Warehouse, tmp_path: Path, page: Page
 ) -> None:
+    """A judge's errors, prefilled in a campaign: shown on the page, and imported as they were left."""
     located = {"span_start": 0, "span_end": 4, "category": "style", "severity": "critical"}
     missing = {"side": "source", "category": "accuracy/omission", "severity": "minor"}
     judged(drawn, located, missing)
@@ -149,6 +154,7 @@ def test_a_judges_errors_are_shown_and_come_back(
 
 
 def test_a_dynamic_campaign_is_annotated(pearmut: Pearmut, drawn: Warehouse, tmp_path: Path) -> None:
+    """A dynamic campaign, in which Pearmut chooses the models."""
     sent = write_campaign(drawn, tmp_path / "campaign.json", "tiny", ["mori"], Plan(dynamic=True))
     content = json.loads((tmp_path / "campaign.json").read_text())
     content |= {"campaign_id": "dynamic", "info": content["info"] | {"docs_per_user": 12}}

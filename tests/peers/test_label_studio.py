@@ -19,18 +19,17 @@ from benchmark_assets.error_spans.campaigns import MQM
 from benchmark_assets.error_spans.forms import FORMS
 from benchmark_assets.error_spans.human_spans import import_annotations
 from resources.warehouse import Warehouse
-from tests.adjudication.test_controls import drawn
+from tests.adjudication.test_annotation import put_outputs
+from tests.adjudication.test_controls import PASSAGES, TEXTS, drawn
 from tests.automation.dagster_ui import free_port
+from tests.peers.environments import Peer
 from tests.reporting.reader.conftest import CHROMIUM
 
 __all__ = ["drawn"]
 
-PROGRAM = os.environ.get("VARIORUM_LABEL_STUDIO")
+PEER = "label-studio"
 pytestmark = [
-    pytest.mark.proof,
-    pytest.mark.skipif(
-        PROGRAM is None, reason="needs Label Studio, installed apart: VARIORUM_LABEL_STUDIO=FOLDER/bin/label-studio"
-    ),
+    pytest.mark.peer,
     pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium"),
 ]
 EMAIL, PASSWORD, TOKEN = "mori@example.org", "not-secret-123", "0123456789" * 4
@@ -64,12 +63,11 @@ class Studio(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    assert PROGRAM is not None
+def studio(peer: Peer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     folder, port = tmp_path_factory.mktemp("studio"), free_port()
     settings = {"LABEL_STUDIO_BASE_DATA_DIR": str(folder), "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true"}
-    command = [PROGRAM, "start", "--no-browser", "--port", str(port), "--username", EMAIL, "--password", PASSWORD,
-               "--user-token", TOKEN]  # fmt: skip
+    account = ["--username", EMAIL, "--password", PASSWORD, "--user-token", TOKEN]
+    command = [str(peer.programs / "label-studio"), "start", "--no-browser", "--port", str(port), *account]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, cwd=folder, env=os.environ | settings, stdout=log, stderr=log)
     running = Studio(f"http://127.0.0.1:{port}")
@@ -103,6 +101,61 @@ def seen(studio: Studio, project: int, task: int, word: str) -> str:
     return text
 
 
+ODD = "\U0001d504lpha wrong e\u0301clair\r\nwrong \U00010380\u0323 wrong \U0001f984 end."
+"""An output whose offsets depend on the unit: characters beyond U+FFFF, combining marks and a line break of two
+characters. The word "wrong" occurs three times, so that its place cannot be guessed from its text."""
+
+PLACE = """
+([text, from, to]) => {
+  const inside = [...document.querySelectorAll('[class*="htx-richtext"]')].find(
+    (each) => each.textContent.includes(text))
+  const walker = document.createTreeWalker(inside, NodeFilter.SHOW_TEXT)
+  const range = document.createRange()
+  for (let node = walker.nextNode(), seen = 0; node; node = walker.nextNode()) {
+    if (seen <= from && from < seen + node.length) range.setStart(node, from - seen)
+    if (seen < to && to <= seen + node.length) range.setEnd(node, to - seen)
+    seen += node.length
+  }
+  inside.scrollIntoView({block: "center"})
+  const box = range.getBoundingClientRect()
+  return [range.toString(), box.left, box.right, box.top + box.height / 2]
+}
+"""
+"""Where a page shows a stretch of the element that contains a text, and what it shows there."""
+
+
+def mark(studio: Studio, project: int, task: int, word: str) -> str:
+    """Mark the last occurrence of a word in a task's candidate with the mouse, and submit; return the words marked."""
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1400, "height": 1600})
+        page.goto(f"{studio.url}/user/login")
+        page.fill("input[name=email]", EMAIL)
+        page.fill("input[name=password]", PASSWORD)
+        page.click("button[type=submit]")
+        page.goto(f"{studio.url}/projects/{project}/data?task={task}")
+        page.get_by_text("Valid variation").first.wait_for(timeout=60_000)
+        page.locator(".lsf-label, .ls-label").get_by_text("Error", exact=True).first.click()
+        shown = page.evaluate(
+            """(text) => [...document.querySelectorAll('[class*="htx-richtext"]')]
+            .map((each) => each.textContent).find((each) => each.includes(text))""",
+            word,
+        )
+        start = len(shown[: shown.rindex(word)].encode("utf-16-le")) // 2
+        marked, left, right, middle = page.evaluate(PLACE, [word, start, start + len(word)])
+        page.mouse.move(left + 1, middle)
+        page.mouse.down()
+        page.mouse.move(right - 1, middle, steps=5)
+        page.mouse.up()
+        for choice in ("Minor error", "Low"):
+            page.get_by_text(choice, exact=True).first.click()
+        page.wait_for_timeout(500)
+        page.get_by_role("button", name="Submit").first.click()
+        page.wait_for_timeout(2000)
+        browser.close()
+    return str(marked)
+
+
 def result(candidate: str, major: bool) -> list[Mapping[str, Any]]:
     """An annotation as the page sends it."""
     answers = {"label": "Major error", "error_category": "Other", "severity": "High"}
@@ -121,6 +174,7 @@ def result(candidate: str, major: bool) -> list[Mapping[str, Any]]:
 def test_annotators_see_the_texts_alone_and_their_labels_come_back(
     studio: Studio, drawn: Warehouse, tmp_path: Path
 ) -> None:
+    """The page shows source and candidate, no JSON, no key, no earlier annotation; labels come back."""
     export_items(drawn, tmp_path / "out", "tiny", ["mori"])
     project = studio.project(tmp_path / "out", "mori")
     tasks = studio.tasks(project)
@@ -143,7 +197,23 @@ def test_annotators_see_the_texts_alone_and_their_labels_come_back(
     assert labels["span_end"].drop_nulls().to_list() == [4] * labels.filter(label="MAJOR_ERROR").height
 
 
+def test_a_span_in_an_odd_text_comes_back(studio: Studio, drawn: Warehouse, tmp_path: Path) -> None:
+    """A word marked with the mouse behind characters beyond U+FFFF, combining marks and CRLF."""
+    put_outputs(drawn, TEXTS | {("alpha", PASSAGES[0]): ODD})
+    export_items(drawn, tmp_path / "out", "tiny", ["mori"])
+    project = studio.project(tmp_path / "out", "mori")
+    task = next(each for each in studio.tasks(project) if each["data"]["candidate"] == ODD)
+    assert mark(studio, project, task["id"], "wrong") == "wrong"
+    content = studio.ask("GET", f"/api/projects/{project}/export?exportType=JSON")
+    (tmp_path / "export.json").write_text(json.dumps(content), encoding="utf-8")
+    (counts,) = import_labels(drawn, [tmp_path / "export.json"])
+    assert (counts.taken, counts.quarantined) == (1, 0)
+    start = ODD.rindex("wrong")
+    assert drawn.read("imported_label", columns=["span_start", "span_end"]).rows() == [(start, start + len("wrong"))]
+
+
 def test_errors_that_are_marked_there_come_back(studio: Studio, drawn: Warehouse, tmp_path: Path) -> None:
+    """Errors with severity and category (MQM), an omission and a score."""
     export_items(drawn, tmp_path / "out", "tiny", ["mori"], FORMS[MQM])
     project = studio.project(tmp_path / "out", "mori")
     tasks = studio.tasks(project)

@@ -1,0 +1,103 @@
+"""Dagster's webserver on a home: a backfill over GraphQL, and the webserver with --read-only.
+
+Not here: the pages of `variorum ui` in a browser (automation.test_ui).
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from resources.duckdb_warehouse import DuckDBWarehouse
+from resources.home import PROJECT
+from tests.automation.dagster_ui import Ui, free_port, loaded, serving, until
+from tests.processes import environment
+from tests.reporting.reader.conftest import CHROMIUM
+
+PEER = "dagster-webserver"
+pytestmark = pytest.mark.peer
+BACKFILL = """
+mutation($p: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $p) {
+  __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }
+"""
+STATUS = """
+query($id: String!) { partitionBackfillOrError(backfillId: $id) {
+  ... on PartitionBackfill { status error { message } } } }
+"""
+DELETE = 'mutation { wipeAssets(assetPartitionRanges: [{assetKey: {path: ["drift_score"]}}]) { __typename } }'
+
+
+@pytest.fixture(autouse=True)
+def named(record_property: Callable[[str, object], None]) -> None:
+    record_property("version", version("dagster-webserver"))
+
+
+@pytest.fixture
+def copied(demo: Path, tmp_path: Path) -> Path:
+    """A copy of the demo's home."""
+    shutil.copytree(demo, tmp_path / "home", symlinks=True)
+    return tmp_path / "home"
+
+
+def test_a_backfill_is_carried_out(copied: Path, record_property: Callable[[str, object], None]) -> None:
+    """A backfill of three passages' envelopes, launched over GraphQL and carried out by the daemon."""
+    passages = DuckDBWarehouse(path=str(copied / "variorum.duckdb")).read("source_text")["passage"].sort().to_list()[:3]
+    selection = {"assetSelection": [{"path": ["reference_envelope"]}], "partitionNames": passages}
+    with serving(copied, free_port()) as ui:
+        launched = ui.ask(BACKFILL, p=selection)["launchPartitionBackfill"]
+        assert launched["__typename"] == "LaunchBackfillSuccess", launched
+
+        def status() -> str:
+            found = ui.ask(STATUS, id=launched["backfillId"])["partitionBackfillOrError"]
+            assert found["status"] not in ("FAILED", "COMPLETED_FAILED", "CANCELED"), found
+            return str(found["status"])
+
+        until(lambda: status() == "COMPLETED_SUCCESS", 300, copied / "ui.log")
+    record_property("result", f"completed for {len(passages)} partitions")
+
+
+@contextmanager
+def read_only(home: Path) -> Iterator[Ui]:
+    """`dagster-webserver --read-only` on a home, until the block ends."""
+    port = free_port()
+    program = str(Path(sys.executable).with_name("dagster-webserver"))
+    with (home / "webserver.log").open("w") as log:
+        process = subprocess.Popen(
+            [program, "--read-only", "-w", "workspace.yaml", "-p", str(port)],
+            cwd=PROJECT, env=environment(home), stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+    try:
+        ui = Ui(port)
+        until(lambda: loaded(ui), 120, home / "webserver.log")
+        yield ui
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(60)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium")
+def test_a_read_only_webserver_shows_and_changes_nothing(
+    copied: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """`dagster-webserver --read-only`: a backfill and a deletion over GraphQL, and the page of an asset in Chromium."""
+    selection = {"assetSelection": [{"path": ["reference_envelope"]}], "partitionNames": ["sample/ep1:1"]}
+    with read_only(copied) as ui:
+        assert ui.ask(BACKFILL, p=selection)["launchPartitionBackfill"]["__typename"] == "UnauthorizedError"
+        assert ui.ask(DELETE)["wipeAssets"]["__typename"] == "UnauthorizedError"
+        with sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+            page = browser.new_page(viewport={"width": 1500, "height": 950})
+            page.goto(f"{ui.url}/assets/leaderboard")
+            page.get_by_text("sample").first.wait_for(timeout=60_000)
+            page.goto(f"{ui.url}/assets/reference_envelope?view=definition")
+            page.get_by_text("Centroid, human spread").first.wait_for(timeout=60_000)
+            browser.close()
+    record_property("result", "both refused; pages of two assets load")
