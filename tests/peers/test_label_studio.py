@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import time
 import urllib.error
@@ -147,8 +148,8 @@ def mark(studio: Studio, project: int, task: int, word: str) -> str:
         page.mouse.down()
         page.mouse.move(right - 1, middle, steps=5)
         page.mouse.up()
-        for choice in ("Minor error", "Low"):
-            page.get_by_text(choice, exact=True).first.click()
+        for choice in ("Minor error", "Other", "Low"):
+            page.locator("label").filter(has_text=re.compile(rf"^\s*{choice}")).first.click()
         page.wait_for_timeout(500)
         page.get_by_role("button", name="Submit").first.click()
         page.wait_for_timeout(2000)
