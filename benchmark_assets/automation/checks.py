@@ -223,6 +223,14 @@ def coverage(subject: Subject) -> CheckVerdict:
     return CheckVerdict(findings.uncovered(expected, present))
 
 
+def triaged(subject: Subject) -> CheckVerdict:
+    """The asset is materialized for every output with a drift. Passages with fewer than two references have none."""
+    keys = ["model", "passage"]
+    drifts = subject.warehouse.read("drift_score", columns=[*keys, "drift"]).drop_nulls("drift")
+    states = subject.warehouse.read("materialization", pl.DataFrame({"asset": [subject.name]}), keys)
+    return CheckVerdict(findings.uncovered(drifts.select(keys), states))
+
+
 def refusals(subject: Subject) -> CheckVerdict:
     """No model refused so many passages that its averages come from a biased selection."""
     keys = ["model", "passage"]
@@ -314,9 +322,10 @@ FURTHER: Mapping[str, Mapping[str, Check]] = {
     "passage_filter": {"measured": measured},
     "near_duplicate": {"apart": apart},
     "selection": {"filled": filled},
+    "triage": {"coverage": triaged},
     "model_output": {"refusals": refusals, "one_version": one_version},
     "model_summary": {"shift": shift},
     "model_call": {"budget": budget},
     "judge_report": {"examined": examined},
 }
-"""Additional checks of single assets, by asset and by name of the check."""
+"""Additional checks of single assets, by asset and by name of the check. A check of a general name replaces it."""

@@ -250,6 +250,22 @@ def test_a_passage_that_was_not_translated_or_not_scored_is_a_warning(
     }
 
 
+def test_only_outputs_with_a_drift_are_expected_in_triage(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    without, untriaged = (f"model = 'alpha' AND passage = '{passage}'" for passage in PASSAGES[:2])
+    edit(
+        warehouse,
+        f"UPDATE drift_score SET drift = NULL WHERE {without}",
+        *(f"DELETE FROM triage WHERE {each}" for each in (without, untriaged)),
+        *(f"DELETE FROM materialization WHERE asset = 'triage' AND {each}" for each in (without, untriaged)),
+    )
+    result = execute(checks(built, "triage"), instance)
+    assert {name: problems.splitlines()[2:] for name, problems in failed(result).items()} == {
+        "triage coverage": [f"| alpha | tiny | 2 | 1 | {PASSAGES[1]} |"],
+    }
+
+
 def test_a_row_that_was_deleted_by_hand_is_unsound_until_its_asset_is_computed_anew(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
