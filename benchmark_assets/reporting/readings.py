@@ -47,8 +47,14 @@ def published(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """
     of_systems = rows.filter(pl.col("system") != "", translator="")
     parts = of_systems.group_by("benchmark", "corpus", "basis", "embedder", maintain_order=True)
-    words = "Not comparable with our scores: published with {}, of {} over {}, similarity by {}"
-    return {words.format(*names): part for names, part in parts}
+    words = "Not comparable with our scores: published with {}, of {}, {}, similarity by {}"
+    return {
+        words.format(benchmark, corpus, _BASIS[str(basis)], embedder): part
+        for (benchmark, corpus, basis, embedder), part in parts
+    }
+
+
+_BASIS = {"all passages": "over all passages", "passages": "computed from published scores of passages"}
 
 
 def published_table(rows: pl.DataFrame) -> pl.DataFrame:

@@ -124,7 +124,8 @@ def published(home: Home, corpus: str) -> list[Exhibit]:
         for measure in (each.name for each in MEASURES if each.name in set(rows["measure"])):
             values = systems.select("system").join(rows.filter(measure=measure), on="system", how="left")
             table.append(column(values, "published_summary", "value", heading=catalogue.label(measure)))
-        exhibits.append(home.exhibit(corpus, "Published scores", f"{heading}.", table, [], None, "published_summary"))
+        title = "Means of published scores" if rows["basis"][0] == "passages" else "Published scores"
+        exhibits.append(home.exhibit(corpus, title, f"{heading}.", table, [], None, "published_summary"))
     return exhibits
 
 

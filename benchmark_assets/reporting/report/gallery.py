@@ -13,7 +13,9 @@ from benchmark_assets.benchmarks import readings
 from benchmark_assets.benchmarks.recipe import FILE, REMEDY, Recipe
 from benchmark_assets.reporting.report import content
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, of_frame
+from benchmark_assets.selection.funnel import LISTED
 from resources import yaml_files
+from resources.downloads.sources import SOURCES
 from resources.home import restored
 from resources.warehouse import Warehouse
 
@@ -72,7 +74,8 @@ def _about(home: Home, recipe: Recipe, versions: pl.DataFrame) -> Exhibit:
 def _corpora(warehouse: Warehouse, corpora: list[str]) -> pl.DataFrame:
     """Languages, size, translators and licences of each corpus."""
     keys = pl.DataFrame({"corpus": corpora}, {"corpus": pl.String})
-    passages = warehouse.read("source_text", keys, ["corpus"]).group_by("corpus").agg(size=pl.len().cast(pl.Int64))
+    passages = warehouse.read("source_text", keys, ["corpus", "listed"]).filter(LISTED)
+    passages = passages.group_by("corpus").agg(size=pl.len().cast(pl.Int64))
     texts = warehouse.read("licence", keys).sort("corpus", "translator")
     licence = pl.col("licence") + pl.when("restricted").then(pl.lit(" (restricted)")).otherwise(pl.lit(""))
     terms = texts.group_by("corpus").agg(
@@ -104,13 +107,19 @@ def _sources(home: Home, recipe: Recipe, left_out: set[str]) -> Exhibit:
     """Publisher, licence and terms of each source."""
     rows = []
     for name, source in recipe.sources.items():
-        publisher = f"{source.repository} at {source.commit[:7]}" if source.commit else source.how or source.source
+        publisher = f"{source.repository} at {source.commit[:7]}" if source.commit else source.how
+        if source.texts:
+            publisher = SOURCES[source.source].base
         need = "required" if source.required else "optional"
+        licence = source.licence or SOURCES[source.source].licence
         rows.append({
-            "source": name, "publisher": publisher, "licence": source.licence, "terms": source.terms,
+            "source": name, "publisher": publisher, "licence": licence, "terms": source.terms,
             "state": f"{need}, left out" if name in left_out else need,
         })  # fmt: skip
-    words = "Where the files are from, and what their licences allow. Every file is compared with its digest."
+    words = (
+        "Where the files are from, and what their licences allow. Files are compared with their digests in the recipe, "
+        "if it has any."
+    )
     return home.exhibit("", "Sources", words, of_frame(pl.DataFrame(rows)), [], None)
 
 

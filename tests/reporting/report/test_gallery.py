@@ -57,8 +57,11 @@ def test_published_systems_are_marked_and_other_prompts_are_apart(exhibits: dict
 
 
 def test_published_scores_are_apart_with_their_embedder(exhibits: dict[str, Exhibit]) -> None:
-    published = exhibits["Published scores, made"]
-    words = "Not comparable with our scores: published with small, of made over passages, similarity by theirs."
+    published = exhibits["Means of published scores, made"]
+    words = (
+        "Not comparable with our scores: published with small, of made, computed from published scores of passages, "
+        "similarity by theirs."
+    )
     assert published.words == words
     assert [column(published, name) for name in ("system", "similarity", "chrF++")] == [
         ["gamma", "alpha"], ["0.900", "0.800"], ["–", "60.000"],
