@@ -125,7 +125,7 @@ def fetch(
         if source.required:
             faults += obtained.faults
         elif obtained.faults:
-            left_out[name] = _listed(obtained.faults)
+            left_out[name] = listed(obtained.faults)
     raise_all(faults)
     return Stock(files, size, left_out)
 
@@ -152,7 +152,7 @@ def _fetched(
     return Obtained(sizes, faults)
 
 
-def _listed(faults: Sequence[BadInput]) -> str:
+def listed(faults: Sequence[BadInput]) -> str:
     """The first few faults, one on a line, and the number of the others."""
     more = f"\n  and {len(faults) - NAMED} further files" if len(faults) > NAMED else ""
     return "\n  ".join(map(str, faults[:NAMED])) + more

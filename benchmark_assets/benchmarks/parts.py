@@ -13,7 +13,7 @@ import polars as pl
 import yaml
 
 from benchmark_assets.benchmarks import base_sets, scores
-from benchmark_assets.benchmarks.fetching import Stock
+from benchmark_assets.benchmarks.fetching import Stock, listed
 from benchmark_assets.benchmarks.recipe import FETCHED, FILE, PublishedOutputs, ReadRecipe, UserFolder
 from benchmark_assets.corpus import registry
 from benchmark_assets.selection.funnel import LISTED
@@ -173,44 +173,89 @@ def check_outputs(warehouse: Warehouse, recipe: ReadRecipe, registered: Collecti
 
 def import_parts(
     warehouse: Warehouse, recipe: ReadRecipe, wanted: Collection[Part], stock: Stock, families: Mapping[str, str]
-) -> None:
+) -> Stock:
     """Copy the recipe into the home, and register the corpora and tasks in `wanted`.
 
-    References from sources that are left out are removed from the copied descriptions. `families` maps names of judges
-    to their families.
+    References from sources that are left out are removed from the copied descriptions. An optional source is left out,
+    too, if nothing pins its files and one of them cannot be read. `families` maps names of judges to their families.
+
+    Returns
+    -------
+    The stock with all sources that were left out.
 
     Raises
     ------
     BadInput
-        If a description or one of its files has a fault. No corpus is then registered, and no task.
+        If a description or one of the other files has a fault. No corpus is then registered, and no task.
     """
     folder = place(warehouse, recipe)
-    for name in recipe.files:
-        _put(folder / name, (recipe.folder / name).read_bytes())
-    for corpus in recipe.recipe.corpora:
-        missing = {name for name, source in corpus.optional.items() if source in stock.left_out}
-        if missing:
-            _put(folder / corpus.description, _without(folder / corpus.description, missing))
-    descriptions = {part.description for part in wanted}
-    corpora = [folder / part.description for part in wanted if part.kind == "corpus"]
+    while True:
+        changed = _copy(folder, recipe, stock)
+        kept = [part for part in wanted if part in parts(recipe, stock.left_out)]
+        corpora = [folder / part.description for part in kept if part.kind == "corpus"]
+        faults = _corpus_faults(warehouse, corpora, changed, families)
+        blamed = {
+            source: [fault for fault in faults if _is_below(fault, folder, source)] for source in _unpinned(recipe)
+        }
+        if not faults:
+            break
+        if sum(map(len, blamed.values())) < len(faults):
+            raise_all(faults)
+        unreadable = {source: listed(own) for source, own in blamed.items() if own}
+        stock = stock._replace(left_out=stock.left_out | unreadable)
+    descriptions = {part.description for part in kept}
     roots = {
         folder / task.description: folder / FETCHED / task.source / task.root
         for task in recipe.recipe.tasks if task.description in descriptions
     }  # fmt: skip
-    _check_content(warehouse, corpora, roots, families)
+    _check_tasks(warehouse, roots)
     base_sets.check_content(folder, recipe, stock)
     for path, root in roots.items():
         raise_all(tasks.import_tasks(warehouse, [path], root).faults)
     for path in corpora:
         registry.register(warehouse, path, families)
+    return stock
 
 
-def _check_content(
-    warehouse: Warehouse, corpora: Collection[Path], roots: Mapping[Path, Path], families: Mapping[str, str]
-) -> None:
-    """Read the files of corpora and tasks that are not in the warehouse yet.
+def _copy(folder: Path, recipe: ReadRecipe, stock: Stock) -> set[Path]:
+    """Copy the recipe into its folder, without references from sources that are left out; return the changed files."""
+    contents = {name: (recipe.folder / name).read_bytes() for name in recipe.files}
+    for corpus in recipe.recipe.corpora:
+        missing = {name for name, source in corpus.optional.items() if source in stock.left_out}
+        if missing:
+            contents[corpus.description] = _without(contents[corpus.description], missing)
+    return {folder / name for name, content in contents.items() if _put(folder / name, content)}
 
-    `corpora` has the paths of descriptions, and `roots` the folder of each task's files by the path of its description.
+
+def _unpinned(recipe: ReadRecipe) -> list[str]:
+    """Optional sources whose files the recipe does not pin."""
+    return [name for name, source in recipe.recipe.sources.items() if not (source.required or source.files)]
+
+
+def _is_below(fault: BadInput, folder: Path, source: str) -> bool:
+    """Whether a fault is in a file of a source."""
+    return Path(fault.where).resolve().is_relative_to((folder / FETCHED / source).resolve())
+
+
+def _corpus_faults(
+    warehouse: Warehouse, corpora: Collection[Path], changed: Collection[Path], families: Mapping[str, str]
+) -> list[BadInput]:
+    """Faults of descriptions and their files. Corpora of the warehouse are read again if their description is in
+    `changed`."""
+    known = {path.resolve() for path in present(warehouse).values()}
+    faults: list[BadInput] = []
+    for path in corpora:
+        if path.resolve() not in known or path in changed:
+            description, found = registry.inspect(warehouse, path, families, files=True)
+            faults += found
+            if description is not None and not description.root.exists():
+                faults.append(BadInput(path, "root", f"there is no {description.root}", "name files of a source"))
+    return faults
+
+
+def _check_tasks(warehouse: Warehouse, roots: Mapping[Path, Path]) -> None:
+    """Read the files of tasks that are not in the warehouse yet. `roots` has the folder of each task's files by the
+    path of its description.
 
     Raises
     ------
@@ -219,12 +264,6 @@ def _check_content(
     """
     known = {path.resolve() for path in present(warehouse).values()}
     faults: list[BadInput] = []
-    for path in corpora:
-        if path.resolve() not in known:
-            description, found = registry.inspect(warehouse, path, families, files=True)
-            faults += found
-            if description is not None and not description.root.exists():
-                faults.append(BadInput(path, "root", f"there is no {description.root}", "name files of a source"))
     for path, root in roots.items():
         if path.resolve() not in known:
             with collecting(faults):
@@ -327,15 +366,17 @@ def _brought(warehouse: Warehouse, benchmark: str) -> dict[tuple[str, str], str]
     }
 
 
-def _put(path: Path, content: bytes) -> None:
-    """Write a file unless it has this content already."""
-    if not path.is_file() or path.read_bytes() != content:
-        whole_files.write(path, content)
+def _put(path: Path, content: bytes) -> bool:
+    """Write a file unless it has this content already; return whether it was written."""
+    if path.is_file() and path.read_bytes() == content:
+        return False
+    whole_files.write(path, content)
+    return True
 
 
-def _without(path: Path, references: Collection[str]) -> bytes:
+def _without(description: bytes, references: Collection[str]) -> bytes:
     """A description without some of its references."""
-    content = yaml.safe_load(path.read_bytes())
+    content = yaml.safe_load(description)
     for name in references:
         del content["references"][name]
     if not content["references"]:

@@ -108,9 +108,11 @@ def add(
     click.echo(f"\n{stock.files} files, {stock.bytes / 1e6:.1f} MB, as the recipe names them")
     for name, reason in stock.left_out.items():
         click.echo(f"left out, {name}: {reason}")
-    wanted = [part for part in wanted if part in parts.parts(recipe, stock.left_out)]
     families = {name: judge.family for name, judge in registry.judges.items()}
-    parts.import_parts(home.warehouse, recipe, wanted, stock, families)
+    fetched, stock = stock, parts.import_parts(home.warehouse, recipe, wanted, stock, families)
+    for name in stock.left_out.keys() - fetched.left_out.keys():
+        click.echo(f"left out, {name}: {stock.left_out[name]}")
+    wanted = [part for part in wanted if part in parts.parts(recipe, stock.left_out)]
     scope = _import(home, recipe, wanted, stock)
     if not no_update:
         runs.update(home.definitions, home.instance, scope)

@@ -274,6 +274,26 @@ def test_an_optional_folder_is_left_out_until_it_is_brought(tmp_path: Path, mirr
     assert humans(tmp_path / "home") == {"ann", "ben", "cleo"}
 
 
+def test_an_optional_source_without_digests_is_left_out_while_a_file_is_unreadable(
+    tmp_path: Path, mirror: Mirror, recipe: Path
+) -> None:
+    """Also if the corpus was added before without the source."""
+    with_folder(recipe, "more", required=False)
+    (tmp_path / "mine").mkdir()
+    for name in ("doc1.txt", "doc2.txt"):
+        shutil.copy(tmp_path / "published" / name, tmp_path / "mine")
+    whole = (tmp_path / "mine" / "doc1.txt").read_bytes()
+    (tmp_path / "mine" / "doc1.txt").write_bytes(b"\xff")
+    add = ["add", str(recipe), "--no-update", "--base", mirror.url]
+    for before in ("first", "again"):
+        said = here(tmp_path / "home", *add, "--folder", f"more={tmp_path / 'mine'}").stdout
+        assert re.search(r"^left out, more: .*doc1\.txt: ", said, re.MULTILINE), before
+        assert set(opened(tmp_path / "home").read("licence")["translator"]) == {"", "ann", "ben"}
+    (tmp_path / "mine" / "doc1.txt").write_bytes(whole)
+    assert "left out" not in here(tmp_path / "home", *add, "--folder", f"more={tmp_path / 'mine'}").stdout
+    assert set(opened(tmp_path / "home").read("licence")["translator"]) == {"", "ann", "ben", "cleo"}
+
+
 OUTPUTS = [
     {"source": "texts", "file": "outputs.json", "model": "maker/one", "corpus": "tiny", "absent": ["doc9:1"]},
 ]  # fmt: skip
