@@ -61,13 +61,21 @@ def known(warehouse: Warehouse) -> dict[str, Path]:
 
 
 def added(warehouse: Warehouse) -> dict[str, Path]:
-    """Files with published numbers of each benchmark that was added, or has a corpus, task or base set."""
-    kinds = ("benchmark", "corpus", "task", "base_set")
-    present = {(kind, name) for kind in kinds for name in warehouse.read(kind, columns=[kind])[kind]}
+    """Files with published numbers of each added benchmark, and of those whose corpora, tasks or base sets are present.
+
+    Papers may print numbers of the same corpus. What an added benchmark has brought is no sign of another benchmark.
+    """
+    present = {
+        (kind, name) for kind in ("corpus", "task", "base_set") for name in warehouse.read(kind, columns=[kind])[kind]
+    }
+    rows = warehouse.read("benchmark", columns=["benchmark", "corpora", "tasks"])
+    brought = {("base_set", name) for name in warehouse.read("published_base_set", columns=["base_set"])["base_set"]}
+    for kind, names in (("corpus", "corpora"), ("task", "tasks")):
+        brought |= {(kind, name) for parts in rows[names] for name in parts}
     return {
         name: path
         for name, path in known(warehouse).items()
-        if ("benchmark", name) in present or read(path).named & present
+        if name in set(rows["benchmark"]) or read(path).named & (present - brought)
     }
 
 

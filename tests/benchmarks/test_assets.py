@@ -50,6 +50,23 @@ def test_numbers_of_added_benchmarks_are_stored(
     assert recomputed["link"].startswith("docs/decisions/understanding.md")
 
 
+def test_a_corpus_of_an_added_benchmark_is_no_sign_of_another_paper_about_it(warehouse: Warehouse) -> None:
+    corpora, text = schema("corpus"), pl.String
+    corpus = {
+        name: [] if kind == pl.List(text) else "" for name, kind in corpora.items() if kind in (text, pl.List(text))
+    }
+    rows = pl.DataFrame([corpus | {"corpus": "palibench-construction"}], schema=corpora).with_columns(
+        fingerprint=pl.lit("")
+    )
+    warehouse.write([Replacement("corpus", rows, None)], run_id="test")
+    assert list(added(warehouse)) == ["outliers-to-errors", "palibench"]
+    names = {"benchmark": "palibench", "version": 1, "corpora": ["palibench-construction"], "tasks": list[str]()}
+    own = dict.fromkeys(("recipe_hash", "title", "parts", "left_out", "recipe", "home"), "")
+    row = pl.DataFrame([own | names], schema=schema("benchmark")).with_columns(fingerprint=pl.lit(""))
+    warehouse.write([Replacement("benchmark", row, None)], run_id="test")
+    assert list(added(warehouse)) == ["palibench"]
+
+
 def test_the_command_fails_for_a_difference_without_a_reason(warehouse: Warehouse, home: Path) -> None:
     score(warehouse, "SMDS", 55.6098)
     printed = here(home, "reproduce", "dharmabench")
