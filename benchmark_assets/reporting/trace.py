@@ -1,12 +1,12 @@
 """The chain of results behind a number: for a passage and a model, every asset with its row, inputs and calls.
 
 Here: the steps of a chain, from the records of materializations (`materialization`) and the tables of the assets. Texts
-are never part of it, so that a chain can be shown wherever scores can. Not here: which partitions are stale for reasons
-outside the passage (automation.due).
+are never part of it, so that a chain can be shown wherever scores can. Only lines for a terminal (`words`) name the
+endpoints and times of calls. Not here: which partitions are stale for reasons outside the passage (automation.due).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -23,6 +23,30 @@ BRIEF = 8
 
 MOST = 6
 """Number of an asset's rows that are shown."""
+
+TIME = "%Y-%m-%d %H:%M"
+
+
+Key: TypeAlias = tuple[str, str]
+"""Model and passage; the model is '' for results that belong to the passage alone."""
+
+
+class Call(NamedTuple):
+    """A call that a result came from.
+
+    - `call`: key of the question in the ledger. `place`, `at`: endpoint or recording, and time. These three are for
+      people of the home only.
+    - `told`: model, prompt, outcome and served model in words. `tokens_in`, `tokens_out`, `cost`: null if unknown; the
+      cost is in dollars.
+    """
+
+    call: str
+    place: str
+    at: str
+    told: str
+    tokens_in: int | None
+    tokens_out: int | None
+    cost: float | None
 
 
 class Step(NamedTuple):
@@ -41,6 +65,7 @@ class Step(NamedTuple):
     at: str
     changed: list[str]
     facts: list[str]
+    calls: list[Call]
 
 
 def of_output(warehouse: Warehouse, model: str, passage: str) -> list[Step]:
@@ -51,13 +76,25 @@ def of_output(warehouse: Warehouse, model: str, passage: str) -> list[Step]:
     BadInput
         If there is no such passage, or the model has no output for it.
     """
-    records = _records(warehouse, passage, ("", model))
+    records = _records(warehouse, pl.DataFrame({"passage": [passage] * 2, "model": ["", model]}))
     assets = set(records["asset"])
     if "source_text" not in assets:
         raise BadInput(passage, "", "no such passage", "write CORPUS/ID; `variorum status` lists the corpora")
     if "model_output" not in assets:
         raise BadInput(model, passage, "has no output for this passage", f"run `variorum evaluate {model}`")
-    return list(_steps(warehouse, records))
+    return [step for _, step in _steps(warehouse, records, stated=True)]
+
+
+def of_passages(warehouse: Warehouse, passages: pl.DataFrame) -> dict[Key, list[Step]]:
+    """The chains of passages and of all their outputs, without facts; each table is read once.
+
+    `passages` has the column `passage`. The chain of an output is the steps of its passage, under the model '', and
+    then its own steps.
+    """
+    chains: dict[Key, list[Step]] = {}
+    for key, step in _steps(warehouse, _records(warehouse, passages), stated=False):
+        chains.setdefault(key, []).append(step)
+    return chains
 
 
 def of_cell(warehouse: Warehouse, model: str, corpus: str) -> Iterator[str]:
@@ -116,43 +153,63 @@ def words(steps: Iterable[Step]) -> Iterator[str]:
         inputs = " ".join(f"{name}:{version}" for name, version in step.inputs.items())
         yield f"  made from {inputs}"
         yield from (f"  {fact}" for fact in step.facts)
+        yield from (f"  {_spoken(call)}" for call in step.calls)
         if step.changed:
             yield f"  STALE: changed since: {', '.join(step.changed)}; `variorum update` computes it again"
 
 
-def _records(warehouse: Warehouse, passage: str, models: Sequence[str]) -> pl.DataFrame:
-    """Records of the materializations of a passage, alone and with a model, in the order in which they depend."""
-    keys = pl.DataFrame({"passage": [passage] * len(models), "model": list(models)})
-    return warehouse.read("materialization", keys).sort("updated_at")
+def _records(warehouse: Warehouse, keys: pl.DataFrame) -> pl.DataFrame:
+    """Records of the materializations of passages, alone and with models, in the order in which they depend."""
+    return warehouse.read("materialization", keys).sort("updated_at", maintain_order=True)
 
 
-def _steps(warehouse: Warehouse, records: pl.DataFrame) -> Iterator[Step]:
-    versions = dict(records.select("asset", "version").iter_rows())
+def _steps(warehouse: Warehouse, records: pl.DataFrame, stated: bool) -> Iterator[tuple[Key, Step]]:
+    """The steps of records with their models and passages, in the order of the records; with facts if `stated`."""
+    versions = {
+        (model, passage, asset): version
+        for model, passage, asset, version in records.select("model", "passage", "asset", "version").iter_rows()
+    }
+    facts: dict[tuple[str, Key], list[str]] = {}
+    calls: dict[tuple[str, Key], list[Call]] = {}
+    for (asset,), rows in records.group_by("asset"):
+        name, keys = str(asset), rows.select("model", "passage")
+        if stated:
+            facts |= {(name, key): lines for key, lines in _facts(warehouse, name, keys).items()}
+        calls |= {(name, key): made for key, made in _calls(warehouse, name, keys).items()}
     for record in records.iter_rows(named=True):
+        asset, model, passage = record["asset"], record["model"], record["passage"]
         inputs = dict(part.split(":", 1) for part in record["made_from"].split() if ":" in part)
+        now = {name: versions.get((model, passage, name), versions.get(("", passage, name))) for name in inputs}
         changed = [
             name for name, version in inputs.items()
-            if name not in OWN and name in versions and not versions[name].startswith(version)
+            if name not in OWN and (current := now[name]) is not None and not current.startswith(version)
         ]  # fmt: skip
-        at = record["updated_at"].strftime("%Y-%m-%d %H:%M")
-        key = {"model": record["model"], "passage": record["passage"]}
-        facts = list(_facts(warehouse, record["asset"], key))
-        yield Step(record["asset"], record["version"], inputs, record["run_id"], at, changed, facts)
+        at, key = record["updated_at"].strftime(TIME), (model, passage)
+        own = facts.get((asset, key), []), calls.get((asset, key), [])
+        yield key, Step(asset, record["version"], inputs, record["run_id"], at, changed, *own)
 
 
-def _facts(warehouse: Warehouse, asset: str, key: dict[str, str]) -> Iterator[str]:
-    """The rows of an asset's table in words, and the calls that they came from."""
+def _facts(warehouse: Warehouse, asset: str, keys: pl.DataFrame) -> dict[Key, list[str]]:
+    """The rows of an asset's table in words, at most `MOST` for each key; `keys` has the columns model and passage."""
     table = catalogue.tables().get(asset)
-    if table is not None:
-        own = [name for name in key if name in table.columns]
-        rows = warehouse.read(asset, pl.DataFrame({name: [key[name]] for name in own}))
-        shown = [name for name, column in table.columns.items() if name not in own and _is_shown(column)]
-        for row in rows.head(MOST).select(tables.cells(asset, *shown) if shown else []).iter_rows(named=True):
-            if values := _stated(row):
-                yield values
-        if len(rows) > MOST:
-            yield f"and {len(rows) - MOST} more rows"
-    yield from _calls(warehouse, asset, key)
+    if table is None:
+        return {}
+    own = [name for name in keys.columns if name in table.columns]
+    shown = [name for name, column in table.columns.items() if name not in own and _is_shown(column)]
+    rows = warehouse.read(asset, keys.select(own).unique())
+    stated = rows.select(*own, *tables.cells(asset, *shown)) if shown else rows.select(own)
+    lines: dict[Key, list[str]] = {}
+    counts: dict[Key, int] = {}
+    for row in stated.iter_rows(named=True):
+        names = {name: row.pop(name) for name in own}
+        key = names.get("model", ""), names.get("passage", "")
+        counts[key] = counts.get(key, 0) + 1
+        if counts[key] <= MOST and (values := _stated(row)):
+            lines.setdefault(key, []).append(values)
+    for key, count in counts.items():
+        if count > MOST:
+            lines.setdefault(key, []).append(f"and {count - MOST} more rows")
+    return lines
 
 
 def _is_shown(column: catalogue.Column) -> bool:
@@ -169,16 +226,26 @@ def _stated(row: Mapping[str, object]) -> str:
     return ", ".join(f"{name} {value}" for name, value in shown.items() if value not in (None, ""))
 
 
-def _calls(warehouse: Warehouse, asset: str, key: dict[str, str]) -> Iterator[str]:
-    """The calls that a result came from: when, which model was served, tokens, cost."""
-    asked = warehouse.read(
-        "study_call", pl.DataFrame({"study": [asset], **{name: [value] for name, value in key.items()}})
-    )
-    calls = warehouse.read("model_call", asked.select("call").unique())
-    for row in calls.sort("asked").iter_rows(named=True):
-        cost = "unknown cost" if row["cost"] is None else f"{row['cost']:.6f} dollars"
-        yield (
-            f"call {row['call'][:BRIEF]} of {row['model']} at {row['place']} with the prompt {row['purpose']}, "
-            f"{row['asked']:%Y-%m-%d %H:%M}: {row['outcome']} by {row['served_model'] or 'no stated version'}, "
-            f"{row['prompt_tokens'] or 'unknown'} tokens in, {row['completion_tokens'] or 'unknown'} out, {cost}"
+def _calls(warehouse: Warehouse, asset: str, keys: pl.DataFrame) -> dict[Key, list[Call]]:
+    """The calls that results came from, by time."""
+    asked = warehouse.read("study_call", keys.with_columns(study=pl.lit(asset)), ["model", "passage", "call"]).unique()
+    if asked.is_empty():
+        return {}
+    rows = warehouse.read("model_call", asked.select("call").unique()).rename({"model": "asked_model"})
+    calls: dict[Key, list[Call]] = {}
+    for row in asked.join(rows, on="call").sort("asked", "attempt").iter_rows(named=True):
+        told = (
+            f"{row['asked_model']} with the prompt {row['purpose']}, {row['outcome']} by "
+            f"{row['served_model'] or 'no stated version'}"
         )
+        numbers = row["prompt_tokens"], row["completion_tokens"], row["cost"]
+        call = Call(row["call"], row["place"], row["asked"].strftime(TIME), told, *numbers)
+        calls.setdefault((row["model"], row["passage"]), []).append(call)
+    return calls
+
+
+def _spoken(call: Call) -> str:
+    """A call in a line for a terminal."""
+    cost = "unknown cost" if call.cost is None else f"{call.cost:.6f} dollars"
+    tokens = f"{call.tokens_in or 'unknown'} tokens in, {call.tokens_out or 'unknown'} out"
+    return f"call {call.call[:BRIEF]} of {call.told}, {tokens}, {cost}, {call.at} at {call.place}"

@@ -1,17 +1,37 @@
 """Traces: every number leads to the versions, calls and rows that it came from, and to what is stale."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import dagster as dg
+import polars as pl
 import pytest
+from pydantic import Field
 
 from benchmark_assets.automation import runs
 from benchmark_assets.reporting import overview, trace
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 from tests.support import MODELS, PASSAGES, SOURCES, edit_segment
 
 pytestmark = pytest.mark.usefixtures("built")
+
+
+class Counting(DuckDBWarehouse):
+    """A warehouse that notes the tables that were read."""
+
+    reads: list[str] = Field(default_factory=list)
+
+    def read(
+        self,
+        table: str,
+        keys: pl.DataFrame | None = None,
+        columns: Sequence[str] | None = None,
+        most: int | None = None,
+    ) -> pl.DataFrame:
+        self.reads.append(table)
+        return super().read(table, keys, columns, most)
 
 
 def test_a_chain_leads_from_the_files_to_the_scores(warehouse: Warehouse) -> None:
@@ -42,6 +62,21 @@ def test_a_chain_names_what_is_stale_and_why(
     steps = {step.asset: step for step in trace.of_output(warehouse, MODELS[0], "tiny/doc1:1")}
     assert "segmented_reference" in steps["alignment"].changed
     assert any("STALE" in line for line in trace.words(steps.values()))
+
+
+def test_all_chains_of_a_corpus_are_the_single_ones_and_each_table_is_read_once(
+    warehouse: Warehouse, home: Path
+) -> None:  # fmt: skip
+    counting, few = (Counting(path=str(home / "variorum.duckdb")) for _ in range(2))
+    chains = trace.of_passages(counting, pl.DataFrame({"passage": PASSAGES}))
+    assert set(chains) == {(model, passage) for model in ("", *MODELS) for passage in PASSAGES}
+    for model in MODELS:
+        for passage in PASSAGES:
+            single = trace.of_output(warehouse, model, passage)
+            chain = [*chains["", passage], *chains[model, passage]]
+            assert {step.asset: step._replace(facts=[]) for step in single} == {step.asset: step for step in chain}
+    trace.of_passages(few, pl.DataFrame({"passage": PASSAGES[:1]}))
+    assert sorted(counting.reads) == sorted(few.reads)
 
 
 def test_a_row_of_the_leaderboard_leads_to_its_most_distant_passages(warehouse: Warehouse) -> None:

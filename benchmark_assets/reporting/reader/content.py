@@ -19,6 +19,8 @@ from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.scores import made_by
+from benchmark_assets.reporting import trace
+from benchmark_assets.reporting.reader.origin import Packed, packed
 from resources.errors import BadInput
 from resources.keys import COLLECTION
 from resources.warehouse import Warehouse
@@ -100,10 +102,12 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
             "metrics": _metrics(warehouse, passages), "metric_errors": _metric_errors(warehouse, passages),
         }  # fmt: skip
         signatures = made_by(warehouse, passages)
+        origins = packed(trace.of_passages(warehouse, passages))
     comparable = sorted(set(references.filter("complete")["translator"]) - rights.hidden)
     overview = _overview(corpus, private, sources, outputs, bands, comparable)
+    overview |= {"origins": {"kinds": origins.kinds, "calls": origins.calls}}
     outputs = outputs.with_columns(withheld=rights.withheld(outputs))
-    passages_shown = list(_passages(sources, outputs, texts, judgements, rights.hidden, target))
+    passages_shown = list(_passages(sources, outputs, texts, judgements, origins.steps, rights.hidden, target))
     restricted, withheld = named(rights.restricted), outputs["withheld"].count()
     return ReaderContent(overview, passages_shown, len(outputs), restricted, withheld, signatures)
 
@@ -259,7 +263,8 @@ def _numbers(column: pl.Series, names: Iterable[str]) -> list[int]:
 
 def _passages(
     sources: pl.DataFrame, outputs: pl.DataFrame, texts: Mapping[str, list[Record]],
-    judgements: Mapping[str, Mapping[tuple[str, str], list[Record]]], hidden: frozenset[str], target: str | None,
+    judgements: Mapping[str, Mapping[trace.Key, list[Record]]], origins: Mapping[trace.Key, list[Packed]],
+    hidden: frozenset[str], target: str | None,
 ) -> Iterable[Record]:  # fmt: skip
     """Records of passages with their outputs. A withheld text is reduced to its length."""
     rows: dict[str, list[Mapping[str, object]]] = {}
@@ -268,9 +273,9 @@ def _passages(
     for passage in sources["passage"]:
         yield {
             "texts": [_sized(text, text["name"] in hidden) for text in texts[passage]],
-            "language": target or "",
+            "language": target or "", "origin": origins.get(("", passage), []),
             "outputs": [
-                _output(row) | {
+                _output(row) | {"origin": origins.get((str(row["model"]), passage), [])} | {
                     kind: by_output.get((str(row["model"]), passage), []) for kind, by_output in judgements.items()
                 }
                 for row in rows.get(passage, [])

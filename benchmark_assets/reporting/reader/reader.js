@@ -309,7 +309,37 @@ const READER = (() => {
       each.wrong.length ? make("p", { class: "note" }, `Faults: ${each.wrong.map(spoken).join(", ")}.`) : null,
       make("dl", { class: "scores" }, ...scores.flatMap(([name, value, more]) =>
         [make("div", {}, make("dt", {}, name), make("dd", {}, `${value}${more}`))])),
-      judgements(each), errors(each, content.texts[0].text), marked(each), versus(each.versus));
+      judgements(each), errors(each, content.texts[0].text), marked(each), versus(each.versus), origin(each, content));
+  }
+
+  // ---- the origin of an output: the steps from its passage to its scores and verdicts
+
+  // The list is made when it is first unfolded, because a passage may have many outputs.
+  function origin(each, content) {
+    if (!each.origin.length) return null;
+    const steps = [...content.origin, ...each.origin], stale = steps.some(([, , , changed]) => changed);
+    const panel = make("details", { class: "origin" }, make("summary", {}, `Where this comes from${stale ? " (stale)" : ""}`));
+    panel.addEventListener("toggle", () => panel.append(...traced(each.model, steps)), { once: true });
+    return panel;
+  }
+
+  function traced(model, steps) {
+    const { kinds, calls } = index.origins, now = new Map(steps.map(([kind, version]) => [kinds[kind][0], version]));
+    const command = `variorum trace ${model} ${index.corpus}/${items()[Number(at("place").value)]}`;
+    const step = ([kind, version, asked = [], changed = {}]) => {
+      const [asset, run, time, inputs] = kinds[kind], names = Object.keys(changed);
+      const from = inputs.map(([name, before]) => `${name} ${changed[name] ?? before ?? now.get(name)}`.trim()).join(", ");
+      return make("li", {}, make("b", {}, ...breaking(asset)), ` ${version}, ${time}, run ${run}`,
+        from ? make("p", {}, `from ${from}`) : null, ...asked.map(call => make("p", {}, spokenCall(calls, call))),
+        names.length ? make("p", { class: "stale" }, `Stale: ${names.join(", ")} changed since.`) : null);
+    };
+    return [make("ol", {}, ...steps.map(step)),
+      make("p", {}, "With endpoints and values: ", make("code", {}, command))];
+  }
+
+  function spokenCall(calls, [words, tokensIn, tokensOut, cost]) {
+    const tokens = number => number === null ? "unknown" : number.toLocaleString("en");
+    return `call of ${calls[words]}, ${tokens(tokensIn)} tokens in, ${tokens(tokensOut)} out, ${cost === null ? "unknown cost" : `${cost.toFixed(6)} dollars`}`;
   }
 
   // Errors that a metric marked. A withheld text is not quoted.

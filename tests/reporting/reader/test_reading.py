@@ -199,6 +199,30 @@ def test_marked_errors_are_underlined_and_listed(page: Page, reader: Path) -> No
     assert marked[-1] == WEDGES  # after characters that are two units in JavaScript
 
 
+def test_an_output_leads_to_the_steps_it_came_from(page: Page, reader: Path) -> None:
+    opened(page, reader, passage="a4:1", model=MODELS[0])
+    panel = page.locator("article .origin")
+    assert panel.locator("li").count() == 0  # made when it is first unfolded
+    panel.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(panel.locator("li")).to_have_count(3)
+    first, *others = (line.partition(",")[0] for line in panel.locator("li").all_inner_texts())
+    assert first == "source_text 55555555"  # the passage's own steps come first
+    assert set(others) == {"model_output aaaaaaaa", "drift_score bbbbbbbb"}
+    whole = panel.inner_text()
+    assert "from code 7, settings 8, source_text 55555555" in whole
+    assert f"call of {MODELS[0]} with the prompt translate, answered by zq-2026, 2,000 tokens in, 30 out" in whole
+    assert f"variorum trace {MODELS[0]} tiny/a4:1" in whole
+    assert "Stale" not in whole
+    page.keyboard.press("Enter")
+    expect(panel.locator("li").first).to_be_hidden()
+    at(page, passage="a4:1", model=MODELS[1])
+    assert panel.locator("summary").inner_text() == "Where this comes from (stale)"
+    panel.locator("summary").click()
+    expect(panel.locator(".stale")).to_have_text("Stale: model_output changed since.")
+    assert "from code 9, model_output cccccccc" in panel.inner_text()
+
+
 COMPARED = """pairs => pairs.map(([reference, text]) => READER.compared(reference, text).map(part =>
     typeof part === 'string' ? ['', part] : [part.tagName, part.textContent]))"""
 

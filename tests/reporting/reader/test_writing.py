@@ -10,7 +10,7 @@ from benchmark_assets.reporting.reader.writing import page_of, write_blind, writ
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Warehouse
-from tests.reporting.reader.world import CLOSED, CORPUS, build
+from tests.reporting.reader.world import CLOSED, CORPUS, ENDPOINT, build
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +28,8 @@ def test_no_byte_of_a_restricted_text_is_in_the_folder(closed: Warehouse, tmp_pa
     assert CLOSED not in whole.lower()
     assert "@zq" not in whole
     assert "annotator-1" in whole
+    assert "translate, answered by zq-2026" in whole
+    assert ENDPOINT not in whole
     assert (tmp_path / "out/README.md").read_text().startswith("# Variorum reader: tiny\n")
     length = len(f"{CLOSED} tiny/a0:1.")
     assert f'"name":"cleo","language":"en","text":null,"complete":true,"drift":null,"characters":{length}' in whole

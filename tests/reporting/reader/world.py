@@ -2,6 +2,7 @@
 
 import json
 import random
+from datetime import datetime
 from pathlib import Path
 
 import polars as pl
@@ -17,6 +18,7 @@ from tests.support import write_corpus
 
 CORPUS = "tiny"
 MODELS = ["zq/alpha", "zq beta & <b>", "__proto__"]
+ENDPOINT = "https://endpoint.of-the-home.example/v1"
 CLOSED = "marker of the closed translation"
 TIBETAN = "བདག་ཅག་གིས་འདི་སྐད་ཐོས་པ་དུས་གཅིག་ན། " * 12
 WEDGES = "𒀭"
@@ -70,6 +72,7 @@ def build(folder: Path, restricted: bool = False, count: int = 30) -> Warehouse:
         put(warehouse, "refusal", refused | {"words": CLOSED})
         put(warehouse, "model_output", *({"model": m, "passage": p, "text": text} for (m, p), text in outputs.items()))
         _judge(warehouse, outputs)
+        _record(warehouse, outputs)
     return warehouse
 
 
@@ -108,6 +111,32 @@ def _judge(warehouse: Warehouse, outputs: dict[tuple[str, str], str]) -> None:
     put(warehouse, "head_to_head", *(
         {"model": m, "passage": p, "verdict": "machine", "points": 1.0, "balance": 0.5, "seats": 6, "abstained": 0}
         for m, p in outputs
+    ))  # fmt: skip
+
+
+def _record(warehouse: Warehouse, outputs: dict[tuple[str, str], str]) -> None:
+    """Materializations of sources, outputs and scores, and the call of each output. The scores of the second model were
+    computed from earlier outputs."""
+    sources = [
+        {"asset": "source_text", "model": "", "passage": passage, "version": "5" * 16, "made_from": "code:1"}
+        for passage in sorted({passage for _, passage in outputs})
+    ]
+    made = [
+        {"asset": asset, "model": model, "passage": passage, "version": version * 16, "made_from": made_from}
+        for model, passage in outputs
+        for asset, version, made_from in (
+            ("model_output", "a", f"code:7 settings:8 source_text:{'5' * 8}"),
+            ("drift_score", "b", f"code:9 model_output:{('c' if model == MODELS[1] else 'a') * 8}"),
+        )
+    ]
+    put(warehouse, "materialization", *({"row_count": 1, "task": ""} | row for row in [*sources, *made]))
+    asked = {"study": "model_output", "task": "", "item": "", "parsing": 0}
+    put(warehouse, "study_call", *({**asked, "model": m, "passage": p, "call": f"call of {m}"} for m, p in outputs))
+    put(warehouse, "model_call", *(
+        {"attempt": n, "call": f"call of {model}", "replicate": 0, "run": "r", "model": model, "purpose": "translate",
+         "place": ENDPOINT, "asked": datetime(2026, 11, 24), "outcome": "answered", "served_model": "zq-2026",
+         "prompt_tokens": 2000, "completion_tokens": 30, "cost": 0.25, "reserved": 1.0}
+        for n, model in enumerate(MODELS)
     ))  # fmt: skip
 
 
