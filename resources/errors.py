@@ -5,8 +5,10 @@ The number of consecutive words that a message quotes is therefore below the num
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
 
 from resources.wording import RUN, UNSPACED
 
@@ -24,6 +26,25 @@ def beginning(text: str) -> str:
 def quoted(value: object) -> str:
     """A value in quotation marks, for messages; a long value is cut to its first words."""
     return repr(beginning(value)) if isinstance(value, str) else beginning(repr(value))
+
+
+def one_of(names: Iterable[object]) -> str:
+    """Names as a choice, for messages: 'a', or 'one of a, b, c'."""
+    words = [str(name) for name in names]
+    return f"{'one of ' if len(words) > 1 else ''}{', '.join(words) or 'none, because there are none'}"
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most similar to a name, whatever the case of its letters; None if none is similar."""
+    by_folded = {each.casefold(): each for each in known}
+    near = get_close_matches(name.strip().casefold(), by_folded, 1, cutoff=0.65)
+    return by_folded[near[0]] if near else None
+
+
+def meant(path: Path) -> str:
+    """Words about a path that does not exist: the most similar name in its folder; '' if none is similar."""
+    near = closest(path.name, (each.name for each in path.parent.iterdir())) if path.parent.is_dir() else None
+    return f" (did you mean {near}?)" if near else ""
 
 
 class BadInput(Exception):  # noqa: N818 - named for its cause

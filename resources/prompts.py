@@ -12,7 +12,7 @@ from string import Template
 from pydantic import Field
 
 from resources import yaml_files
-from resources.errors import BadInput
+from resources.errors import BadInput, one_of
 from resources.frozen import Frozen
 from resources.home import PROJECT
 
@@ -83,7 +83,7 @@ class Prompt(Frozen):
                 f"prompt {self.name}",
                 ", ".join(unknown),
                 "is not a variable of this prompt",
-                f"use only {list(self.variables)}",
+                f"use only {', '.join(self.variables)}",
             )
 
 
@@ -100,7 +100,7 @@ def load(name: str, folder: Path = PROJECT / "prompts") -> Prompt:
     names = sorted(path.stem for path in folder.glob("*.yaml"))
     # Checks the listing, not the path, so that a name cannot lead out of the folder.
     if name not in names:
-        raise BadInput(path, "", "no such prompt", f"use one of {names}")
+        raise BadInput(path, "", "no such prompt", f"use {one_of(names)}")
     prompt = yaml_files.read(path, Prompt, "see prompts/README.md")
     if prompt.name != name:
         raise BadInput(

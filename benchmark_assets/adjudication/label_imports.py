@@ -28,7 +28,7 @@ from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from benchmark_assets.references.texts import complete_texts
 from resources.digest import digest
-from resources.errors import BadInput, raise_all
+from resources.errors import BadInput, one_of, raise_all
 from resources.warehouse import Replacement, Warehouse
 
 UNKNOWN_ITEM = "no current output has this item; the output may have changed"
@@ -275,7 +275,7 @@ def characters(text: str, units: int) -> int:
 
 def _parsed(path: Path, annotator: str | None, ignore: Collection[str]) -> Answers:
     if path.suffix.lower() not in READERS:
-        raise BadInput(path, "", "has an unknown ending", f"give a file that ends in one of {sorted(READERS)}")
+        raise BadInput(path, "", "has an unknown ending", f"give a file that ends in {one_of(sorted(READERS))}")
     answers, unlabeled = READERS[path.suffix.lower()](path, ignore)
     if annotator is not None:
         names = {same_name(answer.annotator): answer.annotator for answer in answers if answer.annotator}

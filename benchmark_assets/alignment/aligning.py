@@ -22,7 +22,7 @@ from benchmark_assets.alignment.rows import (
     unsure,
 )
 from resources.digest import digest
-from resources.errors import BadInput
+from resources.errors import BadInput, one_of
 from resources.keys import CORPUS
 from resources.provider.estimate import Estimate, total
 from resources.provider.provider import Provider
@@ -130,7 +130,7 @@ def model_aligner(provider: Provider, model: str) -> ModelAligner:
     if model not in names:
         raise BadInput(
             provider.registry_path, f"aligners.{model}", "is missing, but a corpus names it as its aligner",
-            f"add it, or name one of {sorted(names)} in the description",
+            f"add it, or name {one_of(sorted(names))} in the description",
         )  # fmt: skip
     return ModelAligner(provider, provider.model(model))
 

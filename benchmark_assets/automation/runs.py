@@ -27,7 +27,7 @@ from benchmark_assets.partitions import dimensions, range_tags
 from benchmark_assets.studies.assets import PAYER
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import answers
-from resources.errors import BadInput
+from resources.errors import BadInput, one_of
 from resources.event_log import CompactEventLog
 from resources.home import database
 from resources.notifications import Notifications
@@ -349,7 +349,7 @@ def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str
     graph = definitions.resolve_asset_graph()
     nodes = {key.to_user_string(): graph.get(key) for key in graph.get_all_asset_keys()}
     if asset not in nodes:
-        raise BadInput(asset, "", "no such asset", f"name one of {sorted(nodes)}")
+        raise BadInput(asset, "", "no such asset", f"name {one_of(sorted(nodes))}")
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     key = pl.DataFrame({"asset": [asset]})
     scanned = BY_SCAN in nodes[asset].tags

@@ -22,7 +22,7 @@ from benchmark_assets.understanding.description import load as load_task
 from resources import whole_files, yaml_files
 from resources.digest import digest
 from resources.downloads.sources import REPOSITORIES, SOURCES, Download
-from resources.errors import BadInput, collecting, raise_all
+from resources.errors import BadInput, collecting, one_of, raise_all
 from resources.frozen import Frozen
 from resources.home import PROJECT
 
@@ -408,7 +408,7 @@ def _corpora(folder: Path, recipe: Recipe, faults: list[BadInput]) -> Iterator[t
                 remedy = f"move them to `sources` in {FILE}, with digests and terms"
                 faults.append(BadInput(path, "downloads", "belong to the recipe", remedy))
             for reference in corpus.optional.keys() - description.references.keys():
-                remedy = f"use one of {sorted(description.references)}"
+                remedy = f"use {one_of(sorted(description.references))}"
                 faults.append(BadInput(folder / FILE, f"{key}.optional", f"{reference!r} is not a reference", remedy))
             yield corpus.description, description
 
@@ -485,7 +485,7 @@ def _unknown_names(
     ]
     for key, scored, source, files in published:
         if scored not in names:
-            yield BadInput(path, f"{key}.corpus", f"{scored!r} is not a corpus of the recipe", f"use one of {names}")
+            yield BadInput(path, f"{key}.corpus", f"{scored!r} is not a corpus of the recipe", f"use {one_of(names)}")
         if source not in recipe.sources:
             yield _undeclared(path, f"{key}.source", source, recipe)
             continue

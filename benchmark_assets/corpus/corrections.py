@@ -13,7 +13,7 @@ from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.strict_json import parse
 from benchmark_assets.corpus.readers.unknown_keys import FIXED, unknown_keys
-from resources.errors import BadInput, collecting, raise_all
+from resources.errors import BadInput, collecting, one_of, raise_all
 
 Corrections = Mapping[tuple[str, str], str | None]
 """Texts by segment id and translator."""
@@ -64,7 +64,7 @@ def _correction(description: Description, line: str, path: Path, number: int) ->
     if key[1] not in description.continuous:
         raise BadInput(
             path, f"{where} {key[1]}", "this translator has no continuous translation in the corpus",
-            f"name one of {sorted(description.continuous)}, or edit the translator's own files",
+            f"name {one_of(sorted(description.continuous))}, or edit the translator's own files",
         )  # fmt: skip
     return key, clean(text, path, f"{where} text").strip() if text else None
 

@@ -12,7 +12,7 @@ from sacrebleu.metrics.bleu import BLEU
 from benchmark_assets.corpus.filters import Filters
 from resources import yaml_files
 from resources.downloads.sources import Download
-from resources.errors import BadInput, collecting, raise_all
+from resources.errors import BadInput, collecting, one_of, raise_all
 from resources.frozen import Frozen
 from resources.keys import check_key
 
@@ -352,7 +352,7 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
         problem = f"has {len(judges)} judges, so votes could be tied"
         yield BadInput(path, "audit.judges", problem, "name an odd number of judges")
     if (human := description.literary.human) and human not in description.references:
-        remedy = f"use one of {sorted(description.references)}"
+        remedy = f"use {one_of(sorted(description.references))}"
         yield BadInput(path, "literary.human", f"{human!r} is not a reference", remedy)
     if error := _invalid(cluster := description.scoring.cluster):
         remedy = "use `document`, `blocks`, `passage`, or a regular expression such as '^[^.]+' for passage ids"

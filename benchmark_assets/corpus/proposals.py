@@ -14,7 +14,7 @@ import yaml
 from benchmark_assets.corpus.readers import table
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
-from resources.errors import BadInput
+from resources.errors import BadInput, meant
 from resources.keys import slug
 
 IDS = (
@@ -133,11 +133,7 @@ def _language(sample: str, latin: str = UNKNOWN) -> str:
 def _look(path: Path) -> Found:
     """What a file or folder seems to contain."""
     if not path.exists():
-        near = [
-            other.name for other in path.parent.glob("*") if slug(other.name.casefold()) == slug(path.name.casefold())
-        ]
-        remedy = f"did you mean {near[0]!r}?" if near else "check the path"
-        raise BadInput(path, "", "no such file or folder", remedy)
+        raise BadInput(path, "", f"does not exist{meant(path)}", "check the path")
     if path.is_dir():
         return _folder(path)
     ending = path.suffix.casefold()

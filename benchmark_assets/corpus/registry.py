@@ -123,7 +123,7 @@ def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[De
     for name in sorted((corpora or set()) - set(imported)):
         raise BadInput(
             name, "", "no such corpus in this warehouse",
-            f"import it with `variorum import corpus FILE` (imported corpora: {sorted(imported)})",
+            f"import it with `variorum import corpus FILE` (imported corpora: {', '.join(sorted(imported)) or 'none'})",
         )  # fmt: skip
     return [_look(warehouse, name, path) for name, path in imported.items() if corpora is None or name in corpora]
 

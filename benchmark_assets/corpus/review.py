@@ -20,9 +20,10 @@ def review(description: Description, scanned: Scan) -> Iterator[str]:
     """Sentences about a corpus that was scanned alone, faulty documents excluded."""
     source = scanned.source
     segments = int(source["segments"].list.len().sum()) if len(source) else 0
+    documents = source["document"].n_unique()
     yield (
-        f"{description.name}: {len(source)} passages, {segments} segments, {source['document'].n_unique()} "
-        f"documents, {description.source.language} into {description.target_language}"
+        f"{description.name}: {len(source)} passages, {segments} segments, {documents} "
+        f"document{'s' * (documents != 1)}, {description.source.language} into {description.target_language}"
     )
     if source.is_empty():
         return

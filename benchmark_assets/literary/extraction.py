@@ -17,7 +17,7 @@ from benchmark_assets.studies.study import Group, Item, ItemStudy
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.digest import digest
-from resources.errors import BadInput, quoted
+from resources.errors import BadInput, one_of, quoted
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict, fields
 from resources.provider.reading import storable
@@ -166,7 +166,7 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
         judges = self.provider.registry().judges
         if extractor not in judges:
             problem = f"is missing, but the description of corpus {corpus} names it as `extractor`"
-            remedy = f"add it to the registry, or name one of {sorted(judges)} in the description"
+            remedy = f"add it to the registry, or name {one_of(sorted(judges))} in the description"
             raise BadInput(self.provider.registry_path, f"judges.{extractor}", problem, remedy)
         languages = language_names(*corpus_languages(self.warehouse)[corpus])
         judge, prompt = self.provider.model(extractor), prompts.load("glossary")

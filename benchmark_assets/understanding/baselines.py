@@ -18,7 +18,7 @@ from benchmark_assets.understanding.scansion import RULES
 from benchmark_assets.understanding.tasks import FAILURES
 from resources.catalogue import schema
 from resources.digest import digest
-from resources.errors import BadInput
+from resources.errors import BadInput, one_of
 
 LINEAR, OVERLAP, SCANSION = "linear", "overlap", "scansion"
 
@@ -166,7 +166,7 @@ def scanned(task: TaskDescription, test: Split) -> list[str]:
     """
     place = f"task {task.task}"
     if task.scansion not in RULES:
-        raise BadInput(place, "scansion", f"there is no rule {task.scansion!r}", f"use one of {sorted(RULES)}")
+        raise BadInput(place, "scansion", f"there is no rule {task.scansion!r}", f"use {one_of(sorted(RULES))}")
     rule, classes = RULES[task.scansion], {_plain(name): name for name in task.classes}
     if missing := [name for name in rule.classes if _plain(name) not in classes]:
         remedy = f"define the classes {', '.join(rule.classes)}, or remove `scansion`"

@@ -14,7 +14,7 @@ import polars as pl
 from benchmark_assets.understanding import samples
 from benchmark_assets.understanding.description import TaskDescription, load
 from resources.digest import digest
-from resources.errors import BadInput
+from resources.errors import BadInput, one_of
 from resources.home import restored, stored
 from resources.warehouse import Replacement, Warehouse
 
@@ -71,7 +71,7 @@ def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[st
     """
     paths = {code: path for code, (path, _) in places(warehouse).items()}
     if unknown := sorted(set(codes or ()) - set(paths)):
-        remedy = f"run `variorum import tasks FILE`, or use one of {sorted(paths)}"
+        remedy = f"run `variorum import tasks FILE`, or use {one_of(sorted(paths))}"
         raise BadInput(unknown[0], "", "is not a task of this warehouse", remedy)
     return {code: _look(code, path) for code, path in paths.items() if codes is None or code in codes}
 

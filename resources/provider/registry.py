@@ -21,7 +21,7 @@ from resources import yaml_files
 from resources.comet.comet import Comet
 from resources.comet.worker import EXAMPLES
 from resources.embedders import Embedder, EndpointEmbedder, SentenceTransformerEmbedder
-from resources.errors import BadInput
+from resources.errors import BadInput, one_of
 from resources.frozen import Frozen
 from resources.home import PROJECT
 from resources.keys import check_key
@@ -59,7 +59,7 @@ class Endpoint(Frozen):
         if self.url.rstrip("/").endswith("/chat/completions"):
             raise ValueError("leave /chat/completions off the `url`")
         if self.dialect not in DIALECTS:
-            raise ValueError(f"no dialect {self.dialect!r}: use one of {sorted(DIALECTS)}")
+            raise ValueError(f"no dialect {self.dialect!r}: use {one_of(sorted(DIALECTS))}")
         return self
 
 
@@ -439,11 +439,11 @@ def _check(registry: Registry, settings: Settings, path: Path, key: str) -> None
     endpoint = registry.endpoints.get(settings.endpoint)
     if endpoint is None:
         raise BadInput(
-            path, f"{key}.endpoint", f"no endpoint {settings.endpoint!r}", f"use one of {sorted(registry.endpoints)}"
+            path, f"{key}.endpoint", f"no endpoint {settings.endpoint!r}", f"use {one_of(sorted(registry.endpoints))}"
         )
     dialect = DIALECTS[endpoint.dialect]
     if settings.effort and settings.effort not in dialect.efforts:
-        choice = f"use one of {sorted(dialect.efforts)}" if dialect.efforts else "leave it out"
+        choice = f"use {one_of(sorted(dialect.efforts))}" if dialect.efforts else "leave it out"
         raise BadInput(path, f"{key}.effort", f"dialect {endpoint.dialect!r} has no effort {settings.effort!r}", choice)
     if settings.pin and dialect.pin is None:
         raise BadInput(path, f"{key}.pin", f"dialect {endpoint.dialect!r} has no upstream providers", "leave it out")

@@ -515,7 +515,7 @@ def test_an_unknown_column_is_refused_by_name_unless_it_is_ignored(outputs: Ware
     misspelled, other = refused(outputs, path)
     assert other == ("row 1 note", "write `notes`, or name it with `--ignore`")
     assert misspelled[0] == "row 1 colour"
-    assert misspelled[1].startswith("use one of [")
+    assert misspelled[1].startswith("use one of ")
     assert import_labels(outputs, [path], ignore=["note", "Colour"])[0].taken == 1
 
 

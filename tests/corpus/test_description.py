@@ -119,7 +119,7 @@ def test_a_layout_that_nobody_reads_is_refused_at_import(corpus: Path, warehouse
     edit(corpus, {"layout": "epub"})
     with pytest.raises(
         BadInput,
-        match=r"layout: no reader for 'epub'; use one of \['bilara', .*, 'tmx'\]",
+        match=r"layout: no reader for 'epub'; use one of bilara, .*, tmx",
     ) as caught:
         register(warehouse, corpus)
     assert caught.value.where == str(corpus)
@@ -137,7 +137,7 @@ def test_judges_of_one_family_are_refused_at_import(corpus: Path, warehouse: War
 
 def test_an_unknown_corpus_is_told_with_those_that_are_known(corpus: Path, warehouse: Warehouse) -> None:
     register(warehouse, corpus)
-    with pytest.raises(BadInput, match=r"huge: no such corpus in this warehouse.*imported corpora: \['tiny'\]"):
+    with pytest.raises(BadInput, match=r"huge: no such corpus in this warehouse.*imported corpora: tiny"):
         registered(warehouse, {"huge", "tiny"})
 
 
@@ -216,7 +216,7 @@ def test_files_of_a_continuous_reference_lie_beside_the_description(tmp_path: Pa
 def test_a_layout_of_prose_that_nobody_reads_is_refused_at_import(warehouse: Warehouse, tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(json.dumps(GOOD | {"references": {"dora": PROSE | {"layout": "epub"}, "ann": TEXT}}))
-    with pytest.raises(BadInput, match=r"references.dora.layout: no reader for 'epub'; use one of \['dhammatalks"):
+    with pytest.raises(BadInput, match=r"references.dora.layout: no reader for 'epub'; use one of dhammatalks"):
         register(warehouse, path)
     assert warehouse.read("corpus").is_empty()
 

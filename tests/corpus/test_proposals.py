@@ -44,6 +44,16 @@ def test_a_table_is_read_whatever_its_columns_are_called(header: str, passages: 
     assert dict(texts) == {"muller": ["Arms I sing."], "Jones": ["I sing of arms."]}
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_cells_are_separated_as_spreadsheets_of_the_region_do(delimiter: str, tmp_path: Path) -> None:
+    """Excel writes semicolons where a comma is the decimal sign; names in capitals are no columns that we expect."""
+    rows = [["No", "Latin", "Müller"], ["1", "Arma, virum.", "Arms, a man."], ["2", "Cano.", "I sing; listen."]]
+    cells = [[f'"{cell}"' if ";" in cell else cell for cell in row] for row in rows]
+    _, scanned = proposed(write(tmp_path / "book.csv", "\n".join(map(delimiter.join, cells))))
+    assert scanned.source["text"].to_list() == ["Arma, virum.", "Cano."]
+    assert scanned.reference["segments"].to_list() == [["Arms, a man."], ["I sing; listen."]]
+
+
 def test_rows_without_an_id_are_numbered_and_a_name_with_accents_becomes_a_key(tmp_path: Path) -> None:
     table = write(tmp_path / "Énéide I.csv", "latin;smith\nArma.;Arms.\nVirum.;A man.\n")
     description, scanned = proposed(table, "Énéide")
@@ -92,7 +102,7 @@ def test_editions_in_one_folder_are_source_and_translations(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "asked", "words"),
     [
-        ("Book.csv", "book.csv", "did you mean 'Book.csv'"),
+        ("Book.csv", "book.csv", "did you mean Book.csv?"),
         ("book.CSV", "book.CSV", "rename it, so that it ends in '.csv'"),
         ("book.docx", "book.docx", "write one segment a row in a table"),
         ("empty", "empty/", "contains no file"),
@@ -110,7 +120,7 @@ def test_what_cannot_be_read_is_named_with_what_can(name: str, asked: str, words
 def test_a_review_counts_what_is_complete_and_shows_the_first_passage(tmp_path: Path) -> None:
     description, scanned = proposed(write(tmp_path / "book.csv", "id,latin,smith,jones\n" + ROWS))
     lines = list(review(load(description), scanned))
-    assert lines[0] == "mine: 2 passages, 2 segments, 1 documents, la into en"
+    assert lines[0] == "mine: 2 passages, 2 segments, 1 document, la into en"
     assert "smith: complete in 2 of 2 passages, in parts in 0" in lines[2]
     assert "jones: complete in 1 of 2 passages, in parts in 0" in lines[3]
     assert list(first_passage(scanned)) == [

@@ -66,15 +66,15 @@ def test_another_file_can_be_named_in_the_environment(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(
     ("changes", "key", "problem", "remedy"),
     [
-        ({"models": {"one": ONE | {"endpoint": "nowhere"}}}, "models.one.endpoint", "'nowhere'", "'router'"),
-        ({"judges": {"two": ONE | {"endpoint": "nowhere"}}}, "judges.two.endpoint", "'nowhere'", "'tape'"),
-        ({"models": {"one": ONE | {"endpoint": "llama", "effort": "max"}}}, "models.one.effort", "'max'", "'high'"),
+        ({"models": {"one": ONE | {"endpoint": "nowhere"}}}, "models.one.endpoint", "'nowhere'", "router"),
+        ({"judges": {"two": ONE | {"endpoint": "nowhere"}}}, "judges.two.endpoint", "'nowhere'", "tape"),
+        ({"models": {"one": ONE | {"endpoint": "llama", "effort": "max"}}}, "models.one.effort", "'max'", "high"),
         ({"judges": {"two": ONE | {"endpoint": "tape", "effort": "low"}}}, "judges.two.effort", "'low'", "leave it"),
         ({"models": {"one": ONE | {"pin": ["deepinfra"]}}}, "models.one.pin", "no upstream providers", "leave it out"),
         ({"models": {"one": NO_PRICE}, "budget": {"run": 1}}, "models.one.price", "missing", "{input: …, output: …}"),
         ({"judges": {"two": NO_PRICE}, "budget": {"day": 1}}, "judges.two.price", "missing", "{input: …, output: …}"),
         ({"models": {"one": NO_PRICE | {"budget": 1}}}, "models.one.price", "missing", "{input: …, output: …}"),
-        ({"aligners": {"four": ONE | {"endpoint": "no"}}}, "aligners.four.endpoint", "'no'", "'tape'"),
+        ({"aligners": {"four": ONE | {"endpoint": "no"}}}, "aligners.four.endpoint", "'no'", "tape"),
         ({"aligners": {"four": NO_PRICE}, "budget": {"day": 1}}, "aligners.four.price", "missing", "{input: …"),
         ({"judges": {"one": ONE}}, "judges.one", "defined in `models`", "rename one of them"),
         ({"aligners": {"one": ONE}}, "aligners.one", "defined in `models`", "rename one of them"),
@@ -101,7 +101,7 @@ def test_a_fault_between_entries_is_told_with_file_key_and_remedy(
     [
         ({"endpoints": {"e": {"url": "http://x", "recording": "y"}}}, "endpoints.e", "either `url` or `recording`"),
         ({"endpoints": {"e": {}}}, "endpoints.e", "either `url` or `recording`"),
-        ({"endpoints": {"e": {"url": "http://x", "dialect": "klingon"}}}, "endpoints.e", "'openrouter'"),
+        ({"endpoints": {"e": {"url": "http://x", "dialect": "klingon"}}}, "endpoints.e", "openrouter"),
         ({"endpoints": {"e": {"url": "http://x", "structured": "xml"}}}, "endpoints.e.structured", "'schema'"),
         ({"endpoints": {"e": {"url": "http://x", "in_flight": 0}}}, "endpoints.e.in_flight", "greater than"),
         ({"endpoints": {"e": {"url": "http://x", "timeout": 0}}}, "endpoints.e.timeout", "greater than"),

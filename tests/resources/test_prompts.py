@@ -71,7 +71,7 @@ def test_values_must_be_the_declared_variables(values: dict[str, str], key: str,
 
 
 def test_the_hash_refuses_a_value_of_no_variable() -> None:
-    with pytest.raises(BadInput, match=r"length: is not a variable.*\['tone', 'items'\]"):
+    with pytest.raises(BadInput, match=r"length: is not a variable.*tone, items"):
         prompt().digest(length="5")
 
 
@@ -147,7 +147,7 @@ def test_a_prompt_that_does_not_exist_is_told_with_those_that_do(tmp_path: Path,
     folder = tmp_path / "prompts"
     folder.mkdir()
     write(folder, GOOD)
-    with pytest.raises(BadInput, match=r"no such prompt; use one of \['ask'\]"):
+    with pytest.raises(BadInput, match=r"no such prompt; use ask"):
         load(name, folder)
 
 

@@ -13,7 +13,7 @@ from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers import anchored, bilara, chunks, editions, jsonl, moses, offsets, table, tmx
 from benchmark_assets.corpus.readers.listed import only_listed
 from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
-from resources.errors import BadInput, raise_all
+from resources.errors import BadInput, meant, one_of, raise_all
 
 Reader = Callable[[Description], Iterator[Document | BadInput]]
 
@@ -44,8 +44,9 @@ def read(description: Description) -> Iterator[Document | BadInput]:
     raise_all(list(layout_faults(description, description.name)))
     if not description.root.exists():
         raise BadInput(
-            description.root, "", "does not exist", f"correct `root` in the description of {description.name}"
-        )
+            description.root, "", f"does not exist{meant(description.root)}",
+            f"correct `root` in the description of {description.name}",
+        )  # fmt: skip
     documents = _distinct(READERS[description.layout](description))
     if description.only:
         documents = only_listed(documents, description.only)
@@ -62,7 +63,7 @@ def layout_faults(description: Description, where: object) -> Iterator[BadInput]
         layouts.append((f"references.{translator}.layout", text.layout, PROSE_READERS))
     for key, layout, readers in layouts:
         if layout not in readers:
-            yield BadInput(where, key, f"no reader for {layout!r}", f"use one of {sorted(readers)}")
+            yield BadInput(where, key, f"no reader for {layout!r}", f"use {one_of(sorted(readers))}")
 
 
 def _distinct(documents: Iterator[Document | BadInput]) -> Iterator[Document | BadInput]:

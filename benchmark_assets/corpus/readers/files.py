@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
 from benchmark_assets.corpus.description import Description
-from resources.errors import BadInput
+from resources.errors import BadInput, meant
 
 
 def listed(description: Description, *endings: str) -> list[Path]:
@@ -102,7 +102,7 @@ def translations(
     pattern, root = reference.files or f"**/{{document}}{ending}", reference.root or description.root
     folder = root.parent if root.is_file() else root
     if not folder.exists():
-        raise BadInput(folder, key, "does not exist", "correct the reference's `root`")
+        raise BadInput(folder, key, f"does not exist{meant(folder)}", "correct the reference's `root`")
     if "{document}" not in pattern and len(documents) > 1:
         raise BadInput(
             description.name, f"{key}.files",

@@ -3,10 +3,10 @@
 The first line names the columns: `segment_id`, `source`, and one column per translator whose translation has no layout
 of its own, or the names that the corpus description gives them under `columns`. Other columns are faults, unless the
 description lists them under `ignore`. The cells of a text file are separated by tabs, semicolons or commas; the reader
-uses the delimiter with which it finds the largest number of these columns. A quoted cell may contain line breaks,
-delimiters and doubled quotation marks. Each row is a segment, in the order of the text; an empty cell is an
-untranslated segment. `segments.located` explains the ids. An unreadable row excludes the whole file, because the row
-could belong to any document in it.
+uses the delimiter with which it finds the largest number of these columns, or else of any columns. A quoted cell may
+contain line breaks, delimiters and doubled quotation marks. Each row is a segment, in the order of the text; an empty
+cell is an untranslated segment. `segments.located` explains the ids. An unreadable row excludes the whole file, because
+the row could belong to any document in it.
 """
 
 import csv
@@ -24,7 +24,7 @@ from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.files import is_text, listed
 from benchmark_assets.corpus.readers.segments import located, passages, source_faults
 from benchmark_assets.corpus.readers.unknown_keys import DESCRIBED, unknown_keys
-from resources.errors import BadInput, collecting
+from resources.errors import BadInput, collecting, one_of
 
 DELIMITERS = {".tsv": "\t;,", ".csv": ",;\t"}
 """Delimiters to try, by file name extension."""
@@ -62,7 +62,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
         if not is_text(path, description):
             continue
         if path.suffix not in ENDINGS:
-            raise BadInput(path, "", "has an unknown file name extension", f"use one of {sorted(ENDINGS)}")
+            raise BadInput(path, "", "has an unknown file name extension", f"use {one_of(sorted(ENDINGS))}")
         rows, faults = read_rows(path, description)
         yield from faults or grouped(path, rows, description)
 
@@ -104,7 +104,8 @@ def grouped(path: Path, rows: Iterable[Row], description: Description) -> Iterat
 def _lines(path: Path, columns: Collection[str]) -> Iterator[Line]:
     """Rows of a text file, except empty lines."""
     text = decode(path)
-    delimiter = max(DELIMITERS[path.suffix], key=lambda sign: len(set(columns) & set(_header(text, sign))))
+    headers = {sign: _header(text, sign) for sign in DELIMITERS[path.suffix]}
+    delimiter = max(headers, key=lambda sign: (len(set(columns) & set(headers[sign])), len(headers[sign])))
     reader = csv.reader(StringIO(text), delimiter=delimiter, strict=True)
     line = 1
     try:

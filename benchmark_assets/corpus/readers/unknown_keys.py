@@ -4,10 +4,9 @@ Here: the faults. Not here: the keys that a layout knows (its reader).
 """
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
-from resources.errors import BadInput
+from resources.errors import BadInput, closest, one_of
 
 DESCRIBED = "list it under `ignore` in the corpus description"
 """Remedy for files of a corpus, which may have additional keys."""
@@ -44,7 +43,7 @@ def unknown_keys(
     """
     faults = []
     for name in sorted(places.keys() - {*known, *ignore}):
-        near = get_close_matches(name.strip().casefold(), known, 1)
-        proposal = f"write `{near[0]}`" if near else f"use one of {sorted(known)}"
+        near = closest(name, known)
+        proposal = f"write `{near}`" if near else f"use {one_of(sorted(known))}"
         faults.append(BadInput(path, f"{places[name]} {name}".strip(), f"unknown {kind}", f"{proposal}, or {remedy}"))
     return faults
