@@ -20,7 +20,6 @@ from tests.support import SOURCES, TRANSLATIONS, write_corpus
 
 PEER = "xllamacpp"
 pytestmark = pytest.mark.peer
-JUDGES = ["first", "second", "third"]
 
 
 @contextmanager
@@ -51,8 +50,7 @@ def test_a_model_translates_judges_and_embeds(
     """gemma-3-270m (Q4_K_M) by `variorum evaluate`, with reply schemas and `/embeddings`."""
     sources, translations = {"doc2": SOURCES["doc2"]}, {name: {"doc2": of["doc2"]} for name, of in TRANSLATIONS.items()}
     corpus = write_corpus(tmp_path / "corpus", sources, translations)
-    audit = {"audit": {"judges": JUDGES, "bands": [0.1, 5.0], "threshold": 0.1, "sample": [1, 1, 1]}}
-    corpus.write_text(json.dumps(json.loads(corpus.read_text()) | audit))
+    corpus.write_text(json.dumps(json.loads(corpus.read_text()) | {"rubric": {"judges": ["judge"]}}))
     with served(peer, tmp_path, "chat") as chat, served(peer, tmp_path, "embeddings") as embeddings:
         settings = {"endpoint": "chat", "id": "gemma", "max_tokens": 300, "price": {"input": 0, "output": 0}}
         registry = {
@@ -61,7 +59,7 @@ def test_a_model_translates_judges_and_embeds(
                 "vectors": {"url": embeddings},
             },
             "models": {"gemma": settings | {"family": "google"}},
-            "judges": {name: settings | {"family": name, "seed": at} for at, name in enumerate(JUDGES)},
+            "judges": {"judge": settings | {"family": "another"}},
             "embedders": {"gemma": {"endpoint": "vectors", "model": "gemma"}},
             "embedder": "gemma",
         }
@@ -77,12 +75,12 @@ def test_a_model_translates_judges_and_embeds(
     vectors = np.array(warehouse.read("embedding")["vector"].to_list())
     assert vectors.shape[1] == 640
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    votes = warehouse.read("judge_vote")
-    assert set(votes["judge"]) == set(JUDGES)
+    votes = warehouse.read("rubric_vote")
+    assert votes.select("model", "judge").rows() == [("gemma", "judge")]
     calls = warehouse.read("model_call")
     assert calls["cost"].to_list() == [0.0] * len(calls)
     record_property(
         "result",
-        f"{len(outputs)} outputs, {len(vectors)} vectors of 640 dimensions, {len(votes)} votes in {len(calls)} calls, "
+        f"{len(outputs)} outputs, {len(vectors)} vectors of 640 dimensions, a mark by the judge; {len(calls)} calls, "
         "costs known",
     )
