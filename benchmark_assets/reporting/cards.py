@@ -1,15 +1,18 @@
 """What a partition's page in Dagster shows: the passage with its references, or an output with its scores.
 
 Restricted texts, and outputs that copy one, are reduced to their length, because anybody who sees Dagster's pages may
-not be licensed to read them. Not here: plots of aggregates (plots), the reader's pages.
+not be licensed to read them. Dagster serves no reader, and a browser follows no link from its pages to a file, so cards
+name the commands instead. Not here: plots of aggregates (plots), the reader's pages.
 """
 
 import os
 from collections.abc import Iterator, Mapping
+from urllib.parse import urlencode
 
 import polars as pl
 
 from benchmark_assets.corpus.rights import Disclosure, disclosure
+from benchmark_assets.reporting.trace import calls_of, spoken
 from resources import tables
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
@@ -55,20 +58,31 @@ def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator
             note = "" if row["complete"] else ", incomplete"
             note += f", in doubt: {row['doubt']}" if row.get("doubt") else ""
             parts.append(_quoted(f"{row['translator']}{note}", row["text"], row["translator"] in shown.hidden))
+        parts.append(f"`variorum trace MODEL {passage}`; {_address(passage)}")
         yield passage, "\n\n".join(parts)
 
 
 def _outputs(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, str]]:
-    """Cards of outputs: the text, its scores, and the command that shows where they come from."""
+    """Cards of outputs: the text, its scores, its last call, and the command that shows where they come from."""
     outputs = warehouse.read("model_output", rows, ["model", "passage", "text"])
     reasons = _shown(warehouse, corpus, rows.select("passage").unique()).withheld(outputs)
+    calls = calls_of(warehouse, "model_output", rows)
     scores = warehouse.read("drift_score", rows).select("model", "passage", *tables.cells("drift_score", *SCORES))
     merged = outputs.with_columns(reasons).join(scores, on=["model", "passage"], how="left")
     for row in merged.iter_rows(named=True):
         model, passage, text, reason = (row.pop(name) for name in ("model", "passage", "text", "withheld"))
         numbers = ", ".join(f"{name} {value}" for name, value in row.items() if value is not None)
-        place = f"`variorum trace {model} {passage}` prints where these numbers come from."
-        yield f"{model}|{passage}", f"{_quoted('output', text or '', bool(reason))}\n\n{numbers}\n\n{place}"
+        parts = [_quoted("output", text or "", bool(reason)), numbers]
+        parts += [f"call of {spoken(call)}" for call in calls.get((model, passage), [])[-1:]]
+        parts.append(f"`variorum trace {model} {passage}`; {_address(passage, model)}")
+        yield f"{model}|{passage}", "\n\n".join(parts)
+
+
+def _address(passage: str, model: str = "") -> str:
+    """The address of a passage, or of a model's output, in the reader of its corpus."""
+    corpus, _, ids = passage.partition("/")
+    fragment = urlencode({"passage": ids} | ({"model": model} if model else {}), safe="/:")
+    return f"in the folder of `variorum reader FOLDER {corpus}`: `index.html#{fragment}`"
 
 
 def _quoted(name: str, text: str, hidden: bool) -> str:

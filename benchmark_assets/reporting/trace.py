@@ -153,9 +153,35 @@ def words(steps: Iterable[Step]) -> Iterator[str]:
         inputs = " ".join(f"{name}:{version}" for name, version in step.inputs.items())
         yield f"  made from {inputs}"
         yield from (f"  {fact}" for fact in step.facts)
-        yield from (f"  {_spoken(call)}" for call in step.calls)
+        for call in step.calls:
+            yield f"  call {call.call[:BRIEF]} of {spoken(call)}, {call.at} at {call.place}"
         if step.changed:
             yield f"  STALE: changed since: {', '.join(step.changed)}; `variorum update` computes it again"
+
+
+def calls_of(warehouse: Warehouse, asset: str, keys: pl.DataFrame) -> dict[Key, list[Call]]:
+    """The calls that results of an asset came from, by time. `keys` has the columns model and passage."""
+    asked = warehouse.read("study_call", keys.with_columns(study=pl.lit(asset)), ["model", "passage", "call"]).unique()
+    if asked.is_empty():
+        return {}
+    rows = warehouse.read("model_call", asked.select("call").unique()).rename({"model": "asked_model"})
+    calls: dict[Key, list[Call]] = {}
+    for row in asked.join(rows, on="call").sort("asked", "attempt").iter_rows(named=True):
+        told = (
+            f"{row['asked_model']} with the prompt {row['purpose']}, {row['outcome']} by "
+            f"{row['served_model'] or 'no stated version'}"
+        )
+        numbers = row["prompt_tokens"], row["completion_tokens"], row["cost"]
+        call = Call(row["call"], row["place"], row["asked"].strftime(TIME), told, *numbers)
+        calls.setdefault((row["model"], row["passage"]), []).append(call)
+    return calls
+
+
+def spoken(call: Call) -> str:
+    """A call in words that anybody may read."""
+    cost = "unknown cost" if call.cost is None else f"{call.cost:.6f} dollars"
+    tokens = f"{call.tokens_in or 'unknown'} tokens in, {call.tokens_out or 'unknown'} out"
+    return f"{call.told}, {tokens}, {cost}"
 
 
 def _records(warehouse: Warehouse, keys: pl.DataFrame) -> pl.DataFrame:
@@ -175,7 +201,7 @@ def _steps(warehouse: Warehouse, records: pl.DataFrame, stated: bool) -> Iterato
         name, keys = str(asset), rows.select("model", "passage")
         if stated:
             facts |= {(name, key): lines for key, lines in _facts(warehouse, name, keys).items()}
-        calls |= {(name, key): made for key, made in _calls(warehouse, name, keys).items()}
+        calls |= {(name, key): made for key, made in calls_of(warehouse, name, keys).items()}
     for record in records.iter_rows(named=True):
         asset, model, passage = record["asset"], record["model"], record["passage"]
         inputs = dict(part.split(":", 1) for part in record["made_from"].split() if ":" in part)
@@ -224,28 +250,3 @@ def _stated(row: Mapping[str, object]) -> str:
     """The values of a row after their headings; missing and empty values are left out."""
     shown = {name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in row.items()}
     return ", ".join(f"{name} {value}" for name, value in shown.items() if value not in (None, ""))
-
-
-def _calls(warehouse: Warehouse, asset: str, keys: pl.DataFrame) -> dict[Key, list[Call]]:
-    """The calls that results came from, by time."""
-    asked = warehouse.read("study_call", keys.with_columns(study=pl.lit(asset)), ["model", "passage", "call"]).unique()
-    if asked.is_empty():
-        return {}
-    rows = warehouse.read("model_call", asked.select("call").unique()).rename({"model": "asked_model"})
-    calls: dict[Key, list[Call]] = {}
-    for row in asked.join(rows, on="call").sort("asked", "attempt").iter_rows(named=True):
-        told = (
-            f"{row['asked_model']} with the prompt {row['purpose']}, {row['outcome']} by "
-            f"{row['served_model'] or 'no stated version'}"
-        )
-        numbers = row["prompt_tokens"], row["completion_tokens"], row["cost"]
-        call = Call(row["call"], row["place"], row["asked"].strftime(TIME), told, *numbers)
-        calls.setdefault((row["model"], row["passage"]), []).append(call)
-    return calls
-
-
-def _spoken(call: Call) -> str:
-    """A call in a line for a terminal."""
-    cost = "unknown cost" if call.cost is None else f"{call.cost:.6f} dollars"
-    tokens = f"{call.tokens_in or 'unknown'} tokens in, {call.tokens_out or 'unknown'} out"
-    return f"call {call.call[:BRIEF]} of {call.told}, {tokens}, {cost}, {call.at} at {call.place}"

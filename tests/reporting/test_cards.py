@@ -1,5 +1,6 @@
 """Pages of partitions in Dagster: the passage can be read there, unless a text is restricted."""
 
+from datetime import datetime
 from pathlib import Path
 
 import dagster as dg
@@ -10,6 +11,7 @@ import yaml
 from benchmark_assets.automation import runs
 from benchmark_assets.reporting.cards import cards
 from resources.warehouse import Warehouse
+from tests.audit.stored import put
 from tests.support import MODELS, PASSAGES
 
 pytestmark = pytest.mark.usefixtures("built", "drawn")
@@ -28,6 +30,8 @@ def test_the_page_of_a_passage_shows_its_source_and_references(instance: dg.Dags
     shown = card(instance, "reference", PASSAGES[0])
     assert "**source**\n\n> Mus currit. Felis sedet." in shown
     assert "**ben**\n\n> The mouse is running. A cat sits still." in shown
+    assert f"`variorum trace MODEL {PASSAGES[0]}`; in the folder of `variorum reader FOLDER tiny`" in shown
+    assert f"`index.html#passage={PASSAGES[0].removeprefix('tiny/')}`" in shown
 
 
 def test_the_page_of_an_output_shows_its_text_scores_and_origin(
@@ -38,6 +42,25 @@ def test_the_page_of_an_output_shows_its_text_scores_and_origin(
     assert f"> {text}" in shown
     assert ", drift " in shown
     assert f"variorum trace {MODELS[0]} {PASSAGES[0]}" in shown
+    assert f"&model={MODELS[0]}`" in shown
+
+
+def test_the_page_of_an_output_names_the_call_that_it_came_from(warehouse: Warehouse) -> None:
+    key = {"model": MODELS[0], "passage": PASSAGES[0]}
+    call = {
+        "attempt": 1, "call": "c" * 16, "replicate": 0, "run": "r", "model": MODELS[0], "purpose": "translate",
+        "place": "recording", "asked": datetime(2026, 11, 24), "outcome": "answered", "served_model": "served-1",
+        "prompt_tokens": 70, "completion_tokens": 8, "cost": 0.5, "reserved": 1.0,
+    }  # fmt: skip
+    put(warehouse, "model_call", call)
+    put(
+        warehouse,
+        "study_call",
+        {**key, "study": "model_output", "task": "", "item": "", "parsing": 0, "call": "c" * 16},
+    )
+    (shown,) = cards(warehouse, "drift_score", pl.DataFrame([key])).values()
+    told = f"call of {MODELS[0]} with the prompt translate, answered by served-1, 70 tokens in, 8 out, 0.500000"
+    assert told in shown
 
 
 def test_a_restricted_text_and_an_output_that_copies_it_are_shown_by_their_length(
