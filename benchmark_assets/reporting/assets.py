@@ -33,7 +33,7 @@ from benchmark_assets.reporting import closest, outliers, people, published, rea
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.comparability import grouped, made
 from benchmark_assets.reporting.comparisons import compare, standings
-from benchmark_assets.reporting.leaderboard import further, groups, origins, rank, readable, summaries
+from benchmark_assets.reporting.leaderboard import further, origins, rank, readable, summaries, titled
 from benchmark_assets.reporting.left_out import comparable, left_out_scores
 from benchmark_assets.reporting.report import ASSETS
 from benchmark_assets.reporting.slices import measured, sliced, slices
@@ -108,7 +108,7 @@ def leaderboard(
 
     def describe() -> Description:
         board = warehouse.read("leaderboard")
-        tables = {name or "leaderboard": with_signatures(readable(rows), rows) for name, rows in groups(board).items()}
+        tables = {title: with_signatures(readable(rows).drop("corpus"), rows) for title, rows in titled(board).items()}
         return {**tables, "origins": markdown(origins(board)), "further": with_signatures(further(board), board)}
 
     settings = _with_own_sets(warehouse, f"{SCORED_BY} {removed} {digest(made(warehouse).rows())}")

@@ -110,12 +110,29 @@ def marked() -> pl.Expr:
 
 
 def listed(board: pl.DataFrame) -> str:
-    """The leaderboard as text: a table for each group of comparable rows."""
-    return "\n\n".join(f"{heading}\n{plain(readable(rows))}".lstrip() for heading, rows in groups(board).items())
+    """The leaderboards as text: a table for each corpus and group of comparable rows."""
+    of_corpora = by_corpus(board).values()
+    tables = [f"{heading}\n{plain(readable(rows))}" for own in of_corpora for heading, rows in groups(own).items()]
+    return "\n\n".join(table.lstrip() for table in tables)
+
+
+def titled(board: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Rows of the leaderboard by title, a group of comparable rows of one corpus each."""
+    return {
+        f"{corpus}: {heading[0].lower()}{heading[1:]}" if heading else f"leaderboard of {corpus}": rows
+        for corpus, own in by_corpus(board).items()
+        for heading, rows in groups(own).items()
+    }
+
+
+def by_corpus(board: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Rows of the leaderboard by corpus."""
+    parts = best_first(board).group_by("corpus", maintain_order=True)
+    return {str(corpus): rows for (corpus,), rows in parts}
 
 
 def groups(board: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Rows of the leaderboard by heading, a group of comparable rows each; the first heading is ''."""
+    """Rows of a corpus's leaderboard by heading, a group of comparable rows each; the first heading is ''."""
     parts = best_first(board).group_by("apart", maintain_order=True)
     by_reason = {str(reason): rows for (reason,), rows in parts}
     headings = {reason: f"Not comparable with the rows above: {reason}" if reason else "" for reason in by_reason}

@@ -5,7 +5,7 @@ import pytest
 
 from benchmark_assets.metrics.summary import summarize
 from benchmark_assets.reporting.comparability import MADE
-from benchmark_assets.reporting.leaderboard import further, listed, origins, rank, readable, summaries
+from benchmark_assets.reporting.leaderboard import further, listed, origins, rank, readable, summaries, titled
 from resources.errors import BadInput
 from resources.tables import plain
 from tests.metrics.scores import scores
@@ -84,6 +84,20 @@ def test_what_is_not_comparable_is_ranked_and_printed_apart() -> None:
     assert second.startswith(f"Not comparable with the rows above: {other_prompt}\ncorpus")
     assert third.startswith(f"Not comparable with the rows above: {other_embedder}\ncorpus")
     assert origins(found).row(1) == ("x", "a", "published", "translate v1 aa", "temperature 0", "letter pairs")
+
+
+def test_each_corpus_has_a_table_under_its_title() -> None:
+    models = [scores([1.0], [s], system=name, corpus=c) for c, name, s in
+              [("x", "a", 0.7), ("y", "b", 0.9), ("y", "c", 0.5), ("y", "d", 0.4)]]  # fmt: skip
+    humans = [scores([2.0], [0.6], system="ann", corpus="y")]
+    made = [("y", name, "evaluated", f"t v{v}", None, None) for name, v in (("b", 1), ("c", 2), ("d", 1))]
+    found = {title: rows["system"].to_list() for title, rows in titled(board(models, humans, made)).items()}
+    reason = "prompt t v2 instead of t v1"
+    assert found == {
+        "leaderboard of x": ["a"], "leaderboard of y": ["b", "ann", "d"],
+        f"y: not comparable with the rows above: {reason}": ["c"],
+    }  # fmt: skip
+    assert [table.count("\n") for table in listed(board(models, humans)).split("\n\n")] == [1, 4]
 
 
 def test_without_published_outputs_the_usual_prompt_is_that_of_most_models() -> None:
