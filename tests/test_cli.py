@@ -61,6 +61,8 @@ def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: P
     assert set((tmp_path / "free.jsonl").read_text(encoding="utf-8").splitlines()) <= set(recorded)
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
     home = tmp_path / "home"
     description = str(write_corpus(tmp_path / "corpus"))

@@ -153,6 +153,8 @@ def test_a_corpus_that_grows_into_shards_keeps_its_rows(
     assert warehouse.read("materialization").equals(states)
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_new_passages_fill_the_last_shard_and_removed_ones_leave_gaps(
     divided: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
 ) -> None:
@@ -172,6 +174,8 @@ def test_new_passages_fill_the_last_shard_and_removed_ones_leave_gaps(
     assert len(warehouse.read("drift_score")) == len(MODELS) * 4
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_removed_model_and_a_removed_corpus_leave_nothing(
     divided: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
@@ -183,6 +187,8 @@ def test_a_removed_model_and_a_removed_corpus_leave_nothing(
         assert warehouse.read(table).is_empty()
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_rebuilt_home_has_its_shards(
     divided: dg.Definitions, warehouse: Warehouse, home: Path, systems: RuleSystems
 ) -> None:

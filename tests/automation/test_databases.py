@@ -34,6 +34,8 @@ def program(name: str, *arguments: str) -> None:
     subprocess.run([folder / name, *arguments], check=True, capture_output=True, text=True)
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_restored_dump_is_current_and_lost_vectors_can_be_embedded_again(
     built: dg.Definitions,
     instance: dg.DagsterInstance,

@@ -189,6 +189,7 @@ def check_equal(home: Path, other: Warehouse) -> None:
         assert ours[table].equals(theirs[table]), table
 
 
+@pytest.mark.large
 @pytest.mark.proof
 def test_a_home_that_follows_edits_writes_what_differs_and_equals_a_new_one(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: bool

@@ -66,6 +66,7 @@ def live(definitions: dg.Definitions, home: Path, corpus: Path, day: int, mornin
     return Day(bytes_in(home), bytes_in(home / "dagster"), memory(), time.process_time() - begun)
 
 
+@pytest.mark.large
 @pytest.mark.proof
 def test_a_home_that_is_edited_every_day_does_not_grow(
     ruled: dg.Definitions, warehouse: Warehouse, home: Path, tmp_path: Path, full: bool

@@ -59,6 +59,7 @@ def edited(definitions: dg.Definitions, instance: dg.DagsterInstance) -> Counter
     return reports(instance) - before
 
 
+@pytest.mark.large
 @pytest.mark.proof
 def test_a_moved_home_is_current_and_recomputes_after_an_edit_what_files_would(
     built: dg.Definitions,

@@ -70,6 +70,8 @@ def test_runs_that_parts_start_do_not_take_the_place_of_parts(group: dg.DagsterI
     assert len(daemon._get_runs_to_dequeue(group, group.get_concurrency_config(), None)) == 1
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_runs_whose_end_could_not_be_stored_fail_when_the_database_is_back(
     group: dg.DagsterInstance, files: Path
 ) -> None:

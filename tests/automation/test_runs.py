@@ -320,6 +320,7 @@ def answers(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[s
     return found
 
 
+@pytest.mark.large
 @pytest.mark.proof
 def test_what_is_old_is_forgotten_and_neither_dagster_nor_an_update_notices(
     built: dg.Definitions,

@@ -62,6 +62,7 @@ def rerun_cost(
     return took / (size * models), grown / (size * models)
 
 
+@pytest.mark.large
 def test_a_row_of_passages(size: int, full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours, ours_disk = rerun_cost(tmp_path / "ours", size, 1, monkeypatch, None)
     stock, stock_disk = rerun_cost(tmp_path / "stock", size, 1, monkeypatch, STOCK)

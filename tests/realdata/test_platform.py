@@ -24,6 +24,7 @@ def describe(path: Path, **content: object) -> Path:
     return path
 
 
+@pytest.mark.large
 @pytest.mark.proof
 def test_eight_translators_of_the_daodejing_each_scored_against_the_other_seven(
     realdata: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path, full: bool

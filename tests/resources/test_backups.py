@@ -118,6 +118,8 @@ def test_a_lost_ledger_comes_back(saved: Path, home: Path) -> None:
     assert answered(home) == {"before"}
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_compressed_replies_come_back_with_their_ledger(saved: Path, home: Path) -> None:
     assert SqliteLedger(home / "ledger.sqlite").compact(datetime.fromtimestamp(1, UTC), fewest=1) == 1
     (file,) = SqliteLedger(home / "ledger.sqlite").archived()
@@ -205,6 +207,7 @@ def test_the_last_backup_of_each_day_week_and_month_is_kept(tmp_path: Path) -> N
     assert not list(tmp_path.glob(".new-*"))
 
 
+@pytest.mark.large
 @pytest.mark.proof
 def test_kills_of_backup_and_restoration_lose_neither_side(
     saved: Path, warehouse: Warehouse, home: Path, full: bool

@@ -64,6 +64,8 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     return Workshop(folder, built("tests.comet_checkpoints", folder, TRIPLES))
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_scores_are_those_of_predict_and_long_texts_are_reported(
     workshop: Workshop, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -180,7 +182,7 @@ def test_without_a_checkpoint_or_triples_nothing_is_scored(caplog: pytest.LogCap
     assert "Unbabel/wmt22-comet-da" in caplog.text
 
 
-@pytest.mark.parametrize("cause", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("cause", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.large)])
 def test_the_worker_ends_with_the_run(workshop: Workshop, tmp_path: Path, cause: signal.Signals) -> None:
     interrupted(workshop, tmp_path, cause, after="")
 

@@ -59,7 +59,7 @@ FULL = [pytest.mark.large, pytest.mark.proof]
 @pytest.mark.parametrize(
     ("name", "kind", "budget"),
     [
-        ("kiwi", "kiwi", 300), ("xcomet", "xcomet", 500), ("metricx-24", "metricx-24", 2048),
+        pytest.param("kiwi", "kiwi", 300, marks=FULL), ("xcomet", "xcomet", 500), ("metricx-24", "metricx-24", 2048),
         pytest.param("old kiwi", "kiwi", 2048, marks=FULL), pytest.param("metricx-23", "metricx-23", 100, marks=FULL),
         pytest.param("metricx-23-qe", "metricx-23-qe", 2048, marks=FULL),
         pytest.param("metricx-24-qe", "metricx-24-qe", 1, marks=FULL),
@@ -76,6 +76,8 @@ def test_scores_are_those_of_the_library(workshop: Workshop, name: str, kind: st
     ]
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_errors_are_those_of_the_library_and_lie_in_the_candidate(workshop: Workshop) -> None:
     scored = workshop.checkpoint("xcomet", "xcomet", token_budget=500).score(ROWS)
     found = [[[error[key] for key in ("start", "end", "severity")] for error in errors] for errors in scored["spans"]]
@@ -138,6 +140,8 @@ def test_a_checkpoint_of_another_kind_is_bad_input(workshop: Workshop, name: str
         workshop.checkpoint(name, kind).score(ROWS)
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_what_is_no_metricx_is_bad_input(workshop: Workshop, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"nobody/nothing: cannot be loaded .*; give a folder .* google/metricx-24"):
         Comet(checkpoint="nobody/nothing", kind="metricx-24", tokenizer="x").score(ROWS)

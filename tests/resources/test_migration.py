@@ -152,6 +152,7 @@ DuckDBWarehouse(path=sys.argv[1]).read("corpus")
 """
 
 
+@pytest.mark.large
 @pytest.mark.proof
 def test_kills_of_a_migration_leave_the_former_file_or_the_migrated_one(warehouse: Warehouse, full: bool) -> None:
     former = unpack("before-study-call.zip", warehouse.name)

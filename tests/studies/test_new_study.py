@@ -44,6 +44,8 @@ def test_the_new_study_is_small() -> None:
     assert len((NEW / "figures.py").read_text(encoding="utf-8").splitlines()) <= 150
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_new_study_is_asked_stored_checked_and_never_asked_twice(
     project: Path, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,8 @@ def shown(browser: Browser, file: Path) -> Iterator[Page]:
     context.close()
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_ten_models_on_1700_passages_stay_below_two_megabytes(html: str) -> None:
     assert len(html.encode()) < 2_000_000
 
