@@ -40,6 +40,10 @@ BOARD = (
     "a model. The scores of translators show how much human translations differ from each other."
 )
 """Explanation of the leaderboard."""
+OF_PASSAGES = (
+    "passages", "sim_best", "drift", "drift_adjusted", "outlier_rate", "chrf", "bleu", "comet_avg", "length_ratio",
+)  # fmt: skip
+"""Columns of the leaderboard that count or average passages."""
 QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
 AGREEMENTS = {
     ("soft_pairwise_accuracy", "means"): ("soft pairwise accuracy", True),
@@ -69,7 +73,12 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
         home = opened(warehouse)
         names = corpora or sorted(warehouse.read("corpus", columns=["corpus"])["corpus"])
         sections = [
-            Part(corpus, [e for make in OF_CORPUS for e in make(home, corpus)], findings(home, corpus))
+            Part(
+                corpus,
+                [e for make in OF_CORPUS for e in make(home, corpus)],
+                findings(home, corpus),
+                _systems(home, corpus),
+            )
             for corpus in names
         ]
         if not corpora:
@@ -134,7 +143,7 @@ def _group(home: Home, corpus: str, board: pl.DataFrame, heading: str) -> Exhibi
     behind = _where(board.with_columns(model=pl.when(kind="model").then("model")), corpus, "model", closest=ANY)
     table = [
         *columns(board, "leaderboard", "rank", "system", "kind"), column(board, "metric_rank", "cluster"),
-        *columns(board, "leaderboard", *HEADLINE, passages=behind),
+        *columns(board, "leaderboard", *HEADLINE, **dict.fromkeys(OF_PASSAGES, behind)),
     ]  # fmt: skip
     plot_rows = pl.concat(
         plotted(board, "leaderboard", name, named("system", "kind"), "kind", pl.lit(catalogue.label(name)))
@@ -628,6 +637,18 @@ def _where(rows: pl.DataFrame, corpus: str, *same: str, **fixed: str | pl.Expr) 
         {} if None in row.values() else {"corpus": corpus} | {key: value for key, value in row.items() if value}
         for row in rows.select(*same, **literals).iter_rows(named=True)
     ]
+
+
+def _systems(home: Home, corpus: str) -> dict[str, Mapping[str, str]]:
+    """The reader's filter for each system of a corpus, by the names in tables: the outputs of a model, or all outputs
+    compared with a translator. A name that a model shares with a translator has none."""
+    board = home.read("leaderboard", corpus).with_columns(shown=marked())
+    people, models = (dict(board.filter(kind=kind).select("shown", "system").rows()) for kind in ("human", "model"))
+    models |= {name: name for name in models.values()}
+    filters: dict[str, Mapping[str, str]] = {
+        shown: {"corpus": corpus, "model": model} for shown, model in models.items() if model not in people
+    }
+    return filters | {name: {"corpus": corpus, "against": name} for name in people if name not in models}
 
 
 def _by_people() -> pl.Expr:

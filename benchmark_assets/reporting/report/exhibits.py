@@ -6,6 +6,7 @@ here: which exhibits there are (content), HTML (page).
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
 import polars as pl
@@ -67,11 +68,15 @@ class Exhibit(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Exhibits under one heading, such as the name of a corpus, after sentences on what was found."""
+    """Exhibits under one heading, such as the name of a corpus, after sentences on what was found.
+
+    `systems` has the reader's filter for each system that tables name, as in `Cell.behind`.
+    """
 
     title: str
     exhibits: Sequence[Exhibit]
     findings: Sequence[str] = ()
+    systems: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
 class Home(NamedTuple):

@@ -32,6 +32,9 @@ LONG = 40
 UNFOLDED = 20
 """Number of rows up to which a table is shown unfolded."""
 
+OF_SYSTEMS = ("system", "model")
+"""Headings of columns that name the system of a row."""
+
 TIME = re.compile(r"<time\b[^>]*>[^<]*</time>")
 _TAG, _DIGITS = re.compile(r"<[^>]*>"), re.compile(r'((?<!opacity="0)\.\d)\d+')
 
@@ -95,15 +98,17 @@ def _contents(parts: Sequence[Part]) -> str:
 
 def _part(part: Part, name: str, specs: list[str], readers: Mapping[str, str]) -> Iterator[str]:
     yield f'<section class="part" aria-labelledby="{name}"><h2 id="{name}">{_words(part.title)}</h2>'
+    if address := readers.get(part.title):
+        yield f'<p><a href="{escape(quote(address))}">Passages of {_words(part.title)} in the reader</a></p>'
     if part.findings:
         yield f'<ul class="findings">{"".join(f"<li>{_words(each)}</li>" for each in part.findings)}</ul>'
     for at, exhibit in enumerate(part.exhibits):
-        yield from _exhibit(exhibit, part.title, f"{name}-{at}", specs, readers)
+        yield from _exhibit(exhibit, part, f"{name}-{at}", specs, readers)
     yield "</section>"
 
 
 def _exhibit(
-    exhibit: Exhibit, part: str, name: str, specs: list[str], readers: Mapping[str, str]
+    exhibit: Exhibit, part: Part, name: str, specs: list[str], readers: Mapping[str, str]
 ) -> Iterator[str]:  # fmt: skip
     title = _words(exhibit.title)
     yield f'<section class="exhibit"><h3 id="{name}">{title}</h3>'
@@ -121,8 +126,9 @@ def _exhibit(
     count = len(exhibit.columns[0].cells) if exhibit.columns else 0
     if count > UNFOLDED:
         yield f"<details><summary>Table with {count} rows</summary>"
-    yield f'<div class="scroll" role="region" tabindex="0" aria-label="Table: {escape(f"{exhibit.title}, {part}")}">'
-    yield _table(exhibit, readers)
+    label = escape(f"Table: {exhibit.title}, {part.title}")
+    yield f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">'
+    yield _table(exhibit, part.systems, readers)
     yield "</div>"
     yield from _beneath(exhibit)
     if count > UNFOLDED:
@@ -130,28 +136,41 @@ def _exhibit(
     yield "</section>"
 
 
-def _table(exhibit: Exhibit, readers: Mapping[str, str]) -> str:
+def _table(exhibit: Exhibit, systems: Mapping[str, Mapping[str, str]], readers: Mapping[str, str]) -> str:
     columns = exhibit.columns
     heads = "".join(f"<th scope=col{_head(column)}>{_words(column.heading)}</th>" for column in columns)
     first = next((at for at, column in enumerate(columns) if column.of_names), 0)
     rows = (
-        "<tr>" + "".join(_cell(cell, columns[at], at == first, readers) for at, cell in enumerate(cells)) + "</tr>"
+        "<tr>" + "".join(
+            _cell(cell, columns[at], at == first, cell.behind or _of_row(cells, cell, columns[at], systems), readers)
+            for at, cell in enumerate(cells)
+        ) + "</tr>"
         for cells in zip(*(column.cells for column in columns), strict=True)
-    )
+    )  # fmt: skip
     caption = f"<caption>{_words(exhibit.title)}</caption>"
     return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>\n{chr(10).join(rows)}\n</tbody></table>"
 
 
-def _cell(cell: Cell, column: ExhibitColumn, first: bool, readers: Mapping[str, str]) -> str:
+def _of_row(
+    cells: Sequence[Cell], cell: Cell, column: ExhibitColumn, systems: Mapping[str, Mapping[str, str]]
+) -> Mapping[str, str] | None:  # fmt: skip
+    """The reader's filter for the name of a row's system, if no number of the row leads to the reader."""
+    named = column.heading in OF_SYSTEMS and not any(each.behind for each in cells)
+    return systems.get(cell.text) if named else None
+
+
+def _cell(
+    cell: Cell, column: ExhibitColumn, first: bool, behind: Mapping[str, str] | None, readers: Mapping[str, str]
+) -> str:  # fmt: skip
     tag = "th scope=row" if first else "td"
     text = _words(cell.text) if column.of_names else escape(cell.text)
-    if cell.behind and (reader := readers.get(cell.behind["corpus"])):
-        address = f"{quote(reader)}#{urlencode(cell.behind, quote_via=quote)}"
+    if behind and (reader := readers.get(behind["corpus"])):
+        address = f"{quote(reader)}#{urlencode(behind, quote_via=quote)}"
         text = f'<a href="{escape(address)}">{text}</a>'
     if cell.interval:
         text += f' <span class="interval">{escape(cell.interval)}</span>'
-    key = "" if cell.value is None else f" data-value={cell.value:.7g}"
-    return f"<{tag}{_kind(column)}{key}>{text}</{tag.partition(' ')[0]}>"
+    key = "" if cell.value is None else f" data-v={cell.value:.7g}"
+    return f"<{tag}{_kind(column)}{key}>{text}"  # HTML needs no end tag here, and a report has thousands of cells
 
 
 def _head(column: ExhibitColumn) -> str:

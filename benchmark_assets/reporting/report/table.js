@@ -6,7 +6,7 @@
 
   function value(cell) {
     if (cell.classList.contains("number")) {
-      return cell.dataset.value === undefined ? null : Number(cell.dataset.value);
+      return cell.dataset.v === undefined ? null : Number(cell.dataset.v);
     }
     const words = cell.textContent.trim();
     return words === "–" ? null : words;

@@ -254,6 +254,14 @@ def test_a_number_leads_to_the_passages_behind_it(shown: Page) -> None:
     assert "the%20reader/index.html#corpus=made&model=alpha&band=1.0-1.5" in links
     links = _exhibit(shown, "Errors by model").locator("a").evaluate_all("all => all.map(each => each.hash)")
     assert "#corpus=made&model=beta&label=MAJOR_ERROR&raters=people" in links
+    board = _exhibit(shown, "Leaderboard").locator("tbody tr", has_text="alpha").first
+    cells = board.locator("a").evaluate_all("all => all.map(each => each.hash)")
+    assert cells.count("#corpus=made&model=alpha&closest=any") >= 5  # similarity, drift, chrF++ and so on
+    names = _exhibit(shown, "Leaderboard").locator("th a").evaluate_all("all => all.map(each => each.hash)")
+    assert {*names} == {f"#corpus=made&against={name}" for name in TRANSLATORS}
+    compared = _exhibit(shown, "Differences of similarity").locator("tbody th a")
+    assert "#corpus=made&model=beta" in compared.evaluate_all("all => all.map(each => each.hash)")
+    assert shown.get_by_role("link", name="Passages of made in the reader").get_attribute("href")
     assert "<a href" in page(_saying(1), WHEN, {"made": "reader/index.html"}).partition("<main")[2]
     assert "<a href" not in page(_saying(1), WHEN).partition("<main")[2]
 
