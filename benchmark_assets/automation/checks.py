@@ -21,6 +21,7 @@ from benchmark_assets.automation import findings
 from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import SOUND, last_evaluation, unsound
 from benchmark_assets.lineage.refresh import further_tables, owned
+from benchmark_assets.lineage.survey import Applicability
 from benchmark_assets.partitions import dimensions, run_ends
 from benchmark_assets.studies.study import CALLS
 from resources import catalogue
@@ -35,8 +36,8 @@ class Subject(NamedTuple):
 
     `name` is the name of the asset and of its main table, `also` lists the secondary tables that the asset fills.
     `upstream` lists the upstream assets with the same dimensions. `partitions` has the partitions whose rows `sound`
-    looks at, with columns `dims`; None stands for all. `before` returns the values that the last run of the check
-    stored.
+    looks at, with columns `dims`; None stands for all. `applicable` returns those of the given partitions to which the
+    asset applies; both have the columns of `KEYS`. `before` returns the values that the last run of the check stored.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Subject(NamedTuple):
     partitions: pl.DataFrame | None
     warehouse: Warehouse
     provider: Provider
+    applicable: Callable[[pl.DataFrame], pl.DataFrame]
     before: Callable[[], Mapping[str, Any]]
 
 
@@ -73,13 +75,15 @@ def checks(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetChecksDefiniti
                 if parent in partitions and dimensions(partitions[parent]) == dims
             ]
             if key.to_user_string() in catalogue.tables():
-                checks_of_assets.append(_definition(key, further_tables(asset, key), dims, upstream))
+                checks_of_assets.append(_definition(asset, key, dims, upstream))
     return checks_of_assets
 
 
-def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: list[str]) -> dg.AssetChecksDefinition:
+def _definition(
+    asset: dg.AssetsDefinition, key: dg.AssetKey, dims: list[str], upstream: list[str]
+) -> dg.AssetChecksDefinition:
     """All checks of an asset, as one step of a run."""
-    name = key.to_user_string()
+    name, also = key.to_user_string(), further_tables(asset, key)
     of_grids = {"coverage": coverage} if dims == ["model", "passage"] else {}
     functions: dict[str, Check] = {SOUND: sound, **of_grids, **FURTHER.get(name, {})}
     specs = [
@@ -87,12 +91,14 @@ def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: li
         for check, function in functions.items()
     ]
 
-    @dg.multi_asset_check(name=f"check_{name}", specs=specs)
-    def run(
-        context: dg.AssetCheckExecutionContext,
-        warehouse: dg.ResourceParam[Warehouse],
-        provider: dg.ResourceParam[Provider],
-    ) -> Iterator[dg.AssetCheckResult]:
+    resources = {"warehouse", "provider"}
+    if of_grids:
+        resources |= asset.required_resource_keys - {"io_manager"}  # which Dagster adds
+
+    @dg.multi_asset_check(name=f"check_{name}", specs=specs, required_resource_keys=resources)
+    def run(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
+        available = {resource: getattr(context.resources, resource) for resource in resources}
+        warehouse, provider = available["warehouse"], available["provider"]
         whole = unsound(context.instance, [key])  # the rows of an earlier run may still be wrong
         partitions = None if whole else _of_run(context, warehouse, dims)
         with warehouse.consistently():  # else records and rows may differ
@@ -100,6 +106,7 @@ def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: li
                 check: function(
                     Subject(
                         name, also, dims, upstream, partitions, warehouse, provider,
+                        lambda rows: Applicability(asset, rows).look(available).applicable,
                         partial(last_evaluation, context.instance, dg.AssetCheckKey(key, check)),
                     )
                 )
@@ -201,15 +208,18 @@ def _unexplained(subject: Subject, rows: pl.DataFrame, records: pl.DataFrame) ->
 
 
 def coverage(subject: Subject) -> CheckVerdict:
-    """The asset is materialized for every model and passage for which an upstream asset is materialized. For an asset
-    without upstream assets: each model with outputs in a corpus has an output for every selected passage of the corpus,
-    or for every passage of its limited evaluation."""
+    """The asset is materialized for every model and passage to which it applies, and for which an upstream asset is
+    materialized. For an asset without upstream assets: each model with outputs in a corpus has an output for every
+    selected passage of the corpus, or for every passage of its limited evaluation."""
     assets = pl.DataFrame({"asset": [subject.name, *subject.upstream]})
     states = subject.warehouse.read("materialization", assets, ["asset", "model", "passage"])
     present = states.filter(asset=subject.name).select("model", "passage")
     if subject.upstream:
         expected = states.filter(pl.col("asset").is_in(subject.upstream)).select("model", "passage").unique()
-        return CheckVerdict(findings.uncovered(expected, present))
+        absent = expected.join(present, on=["model", "passage"], how="anti").with_columns(task=pl.lit(""))
+        missing = subject.applicable(absent.select(KEYS)) if len(absent) else absent
+        needless = absent.join(missing, on=["model", "passage"], how="anti")
+        return CheckVerdict(findings.uncovered(expected.join(needless, on=["model", "passage"], how="anti"), present))
     selected = subject.warehouse.read("selection", columns=["passage", "selected"]).filter("selected")
     passages = subject.warehouse.read("source_text", columns=["passage", "corpus"]).join(
         selected, on="passage", how="semi"
@@ -221,14 +231,6 @@ def coverage(subject: Subject) -> CheckVerdict:
     chosen = limits.with_columns(CORPUS).join(limited, on=["model", "corpus"], how="semi")
     expected = pl.concat([rows.select("model", "passage") for rows in (complete, chosen)])
     return CheckVerdict(findings.uncovered(expected, present))
-
-
-def triaged(subject: Subject) -> CheckVerdict:
-    """The asset is materialized for every output with a drift. Passages with fewer than two references have none."""
-    keys = ["model", "passage"]
-    drifts = subject.warehouse.read("drift_score", columns=[*keys, "drift"]).drop_nulls("drift")
-    states = subject.warehouse.read("materialization", pl.DataFrame({"asset": [subject.name]}), keys)
-    return CheckVerdict(findings.uncovered(drifts.select(keys), states))
 
 
 def refusals(subject: Subject) -> CheckVerdict:
@@ -322,10 +324,9 @@ FURTHER: Mapping[str, Mapping[str, Check]] = {
     "passage_filter": {"measured": measured},
     "near_duplicate": {"apart": apart},
     "selection": {"filled": filled},
-    "triage": {"coverage": triaged},
     "model_output": {"refusals": refusals, "one_version": one_version},
     "model_summary": {"shift": shift},
     "model_call": {"budget": budget},
     "judge_report": {"examined": examined},
 }
-"""Additional checks of single assets, by asset and by name of the check. A check of a general name replaces it."""
+"""Additional checks of single assets, by asset and by name of the check."""

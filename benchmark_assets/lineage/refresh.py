@@ -17,7 +17,7 @@ from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.events import RETRACTED, SOUND, Input, report, reported, split, unsound
 from benchmark_assets.lineage.standing import INCOMPLETE, Settings, Standing, assess
-from benchmark_assets.lineage.survey import Survey
+from benchmark_assets.lineage.survey import Inspection
 from benchmark_assets.partitions import dimensions
 from resources.keys import CORPUS, KEYS
 from resources.processes import PROCESS, process_tag
@@ -82,7 +82,7 @@ def refresh(
 
     A partition that has rows but no longer applies, or lost an input, is retracted: its rows are removed, and it is
     reported with the version RETRACTED, so that downstream partitions become stale and are removed, too. If the context
-    is a Survey, `refresh` only records the stale partitions.
+    is an Inspection, `refresh` only lets it examine the partitions.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def refresh(
         partitions, if others failed, or if rows are missing (`Computed.incomplete`). Unless `sparse` is true, also
         if no partition of the run both applies and has its inputs.
     """
-    if isinstance(context, Survey):
+    if isinstance(context, Inspection):
         context.examine(warehouse, settings, partial, cost)
         return reported()
     if PROCESS not in context.run.tags:

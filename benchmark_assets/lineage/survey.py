@@ -1,11 +1,12 @@
-"""Finding an asset's stale partitions, with the reasons, without a run.
+"""Finding an asset's stale partitions, with the reasons, or the partitions to which it applies, without a run.
 
-Here: an object that replaces the context of a run, and the reasons as text. Not here: the choice of assets
+Here: objects that replace the context of a run, and the reasons as text. Not here: the choice of assets
 (automation.due).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import dagster as dg
 import polars as pl
@@ -21,8 +22,58 @@ from resources.provider.estimate import Estimate
 from resources.warehouse import Warehouse
 
 
-class Survey:
-    """Replaces the context of an asset's run: given a survey, `refresh` records stale partitions and computes nothing.
+class Inspection(ABC):
+    """Replaces the context of an asset's run: given an inspection, `refresh` calls `examine` and computes nothing.
+
+    Parameters
+    ----------
+    partitions
+        The partitions to examine: columns of `KEYS`, '' for dimensions that the asset lacks.
+    """
+
+    def __init__(self, asset: dg.AssetsDefinition, partitions: pl.DataFrame) -> None:
+        self._asset, self._partitions = asset, partitions
+
+    def look(self, resources: Mapping[str, Any]) -> Self:
+        """Call the asset's function with this inspection as its context; return the inspection."""
+        arguments = {name: resources[name] for name in self._asset.required_resource_keys if name in resources}
+        cast(DecoratedOpFunction, self._asset.op.compute_fn).decorated_fn(self, **arguments)
+        return self
+
+    @abstractmethod
+    def examine(
+        self, warehouse: Warehouse, settings: Settings, partial: bool, cost: Callable[[pl.DataFrame], Estimate | None]
+    ) -> None:
+        """Examine the partitions. Takes the same parameters as `refresh`."""
+
+
+class Applicability(Inspection):
+    """The partitions to which an asset applies.
+
+    Attributes
+    ----------
+    applicable
+        Those of the given partitions that have settings: columns of `KEYS`. Partitions with null settings are left out,
+        because they are never computed.
+    """
+
+    def __init__(self, asset: dg.AssetsDefinition, partitions: pl.DataFrame) -> None:
+        super().__init__(asset, partitions)
+        self.applicable = partitions.clear()
+
+    def examine(
+        self, warehouse: Warehouse, settings: Settings, partial: bool, cost: Callable[[pl.DataFrame], Estimate | None]
+    ) -> None:
+        """Record the partitions that apply."""
+        self.applicable = self._partitions
+        if not isinstance(settings, str):
+            rows = settings(self._partitions).drop_nulls("settings")
+            on = [name for name in KEYS if name in rows.columns]
+            self.applicable = self._partitions.join(rows, on=on, how="semi", maintain_order="left")
+
+
+class Survey(Inspection):
+    """Finds stale partitions.
 
     Parameters
     ----------
@@ -45,23 +96,15 @@ class Survey:
         asset: dg.AssetsDefinition,
         partitions: pl.DataFrame,
     ) -> None:
-        self._graph, self._instance, self._asset, self._partitions = graph, instance, asset, partitions
+        super().__init__(asset, partitions)
+        self._graph, self._instance = graph, instance
         self.due = pl.DataFrame(schema=dict.fromkeys([*KEYS, "reason"], pl.String))
         self.estimate: Estimate | None = None
-
-    def look(self, resources: Mapping[str, Any]) -> "Survey":
-        """Call the asset's function with this survey as its context; return the survey."""
-        arguments = {name: resources[name] for name in self._asset.required_resource_keys if name in resources}
-        cast(DecoratedOpFunction, self._asset.op.compute_fn).decorated_fn(self, **arguments)
-        return self
 
     def examine(
         self, warehouse: Warehouse, settings: Settings, partial: bool, cost: Callable[[pl.DataFrame], Estimate | None]
     ) -> None:
-        """Record stale, unreported and obsolete partitions with reasons, and estimate the cost of the stale ones.
-
-        Takes the same parameters as `refresh`.
-        """
+        """Record stale, unreported and obsolete partitions with reasons, and estimate the cost of the stale ones."""
         upstream = {key: self._graph.get(key).partitions_def for key in self._asset.keys_by_input_name.values()}
         of = shards.members(warehouse, self._partitions["passage"])
         name, partitions_def = self._asset.key, self._asset.partitions_def

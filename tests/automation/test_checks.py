@@ -15,7 +15,7 @@ from benchmark_assets.translation.asking import Output
 from benchmark_assets.translation.systems import System
 from resources import catalogue
 from resources.errors import BadInput
-from resources.warehouse import Warehouse
+from resources.warehouse import Replacement, Warehouse
 from tests.support import MODELS, PASSAGES, SPARSE, LetterEmbedder, by_hand, run
 from tests.systems import RuleSystems, provider
 
@@ -264,6 +264,24 @@ def test_only_outputs_with_a_drift_are_expected_in_triage(
     assert {name: problems.splitlines()[2:] for name, problems in failed(result).items()} == {
         "triage coverage": [f"| alpha | tiny | 2 | 1 | {PASSAGES[1]} |"],
     }
+
+
+def test_only_outputs_to_which_an_asset_applies_are_expected(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    """The corpus has no judges, base sets or glossary, and people have labeled one output."""
+    grid = [key for key in built.resolve_asset_graph().asset_check_keys if key.name == "coverage"]
+    sparse = {name for key in grid if (name := key.asset_key.to_user_string()) in SPARSE}
+    assert {"judge_vote", "span_vote", "comparison", "aspect_vote", "human_label"} <= sparse
+    assert not failed(execute(checks(built, *sparse), instance))
+    (item,) = warehouse.read("triage").filter(model="beta", passage=PASSAGES[0])["item"]
+    label = dict.fromkeys(catalogue.table("imported_label").columns, "") | {"item": item, "annotator": "ann"}
+    rows = warehouse.empty("imported_label")
+    rows = pl.DataFrame([label]).select(pl.col(name).cast(kind, strict=False) for name, kind in rows.schema.items())
+    warehouse.write([Replacement("imported_label", rows, None)], "test")
+    result = execute(checks(built, "human_label"), instance)
+    problems = failed(result)["human_label coverage"].splitlines()[2:]
+    assert problems == [f"| beta | tiny | 1 | 1 | {PASSAGES[0]} |"]
 
 
 def test_a_row_that_was_deleted_by_hand_is_unsound_until_its_asset_is_computed_anew(

@@ -120,7 +120,7 @@ def test_a_number_outside_its_unit_is_found_in_every_column_of_every_table(
 
 def subject(asset: str, further: list[str], dims: list[str], warehouse: Warehouse, ledger: SqliteLedger) -> Subject:
     provider = Provider(registry_path=str(default_path()), ledger_path=str(ledger.path))
-    return Subject(asset, further, dims, [], None, warehouse, provider, dict)
+    return Subject(asset, further, dims, [], None, warehouse, provider, pl.DataFrame.clear, dict)
 
 
 def test_a_word_that_is_not_on_the_list_is_found(warehouse: Warehouse, ledger: SqliteLedger) -> None:
