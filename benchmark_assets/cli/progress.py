@@ -22,6 +22,9 @@ BYTES, FILES = 2_000_000, 3
 MESSAGES = "variorum.notifications"
 """Logger whose messages are for the reader even if nothing is wrong: costs before models are asked, results of runs."""
 
+CORPUS = "variorum.corpus"
+"""Logger of the readers of corpora."""
+
 BAR = 20
 """Width of a bar, in characters."""
 
@@ -42,14 +45,22 @@ class HomeLog(RotatingFileHandler):
 
 class Terminal(logging.StreamHandler):  # type: ignore[type-arg]
     """Standard error: warnings and messages as lines. On a terminal, progress is one line that changes, with a bar
-    where the work is counted; elsewhere progress goes to the log file only."""
+    where the work is counted; elsewhere progress goes to the log file only.
+
+    A command may read a corpus several times. A warning about its files is printed once.
+    """
 
     def __init__(self) -> None:
         super().__init__(sys.stderr)
         self.setFormatter(logging.Formatter("%(message)s"))
+        self._about_files: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a message, or show progress."""
+        if record.levelno >= logging.WARNING and record.name == CORPUS:
+            if record.getMessage() in self._about_files:
+                return
+            self._about_files.add(record.getMessage())
         if record.levelno >= logging.WARNING or record.name == MESSAGES:
             self.clear()
             super().emit(record)
