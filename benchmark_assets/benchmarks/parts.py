@@ -355,6 +355,15 @@ def added(warehouse: Warehouse, benchmark: str) -> Added:
     return Added(rows["corpora"][-1].to_list(), rows["tasks"][-1].to_list())
 
 
+def unprepared(warehouse: Warehouse, benchmark: Added) -> bool:
+    """Whether no update has selected passages of a corpus, or read the samples of a task."""
+    corpora = pl.DataFrame({"corpus": benchmark.corpora}, {"corpus": pl.String})
+    passages = warehouse.read("source_text", corpora, ["passage"])
+    selected = warehouse.read("selection", passages, ["passage"])
+    read = warehouse.read("task_sample", pl.DataFrame({"task": benchmark.tasks}, {"task": pl.String}), ["task"])
+    return len(selected) < len(passages) or set(read["task"]) != set(benchmark.tasks)
+
+
 def _brought(warehouse: Warehouse, benchmark: str) -> dict[tuple[str, str], str]:
     """Digests of the parts that versions of a benchmark have brought, by kind and name."""
     rows = warehouse.read("benchmark", pl.DataFrame({"benchmark": [benchmark]}), ["parts"])

@@ -10,6 +10,7 @@ import click
 
 from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.automation import runs
+from benchmark_assets.automation.due import Scope
 from benchmark_assets.automation.jobs import PLANNERS
 from benchmark_assets.benchmarks import limits, parts
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
@@ -61,6 +62,8 @@ def evaluate(models: tuple[str, ...], benchmark: str | None, limit: int | None, 
     home = Deployment()
     if benchmark is not None:
         added = parts.added(home.warehouse, benchmark)
+        if parts.unprepared(home.warehouse, added):  # after `add --no-update`: what would be asked is unknown
+            runs.update(home.definitions, home.instance, Scope([], [*added.corpora, *added.tasks]))
         _limit(home, benchmark, models, limit, accept)
         runs.evaluate(home.definitions, home.instance, *models, on=[*added.corpora, *added.tasks])
         show_results(home.warehouse, benchmark)
