@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,6 +18,9 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
 from tests.benchmarks.mirror import Mirror, published, serving
 from tests.benchmarks.recipes import COMMIT, TINY, change, cut, folders, publish, reachable, write_recipe
+from tests.benchmarks.test_limits import registry
+from tests.benchmarks.test_scores import ENTRY, OVERALL
+from tests.benchmarks.test_scores import write as write_scores
 from tests.processes import here
 
 CHANGED = f"/people/texts/{COMMIT}/root/la/test/doc1_root-la-test.json"
@@ -47,26 +50,27 @@ def content(home: Path) -> dict[str, list[tuple[object, ...]]]:
         return {name: sorted(warehouse.read(name).rows(), key=repr) for name in catalogue.tables()}
 
 
-def humans(home: Path) -> set[str]:
-    return set(opened(home).read("leaderboard").filter(kind="human")["system"])
+def translators(home: Path) -> set[str]:
+    return set(opened(home).read("licence").filter(pl.col("translator") != "")["translator"])
 
 
 def test_a_benchmark_is_added_once_when_all_files_of_its_required_sources_are_there(
     tmp_path: Path, mirror: Mirror, recipe: Path
 ) -> None:
+    add = ["add", str(recipe), "--accept", "--no-update", "--base", mirror.url]
     mirror.lost.add(CHANGED)
-    said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, code=1).stderr
+    said = here(tmp_path / "home", *add, code=1).stderr
     assert "there is no such file (status 404)" in said
     assert opened(tmp_path / "home").read("corpus").is_empty()
     mirror.lost.clear()
-    first = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url).stdout
+    first = here(tmp_path / "home", *add).stdout
     assert "source texts (required): 6 files from people/texts at c0ffee0; CC0-1.0" in first
     assert "corpus tiny: 3 passages\n" in first
     (row,) = opened(tmp_path / "home").read("benchmark").rows(named=True)
     assert (row["benchmark"], row["version"], row["corpora"], row["tasks"]) == ("small", 1, ["tiny"], [])
     assert len(opened(tmp_path / "home").read("source_text")) == 3
     before, requests = content(tmp_path / "home"), len(mirror.asked)
-    second = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url).stdout
+    second = here(tmp_path / "home", *add).stdout
     assert second == first
     assert content(tmp_path / "home") == before
     assert len(mirror.asked) == requests
@@ -94,23 +98,33 @@ def test_a_file_that_its_description_does_not_fit_stops_everything(
     assert opened(tmp_path / "home").read("corpus").is_empty()
 
 
+def test_a_notice_about_files_is_printed_once(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
+    """The files are read twice: before anything is imported, and by the scan."""
+    (recipe / "only.csv").write_text("passage_id\ndoc1:1\ndoc7:7\n")
+    change(recipe / "tiny.yaml", {"only": "only.csv"})
+    done = here(tmp_path / "home", "add", str(recipe), "--no-update", "--base", mirror.url)
+    assert done.stderr.count("only.csv: no file has 1 listed passages: doc7:7") == 1
+    assert "corpus tiny: 1 passages, not 3 as in the recipe" in done.stdout
+
+
 def test_an_optional_source_is_left_out_without_consent_and_while_a_file_is_missing(
     tmp_path: Path, mirror: Mirror, recipe: Path
 ) -> None:
-    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url).stdout
+    add = ["add", str(recipe), "--no-update", "--base", mirror.url]
+    said = here(tmp_path / "home", *add).stdout
     assert "left out, more: its terms need your consent: `--accept`" in said
     assert not any("/more/" in path for path in mirror.asked)
-    assert humans(tmp_path / "home") == {"ann", "ben"}
+    assert translators(tmp_path / "home") == {"ann", "ben"}
     mirror.lost.add(OF_CLEO)
-    said = here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url).stdout
+    said = here(tmp_path / "home", *add, "--accept").stdout
     assert "left out, more: " in said
     assert "there is no such file" in said
-    assert humans(tmp_path / "home") == {"ann", "ben"}
+    assert translators(tmp_path / "home") == {"ann", "ben"}
     (row,) = opened(tmp_path / "home").read("benchmark").rows(named=True)
     assert OF_CLEO in json.loads(row["left_out"])["more"]
     mirror.lost.clear()
-    here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url)
-    assert humans(tmp_path / "home") == {"ann", "ben", "cleo"}
+    here(tmp_path / "home", *add, "--accept")
+    assert translators(tmp_path / "home") == {"ann", "ben", "cleo"}
 
 
 def test_without_consent_a_required_source_stops_before_anything_is_fetched(
@@ -133,8 +147,14 @@ def test_a_recipe_that_asks_judges_needs_consent(tmp_path: Path, mirror: Mirror,
     assert not mirror.asked
 
 
-def test_a_new_version_keeps_what_the_old_one_brought(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
-    here(tmp_path / "home", "add", str(recipe), "--base", mirror.url)
+def test_a_new_version_keeps_what_the_old_one_brought(
+    tmp_path: Path, mirror: Mirror, recipe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each version ends in a table, and in the costs of models, which are not asked."""
+    monkeypatch.setenv("VARIORUM_MODELS", str(registry(tmp_path / "models.yaml", "http://127.0.0.1:9")))
+    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url).stdout
+    assert re.search(r"^tiny +- +human +ann ", said, re.MULTILINE), said
+    assert "what `variorum evaluate MODEL --on small` would ask" in said
     before = opened(tmp_path / "home").read("leaderboard")
     change(recipe / "tiny.yaml", {"scoring": {"cluster": "passage"}})
     change(recipe / "recipe.yaml", {"version": 2})
@@ -263,15 +283,15 @@ def test_without_a_sound_folder_for_a_required_source_nothing_is_fetched_or_impo
 
 def test_an_optional_folder_is_left_out_until_it_is_brought(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
     with_folder(recipe, "more", required=False)
-    add = ["add", str(recipe), "--base", mirror.url]
+    add = ["add", str(recipe), "--no-update", "--base", mirror.url]
     said = here(tmp_path / "home", *add).stdout
     assert "left out, more: it needs a folder of yours; Copy the texts from the library; then add" in said
-    assert humans(tmp_path / "home") == {"ann", "ben"}
+    assert translators(tmp_path / "home") == {"ann", "ben"}
     (tmp_path / "mine").mkdir()
     for name in ("doc1.txt", "doc2.txt"):
         shutil.copy(tmp_path / "published" / name, tmp_path / "mine")
     here(tmp_path / "home", *add, "--folder", f"more={tmp_path / 'mine'}")
-    assert humans(tmp_path / "home") == {"ann", "ben", "cleo"}
+    assert translators(tmp_path / "home") == {"ann", "ben", "cleo"}
 
 
 def test_an_optional_source_without_digests_is_left_out_while_a_file_is_unreadable(
@@ -288,10 +308,10 @@ def test_an_optional_source_without_digests_is_left_out_while_a_file_is_unreadab
     for before in ("first", "again"):
         said = here(tmp_path / "home", *add, "--folder", f"more={tmp_path / 'mine'}").stdout
         assert re.search(r"^left out, more: .*doc1\.txt: ", said, re.MULTILINE), before
-        assert set(opened(tmp_path / "home").read("licence")["translator"]) == {"", "ann", "ben"}
+        assert translators(tmp_path / "home") == {"ann", "ben"}
     (tmp_path / "mine" / "doc1.txt").write_bytes(whole)
     assert "left out" not in here(tmp_path / "home", *add, "--folder", f"more={tmp_path / 'mine'}").stdout
-    assert set(opened(tmp_path / "home").read("licence")["translator"]) == {"", "ann", "ben", "cleo"}
+    assert translators(tmp_path / "home") == {"ann", "ben", "cleo"}
 
 
 OUTPUTS = [
@@ -299,30 +319,35 @@ OUTPUTS = [
 ]  # fmt: skip
 
 
-def with_outputs(recipe: Path, folder: Path, **changes: str) -> Path:
-    """The recipe with published outputs for all passages, and for one that the corpus lacks."""
+def with_outputs(recipe: Path, folder: Path, scores: Sequence[Mapping[str, object]] = (), **changes: str) -> Path:
+    """The recipe with published outputs for all passages, and for one that the corpus lacks, and published scores."""
     texts = {passage: f"The text of {passage}." for passage in ("doc1:1", "doc1:2", "doc2:1", "doc9:1")}
     (folder / "outputs.json").write_text(json.dumps({"metadata": {"model": "one"}, "translations": texts}))
-    return write_recipe(recipe, folder, outputs=[OUTPUTS[0] | changes])
+    return write_recipe(recipe, folder, outputs=[OUTPUTS[0] | changes], scores=scores)
 
 
 def test_published_systems_are_on_the_table_with_their_origin(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
-    with_outputs(recipe, tmp_path / "published")
-    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url).stdout
-    assert "maker/one (published)" in said
+    """Those without published outputs have published scores only, and are never on the leaderboard."""
+    write_scores(tmp_path / "published")
+    with_outputs(recipe, tmp_path / "published", [ENTRY])
+    (recipe / "overall.csv").write_text(OVERALL)
+    here(tmp_path / "home", "add", str(recipe), "--no-update", "--base", mirror.url)
     (row,) = opened(tmp_path / "home").read("published_output").rows(named=True)
     assert (row["model"], row["benchmark"], row["commit"], row["licence"]) == ("maker/one", "small", COMMIT, "CC0-1.0")
     assert row["sha256"] == sha256((tmp_path / "published" / "outputs.json").read_bytes()).hexdigest()
-    assert len(opened(tmp_path / "home").read("model_output")) == 3
 
     lines = [{"passage_id": name, "translation": "Mine."} for name in ("doc1:1", "doc1:2", "doc2:1")]
     (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, lines)))
     here(tmp_path / "home", "import", "outputs", str(tmp_path / "mine.jsonl"), "--corpus", "tiny")
     own = ["import", "outputs", str(tmp_path / "mine.jsonl"), "--corpus", "tiny", "--model", "maker/one"]
     assert "or of a published system" in here(tmp_path / "home", *own, code=1).stderr
-    beside = here(tmp_path / "home", "evaluate", "mine", "--on", "small").stdout
+    beside = here(tmp_path / "home", "evaluate", "mine", "maker/one", "--on", "small").stdout
     assert "maker/one (published)" in beside
     assert " mine " in beside
+    warehouse = opened(tmp_path / "home")
+    assert len(warehouse.read("model_output").filter(model="maker/one")) == 3
+    assert set(warehouse.read("leaderboard")["system"]) == {"ann", "ben", "maker/one", "mine"}
+    assert set(warehouse.read("published_summary")["system"]) == {"maker/one", "maker/two", "maker/three"}
 
 
 def test_a_published_system_does_not_take_the_name_of_a_registered_model(
@@ -349,12 +374,14 @@ def test_systems_are_chosen_once_and_more_are_added_later(tmp_path: Path, mirror
     ]
     write_recipe(recipe, folder, outputs=outputs)
 
+    add = ["add", str(recipe), "--no-update", "--base", mirror.url]
+
     def added(*systems: str) -> tuple[set[str], list[str] | None]:
-        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, *(f"--systems={name}" for name in systems))
+        here(tmp_path / "home", *add, *(f"--systems={name}" for name in systems))
         warehouse = opened(tmp_path / "home")
         return set(warehouse.read("published_output")["model"]), warehouse.read("benchmark")["systems"].to_list()[0]
 
-    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, "--systems", "four", code=1).stderr
+    said = here(tmp_path / "home", *add, "--systems", "four", code=1).stderr
     assert "four: is not a published system of the recipe; use `all`, or some of one, two, three" in said
     assert added("two") == ({"two"}, ["two"])
     assert not any(path.endswith(("/one.json", "/three.json")) for path in mirror.asked)
@@ -375,15 +402,15 @@ def test_literary_scores_of_a_model_are_printed(
     recipe = cut(name, tmp_path / name, Mirror({}))
     seats = [f"literary-{aspect}" for aspect in ASPECTS]
     judges = {seat: {"endpoint": "nobody", "id": seat, "family": seat} for seat in seats}
-    registry = {
+    models = {
         "endpoints": {"nobody": {"url": "http://127.0.0.1:9"}}, "judges": judges, "families": {"whole": "rule"},
         "embedders": {"minilm": {}}, "embedder": "minilm",
     }  # fmt: skip
-    (tmp_path / "models.yaml").write_text(json.dumps(registry))
+    (tmp_path / "models.yaml").write_text(json.dumps(models))
     monkeypatch.setenv("VARIORUM_MODELS", str(tmp_path / "models.yaml"))
-    said = here(home, "add", str(recipe), *folders(name, realdata)).stdout
+    said = here(home, "add", str(recipe), "--no-update", *folders(name, realdata)).stdout
     assert f"asks models of your registry, within its budget: {', '.join(sorted(seats))}" in said
-    references = opened(home).read("reference").select("passage", "text")
+    references = opened(home).read("segmented_reference").select("passage", text=pl.col("segments").list.join(" "))
     for corpus in ("literary-hongloumeng", "literary-botchan"):
         rows = references.filter(references["passage"].str.starts_with(f"{corpus}/")).rows()
         lines = [{"passage_id": passage.partition("/")[2], "translation": text.lower()} for passage, text in rows]

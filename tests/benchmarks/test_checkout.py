@@ -183,7 +183,7 @@ def test_a_benchmark_is_added_from_a_repository(tmp_path: Path) -> None:
         recipe = write_recipe(tmp_path / "repository/small", tmp_path / "published")
         last = commit(tmp_path / "repository")
         address = f"file://{tmp_path}/repository#small"
-        said = here(tmp_path / "home", "add", address, "--base", mirror.url).stdout
+        said = here(tmp_path / "home", "add", address, "--no-update", "--base", mirror.url).stdout
     origin = f"file://{tmp_path}/repository@{last}#small"
     assert f"recipe from {origin}" in said
     row = DuckDBWarehouse(path=str(tmp_path / "home/variorum.duckdb")).read("benchmark").row(0, named=True)

@@ -76,13 +76,14 @@ def test_a_faulty_file_is_named(files: dict[str, object], problem: str, tmp_path
         rows(tmp_path, **files)
 
 
-def test_published_scores_are_never_on_the_leaderboard(tmp_path: Path) -> None:
+def test_published_scores_are_no_outputs(tmp_path: Path) -> None:
     with serving(publish(tmp_path / "published")) as mirror:
         write(tmp_path / "published")
         recipe = write_recipe(tmp_path / "recipe", tmp_path / "published", scores=[ENTRY])
         (recipe / "overall.csv").write_text(OVERALL)
-        here(tmp_path / "home", "add", str(recipe), "--base", mirror.url)
+        here(tmp_path / "home", "add", str(recipe), "--no-update", "--base", mirror.url)
     warehouse = DuckDBWarehouse(path=str(tmp_path / "home" / "variorum.duckdb"))
-    assert set(warehouse.read("leaderboard")["system"]) == {"ann", "ben"}
-    assert set(warehouse.read("published_summary")["system"]) == {"maker/one", "maker/two", "maker/three"}
-    assert set(warehouse.read("published_score")["benchmark"]) == {"small"}
+    assert warehouse.read("published_output").is_empty()
+    scores = warehouse.read("published_score")
+    assert set(scores["model"]) == {"maker/one", "maker/two", "maker/three"}
+    assert set(scores["benchmark"]) == {"small"}

@@ -33,7 +33,7 @@ def test_a_written_recipe_gives_equal_passages_and_scores(tmp_path: Path) -> Non
         (tmp_path / "published/outputs.json").write_text(json.dumps({"translations": texts}))
         outputs = {"source": "texts", "file": "outputs.json", "model": "maker/one", "corpus": "tiny"}
         recipe = write_recipe(tmp_path / "recipe", tmp_path / "published", outputs=[outputs | {"absent": ["doc9:1"]}])
-        here(tmp_path / "first", "add", str(recipe), "--accept", "--base", mirror.url)
+        here(tmp_path / "first", "add", str(recipe), "--accept", "--no-update", "--base", mirror.url)
         form = write_task(tmp_path / "tasks", FORMS, FORM_LINES)
         here(tmp_path / "first", "import", "tasks", str(form), "--root", str(tmp_path / "tasks"))
         here(tmp_path / "first", "update")
