@@ -206,6 +206,7 @@ const READER = (() => {
       for (const name of FILTERS) at("filters").elements[name].value = state[name] ?? "";
       at("against").value = state.against ?? "";
       at("all").checked = Boolean(state.all);
+      at("filtering").firstElementChild.textContent = ["Filters", active()].filter(Boolean).join(": ");
     }
     const requested = blind() ? state.item : state.passage, number = items().indexOf(requested);
     const here = hits.includes(number) ? number : hits[0];
@@ -225,6 +226,12 @@ const READER = (() => {
     const thisTurn = ++turn;
     texts(here, content => { if (thisTurn === turn) (blind() ? item : passage)(here, content); });
   }
+
+  // The filters in use, in words, so that one need not unfold them.
+  const active = () => FILTERS.filter(name => state[name]).map(name => {
+    const input = at("filters").elements[name], words = input.closest("label").firstChild.textContent.trim();
+    return `${words.toLowerCase()} ${input.selectedOptions?.[0]?.textContent ?? state[name]}`;
+  }).join(", ");
 
   const moved = number => ({ ...state, corpus: index.corpus, [blind() ? "item" : "passage"]: items()[number] });
 
@@ -492,7 +499,7 @@ const READER = (() => {
       closest: none(columns.closest), verdict: none(columns.verdict), fault: columns.fault.every(bits => !bits),
       label: unlabeled, category: unlabeled, raters: none(columns.people), disagreement: none(columns.people) };
     for (const name of Object.keys(hidden)) form.elements[name].closest("label").hidden = hidden[name] && !read()[name];
-    at("filtering").open = matchMedia("(min-width: 64rem)").matches || FILTERS.some(name => read()[name]);
+    at("filtering").open = matchMedia("(min-width: 64rem)").matches;
     at("against").append(...index.translators.map(name => option(name, name)), option("nothing", "nothing"));
     const wanted = () => ({ ...state, ...Object.fromEntries(FILTERS.map(name => [name, form.elements[name].value])),
       against: at("against").value, all: at("all").checked ? "1" : "" });

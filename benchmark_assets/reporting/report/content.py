@@ -648,7 +648,8 @@ def _systems(home: Home, corpus: str) -> dict[str, Mapping[str, str]]:
     filters: dict[str, Mapping[str, str]] = {
         shown: {"corpus": corpus, "model": model} for shown, model in models.items() if model not in people
     }
-    return filters | {name: {"corpus": corpus, "against": name} for name in people if name not in models}
+    names = {name: name for name in people if name not in models} | {f"{name} (human)": name for name in people}
+    return filters | {shown: {"corpus": corpus, "against": name} for shown, name in names.items()}
 
 
 def _by_people() -> pl.Expr:

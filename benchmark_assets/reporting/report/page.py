@@ -91,7 +91,8 @@ def _contents(parts: Sequence[Part]) -> str:
         entries = "".join(
             f'<li><a href="#part-{at}-{i}">{_words(exhibit.title)}</a></li>' for i, exhibit in enumerate(part.exhibits)
         )
-        folded = f"<details><summary>{len(part.exhibits)} tables and charts</summary><ul>{entries}</ul></details>"
+        count = "1 table" if len(part.exhibits) == 1 else f"{len(part.exhibits)} tables and charts"
+        folded = f"<details><summary>{count}</summary><ul>{entries}</ul></details>"
         items.append(f'<li><a href="#part-{at}">{_words(part.title)}</a>{folded}</li>')
     return f"<ul>{''.join(items)}</ul>"
 
