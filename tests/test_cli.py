@@ -111,7 +111,7 @@ def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
         (["import", "outputs", "nowhere.jsonl", "--corpus", "sample"], ["nowhere.jsonl", "no such file"]),
         (["evaluate", "nobody"], ["nobody", "no such model", "variorum models"]),
         (["record", "nobody", "file"], ["nobody", "has no replies yet", "variorum evaluate"]),
-        (["new", "corpus", "mine", "--from", "nowhere.csv"], ["nowhere.csv", "no such file", "check the path"]),
+        (["new", "corpus", "mine", "--from", "nowhere.csv"], ["nowhere.csv", "does not exist", "check the path"]),
     ],
 )
 def test_a_mistake_ends_in_one_line_that_says_what_to_do(
