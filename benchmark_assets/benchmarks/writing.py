@@ -16,19 +16,30 @@ from urllib.parse import quote
 import polars as pl
 import yaml
 
+from benchmark_assets.benchmarks import base_sets
 from benchmark_assets.benchmarks.recipe import FETCHED, FILE, FOLDER, Recipe, read
 from benchmark_assets.corpus import registry
 from benchmark_assets.corpus.description import Description, load
+from benchmark_assets.pairwise.base_sets import JUDGMENTS, MANIFEST, OUTPUTS, read_base_set
+from benchmark_assets.pairwise.building import restricted_of
 from benchmark_assets.translation.imports import READERS
 from benchmark_assets.understanding import tasks
 from resources import whole_files
 from resources.downloads import manifest
 from resources.errors import BadInput
 from resources.folders import README, check_vacant, put
+from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 TODO = "TODO"
 """Begins each text that the author of the recipe has to replace."""
+
+
+class Written(NamedTuple):
+    """A written recipe; and for each base set of its corpora that was left out, the reason."""
+
+    recipe: Recipe
+    left_out: Mapping[str, str]
 
 
 class _Place(NamedTuple):
@@ -93,11 +104,12 @@ class _Sources:
 
 def write_recipe(
     warehouse: Warehouse, name: str, corpora: Collection[str], codes: Collection[str], into: Path, people: str
-) -> Recipe:
-    """Write a recipe of corpora and tasks into a new folder, with the published systems of the corpora.
+) -> Written:
+    """Write a recipe of corpora and tasks into a new folder, with the published systems and base sets of the corpora.
 
-    Files that were downloaded from one commit of a repository become a pinned source. All other files become a source
-    that takes a folder of the user's. Texts that the author has to replace begin with `TODO`.
+    Base sets with restricted texts, or with items of other corpora, are left out. Files that were downloaded from one
+    commit of a repository become a pinned source. All other files become a source that takes a folder of the user's.
+    Texts that the author has to replace begin with `TODO`.
 
     Parameters
     ----------
@@ -107,8 +119,8 @@ def write_recipe(
     Raises
     ------
     BadInput
-        For an unknown corpus or task, a folder that is not empty, or content that no recipe can have. Nothing is
-        written then.
+        For an unknown corpus or task, a folder that is not empty, a base set whose files are missing or have changed,
+        or content that no recipe can have. Nothing is written then.
     """
     check_vacant(into)
     descriptions = {corpus: path for corpus, path in registry.paths(warehouse).items() if corpus in corpora}
@@ -127,14 +139,14 @@ def write_recipe(
             "tasks": [_task(warehouse, code, *place, sources, folder) for code, place in places.items()],
             "outputs": _outputs(warehouse, list(descriptions), sources),
         }  # fmt: skip
+        sizes, left_out = _base_sets(warehouse, descriptions, folder)
+        content["base_sets"] = [{"description": description} for description in sizes]
         content["sources"] = sources.write(folder)
         _put_yaml(folder / FILE, {key: value for key, value in content.items() if value != []})
         recipe = read(folder)
-        put(
-            {file: (folder / file).read_bytes() for file in recipe.files} | {README: _readme(recipe.recipe, people)},
-            into,
-        )
-    return recipe.recipe
+        readme = _readme(recipe.recipe, sizes, people)
+        put({file: (folder / file).read_bytes() for file in recipe.files} | {README: readme}, into)
+    return Written(recipe.recipe, left_out)
 
 
 def _corpus(
@@ -202,6 +214,35 @@ def _outputs(warehouse: Warehouse, corpora: list[str], sources: _Sources) -> lis
     return entries
 
 
+def _base_sets(warehouse: Warehouse, corpora: Collection[str], folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Copy the base sets of corpora into the folder of a recipe.
+
+    Returns the size of each by the path of its manifest, and the reasons for leaving others out by base set.
+    """
+    sizes, left_out = dict[str, str](), dict[str, str]()
+    of_items = warehouse.read("base_set_item", columns=["base_set", "passage"]).select("base_set", CORPUS).unique()
+    for key, place, imported in warehouse.read("base_set", columns=["base_set", "folder", "content"]).iter_rows():
+        needed = set(of_items.filter(base_set=key)["corpus"])
+        if needed.isdisjoint(corpora):
+            continue
+        if others := sorted(needed - set(corpora)):
+            left_out[key] = f"it has items of {', '.join(others)}, which the recipe lacks"
+            continue
+        base_set = read_base_set(Path(place))
+        if base_set.hashes.content != imported:
+            raise BadInput(Path(place) / MANIFEST, "", f"is not the {key} that was imported", "restore the folder")
+        outputs = base_set.outputs.rename({"anchor": "system"})
+        if restricted := sorted({*base_set.manifest.restricted, *restricted_of(warehouse, outputs)}):
+            left_out[key] = f"it has restricted texts of {', '.join(restricted)}"
+            continue
+        copy = f"{base_sets.FOLDER}/{key}"
+        for name in (MANIFEST, OUTPUTS, JUDGMENTS):
+            whole_files.write(folder / copy / name, (Path(place) / name).read_bytes())
+        anchors, items = len(base_set.manifest.anchors), len(base_set.manifest.items)
+        sizes[f"{copy}/{MANIFEST}"] = f"{anchors} anchors on {items} items, {len(base_set.judgments):,} judgments"
+    return sizes, left_out
+
+
 def _beside(description: Description) -> dict[str, Path]:
     """Files of a description that are no texts, by key."""
     files = {
@@ -230,11 +271,13 @@ def _pinned(folder: Path, paths: Mapping[str, Path]) -> dict[str, Any] | None:
     return source | {"repository": repository, "commit": commit} | ({"restricted": True} if restricted else {})
 
 
-def _readme(recipe: Recipe, people: str) -> bytes:
-    """A README with sizes and the measured scores of the translators."""
+def _readme(recipe: Recipe, base_set_sizes: Mapping[str, str], people: str) -> bytes:
+    """A README with sizes and the measured scores of the translators. `base_set_sizes` has the sizes of base sets by
+    file."""
     counts = [(each.description, each.passages, "passages", each.characters) for each in recipe.corpora]
     counts += [(each.description, each.samples, "samples", each.characters) for each in recipe.tasks]
     sizes = [f"- {file}: {count:,} {unit}, {characters:,} characters" for file, count, unit, characters in counts]
+    sizes += [f"- {file}: {size}" for file, size in base_set_sizes.items()]
     parts = [
         f"# {recipe.name}", f"{TODO}: what it is, whose translations, how they are aligned, which doubts remain.",
         "## Sizes", "\n".join(sizes),

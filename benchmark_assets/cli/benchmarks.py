@@ -245,7 +245,8 @@ def _say_cost(home: Deployment, benchmark: str) -> None:
 def new_benchmark(name: str, corpora: Sequence[str], codes: Sequence[str], into: Path | None) -> None:
     """Write the recipe of a benchmark from this warehouse, by default with all corpora and tasks.
 
-    Texts to be replaced by the author of the recipe begin with TODO.
+    The published systems and base sets of the corpora are included, except base sets with restricted texts. Texts to
+    be replaced by the author of the recipe begin with TODO.
     """
     warehouse = Deployment().warehouse
     if not (corpora or codes):
@@ -255,10 +256,14 @@ def new_benchmark(name: str, corpora: Sequence[str], codes: Sequence[str], into:
     people = warehouse.read("leaderboard", keys).filter(kind="human")
     scores = markdown(readable(people).drop("rank", "kind")) if len(people) else ""
     folder = into or Path(name)
-    recipe = write_recipe(warehouse, name, corpora, codes, folder, scores)
+    recipe, left_out = write_recipe(warehouse, name, corpora, codes, folder, scores)
     for source, content in recipe.sources.items():
         place = f"{content.repository} at {content.commit[:7]}" if content.repository else "a folder of the user's"
         click.echo(f"source {source}: {content.files}, from {place}")
+    for base_set in recipe.base_sets:
+        click.echo(f"base set {base_set.description}")
+    for key, reason in left_out.items():
+        click.echo(f"left out, base set {key}: {reason}")
     click.echo(f"{folder}: replace the texts that begin with {TODO}, then try `variorum add {folder}` in another home")
 
 
