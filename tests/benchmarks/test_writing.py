@@ -8,7 +8,8 @@ import pytest
 from benchmark_assets.benchmarks.recipe import read
 from resources.duckdb_warehouse import DuckDBWarehouse
 from tests.benchmarks.mirror import serving
-from tests.benchmarks.recipes import COMMIT, change, publish, write_recipe
+from tests.benchmarks.recipes import COMMIT, change, digests, publish, write_recipe
+from tests.benchmarks.test_adding import with_folder
 from tests.pairwise.test_base_sets import ITEMS, write_set
 from tests.processes import here
 from tests.understanding.conftest import FORM_LINES, FORMS, write_task
@@ -39,10 +40,13 @@ def test_a_written_recipe_gives_equal_passages_and_scores(tmp_path: Path) -> Non
             base_sets=[{"description": "set/baseset.yaml"}],
         )  # fmt: skip
         write_set(recipe / "set")
-        here(tmp_path / "first", "add", str(recipe), "--accept", "--no-update", "--base", mirror.url)
-        form = write_task(tmp_path / "tasks", FORMS, FORM_LINES)
-        here(tmp_path / "first", "import", "tasks", str(form), "--root", str(tmp_path / "tasks"))
-        here(tmp_path / "first", "update")
+        write_task(tmp_path / "tasks", FORMS, FORM_LINES)
+        write_task(recipe, FORMS, {})
+        (recipe / "own.sha256").write_text(digests(tmp_path / "tasks", list(FORMS["files"].values())))
+        task = {"description": "form.yaml", "samples": 2, "characters": 32, "source": "own"}
+        change(with_folder(recipe, "own", files="own.sha256") / "recipe.yaml", {"tasks": [task]})
+        add = ["add", str(recipe), "--accept", "--base", mirror.url, "--folder", f"own={tmp_path / 'tasks'}"]
+        here(tmp_path / "first", *add)
 
         into = tmp_path / "written"
         said = here(tmp_path / "first", "new", "benchmark", "mine", "--into", str(into)).stdout
