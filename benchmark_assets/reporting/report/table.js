@@ -52,9 +52,16 @@
     actions: false, renderer: "svg", mode: "vega-lite", ast: true, defaultStyle: false,
     tooltip: { disableDefaultStyle: true },
   };
+  // On a narrow screen, panels stand below each other and are as wide as the screen allows beside names of systems.
+  const room = document.documentElement.clientWidth, least = 160, beside = 180;
+  const narrowed = (key, value) => {
+    if (key === "columns") return 1;
+    return key === "width" && value > least ? Math.max(least, Math.min(value, room - beside)) : value;
+  };
+  const fitted = (chart) => room < 640 ? JSON.parse(JSON.stringify(chart), narrowed) : chart;
   const drawn = Array.from(document.querySelectorAll(".chart"), async (place) => {
     const canvas = document.createElement("div");
-    const embedded = await window.vegaEmbed(canvas, charts[Number(place.dataset.chart)], options);
+    const embedded = await window.vegaEmbed(canvas, fitted(charts[Number(place.dataset.chart)]), options);
     canvas.querySelector("svg").setAttribute("aria-hidden", "true"); // the container has a label, the table has the numbers
     place.replaceChildren(canvas);
     return embedded;

@@ -113,6 +113,17 @@ def test_vega_draws_every_chart_with_the_marks_that_its_rows_have(shown: Page) -
     assert _marks(shown, "Drift", "rect") > systems * 10
 
 
+def test_charts_fit_a_phone(browser: Browser, file: Path) -> None:
+    context = browser.new_context(offline=True, viewport={"width": 390, "height": 844})
+    own = context.new_page()
+    own.goto(file.as_uri())
+    own.wait_for_function("document.documentElement.dataset.drawn")
+    assert own.evaluate("document.documentElement.scrollWidth") == 390
+    chart = _exhibit(own, "Leaderboard").locator(".chart")
+    assert chart.evaluate("each => each.scrollWidth - each.clientWidth") < 100  # names of 20 wide letters
+    context.close()
+
+
 def test_a_mark_shows_its_row_in_a_tooltip(shown: Page) -> None:
     shown.locator(".chart .vega-embed .role-mark.mark-symbol path").first.hover()
     tooltip = shown.locator("#vg-tooltip-element.visible")
