@@ -29,6 +29,7 @@ def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: P
     assert major["free"] == 0
     assert any("of the outputs of `erring`, which is nearer than" in line for line in lines)
     assert len(lines) < 30
+    assert done.stderr == ""
 
     assert here(tmp_path, "demo").stdout == done.stdout  # a second one finds everything done
 

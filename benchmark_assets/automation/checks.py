@@ -151,7 +151,7 @@ def _words(problems: pl.DataFrame) -> str:
     first = ", ".join(
         f"{name} {value}" for name, value in problems.row(0, named=True).items() if value not in ("", None)
     )
-    return f"{len(problems)} problems; the first: {first}"
+    return f"{len(problems)} problem{'s' * (len(problems) > 1)}; the first: {first}"
 
 
 def sound(subject: Subject) -> CheckVerdict:

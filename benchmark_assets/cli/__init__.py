@@ -92,7 +92,7 @@ class Commands(click.Group):
 @click.version_option(version("variorum"), message="%(prog)s %(version)s")
 def main(quiet: bool) -> None:
     """Evaluate translations of classical texts against several human translations."""
-    terminal = Terminal()
+    terminal = Terminal(only_errors=click.get_current_context().invoked_subcommand == "demo")
     terminal.setLevel(logging.WARNING if quiet else logging.INFO)  # Dagster sets the logger's own level
     click.get_current_context().call_on_close(terminal.clear)
     logging.getLogger("variorum").handlers = [terminal, HomeLog()]

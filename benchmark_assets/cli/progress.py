@@ -48,11 +48,15 @@ class Terminal(logging.StreamHandler):  # type: ignore[type-arg]
     where the work is counted; elsewhere progress goes to the log file only.
 
     A command may read a corpus several times. A warning about its files is printed once.
+
+    With `only_errors`, warnings and messages go to the log file only, too: for a command whose answer is all that
+    matters.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, only_errors: bool = False) -> None:
         super().__init__(sys.stderr)
         self.setFormatter(logging.Formatter("%(message)s"))
+        self._only_errors = only_errors
         self._about_files: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -61,10 +65,11 @@ class Terminal(logging.StreamHandler):  # type: ignore[type-arg]
             if record.getMessage() in self._about_files:
                 return
             self._about_files.add(record.getMessage())
-        if record.levelno >= logging.WARNING or record.name == MESSAGES:
+        said = record.levelno >= logging.WARNING or record.name == MESSAGES
+        if record.levelno >= logging.ERROR or (said and not self._only_errors):
             self.clear()
             super().emit(record)
-        elif self.stream.isatty():
+        elif not said and self.stream.isatty():
             line = drawn(record.getMessage(), shutil.get_terminal_size().columns - 1)
             self.stream.write(f"\r\x1b[K{line}")
             self.flush()

@@ -74,8 +74,9 @@ def contents(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     sources = warehouse.read("source_text", key, ["passage", "document", "text"])
     passages = sources.select("passage")
     selection = warehouse.read("selection", passages, ["passage", "selected"])
+    documents = sources["document"].n_unique()
     yield (
-        f"{corpus}: {len(sources)} passages in {sources['document'].n_unique()} documents, "
+        f"{corpus}: {len(sources)} passages in {documents} document{'s' * (documents != 1)}, "
         f"{sources['text'].str.len_chars().sum():,} characters"
     )
     if len(selection) and (dropped := len(selection) - selection["selected"].sum()):
