@@ -19,6 +19,7 @@ from dagster._core.definitions.data_version import (
     extract_data_version_from_entry,
 )
 from dagster._core.loader import LoadingContextForTest
+from dagster._core.storage.tags import BACKFILL_ID_TAG
 
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due
@@ -32,6 +33,9 @@ from resources.errors import BadInput
 from resources.warehouse import Warehouse
 from tests.support import CORE, MODELS, PASSAGES, SPARSE, TABLES, LetterEmbedder, edit_segment, run, write_outputs
 from tests.systems import RuleSystems
+
+ABSENT = "tiny/doc3:1"
+"""Partition of a passage that the files lack."""
 
 ROW = {model: (f"{model}|{PASSAGES[0]}", f"{model}|{PASSAGES[-1]}") for model in MODELS}
 
@@ -224,6 +228,66 @@ def test_good_passages_of_a_row_with_failures_are_scored_and_make_a_leaderboard_
     runs.evaluate(built, instance, "gamma")
     assert systems.asked() == [f"gamma|{PASSAGES[1]}"]
     assert warehouse.read("leaderboard").filter(pl.col("system") == "gamma")["passages"].to_list() == [3]
+
+
+def backfill(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, ends: tuple[str, str], *assets: str
+) -> list[str]:
+    """Run assets over a range as a backfill of Dagster does; return the reasons of failures."""
+    chosen = {dg.AssetKey(name) for name in assets}
+    job = definitions.resolve_implicit_global_asset_job_def().get_subset(asset_selection=chosen)
+    tags = {BACKFILL_ID_TAG: "one", **range_tags(*ends)}
+    result = job.execute_in_process(instance=instance, tags=tags, raise_on_error=False)
+    failures = [event.step_failure_data for event in result.all_events if event.is_step_failure]
+    return [failure.user_failure_data.description or "" for failure in failures if failure.user_failure_data]
+
+
+def missing(instance: dg.DagsterInstance, asset: str, keys: Sequence[str]) -> list[str]:
+    """The partitions without a materialization in Dagster."""
+    known = instance.get_materialized_partitions(dg.AssetKey(asset))
+    return [key for key in keys if key not in known]
+
+
+def test_a_backfill_leaves_no_partition_missing_that_does_not_apply(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    instance.add_dynamic_partitions("passage", [ABSENT])
+    before = warehouse.read("reference")
+    (reason,) = backfill(built, instance, (ABSENT, ABSENT), "reference_envelope")
+    assert "materialize reference first" in reason
+    assert missing(instance, "reference_envelope", [ABSENT]) == [ABSENT]
+    assert backfill(built, instance, (PASSAGES[0], ABSENT), "reference", "reference_envelope") == []
+    assert backfill(built, instance, (ABSENT, ABSENT), "reference_envelope") == []
+    for asset in ("reference", "reference_envelope"):
+        assert missing(instance, asset, [*PASSAGES, ABSENT]) == []
+        assert due(built, instance, dg.AssetKey(asset)).rows.is_empty()
+    assert warehouse.read("reference").equals(before)
+
+
+def test_a_partition_that_a_backfill_reported_without_rows_is_computed_once_it_applies(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    instance.add_dynamic_partitions("model", ["delta"])
+    keys = [f"delta|{passage}" for passage in PASSAGES]
+    run(built, instance, "translate", keys[0])
+    assert backfill(built, instance, (keys[0], keys[-1]), "drift_score") == []
+    assert missing(instance, "drift_score", keys) == []
+    assert len(warehouse.read("drift_score", pl.DataFrame({"model": ["delta"]}))) == 1
+    runs.evaluate(built, instance, "delta")
+    assert len(warehouse.read("drift_score", pl.DataFrame({"model": ["delta"]}))) == 3
+    assert not_fresh(built, instance) == {}
+
+
+def test_a_backfill_leaves_partitions_missing_whose_input_failed(
+    built: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    instance.add_dynamic_partitions("model", ["gamma"])
+    (tmp_path / "failing").write_text(PASSAGES[1])
+    keys = [f"gamma|{passage}" for passage in PASSAGES]
+    (reason,) = backfill(built, instance, (keys[0], keys[-1]), "model_output")
+    assert "1 of 3 partitions of model_output failed" in reason
+    assert backfill(built, instance, (keys[0], keys[-1]), "drift_score") == []
+    assert missing(instance, "drift_score", keys) == [keys[1]]
 
 
 def test_the_event_of_a_row_says_what_it_was_made_from(built: dg.Definitions, instance: dg.DagsterInstance) -> None:

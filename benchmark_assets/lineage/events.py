@@ -22,7 +22,7 @@ from dagster._core.definitions.data_version import (
 from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
 from dagster._core.events import DagsterEvent, DagsterEventBatchMetadata
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
-from dagster._core.storage.tags import MULTIDIMENSIONAL_PARTITION_PREFIX
+from dagster._core.storage.tags import BACKFILL_ID_TAG, MULTIDIMENSIONAL_PARTITION_PREFIX
 
 from benchmark_assets.partitions import dimensions
 from resources.digest import digest
@@ -30,7 +30,8 @@ from resources.event_log import CompactEventLog
 from resources.keys import KEYS
 
 RETRACTED = "retracted"
-"""Version reported for a partition whose rows were removed."""
+"""Version reported for a partition without rows: they were removed, or a backfill covers a partition that does not
+apply."""
 
 SOUND = "sound"
 """Name of the blocking asset check: while it fails on an asset, nothing downstream of that asset is computed."""
@@ -61,6 +62,12 @@ def reported(output_name: str = "result") -> dg.Output[None]:
     """The output of an asset that has already reported its partitions. Dagster adds no event for this output, but runs
     the steps that depend on it."""
     return dg.Output(None, output_name=output_name, metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True})
+
+
+def in_backfill(context: dg.AssetExecutionContext) -> bool:
+    """Whether a backfill of Dagster launched the run. It counts each of its partitions without a materialization as
+    failed, and never starts what is downstream of all of them."""
+    return BACKFILL_ID_TAG in context.run.tags
 
 
 def report(

@@ -15,7 +15,17 @@ import polars as pl
 
 from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.events import RETRACTED, SOUND, Input, report, reported, split, unsound
+from benchmark_assets.lineage.events import (
+    RETRACTED,
+    SOUND,
+    Input,
+    failures,
+    in_backfill,
+    report,
+    reported,
+    split,
+    unsound,
+)
 from benchmark_assets.lineage.standing import INCOMPLETE, Settings, Standing, assess
 from benchmark_assets.lineage.survey import Inspection
 from benchmark_assets.partitions import dimensions
@@ -84,6 +94,8 @@ def refresh(
     reported with the version RETRACTED, so that downstream partitions become stale and are removed, too. If the context
     is an Inspection, `refresh` only lets it examine the partitions.
 
+    In a backfill, partitions that do not apply are reported with the version RETRACTED, too (see `in_backfill`).
+
     Parameters
     ----------
     compute
@@ -115,7 +127,8 @@ def refresh(
     dagster.Failure
         Before computing, if the check `sound` of an input has failed. After storing and reporting the computed
         partitions, if others failed, or if rows are missing (`Computed.incomplete`). Unless `sparse` is true, also
-        if no partition of the run both applies and has its inputs.
+        if no partition of the run both applies and has its inputs; in a backfill, only if an input was never
+        materialized for any of them.
     """
     if isinstance(context, Inspection):
         context.examine(warehouse, settings, partial, cost)
@@ -148,28 +161,62 @@ def refresh(
         return _without_obsolete(work, _materialize(work, len(piece.partitions)))
 
     done = _joined([_collapsed(settled(piece), of, dims) for piece in shards.pieces(keys, of)])
-    current, failures = done.current, done.failures
+    current, failed = done.current, done.failures
+    missing = [
+        source
+        for source in done.inputs
+        if current.is_empty() and source.on and keys.join(source.rows, on=source.on, how="semi").is_empty()
+    ]
+    without_rows = current.clear()
+    if in_backfill(context) and dims:
+        missing = [source for source in missing if not _was_reported(source, keys)]
+        if sparse or not missing:
+            idle = keys.join(current, on=KEYS, how="anti").join(shards.keyed(failed, of), on=dims, how="anti")
+            without_rows = _retracted(_without_failed_inputs(context.instance, idle, upstream, dims))
+            logger.info("%s: %d partitions do not apply", name, len(without_rows))
     code_version = definition.code_versions_by_key[context.asset_key] or ""
     plots = _metadata({**draw(warehouse, name), **_applying(warehouse, name, dims)}) if len(current) else None
     shown = show(warehouse, name, current)
     metadata = _metadata(describe())
-    report(context, context.asset_key, current, done.inputs, code_version, dims, metadata, plots, shown)
+    # The asset's page shows the last partition, so partitions without rows come first.
+    rows = pl.concat([without_rows, current])
+    report(context, context.asset_key, rows, done.inputs, code_version, dims, metadata, plots, shown)
 
-    if len(failures):
+    if len(failed):
         raise dg.Failure(
-            f"{len(failures)} of {done.examined} partitions of {name} failed; the first: "
-            f"{': '.join(map(str, failures.select(*dims, 'error').row(0)))}",
-            metadata={"failed": dg.MetadataValue.md(markdown(failures)), "succeeded": len(current)},
+            f"{len(failed)} of {done.examined} partitions of {name} failed; the first: "
+            f"{': '.join(map(str, failed.select(*dims, 'error').row(0)))}",
+            metadata={"failed": dg.MetadataValue.md(markdown(failed)), "succeeded": len(current)},
         )
-    if current.is_empty() and len(keys) and not sparse:
-        missing = [
-            source.key.to_user_string()
-            for source in done.inputs
-            if source.on and keys.join(source.rows, on=source.on, how="semi").is_empty()
-        ]
-        reason = f"materialize {', '.join(missing)} first" if missing else "the asset does not apply to them"
+    if rows.is_empty() and len(keys) and not sparse:
+        names = ", ".join(source.key.to_user_string() for source in missing)
+        reason = f"materialize {names} first" if missing else "the asset does not apply to them"
         raise dg.Failure(f"{name} cannot be computed for any of the {done.examined} partitions of this run: {reason}")
     return reported()
+
+
+def _was_reported(source: Input, keys: pl.DataFrame) -> bool:
+    """Whether Dagster has a materialization of an input for some of these keys, be it one without rows."""
+    return source.ids is not None and len(keys.join(source.ids, on=source.on, how="semi")) > 0
+
+
+def _without_failed_inputs(
+    instance: dg.DagsterInstance,
+    partitions: pl.DataFrame,
+    upstream: Mapping[dg.AssetKey, dg.PartitionsDefinition | None],
+    dims: Sequence[str],
+) -> pl.DataFrame:
+    """The partitions without an input whose last attempt failed."""
+    for key, partitions_def in upstream.items():
+        on = dimensions(partitions_def)
+        if on and {*on} <= {*dims}:
+            partitions = partitions.join(failures(instance, key, on), on=on, how="anti")
+    return partitions
+
+
+def _retracted(partitions: pl.DataFrame) -> pl.DataFrame:
+    """Partitions as they are reported without rows: `KEYS`, `version` and `row_count`."""
+    return partitions.select(*KEYS, version=pl.lit(RETRACTED), row_count=pl.lit(0, pl.Int32))
 
 
 def _applying(warehouse: Warehouse, asset: str, dims: Sequence[str]) -> dict[str, str]:
@@ -182,7 +229,10 @@ def _applying(warehouse: Warehouse, asset: str, dims: Sequence[str]) -> dict[str
         return {}
     rows = warehouse.read("materialization", pl.DataFrame({"asset": [asset]}), ["model", "passage"])
     counts = rows.group_by(CORPUS).agg(models=pl.n_unique("model"), partitions=pl.len()).sort("corpus")
-    note = "These partitions apply and are computed; Dagster shows all other pairs of a model and a passage as missing."
+    note = (
+        "These partitions apply and are computed; Dagster shows all other pairs of a model and a passage as missing, "
+        "or, after a backfill, with 0 rows."
+    )
     return {"partitions that apply": f"{markdown(counts)}\n\n{note}"} if len(counts) else {}
 
 
@@ -262,8 +312,7 @@ def _without_obsolete(work: _Work, done: _Done) -> _Done:
         return obsolete
 
     obsolete = work.warehouse.at_once(work.name, {*done.obsolete["model"]}, retract)
-    retracted = obsolete.select(*KEYS, version=pl.lit(RETRACTED), row_count=pl.lit(0, pl.Int32))
-    return done._replace(current=pl.concat([done.current, retracted]))
+    return done._replace(current=pl.concat([done.current, _retracted(obsolete)]))
 
 
 def _collapsed(done: _Done, of: pl.DataFrame, dims: list[str]) -> _Done:
