@@ -58,7 +58,7 @@ def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator
             note = "" if row["complete"] else ", incomplete"
             note += f", in doubt: {row['doubt']}" if row.get("doubt") else ""
             parts.append(_quoted(f"{row['translator']}{note}", row["text"], row["translator"] in shown.hidden))
-        parts.append(f"`variorum trace MODEL {passage}`; {_address(passage)}")
+        parts += [f"origin: `variorum trace MODEL {passage}`", _address(passage)]
         yield passage, "\n\n".join(parts)
 
 
@@ -74,7 +74,7 @@ def _outputs(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[
         numbers = ", ".join(f"{name} {value}" for name, value in row.items() if value is not None)
         parts = [_quoted("output", text or "", bool(reason)), numbers]
         parts += [f"call of {spoken(call)}" for call in calls.get((model, passage), [])[-1:]]
-        parts.append(f"`variorum trace {model} {passage}`; {_address(passage, model)}")
+        parts += [f"origin: `variorum trace {model} {passage}`", _address(passage, model)]
         yield f"{model}|{passage}", "\n\n".join(parts)
 
 
@@ -82,7 +82,7 @@ def _address(passage: str, model: str = "") -> str:
     """The address of a passage, or of a model's output, in the reader of its corpus."""
     corpus, _, ids = passage.partition("/")
     fragment = urlencode({"passage": ids} | ({"model": model} if model else {}), safe="/:")
-    return f"in the folder of `variorum reader FOLDER {corpus}`: `index.html#{fragment}`"
+    return f"reader: `variorum reader FOLDER {corpus}`, then open `FOLDER/index.html#{fragment}`"
 
 
 def _quoted(name: str, text: str, hidden: bool) -> str:

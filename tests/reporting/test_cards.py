@@ -30,8 +30,8 @@ def test_the_page_of_a_passage_shows_its_source_and_references(instance: dg.Dags
     shown = card(instance, "reference", PASSAGES[0])
     assert "**source**\n\n> Mus currit. Felis sedet." in shown
     assert "**ben**\n\n> The mouse is running. A cat sits still." in shown
-    assert f"`variorum trace MODEL {PASSAGES[0]}`; in the folder of `variorum reader FOLDER tiny`" in shown
-    assert f"`index.html#passage={PASSAGES[0].removeprefix('tiny/')}`" in shown
+    assert f"origin: `variorum trace MODEL {PASSAGES[0]}`\n\nreader: `variorum reader FOLDER tiny`" in shown
+    assert f"`FOLDER/index.html#passage={PASSAGES[0].removeprefix('tiny/')}`" in shown
 
 
 def test_the_page_of_an_output_shows_its_text_scores_and_origin(
