@@ -66,3 +66,62 @@ def test_ten_rows_of_a_spreadsheet_become_a_page(tmp_path: Path, monkeypatch: py
     assert "mymodel: 10 outputs" in said["import outputs"]
     assert (tmp_path / "READER" / "index.html").is_file()
     assert "Output 7 of a model." in "".join(path.read_text() for path in (tmp_path / "READER" / "texts").iterdir())
+
+
+ELSEWHERE = {
+    "add", "download", "migrate-to", "check model", "new corpus", "import corpus", "import outputs", "evaluate",
+    "new baseset", "import baseset FOLDER", "import tasks", "import annotations", "reproduce", "--per-model",
+    "--benchmarks",
+}  # fmt: skip
+"""Commands that other tests run. They need a server, a mirror, a benchmark, judged systems, or what people export."""
+
+BASE_SET = PROJECT / "warehouse" / "sample" / "baseset"
+MEANT = {
+    "mycorpus": "sample", "NAME": "mori", "NAME@VERSION": "sample-anchors@1.0.0",
+    "anchors@1.0.0": "sample-anchors@1.0.0", "warehouse/sample/baseset": str(BASE_SET),
+}  # fmt: skip
+"""What the words of the pages stand for in the home of the demonstration."""
+
+
+class Written:
+    """Files and folders that the commands of a page write and read, each under the name of the page."""
+
+    def __init__(self) -> None:
+        self._latest: dict[str, str] = {}
+        self._count = 0
+
+    def meant(self, words: list[str]) -> list[str]:
+        """The command with names of the demonstration; a file that is written gets a new name, if there is one."""
+        return [name for word in words if (name := self._name(word, reads=words[0] in ("import", "compare")))]
+
+    def _name(self, word: str, reads: bool) -> str:
+        if word in ("OLD", "NEW"):
+            return self._latest["FOLDER"]
+        if not (word in ("FOLDER", "FILE") or re.search(r"\.(csv|html|json|md)$", word)):
+            return MEANT.get(word, word)
+        if reads and (word.startswith("items.") or word == "FILE"):
+            return str(Path(self._latest["FOLDER"]) / "items.mori.csv")
+        if not reads:
+            self._count += 1
+            self._latest[word] = f"{self._count}-{Path(word).name}"
+        return self._latest.get(word, "")  # '' if no command writes it: people export it
+
+
+@pytest.mark.proof
+@pytest.mark.large
+def test_the_commands_of_all_pages_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the home of the demonstration, page by page, each page in a folder of its own."""
+    home, count = tmp_path / "home", 0
+    here(home, "demo")
+    here(home, "import", "baseset", str(BASE_SET))
+    for number, page in enumerate(PAGES):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        written = Written()
+        for words in commands(page):
+            elsewhere = {*words, " ".join(words[:2]), " ".join(words[:3])} & ELSEWHERE
+            if not elsewhere and not any(word.startswith(("fables", "mymodel")) for word in words):
+                here(home, *written.meant(words))
+                count += 1
+    assert count > 25
