@@ -6,6 +6,7 @@ themselves (forecast), which `add` prints at its end, and `evaluate` before it a
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from benchmark_assets.benchmarks.recipe import ReadRecipe
@@ -140,14 +141,14 @@ def cost(registry: Registry, questions: Iterable[Questions]) -> LikelyCost:
 
 def likely_costs(registry: Registry, recipe: ReadRecipe) -> dict[str, LikelyCost]:
     """Cost of evaluating each model of the registry that has a price and covers a part of the recipe."""
-    return _by_model(registry, lambda name, settings: of_evaluation(recipe, name, settings))
+    return _by_model(registry, partial(of_evaluation, recipe))
 
 
 def likely_costs_of_corpus(
     registry: Registry, description: Description, passages: int, characters: int
 ) -> dict[str, LikelyCost]:
     """As `likely_costs`, for a corpus with these sizes."""
-    return _by_model(registry, lambda name, settings: of_outputs(description, passages, characters, name, settings))
+    return _by_model(registry, partial(of_outputs, description, passages, characters))
 
 
 def _by_model(registry: Registry, of_model: Callable[[str, Settings], Iterator[Questions]]) -> dict[str, LikelyCost]:

@@ -49,7 +49,7 @@ SECTIONS = {
 }  # fmt: skip
 """The commands as the help lists them."""
 
-RENAMED = {"baseset": "new baseset` and `variorum anchors", "task": "spans` and `variorum marked-spans"}
+RENAMED = {"baseset": ("new baseset", "anchors"), "task": ("spans", "marked-spans")}
 """Present names of commands that were renamed."""
 
 SUMMARY = 200
@@ -81,7 +81,8 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command; for a former or unknown name, say which one may be meant."""
         if args[0] in RENAMED:
-            ctx.fail(f"`variorum {args[0]}` was renamed: use `variorum {RENAMED[args[0]]}`.")
+            present = " and ".join(f"`variorum {name}`" for name in RENAMED[args[0]])
+            ctx.fail(f"`variorum {args[0]}` was renamed: use {present}.")
         if self.get_command(ctx, args[0]) is None and (close := get_close_matches(args[0], self.commands)):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {' or '.join(close)}?")
         return super().resolve_command(ctx, args)

@@ -49,8 +49,7 @@ class Terminal(logging.StreamHandler):  # type: ignore[type-arg]
 
     A command may read a corpus several times. A warning about its files is printed once.
 
-    With `only_errors`, warnings and messages go to the log file only, too: for a command whose answer is all that
-    matters.
+    With `only_errors`, warnings and messages go to the log file, too, and only errors and progress are shown.
     """
 
     def __init__(self, only_errors: bool = False) -> None:

@@ -51,8 +51,9 @@ def compare(scores: pl.DataFrame, stored: pl.DataFrame = NOTHING, settings: str 
     of models, pairs of translators, and pairs of a model and a translator.
     """
     parts = [NOTHING]
-    based = bases(scores.filter("usable").drop_nulls("sim_best"), ["corpus", "kind", "system"], settings)
-    for corpus, _, text, systems in _groups(scores.filter("usable")):
+    usable = scores.filter("usable")
+    based = bases(usable.drop_nulls("sim_best"), ["corpus", "kind", "system"], settings)
+    for corpus, _, text, systems in _groups(usable):
         pairs = _pairs(systems, based.filter(corpus=corpus))
         for measure in RANKED:
             kept = pairs.join(stored.filter(corpus=corpus, measure=measure.name), on=_PAIR, how="inner")

@@ -42,7 +42,7 @@ def test_tables_are_loaded(
         if name:
             assert default == files["leaderboard"].columns
         number += len(shapes)
-    record_property("result", f"{number} tables of {len(packages)} packages loaded: all that have rows")
+    record_property("result", f"{number} tables of {len(packages)} packages loaded, which are all with rows")
 
 
 def test_the_readme_is_a_dataset_card(peer: Peer, package: Path) -> None:

@@ -20,7 +20,7 @@ class Origins(NamedTuple):
     - `kinds`: what many steps have in common: asset, beginning of the run, time, and pairs of an input and its version.
       The version is null if the input is another step of the chain.
     - `calls`: what many calls have in common, in words.
-    - `steps`: packed steps by model and passage; those of passages have the model ''.
+    - `steps`: packed steps by model and passage; the steps of a passage alone have the model ''.
     """
 
     kinds: list[Packed]
