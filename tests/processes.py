@@ -1,12 +1,18 @@
-"""Commands of the project on a home, in a process of their own or in this one, and programs that work on it.
+"""Commands of the project on a home, in a process of their own or in this one; servers that run while a test does.
 
 Not here: Dagster's web server and daemon (automation.dagster_ui).
 """
 
 import logging
 import os
+import signal
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from click.testing import CliRunner, Result
@@ -51,3 +57,47 @@ def here(home: Path, *arguments: str, code: int = 0) -> Result:
         raise done.exception
     assert done.exit_code == code, done.stderr
     return done
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+@contextmanager
+def started(command: Sequence[str], url: str, log: Path, env: Mapping[str, str]) -> Iterator[None]:
+    """Run a server until the block ends, which begins with its first reply at a URL. It works in its log's folder."""
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command, cwd=log.parent, env=env, stdout=output, stderr=output, start_new_session=True
+        )
+
+    def answers() -> bool:
+        assert process.poll() is None, log.read_text()[-5000:]
+        try:
+            urllib.request.urlopen(url, timeout=20).close()
+        except OSError:
+            return False
+        return True
+
+    try:
+        until(answers, 600, log)
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def until(holds: Callable[[], object], seconds: float, log: Path) -> None:
+    """Wait until something holds; if it does not, show the end of a log."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, log.read_text()[-5000:]
+        time.sleep(0.3)

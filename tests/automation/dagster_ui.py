@@ -1,19 +1,13 @@
 """Dagster's web server and daemon as `variorum ui` starts them, asked through the API that the UI itself uses."""
 
 import json
-import os
-import signal
-import socket
-import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from resources.home import PROJECT
-from tests.processes import VARIORUM, environment
+from tests.processes import VARIORUM, environment, started, until
 
 
 class Ui:
@@ -59,32 +53,13 @@ def _selector(sensor: str) -> dict[str, str]:
     return {"repositoryName": "__repository__", "repositoryLocationName": "variorum", "sensorName": sensor}
 
 
-def free_port() -> int:
-    """A port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
 @contextmanager
-def serving(home: Path, port: int, **more: str) -> Iterator[Ui]:
-    """`variorum ui` on a home, until the block ends."""
-    with (home / "ui.log").open("w") as log:
-        process = subprocess.Popen(
-            [VARIORUM, "ui", "--port", str(port)],
-            cwd=PROJECT, env=environment(home, **more), stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
-    try:
-        ui = Ui(port)
-        until(lambda: loaded(ui), 90, home / "ui.log")
+def serving(home: Path, port: int, *command: str, **more: str) -> Iterator[Ui]:
+    """`variorum ui`, or another command that serves Dagster's pages, on a home, until the block ends."""
+    ui, log = Ui(port), home / "ui.log"
+    with started(command or (VARIORUM, "ui", "--port", str(port)), ui.url, log, environment(home, **more)):
+        until(lambda: loaded(ui), 120, log)
         yield ui
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def loaded(ui: Ui) -> bool:
@@ -94,11 +69,3 @@ def loaded(ui: Ui) -> bool:
     except OSError:
         return False
     return [entry["loadStatus"] for entry in found["workspaceOrError"].get("locationEntries", [])] == ["LOADED"]
-
-
-def until(holds: Any, seconds: float, log: Path) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, log.read_text()[-5000:]
-        time.sleep(0.3)

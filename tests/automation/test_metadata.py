@@ -17,8 +17,8 @@ from benchmark_assets.partitions import MODEL
 from benchmark_assets.reporting import drawings
 from resources import catalogue
 from resources.warehouse import Warehouse
-from tests.automation.dagster_ui import Ui, free_port, serving
-from tests.processes import variorum
+from tests.automation.dagster_ui import Ui, serving
+from tests.processes import free_port, variorum
 from tests.support import MODELS, SPARSE, run
 
 pytestmark = pytest.mark.usefixtures("drawn")

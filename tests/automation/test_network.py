@@ -15,10 +15,9 @@ from resources import leases
 from resources.home import PROJECT
 from resources.postgres_warehouse import PostgresWarehouse
 from tests import postgres
-from tests.automation.dagster_ui import until
 from tests.automation.group import running
 from tests.automation.machines import HERE, CabledServer, cabled_server, cut, forwarded, other_machine
-from tests.processes import VARIORUM
+from tests.processes import VARIORUM, until
 from tests.provider.server import Server
 from tests.resources.test_leases import HOLD
 from tests.support import PASSAGES, write_corpus, write_registry

@@ -21,7 +21,7 @@ from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.processes import PROCESS
 from resources.warehouse import Warehouse
-from tests.automation.dagster_ui import until
+from tests.processes import until
 from tests.support import write_corpus
 
 CHEAP = Scope(assets=["alignment", "verification", "passage_filter"])

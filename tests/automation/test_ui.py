@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Page, sync_playwright
 
 from resources.duckdb_warehouse import DuckDBWarehouse
-from tests.automation.dagster_ui import Ui, free_port, serving, until
-from tests.processes import here, variorum
+from tests.automation.dagster_ui import Ui, serving
+from tests.processes import free_port, here, until, variorum
 from tests.support import PASSAGES, copy_finished, edit_segment, write_corpus
 
 SCREENSHOTS = os.environ.get("VARIORUM_SCREENSHOTS")

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from resources.postgres_warehouse import PostgresWarehouse
-from tests.automation.dagster_ui import until
 from tests.automation.group import Group, running
-from tests.processes import VARIORUM
+from tests.processes import VARIORUM, until
 from tests.provider.server import Server
 from tests.support import PASSAGES, write_corpus, write_registry
 

@@ -1,8 +1,9 @@
 """A llama.cpp server in the environment of its peer, which has neither Variorum nor these tests.
 
-Arguments: the file for the model, a port, and 'chat' or 'embeddings'. It ends when its input does.
+Arguments: the file for the model, a port, and 'chat' or 'embeddings'.
 """
 
+import signal
 import sys
 
 import xllamacpp
@@ -17,4 +18,4 @@ if kind == "embeddings":
     settings.embedding = True
     settings.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
 server = xllamacpp.Server(settings)
-sys.stdin.read()
+signal.pause()

@@ -3,9 +3,6 @@
 import json
 import os
 import re
-import subprocess
-import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,8 +19,8 @@ from benchmark_assets.error_spans.human_spans import import_annotations
 from resources.warehouse import Warehouse
 from tests.adjudication.test_annotation import put_outputs
 from tests.adjudication.test_controls import PASSAGES, TEXTS, drawn
-from tests.automation.dagster_ui import free_port
 from tests.peers.environments import Peer
+from tests.processes import free_port, started
 from tests.reporting.reader.conftest import CHROMIUM
 
 __all__ = ["drawn"]
@@ -69,20 +66,9 @@ def studio(peer: Peer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stu
     settings = {"LABEL_STUDIO_BASE_DATA_DIR": str(folder), "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true"}
     account = ["--username", EMAIL, "--password", PASSWORD, "--user-token", TOKEN]
     command = [str(peer.programs / "label-studio"), "start", "--no-browser", "--port", str(port), *account]
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(command, cwd=folder, env=os.environ | settings, stdout=log, stderr=log)
     running = Studio(f"http://127.0.0.1:{port}")
-    try:
-        for _ in range(300):
-            try:
-                running.ask("GET", "/api/version")
-                break
-            except (urllib.error.URLError, ConnectionError):
-                time.sleep(2)
+    with started(command, running.url, folder / "log", os.environ | settings):
         yield running
-    finally:
-        process.terminate()
-        process.wait(30)
 
 
 def seen(studio: Studio, project: int, task: int, word: str) -> str:

@@ -3,10 +3,6 @@
 import asyncio
 import json
 import os
-import subprocess
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,9 +11,8 @@ import pytest
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.provider.client import CallFailed, Reply, opened
 from resources.provider.sqlite_ledger import SqliteLedger
-from tests.automation.dagster_ui import free_port
 from tests.peers.environments import Peer
-from tests.processes import variorum
+from tests.processes import free_port, started, variorum
 from tests.provider.server import Server
 from tests.provider.support import NO_BUDGET, Result, model, outcome, question
 from tests.support import PASSAGES, write_corpus
@@ -46,20 +41,9 @@ def proxy(peer: Peer, running: Server, tmp_path_factory: pytest.TempPathFactory)
     (folder / "config.yaml").write_text(json.dumps(settings))  # JSON is YAML
     command = [str(peer.programs / "litellm"), "--config", "config.yaml", "--host", "127.0.0.1", "--port", str(port)]
     offline = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "NO_DOCS": "True"}
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(command, cwd=folder, env=os.environ | offline, stdout=log, stderr=log)
-    try:
-        for _ in range(180):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/health/liveliness", timeout=5).close()
-                break
-            except (urllib.error.URLError, ConnectionError):
-                assert process.poll() is None, (folder / "log").read_text()[-3000:]
-                time.sleep(1)
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.terminate()
-        process.wait(30)
+    url = f"http://127.0.0.1:{port}"
+    with started(command, f"{url}/health/liveliness", folder / "log", os.environ | offline):
+        yield f"{url}/v1"
 
 
 @pytest.fixture(autouse=True)

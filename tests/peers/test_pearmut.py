@@ -2,9 +2,6 @@
 
 import json
 import os
-import subprocess
-import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,9 +14,9 @@ from benchmark_assets.error_spans.campaigns import CONTRASTIVE, ESA, MQM, Plan, 
 from benchmark_assets.error_spans.human_spans import import_annotations
 from resources.warehouse import Warehouse
 from tests.adjudication.test_controls import drawn
-from tests.automation.dagster_ui import free_port
 from tests.error_spans.test_human_spans import judged
 from tests.peers.environments import Peer
+from tests.processes import free_port, started
 from tests.reporting.reader.conftest import CHROMIUM
 
 __all__ = ["drawn"]
@@ -78,26 +75,10 @@ def _marked(segment: dict[str, Any], name: str) -> dict[str, Any]:
 def pearmut(peer: Peer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pearmut]:
     folder, port = tmp_path_factory.mktemp("pearmut"), free_port()
     settings = {"PEARMUT_ROOT": str(folder), "PEARMUT_TOKEN_MAIN": MAIN}
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(
-            [str(peer.programs / "pearmut"), "run", "--port", str(port)],
-            cwd=folder,
-            env=os.environ | settings,
-            stdout=log,
-            stderr=log,
-        )
+    command = [str(peer.programs / "pearmut"), "run", "--port", str(port)]
     running = Pearmut(f"http://127.0.0.1:{port}")
-    try:
-        for _ in range(60):
-            try:
-                urllib.request.urlopen(running.url, timeout=5).close()
-                break
-            except (urllib.error.URLError, ConnectionError):
-                time.sleep(1)
+    with started(command, running.url, folder / "log", os.environ | settings):
         yield running
-    finally:
-        process.terminate()
-        process.wait(30)
 
 
 @pytest.fixture

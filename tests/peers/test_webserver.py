@@ -3,13 +3,9 @@
 Not here: the pages of `variorum ui` in a browser (automation.test_ui).
 """
 
-import os
 import shutil
-import signal
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,8 +15,8 @@ from playwright.sync_api import sync_playwright
 
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
-from tests.automation.dagster_ui import Ui, free_port, loaded, serving, until
-from tests.processes import environment
+from tests.automation.dagster_ui import serving
+from tests.processes import free_port, until
 from tests.reporting.reader.conftest import CHROMIUM
 
 PEER = "dagster-webserver"
@@ -79,32 +75,15 @@ def sizes(home: Path, assets: list[str]) -> list[int]:
     return [len(states.filter(asset=asset)) for asset in assets]
 
 
-@contextmanager
-def read_only(home: Path) -> Iterator[Ui]:
-    """`dagster-webserver --read-only` on a home, until the block ends."""
-    port = free_port()
-    program = str(Path(sys.executable).with_name("dagster-webserver"))
-    with (home / "webserver.log").open("w") as log:
-        process = subprocess.Popen(
-            [program, "--read-only", "-w", "workspace.yaml", "-p", str(port)],
-            cwd=PROJECT, env=environment(home), stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
-    try:
-        ui = Ui(port)
-        until(lambda: loaded(ui), 120, home / "webserver.log")
-        yield ui
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(60)
-
-
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium")
 def test_a_read_only_webserver_shows_and_changes_nothing(
     copied: Path, record_property: Callable[[str, object], None]
 ) -> None:
     """`dagster-webserver --read-only`: a backfill and a deletion over GraphQL, and the page of an asset in Chromium."""
     selection = {"assetSelection": [{"path": ["reference_envelope"]}], "partitionNames": ["sample/ep1:1"]}
-    with read_only(copied) as ui:
+    port, program = free_port(), str(Path(sys.executable).with_name("dagster-webserver"))
+    workspace = str(PROJECT / "workspace.yaml")
+    with serving(copied, port, program, "--read-only", "-w", workspace, "-p", str(port)) as ui:
         assert ui.ask(BACKFILL, p=selection)["launchPartitionBackfill"]["__typename"] == "UnauthorizedError"
         assert ui.ask(DELETE)["wipeAssets"]["__typename"] == "UnauthorizedError"
         with sync_playwright() as driver:

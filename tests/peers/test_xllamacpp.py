@@ -1,10 +1,7 @@
 """llama.cpp, with a model of 270 million parameters, as translator, judge and embedder of a home."""
 
 import json
-import subprocess
-import time
-import urllib.error
-import urllib.request
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,9 +10,8 @@ import numpy as np
 import pytest
 
 from resources.duckdb_warehouse import DuckDBWarehouse
-from tests.automation.dagster_ui import free_port
 from tests.peers.environments import Peer
-from tests.processes import variorum
+from tests.processes import free_port, started, variorum
 from tests.support import SOURCES, TRANSLATIONS, write_corpus
 
 PEER = "xllamacpp"
@@ -28,20 +24,9 @@ def served(peer: Peer, folder: Path, kind: str) -> Iterator[str]:
     port = free_port()
     program = str(Path(__file__).with_name("llama_server.py"))
     command = [str(peer.programs / "python"), program, str(folder / f"{kind}.gguf"), str(port), kind]
-    with (folder / f"{kind}.log").open("w") as log:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log)
-    try:
-        for _ in range(120):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5).close()
-                break
-            except (urllib.error.URLError, ConnectionError):
-                assert process.poll() is None, (folder / f"{kind}.log").read_text()
-                time.sleep(1)
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.kill()
-        process.wait(30)
+    url = f"http://127.0.0.1:{port}"
+    with started(command, f"{url}/health", folder / f"{kind}.log", os.environ):
+        yield f"{url}/v1"
 
 
 def test_a_model_translates_judges_and_embeds(
