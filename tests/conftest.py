@@ -34,10 +34,6 @@ settings.register_profile("proofs", deadline=None, max_examples=100)
 # Modules leave more than a million objects, which are never freed: the garbage collector skips them.
 gc.disable()
 
-# Test processes share the cores: where each computes on all of them, they spend most of their time waiting.
-if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ["OMP_NUM_THREADS"] = "1"
-
 if TYPE_CHECKING:  # imported only where it is used, as in a home without a server
     from resources.postgres_warehouse import PostgresWarehouse
 

@@ -112,6 +112,8 @@ def test_one_fix_recomputes_its_passage_and_reports_its_shard(
     assert not_fresh(divided, instance) == {}
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_failed_passage_fails_its_shard_and_keeps_the_others_rows(
     divided: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path, systems: RuleSystems
 ) -> None:

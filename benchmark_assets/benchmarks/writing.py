@@ -119,8 +119,8 @@ def write_recipe(
     Raises
     ------
     BadInput
-        For an unknown corpus or task, a folder that is not empty, a base set whose files are missing or have changed,
-        or content that no recipe can have. Nothing is written then.
+        For an unknown corpus or task, a task whose samples no update has read, a folder that is not empty, a base set
+        whose files are missing or have changed, or content that no recipe can have. Nothing is written then.
     """
     check_vacant(into)
     descriptions = {corpus: path for corpus, path in registry.paths(warehouse).items() if corpus in corpora}
@@ -189,6 +189,8 @@ def _task(
     whole_files.write(folder / "tasks" / f"{code}.yaml", path.read_bytes())
     test = pl.DataFrame({"task": [code], "split": ["test"]})
     texts = [json.loads(each) for each in warehouse.read("task_sample", test, ["texts"])["texts"]]
+    if not texts:
+        raise BadInput(f"task {code}", "", "its samples have not been read", "run `variorum update`")
     characters = sum(len(text) for sample in texts for text in sample.values())
     return {
         "description": f"tasks/{code}.yaml", "samples": len(texts), "characters": characters, "source": place.source,

@@ -102,11 +102,12 @@ def corpus(folder: Path, texts: list[list[str]]) -> Path:
     return folder / "corpus.yaml"
 
 
-def test_a_row_from_outputs_to_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
-    size, models = (1700, MODELS) if full else (4, MODELS[:1])
+@pytest.mark.large
+def test_a_row_from_outputs_to_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = 1700
     warehouse, embedder = DuckDBWarehouse(path=str(made_home(monkeypatch, tmp_path) / "variorum.duckdb")), Drawn()
     definitions = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": embedder})
-    texts = renderings(len(TRANSLATORS) + len(models), size)
+    texts = renderings(len(TRANSLATORS) + len(MODELS), size)
     register(warehouse, corpus(tmp_path / "corpus", texts[: len(TRANSLATORS)]))
     bare = dg.Definitions([OUTPUT, *PER_PASSAGE, *OF_NOTHING, *OF_INPUTS], executor=dg.in_process_executor)
     with dg.DagsterInstance.get() as instance:
@@ -115,9 +116,9 @@ def test_a_row_from_outputs_to_scores(tmp_path: Path, monkeypatch: pytest.Monkey
         run(definitions, instance, "construction", (passages[0], passages[-1]))
         for asset in ("reference", "reference_envelope"):
             materialize(definitions, instance, passages[0], passages[-1], asset)
-        instance.add_dynamic_partitions("model", models)
+        instance.add_dynamic_partitions("model", MODELS)
         took: dict[str, list[float]] = {name: [] for name in ROWS}
-        for model, own in zip(models, texts[len(TRANSLATORS) :], strict=True):
+        for model, own in zip(MODELS, texts[len(TRANSLATORS) :], strict=True):
             keys = [f"d{i // 20}:{i}" for i in range(size)]
             outputs = write_outputs(tmp_path / f"{model}.jsonl", dict(zip(keys, own, strict=True)))
             import_outputs(warehouse, outputs, "bench", model)
@@ -130,12 +131,12 @@ def test_a_row_from_outputs_to_scores(tmp_path: Path, monkeypatch: pytest.Monkey
                 took[row].append(time.perf_counter() - begun)
     scored, plain, like = (statistics.median(took[each]) for each in ("row", "no inputs", "inputs"))
     print(
-        f"\na row of {size:,} passages, {len(TRANSLATORS)} references, in one run, medians of {len(models)} rows: "
+        f"\na row of {size:,} passages, {len(TRANSLATORS)} references, in one run, medians of {len(MODELS)} rows: "
         f"drift and lexical scores {scored:.2f} s; the events of two assets with the same inputs that compute nothing "
         f"{like:.2f} s, ratio {scored / like:.2f}; of two without inputs {plain:.2f} s, ratio {scored / plain:.2f} "
         "(target 1.5)"
     )
     for table in ("drift_score", "lexical_score"):
         rows = warehouse.read(table)
-        assert len(rows) == size * len(models)
+        assert len(rows) == size * len(MODELS)
         assert rows.select(pl.all().exclude("cut")).null_count().sum_horizontal().item() == 0

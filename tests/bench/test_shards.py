@@ -13,14 +13,12 @@ from typing import Any
 
 import dagster as dg
 import numpy as np
-import polars as pl
 import pytest
 
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.lineage import shards
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.embedders import Embedder
 from tests.bench.grid import write_jsonl_corpus
@@ -72,18 +70,16 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
-@pytest.mark.parametrize("passages", [50_000, pytest.param(200_000, marks=pytest.mark.large)])
-def test_a_large_corpus(passages: int, full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    passages, models = (passages, 5) if full else (6, 2)
+@pytest.mark.large
+@pytest.mark.parametrize("passages", [50_000, 200_000])
+def test_a_large_corpus(passages: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    models = 5
     home = made_home(monkeypatch, tmp_path)
     warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     resources = {"warehouse": warehouse, "embedder": StubEmbedder(), "systems": rule_systems(warehouse, home)}
     definitions = build_definitions(rooms=CORE, resource_overrides=resources)
     register(warehouse, write_jsonl_corpus(tmp_path / "corpus", passages))
     with dg.DagsterInstance.get() as instance, warehouse.kept_open():
-        if not full:
-            ids = pl.DataFrame({"passage": [f"bench/d0:{i}" for i in range(passages)]})
-            shards.divide(instance, warehouse, ids, "test", limit=3, size=2)
         scan = cpu_seconds(lambda: runs.look(definitions, instance))
         print(f"\n{passages:,} × {models}: first scan {scan:.1f} s of CPU, {peak():.0f} MB")
         instance.add_dynamic_partitions("model", [f"m{i}" for i in range(models)])

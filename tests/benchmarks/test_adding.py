@@ -147,24 +147,26 @@ def test_a_recipe_that_asks_judges_needs_consent(tmp_path: Path, mirror: Mirror,
     assert not mirror.asked
 
 
+@pytest.mark.proof
 def test_a_new_version_keeps_what_the_old_one_brought(
-    tmp_path: Path, mirror: Mirror, recipe: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, mirror: Mirror, recipe: Path, monkeypatch: pytest.MonkeyPatch, full: bool
 ) -> None:
-    """Each version ends in a table, and in the costs of models, which are not asked."""
+    """Each version ends in a table, and in the costs of models, which are not asked. The small form has no tables."""
     monkeypatch.setenv("VARIORUM_MODELS", str(registry(tmp_path / "models.yaml", "http://127.0.0.1:9")))
-    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url).stdout
-    assert re.search(r"^tiny +- +human +ann ", said, re.MULTILINE), said
-    assert "what `variorum evaluate MODEL --on small` would ask" in said
+    add = ["add", str(recipe), "--base", mirror.url, *([] if full else ["--no-update"])]
+    said = here(tmp_path / "home", *add).stdout
+    assert bool(re.search(r"^tiny +- +human +ann ", said, re.MULTILINE)) == full, said
+    assert ("what `variorum evaluate MODEL --on small` would ask" in said) == full
     before = opened(tmp_path / "home").read("leaderboard")
     change(recipe / "tiny.yaml", {"scoring": {"cluster": "passage"}})
     change(recipe / "recipe.yaml", {"version": 2})
-    said = here(tmp_path / "home", "add", str(recipe), "--base", mirror.url, code=1).stderr
+    said = here(tmp_path / "home", *add, code=1).stderr
     assert "'tiny' differs from the corpus of this name that was added before" in said
     change(recipe / "tiny.yaml", {"name": "tiny-2"})
-    here(tmp_path / "home", "add", str(recipe), "--base", mirror.url)
+    here(tmp_path / "home", *add)
     after = opened(tmp_path / "home").read("leaderboard")
     assert after.filter(corpus="tiny").drop("fingerprint").equals(before.drop("fingerprint"))
-    assert set(after["corpus"]) == {"tiny", "tiny-2"}
+    assert set(after["corpus"]) == ({"tiny", "tiny-2"} if full else set())
     versions = opened(tmp_path / "home").read("benchmark").sort("version")
     assert versions["corpora"].to_list() == [["tiny"], ["tiny-2"]]
     assert versions["recipe_hash"].n_unique() == 2
@@ -326,6 +328,8 @@ def with_outputs(recipe: Path, folder: Path, scores: Sequence[Mapping[str, objec
     return write_recipe(recipe, folder, outputs=[OUTPUTS[0] | changes], scores=scores)
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_published_systems_are_on_the_table_with_their_origin(tmp_path: Path, mirror: Mirror, recipe: Path) -> None:
     """Those without published outputs have published scores only, and are never on the leaderboard."""
     write_scores(tmp_path / "published")
@@ -393,6 +397,8 @@ def test_systems_are_chosen_once_and_more_are_added_later(tmp_path: Path, mirror
     assert added("one") == ({"one", "two", "three"}, None)
 
 
+@pytest.mark.proof
+@pytest.mark.large
 @pytest.mark.realdata
 def test_literary_scores_of_a_model_are_printed(
     tmp_path: Path, realdata: Path, monkeypatch: pytest.MonkeyPatch

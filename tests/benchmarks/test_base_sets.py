@@ -46,6 +46,8 @@ def scores(home: Path) -> pl.DataFrame:
     return rows.select("slice", "anchor", "items", "matches", "wins", pl.col("lt").round(3))
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_published_base_set_is_imported_once_its_objects_can_be_fetched(tmp_path: Path, mirror: Mirror) -> None:
     """Totals stand in for it before; pointers, and objects with another digest, are no objects."""
     recipe, home = publish_set(tmp_path / NAME, mirror, ANCHORS, ITEMS, WINS), tmp_path / "home"

@@ -43,10 +43,14 @@ def registry(path: Path, url: str) -> Path:
     return path
 
 
+@pytest.mark.proof
 def test_a_first_try_is_limited_and_a_second_one_pays_for_the_rest(
-    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, full: bool
 ) -> None:
-    """Also if no update preceded: passages are selected, and samples read, before costs are stated."""
+    """Also if no update preceded: passages are selected, and samples read, before costs are stated.
+
+    The small form is the first try.
+    """
     monkeypatch.setenv("VARIORUM_MODELS", str(registry(tmp_path / "models.yaml", server.url)))
     home = tmp_path / "home"
     with serving(publish(tmp_path / "published")) as mirror:
@@ -81,6 +85,8 @@ def test_a_first_try_is_limited_and_a_second_one_pays_for_the_rest(
     assert "ours (1 of 2 samples)" in first
     assert board() == (1, 1, 3, None, 1, 2)
     assert asked() == 2
+    if not full:
+        return
 
     here(home, "update")
     assert asked() == 2

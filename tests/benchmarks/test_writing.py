@@ -29,6 +29,8 @@ def content(home: Path) -> dict[str, list[tuple[object, ...]]]:
         return {table: warehouse.read(table, columns=columns).rows() for table, columns in COMPARED.items()}
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_written_recipe_gives_equal_passages_and_scores(tmp_path: Path) -> None:
     """Of a benchmark with files from a repository and from a folder, a published system, a base set, and a task."""
     with serving(publish(tmp_path / "published")) as mirror:
@@ -70,6 +72,29 @@ def test_a_written_recipe_gives_equal_passages_and_scores(tmp_path: Path) -> Non
     assert "as in the recipe" not in again
     assert content(tmp_path / "second") == content(tmp_path / "first")
     assert content(tmp_path / "second")["anchor_score"]
+
+
+def test_a_recipe_can_be_written_before_anything_is_computed(tmp_path: Path) -> None:
+    """It lacks only tasks, of whose samples the recipe states the number."""
+    with serving(publish(tmp_path / "published")) as mirror:
+        write_task(tmp_path / "published", FORMS, FORM_LINES)
+        task = {"description": "form.yaml", "samples": 2, "characters": 32, "source": "texts"}
+        base_sets = [{"description": "set/baseset.yaml"}]
+        recipe = write_recipe(tmp_path / "recipe", tmp_path / "published", tasks=[task], base_sets=base_sets)
+        write_task(recipe, FORMS, {})
+        write_set(recipe / "set")
+        here(tmp_path / "first", "add", str(recipe), "--no-update", "--base", mirror.url)
+        new = ["new", "benchmark", "mine", "--into", str(tmp_path / "written")]
+        said = here(tmp_path / "first", *new, code=1).stderr
+        assert "task FORM: its samples have not been read; run `variorum update`" in said
+        assert not (tmp_path / "written").exists()
+        here(tmp_path / "first", *new, "--corpus", "tiny")
+        assert "already exists" in here(tmp_path / "first", *new, code=1).stderr
+        here(tmp_path / "second", "add", str(tmp_path / "written"), "--no-update", "--base", mirror.url)
+    first = content(tmp_path / "first")
+    assert first["source_text"]
+    assert first["base_set"]
+    assert content(tmp_path / "second") == first
 
 
 def test_base_sets_with_restricted_texts_or_items_of_other_corpora_are_left_out(tmp_path: Path) -> None:

@@ -25,8 +25,6 @@ from tests.corpus.support import describe, edit
 pytestmark = pytest.mark.realdata
 
 TRANSLATORS = ["legge", "suzuki_carus", "goddard", "giles", "gorn_old", "mears", "balfour", "alexander"]
-SHORT = ["an10.13", "an4.37", "an5.2", "mn52", "sn22.95", "sn45.1"]
-"""Suttas whose files lack little of what PaliBench counts; many others lack all verse."""
 Span = tuple[int, int]
 
 
@@ -342,8 +340,9 @@ def verbatim(findings: pl.DataFrame) -> float:
 
 
 @pytest.mark.proof
-def test_thanissaros_suttas_are_found_through_sujato(suttas: Suttas, embed: Embed, full: bool) -> None:
-    names = list(suttas.suttas) if full else SHORT
+@pytest.mark.large
+def test_thanissaros_suttas_are_found_through_sujato(suttas: Suttas, embed: Embed) -> None:
+    names = list(suttas.suttas)
     rows, findings = suttas.aligned(names, embed)
     differing = differences(rows, suttas.lengths)
     within = {passage for passage, difference in differing.items() if difference <= 0.1}
@@ -364,11 +363,9 @@ def test_thanissaros_suttas_are_found_through_sujato(suttas: Suttas, embed: Embe
     print("differing by more: " + ", ".join(f"{count} {name}" for name, count in kinds.most_common()))
     print("segments: " + ", ".join(f"{count} {name}" for name, count in stages.most_common()))
     print(f"out of order: {findings.filter(~pl.col('in_order')).height}")
-    if full:
-        assert len(differing) == 1269
-    else:
-        assert doubted == []
-    assert not full or (share >= 0.645 and share_of_these >= 0.76)
+    assert len(differing) == 1269
+    assert share >= 0.645
+    assert share_of_these >= 0.76
     assert median <= 0.06
     assert verbatim(findings) >= 0.99
 

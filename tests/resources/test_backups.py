@@ -86,6 +86,8 @@ def test_a_lost_warehouse_is_named_and_a_restored_home_is_current(
     assert "the next update reports 0 partitions to Dagster" in here(home, "verify").stdout
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_what_happened_since_is_materialized_again_and_later_replies_stay(
     saved: Path,
     built: dg.Definitions,

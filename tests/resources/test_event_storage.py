@@ -611,7 +611,7 @@ def test_processes_that_write_at_once_lose_and_double_nothing_and_readers_see_wh
     with home.instance:
         while any(process.is_alive() for process in processes) and time.monotonic() < deadline:
             seen.add(len(home.storage.fetch_materializations(dg.AssetKey("many"), 1000).records))
-            time.sleep(0.01)
+            time.sleep(0.05)
     for process in processes:
         process.join(10)
         assert process.exitcode == 0

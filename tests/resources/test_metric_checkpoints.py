@@ -90,6 +90,8 @@ def test_errors_are_those_of_the_library_and_lie_in_the_candidate(workshop: Work
             assert 0.25 < error["confidence"] <= 1
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_entries_store_scores_and_errors_of_every_reference(workshop: Workshop) -> None:
     """Of outputs and of translators; what is stored is not computed again."""
     metrics = {"xcomet": workshop.checkpoint("xcomet", "xcomet"), "kiwi": workshop.checkpoint("kiwi", "kiwi")}

@@ -190,11 +190,11 @@ def test_the_funnel_counts_the_corpus_that_has_filters(stage: Stage) -> None:
     assert (rows["all passages"]["remaining"], rows["duplicate"]["remaining"]) == (5, 3)
 
 
+@pytest.mark.large
 @pytest.mark.proof
 def test_a_filter_that_is_switched_off_brings_in_what_it_dropped_and_switched_on_takes_it_out(
-    stage: Stage, strict: Path, full: bool
+    stage: Stage, strict: Path
 ) -> None:
-    """It is switched on again at full size only."""
     stage.systems.asked()
     edit(strict, {"filters": FILTERS | {"min_characters": None}})
     told = stage.up_to_date()
@@ -204,14 +204,13 @@ def test_a_filter_that_is_switched_off_brings_in_what_it_dropped_and_switched_on
     assert stage.systems.asked() == [f"{MODEL}|{SHORT}"]
     assert {"reference", "model_output", "lexical_score"} <= stage.holds(SHORT)
 
-    if full:
-        edit(strict, {"filters": FILTERS})
-        told = stage.up_to_date()
-        assert stage.selected() == KEPT
-        assert later(told) == {SHORT}
-        assert stage.moved() == {SHORT}
-        assert stage.systems.asked() == []
-        assert stage.holds(SHORT) == set()
+    edit(strict, {"filters": FILTERS})
+    told = stage.up_to_date()
+    assert stage.selected() == KEPT
+    assert later(told) == {SHORT}
+    assert stage.moved() == {SHORT}
+    assert stage.systems.asked() == []
+    assert stage.holds(SHORT) == set()
 
 
 def test_another_threshold_that_drops_the_same_leaves_all_that_follows_fresh(stage: Stage, strict: Path) -> None:
