@@ -3,11 +3,12 @@
 Every asset with a table has the check `sound`, and assets partitioned by model and passage have `coverage`; FURTHER
 lists additional checks by asset. A failure of `sound` means wrong numbers, so nothing downstream is computed until it
 passes (lineage.refresh). In a run over a range of partitions, `sound` looks only at the rows of these partitions,
-unless it failed before. A run of checks without a range, such as `runs.check_tables`, looks at whole tables. Here: the
+unless it failed before. A run of checks without a range, such as `runs.check_tables`, looks at whole tables. Every run
+counts the problems that the run before did not find, because commands print only checks with new ones. Here: the
 inputs of each check. Not here: the rules (automation.findings).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from benchmark_assets.accounts.costs import against_caps
 from benchmark_assets.alignment.rows import unassigned_totals
 from benchmark_assets.automation import findings
 from benchmark_assets.lineage import shards
-from benchmark_assets.lineage.events import SOUND, last_evaluation, unsound
+from benchmark_assets.lineage.events import SOUND, last_evaluation, last_problems, unsound
 from benchmark_assets.lineage.refresh import further_tables, owned
 from benchmark_assets.lineage.survey import Applicability
 from benchmark_assets.partitions import dimensions, run_ends
@@ -59,6 +60,9 @@ class CheckVerdict(NamedTuple):
 
 
 Check = Callable[[Subject], CheckVerdict]
+
+NEW = "new problems"
+"""Metadata entry: the number of problems that the last run of the check did not find."""
 
 
 def checks(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetChecksDefinition]:
@@ -114,7 +118,10 @@ def _definition(
             }  # fmt: skip
         for check, verdict in verdicts.items():
             severity = dg.AssetCheckSeverity.ERROR if check == SOUND else dg.AssetCheckSeverity.WARN
-            metadata: dict[str, Any] = {"problems": dg.MetadataValue.md(markdown(verdict.problems))}
+            problems = markdown(verdict.problems)
+            known = last_problems(context.instance, dg.AssetCheckKey(key, check)) if len(verdict.problems) else []
+            new = [at for at, line in enumerate(problems.splitlines()[2:]) if line not in known]
+            metadata: dict[str, Any] = {"problems": dg.MetadataValue.md(problems), NEW: len(new)}
             if verdict.remembered is not None:
                 metadata["remembered"] = dg.MetadataValue.json(dict(verdict.remembered))
             yield dg.AssetCheckResult(
@@ -122,7 +129,7 @@ def _definition(
                 asset_key=key,
                 passed=verdict.problems.is_empty(),
                 severity=severity,
-                description=_words(verdict.problems),
+                description=_words(verdict.problems, new),
                 metadata=metadata,
             )
 
@@ -144,14 +151,17 @@ def _of_run(context: dg.AssetCheckExecutionContext, warehouse: Warehouse, dims: 
     return partitions
 
 
-def _words(problems: pl.DataFrame) -> str:
-    """The number of problems and the first problem, as a sentence."""
+def _words(problems: pl.DataFrame, new: Sequence[int]) -> str:
+    """The number of problems and the first new problem, or else the first, as a sentence. `new` are the rows of the new
+    ones."""
     if problems.is_empty():
         return "no problem"
+    at = min([*new, len(problems) - 1]) if new else 0
     first = ", ".join(
-        f"{name} {value}" for name, value in problems.row(0, named=True).items() if value not in ("", None)
+        f"{name} {value}" for name, value in problems.row(at, named=True).items() if value not in ("", None)
     )
-    return f"{len(problems)} problem{'s' * (len(problems) > 1)}; the first: {first}"
+    some = f", {len(new)} of them new" if 0 < len(new) < len(problems) else ""
+    return f"{len(problems)} problem{'s' * (len(problems) > 1)}{some}; the first{' new one' * bool(some)}: {first}"
 
 
 def sound(subject: Subject) -> CheckVerdict:

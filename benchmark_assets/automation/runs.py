@@ -17,6 +17,7 @@ import polars as pl
 
 from benchmark_assets.accounts.costs import room
 from benchmark_assets.automation import identity, planning
+from benchmark_assets.automation.checks import NEW
 from benchmark_assets.automation.due import EVERYTHING, Due, Scope, due, ranges, stretches
 from benchmark_assets.automation.settling import reasons, settle_the_dead
 from benchmark_assets.corpus.assets import BY_SCAN
@@ -219,7 +220,8 @@ def _planned(carry_out: Callable[[], tuple[list[str], list[str]]]) -> tuple[list
 
 
 class Outcome(NamedTuple):
-    """What `carry_out` did: the number of stale partitions of each asset, failed checks, and failures."""
+    """What `carry_out` did: the number of stale partitions of each asset, failed checks with problems that the last run
+    did not find, and failures."""
 
     counts: list[str]
     warnings: list[str]
@@ -242,7 +244,7 @@ def carry_out(
     notifications: Notifications = resources["notifications"]
     provider: Provider = resources["provider"]
     counts: list[str] = []
-    warnings: list[str] = []
+    failed_checks: dict[str, bool] = {}
     failures: list[RunFailedError] = []
     job = definitions.resolve_implicit_global_asset_job_def()
     groups = stretches(definitions, scope)
@@ -257,7 +259,7 @@ def carry_out(
                 if stale.rows.is_empty() and name in unsound_assets:  # repeat its checks: the cause may be fixed
                     checks = job.asset_layer.asset_graph.get_check_keys_for_assets({asset})
                     only_checks = job.get_subset(asset_selection=set(), asset_check_selection=checks)
-                    warnings += _run(only_checks, instance, name, payer)
+                    failed_checks |= _run(only_checks, instance, name, payer)
             except (BadInput, RunFailedError) as fault:
                 failures.append(RunFailedError(str(fault)))
                 continue
@@ -272,10 +274,10 @@ def carry_out(
         for ends, assets in work.items():
             name = ", ".join(asset.to_user_string() for asset in assets)
             try:
-                warnings += _run(job, instance, name, payer, ends=ends, assets=assets)
+                failed_checks |= _run(job, instance, name, payer, ends=ends, assets=assets)
             except RunFailedError as failure:
                 failures.append(failure)
-    return Outcome(counts, warnings, failures)
+    return Outcome(counts, [message for message, new in failed_checks.items() if new], failures)
 
 
 def work_off(definitions: dg.Definitions, instance: dg.DagsterInstance, part: Scope, payer: Mapping[str, str]) -> None:
@@ -316,7 +318,7 @@ def check_tables(
     }  # fmt: skip
     if not checks:
         return []
-    return _run(job.get_subset(asset_selection=set(), asset_check_selection=checks), instance, "checks", payer)
+    return list(_run(job.get_subset(asset_selection=set(), asset_check_selection=checks), instance, "checks", payer))
 
 
 def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str, name: str) -> None:
@@ -424,8 +426,10 @@ def _run(
     ends: tuple[str, str] | None = None,
     assets: Sequence[dg.AssetKey] | None = None,
     config: Mapping[str, Any] | None = None,
-) -> list[str]:
+) -> dict[str, bool]:
     """Run a job, or only some of its assets, in this process; return a message for each failed check.
+
+    Each message comes with whether the check found problems that its last run did not find.
 
     `ends` are the first and the last partition of the run. All runs that share a budget have the tag `payer`. Raises
     RunFailedError if a step failed.
@@ -443,10 +447,11 @@ def _run(
     errors = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
     if any(error and error.cls_name == INTERRUPTED for error in errors):
         raise KeyboardInterrupt
-    failed_checks = [
-        f"check {check.check_name!r} of {check.asset_key.to_user_string()}: {check.description}"
+    failed_checks = {
+        f"check {check.check_name!r} of {check.asset_key.to_user_string()}: {check.description}":
+            NEW not in check.metadata or bool(check.metadata[NEW].value)
         for check in result.get_asset_check_evaluations() if not check.passed
-    ]  # fmt: skip
+    }  # fmt: skip
     if not result.success:
         faults = list(reasons(result.all_events)) or [*failed_checks, f"run {result.run_id} of {name} failed"][:1]
         raise RunFailedError("; ".join(faults))

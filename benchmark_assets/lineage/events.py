@@ -268,6 +268,13 @@ def last_evaluation(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> Ma
     return dict(value.value) if isinstance(value, dg.JsonMetadataValue) and isinstance(value.value, dict) else {}
 
 
+def last_problems(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> list[str]:
+    """Lines of the Markdown table of problems that a check's last finished run found; empty before the first run."""
+    evaluation = _last(instance, check)
+    value = evaluation.metadata.get("problems") if evaluation else None
+    return (value.value or "").splitlines() if isinstance(value, dg.MarkdownMetadataValue) else []
+
+
 def _last(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> AssetCheckEvaluation | None:
     """The evaluation of a check's last finished run; planned runs do not count. None before the first run."""
     ended = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}

@@ -112,7 +112,7 @@ class Comet(Frozen):
             For a null or empty text, which COMET itself would accept.
         """
         if not self.checkpoint:
-            logger.warning("COMET: %s", ADVICE)
+            logger.info("COMET: %s", ADVICE)  # no warning: COMET is optional, and the asset's page repeats it
         if not self.checkpoint or triples.is_empty():
             spans = {"spans": pl.lit(None, SPANS)} if self.kind == "xcomet" else {}
             return triples.clear().with_columns(score=pl.lit(0.0), cut=pl.lit(False), **spans)

@@ -9,6 +9,7 @@ import pytest
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 
 from benchmark_assets.automation import runs
+from benchmark_assets.automation.checks import NEW
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.asking import Output
@@ -248,6 +249,26 @@ def test_a_passage_that_was_not_translated_or_not_scored_is_a_warning(
         "model_output coverage": [f"| alpha | tiny | 3 | 1 | {PASSAGES[2]} |"],
         "drift_score coverage": [f"| alpha | tiny | 2 | 1 | {PASSAGES[1]} |"],
     }
+
+
+def test_problems_that_the_last_run_found_are_not_new(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    def told(*losing: str) -> tuple[object, str | None]:
+        for model in losing:
+            of_output = f"model = '{model}' AND passage = '{PASSAGES[0]}'"
+            edit(warehouse, f"DELETE FROM materialization WHERE asset = 'lexical_score' AND {of_output}")
+        results = execute(checks(built, "lexical_score"), instance).get_asset_check_evaluations()
+        (check,) = (each for each in results if each.check_name == "coverage")
+        return check.metadata[NEW].value, check.description
+
+    first, second = (
+        f"model {model}, corpus tiny, expected 3, missing 1, example {PASSAGES[0]}" for model in ("alpha", "beta")
+    )
+    assert told("alpha") == (1, f"1 problem; the first: {first}")
+    assert told() == (0, f"1 problem; the first: {first}")
+    assert told("beta") == (1, f"2 problems, 1 of them new; the first new one: {second}")
+    assert told() == (0, f"2 problems; the first: {first}")
 
 
 def test_only_outputs_with_a_drift_are_expected_in_triage(

@@ -176,6 +176,7 @@ def test_without_a_checkpoint_or_triples_nothing_is_scored(caplog: pytest.LogCap
     nowhere = "/nonexistent"
     assert Comet(checkpoint="a/b", python=nowhere).score(TRIPLES.clear()).is_empty()
     assert not caplog.records
+    caplog.set_level(logging.INFO, "variorum")
     scored = Comet(python=nowhere).score(TRIPLES.with_row_index("number"))
     assert scored.is_empty()
     assert scored.columns == ["number", "source", "candidate", "reference", "score", "cut"]
