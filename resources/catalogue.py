@@ -290,6 +290,18 @@ def ddl(table: Table, type_name: Callable[[str], str] = str) -> str:
     return f'CREATE TABLE IF NOT EXISTS "{table.name}" (\n{body}\n);'
 
 
+@cache
+def state_query() -> str:
+    """The query of `Warehouse.state` in DuckDB and PostgreSQL; its parameter is the corpus."""
+    conditions = {"corpus": "corpus = $1", "passage": "starts_with(passage, $1 || '/')"}
+    return " UNION ALL ".join(
+        f"""SELECT '{table.name}' AS "table", count(*) AS row_count, max(updated_at) AS updated_at """
+        f'FROM "{table.name}" WHERE {conditions[column]}'
+        for table in tables().values()
+        for column in [name for name in conditions if name in table.columns][:1]
+    )
+
+
 def faults(declarations: Mapping[str, Table]) -> Iterator[str]:
     """Yield a message for each missing meaning, each nullable key column, and each column without limits or `open`."""
     for table in declarations.values():

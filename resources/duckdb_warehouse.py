@@ -174,6 +174,12 @@ class DuckDBWarehouse(Warehouse):
         with self._connect() as connection:
             return migration.differences(DuckDBSchema(connection), table)
 
+    def state(self, corpus: str) -> pl.DataFrame:
+        """The numbers of a corpus's rows and the times of their last changes, by table."""
+        with self._connect() as connection:
+            rows: pl.DataFrame = connection.sql(catalogue.state_query(), params=[corpus]).pl()
+            return rows
+
     def mark(self) -> Mark | None:
         """The mark that identifies the home; None if the warehouse has none yet."""
         with self._connect() as connection:

@@ -83,7 +83,8 @@ def prepare() -> Path:
     dagster_home.mkdir(parents=True, exist_ok=True)
     instance = dagster_home / "dagster.yaml"
     settings = PROJECT / "deploy" / "dagster.yaml" if database() else PROJECT / "dagster.yaml"
-    if not instance.exists() or (instance.is_symlink() and instance.resolve() != settings):
+    ours = instance.is_symlink() and instance.readlink().is_absolute()  # unlike the links in a volume of Kubernetes
+    if not instance.exists() or (ours and instance.resolve() != settings):
         instance.unlink(missing_ok=True)  # the target has moved, or the home has moved to a database
         instance.symlink_to(settings)
     return place

@@ -297,6 +297,10 @@ class PostgresWarehouse(Warehouse):
         """Compare a table with its declaration."""
         return self._repeated(lambda session: migration.differences(PostgresSchema(session.connection), table))
 
+    def state(self, corpus: str) -> pl.DataFrame:
+        """The numbers of a corpus's rows and the times of their last changes, by table."""
+        return self._repeated(lambda session: _execute(session.connection, catalogue.state_query(), [corpus]))
+
     def mark(self) -> Mark | None:
         """The mark that identifies the home; None if the warehouse has none yet."""
         query = "SELECT home, epoch, ledger FROM identity"

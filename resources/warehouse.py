@@ -133,6 +133,14 @@ class Warehouse(Frozen, ABC):
         """Compare a table with its declaration; one row per difference, with `column`, `declared` and `found`."""
 
     @abstractmethod
+    def state(self, corpus: str) -> pl.DataFrame:
+        """A frame that changes whenever rows of a corpus are written, changed or removed.
+
+        It has one row per table with a column `corpus` or `passage`: the number of the corpus's rows (`row_count`) and
+        the time of their last change (`updated_at`).
+        """
+
+    @abstractmethod
     def mark(self) -> Mark | None:
         """The mark that identifies the home; None if the warehouse has none yet."""
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from benchmark_assets.cli import main
-from resources.home import PROJECT
+from resources.home import PROJECT, prepare
 
 DEPLOY = PROJECT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
@@ -34,7 +34,7 @@ def test_a_manifest_fits_the_schema_of_kubernetes(manifest: dict[str, Any]) -> N
 
 
 def test_the_containers_run_commands_that_exist() -> None:
-    programs = {"dagster-webserver", "dagster-daemon", "variorum"}
+    programs = {"dagster-daemon", "variorum"}
     own = [service["command"] for service in COMPOSE["services"].values() if service["image"] == "variorum"]
     of_pods = [
         container["command"]
@@ -42,7 +42,19 @@ def test_the_containers_run_commands_that_exist() -> None:
         for container in manifest["spec"]["template"]["spec"]["containers"]
     ]  # fmt: skip
     assert {command[0] for command in [*own, *of_pods]} <= programs
-    assert {command[1] for command in own if command[0] == "variorum"} <= set(main.commands)
+    for program, name, *arguments in [*own, *of_pods]:
+        if program == "variorum":
+            options = {option for parameter in main.commands[name].params for option in parameter.opts}
+            assert {word for word in arguments if word.startswith("--")} <= options
+
+
+def test_settings_that_a_cluster_mounts_are_kept(home: Path) -> None:
+    settings = home / "dagster" / "dagster.yaml"
+    settings.unlink()
+    (home / "dagster" / "data.yaml").write_text("telemetry: {enabled: false}")
+    settings.symlink_to("data.yaml")  # a volume of Kubernetes has such links
+    prepare()
+    assert settings.resolve().name == "data.yaml"
 
 
 @pytest.mark.parametrize("file", sorted(DEPLOY.glob("dagster*.yaml")), ids=lambda file: file.name)

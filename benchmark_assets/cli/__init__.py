@@ -45,7 +45,7 @@ SECTIONS = {
     "Ask people": ("annotate", "campaign", "pairs", "examples", "glossary", "design", "spans", "marked-spans"),
     "Compare pairwise": ("anchors",),
     "Pay": ("costs", "uncertain", "release", "confirm", "record"),
-    "Keep a home": ("ui", "worker", "backup", "restore", "verify", "rebuild", "migrate-to", "remove"),
+    "Keep a home": ("ui", "webserver", "worker", "backup", "restore", "verify", "rebuild", "migrate-to", "remove"),
 }  # fmt: skip
 """The commands as the help lists them."""
 

@@ -2,14 +2,13 @@
 
 import os
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from uuid import uuid4
 
 import click
 
 from benchmark_assets.adjudication.label_imports import import_labels
-from benchmark_assets.automation import runs
+from benchmark_assets.automation import runs, webserver
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.automation.jobs import PLANNERS
 from benchmark_assets.benchmarks import limits, parts
@@ -141,16 +140,45 @@ def remove(kind: str, name: str) -> None:
     runs.remove(home.definitions, home.instance, kind, name)
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("arguments", nargs=-1)
-def ui(arguments: tuple[str, ...]) -> None:
-    """Start Dagster's UI and daemon on the warehouse; ARGUMENTS are passed to `dagster dev`."""
-    home = Deployment()
-    home.instance.add_dynamic_partitions("model", home.systems.models())
-    click.get_current_context().close()  # closes the warehouse, which the new program must not inherit
-    os.chdir(prepare())  # in the project's folder, Dagster would warn about dagster.yaml
-    dagster = str(Path(sys.executable).with_name("dagster"))
-    os.execv(dagster, [dagster, "dev", "--workspace", str(PROJECT / "workspace.yaml"), *arguments])
+def _served(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a web server to a command."""
+    private = "Show restricted texts in the readers, to anybody on this machine."
+    for option in (
+        click.option("--private", is_flag=True, help=private),
+        click.option("--port", default=3000, show_default=True, help="Port of the pages."),
+        click.option("--host", default="127.0.0.1", show_default=True, help="Address that the server listens at."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_served
+def ui(host: str, port: int, private: bool) -> None:
+    """Start Dagster's UI, with the readers of all corpora, and Dagster's daemon."""
+    with webserver.until_stopped(), webserver.listener(host, port, private) as listening:
+        os.chdir(prepare())  # in the project's folder, Dagster would warn about dagster.yaml
+        home = Deployment()
+        home.instance.add_dynamic_partitions("model", home.systems.models())
+        with webserver.services() as (workspace, processes):
+            _announce_pages(host, port)
+            webserver.serve(home.instance, home.warehouse, workspace, listening, private=private, beside=processes)
+
+
+@click.command(name="webserver")
+@_served
+@click.option("--read-only", is_flag=True, help="Let nobody start or change anything in Dagster's pages.")
+def pages(host: str, port: int, private: bool, read_only: bool) -> None:
+    """Serve Dagster's UI and the readers, without Dagster's daemon (see docs/deployment.md)."""
+    with webserver.until_stopped(), webserver.listener(host, port, private) as listening:
+        os.chdir(prepare())
+        home, workspace = Deployment(), webserver.WORKSPACE
+        _announce_pages(host, port)
+        webserver.serve(home.instance, home.warehouse, workspace, listening, private=private, read_only=read_only)
+
+
+def _announce_pages(host: str, port: int) -> None:
+    click.echo(f"Dagster: http://{host}:{port}    readers: http://{host}:{port}/readers/    Ctrl-C ends both")
 
 
 @click.command()
@@ -169,4 +197,4 @@ def worker(planner: bool, processes: int) -> None:
     os.execv(sys.executable, [*celery, *options, "--disable-prefetch"])
 
 
-COMMANDS = [demo, evaluate, update, download, scan, remove, ui, worker]
+COMMANDS = [demo, evaluate, update, download, scan, remove, ui, pages, worker]

@@ -1,4 +1,7 @@
-"""The result that an asset's function returns to `refresh`. Not here: storing and reporting it (refresh)."""
+"""What functions return to assets: results, and what the pages of partitions show.
+
+Not here: storing and reporting them (refresh).
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -22,3 +25,10 @@ class Computed(NamedTuple):
     failures: pl.DataFrame | None = None
     notes: Mapping[str, pl.DataFrame] = MappingProxyType({})
     incomplete: str = ""
+
+
+class Card(NamedTuple):
+    """What the page of a partition in Dagster shows: a text in Markdown, and the address of the passage's reader."""
+
+    text: str
+    reader: str

@@ -24,6 +24,7 @@ from dagster._core.events import DagsterEvent, DagsterEventBatchMetadata
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.tags import BACKFILL_ID_TAG, MULTIDIMENSIONAL_PARTITION_PREFIX
 
+from benchmark_assets.lineage.computed import Card
 from benchmark_assets.partitions import dimensions
 from resources.digest import digest
 from resources.event_log import CompactEventLog
@@ -79,7 +80,7 @@ def report(
     dims: list[str],
     metadata: Mapping[str, dg.MetadataValue] | None = None,
     last_metadata: Mapping[str, dg.MetadataValue] | None = None,
-    cards: Mapping[str, str] | None = None,
+    cards: Mapping[str, Card] | None = None,
 ) -> None:
     """Store one AssetMaterialization per partition, in one batch, with the versions of the partition and of its inputs.
 
@@ -94,7 +95,7 @@ def report(
         `metadata` is attached to every event. `last_metadata` is attached only to the last event, where it is listed
         before `metadata`.
     cards
-        Markdown by partition key, which the pages of the partitions show first.
+        What the pages of partitions show first, by partition key.
     """
     for source in inputs:
         assert source.ids is not None  # a survey reports nothing
@@ -123,7 +124,7 @@ def report(
         partition = "|".join(row[dim] for dim in dims) or None
         entries = {**(last_metadata or {})} if position == len(rows) else {}
         if card := (cards or {}).get(partition or ""):
-            entries["text"] = dg.MetadataValue.md(card)
+            entries |= {"reader": dg.MetadataValue.url(card.reader), "text": dg.MetadataValue.md(card.text)}
         entries |= metadata or {}
         entries["dagster/row_count"] = dg.MetadataValue.int(row["row_count"])
         materialization = dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=entries)

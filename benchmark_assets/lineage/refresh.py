@@ -14,7 +14,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage import shards
-from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.computed import Card, Computed
 from benchmark_assets.lineage.events import (
     RETRACTED,
     SOUND,
@@ -54,7 +54,7 @@ Plots = dg.ResourceParam[Callable[[Warehouse, str], Mapping[str, str]]]
 entries to Markdown with images."""
 
 
-Cards = dg.ResourceParam[Callable[[Warehouse, str, pl.DataFrame], Mapping[str, str]]]
+Cards = dg.ResourceParam[Callable[[Warehouse, str, pl.DataFrame], Mapping[str, Card]]]
 """The resource that describes single partitions. Given the asset's name and partitions, it returns a mapping from
 partition keys to Markdown."""
 

@@ -1,21 +1,25 @@
 """What a partition's page in Dagster shows: the passage with its references, or an output with its scores.
 
 Restricted texts, and outputs that copy one, are reduced to their length, because anybody who sees Dagster's pages may
-not be licensed to read them. Dagster serves no reader, and a browser follows no link from its pages to a file, so cards
-name the commands instead. Not here: plots of aggregates (plots), the reader's pages.
+not be licensed to read them. A link opens the passage in the reader, which the same server serves; Dagster shows it at
+once, but a long text only after a click. Not here: plots of aggregates (plots), the reader's pages.
 """
 
 import os
 from collections.abc import Iterator, Mapping
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import polars as pl
 
 from benchmark_assets.corpus.rights import Disclosure, disclosure
+from benchmark_assets.lineage.computed import Card
 from benchmark_assets.reporting.trace import calls_of, spoken
 from resources import tables
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
+
+READERS = "/readers"
+"""Address of the readers on the web server."""
 
 LONGEST = 1500
 """Characters of a text that are shown: each adds about half a byte to Dagster's storage."""
@@ -23,8 +27,8 @@ LONGEST = 1500
 SCORES = ("sim_best", "closest_reference", "sim_centroid", "drift", "drift_adjusted")
 
 
-def cards(warehouse: Warehouse, asset: str, partitions: pl.DataFrame) -> Mapping[str, str]:
-    """Markdown by partition key, for the assets `reference` and `drift_score`.
+def cards(warehouse: Warehouse, asset: str, partitions: pl.DataFrame) -> Mapping[str, Card]:
+    """Cards by partition key, for the assets `reference` and `drift_score`.
 
     `partitions` has the columns `model` and `passage`. There are none if the environment variable VARIORUM_PLOTS is
     `off`: nobody looks at Dagster's pages then.
@@ -44,7 +48,7 @@ def _shown(warehouse: Warehouse, corpus: str, passages: pl.DataFrame) -> Disclos
     return disclosure(warehouse, corpus, translators, passages, private=False)
 
 
-def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, str]]:
+def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, Card]]:
     """Cards of passages: source and references, with what is doubted."""
     keys = rows.select("passage").unique()
     shown = _shown(warehouse, corpus, keys)
@@ -58,11 +62,11 @@ def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator
             note = "" if row["complete"] else ", incomplete"
             note += f", in doubt: {row['doubt']}" if row.get("doubt") else ""
             parts.append(_quoted(f"{row['translator']}{note}", row["text"], row["translator"] in shown.hidden))
-        parts += [f"origin: `variorum trace MODEL {passage}`", _address(passage)]
-        yield passage, "\n\n".join(parts)
+        parts.append(f"origin: `variorum trace MODEL {passage}`")
+        yield passage, Card("\n\n".join(parts), _address(passage))
 
 
-def _outputs(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, str]]:
+def _outputs(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, Card]]:
     """Cards of outputs: the text, its scores, its last call, and the command that shows where they come from."""
     outputs = warehouse.read("model_output", rows, ["model", "passage", "text"])
     reasons = _shown(warehouse, corpus, rows.select("passage").unique()).withheld(outputs)
@@ -74,19 +78,19 @@ def _outputs(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[
         numbers = ", ".join(f"{name} {value}" for name, value in row.items() if value is not None)
         parts = [_quoted("output", text or "", bool(reason)), numbers]
         parts += [f"call of {spoken(call)}" for call in calls.get((model, passage), [])[-1:]]
-        parts += [f"origin: `variorum trace {model} {passage}`", _address(passage, model)]
-        yield f"{model}|{passage}", "\n\n".join(parts)
+        parts.append(f"origin: `variorum trace {model} {passage}`")
+        yield f"{model}|{passage}", Card("\n\n".join(parts), _address(passage, model))
 
 
 def _address(passage: str, model: str = "") -> str:
-    """The address of a passage, or of a model's output, in the reader of its corpus."""
+    """The address of a passage, or of a model's output, in the reader of its corpus on the web server."""
     corpus, _, ids = passage.partition("/")
     fragment = urlencode({"passage": ids} | ({"model": model} if model else {}), safe="/:")
-    return f"reader: `variorum reader FOLDER {corpus}`, then open `FOLDER/index.html#{fragment}`"
+    return f"{READERS}/{quote(corpus)}/#{fragment}"
 
 
 def _quoted(name: str, text: str, hidden: bool) -> str:
     """A text under its name; of a hidden text, the length."""
     if hidden:
-        return f"**{name}**: {len(text)} characters, which may not be shown here; use `variorum reader --private`"
+        return f"**{name}**: {len(text)} characters, which may not be shown here; read with `variorum ui --private`"
     return f"**{name}**\n\n> {' '.join(text[:LONGEST].split())}{'…' if len(text) > LONGEST else ''}"

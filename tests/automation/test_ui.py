@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, sync_playwright
@@ -35,7 +36,7 @@ def edited(finished: Path, tmp_path_factory: pytest.TempPathFactory, full: bool)
     home, corpus = folder / "home", write_corpus(folder / "corpus")
     copy_finished(finished, home, corpus)
     if full:
-        variorum(home, "demo")
+        variorum(home, "demo", VARIORUM_PLOTS="on")  # draws cards and plots
     edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
     here(home, "scan")
     return folder
@@ -65,12 +66,43 @@ def keep(page: Page, name: str) -> None:
 
 
 def test_the_graph_of_assets_is_drawn(ui: Ui, page: Page) -> None:
-    groups = ("accounts", "corpus", "metrics", "references", "reporting", "translation")
-    page.set_viewport_size({"width": 2000, "height": 2400})  # Dagster draws only the nodes that the window has room for
-    page.goto(f"{ui.url}/asset-groups?expanded={','.join(f'global@global:{group}' for group in groups)}")
-    for asset in ("source_text", "reference_envelope", "model_output", "drift_score", "leaderboard"):
+    groups = ("corpus", "metrics", "references", "reporting", "selection", "translation")
+    assets = (
+        "source_text", "selection", "reference", "reference_envelope", "human_baseline", "model_output", "drift_score",
+        "lexical_score", "model_summary", "leaderboard",
+    )  # fmt: skip
+    # Dagster draws only the nodes that the window has room for, so the graph is limited to some of the assets.
+    chosen = quote(" or ".join(f'key:"{asset}"' for asset in assets))
+    expanded = ",".join(f"global@global:{group}" for group in groups)
+    page.goto(f"{ui.url}/asset-groups~{chosen}?expanded={expanded}")
+    for asset in assets:
         page.get_by_text(asset, exact=True).last.wait_for()
     keep(page, "assets")
+
+
+@pytest.mark.parametrize(
+    ("asset", "partition", "fragment"),
+    [
+        ("reference", "sample/ep1:1", "passage=ep1:1"),
+        ("drift_score", "free|sample/ep1:1", "passage=ep1:1&model=free"),
+    ],
+)
+def test_a_partition_leads_to_its_passage_in_the_reader_by_one_click(
+    asset: str, partition: str, fragment: str, ui: Ui, page: Page
+) -> None:
+    page.goto(f"{ui.url}/assets/{asset}?view=partitions&partition={quote(partition)}")
+    link = page.get_by_role("link", name=f"/readers/sample/#{fragment}").first
+    link.wait_for()
+    keep(page, f"card-{asset}")
+    with page.expect_popup() as opened:
+        link.click()
+    reader = opened.value
+    reader.get_by_role("heading", name="ep1:1").wait_for()
+    reader.get_by_text("Decimus Calvius Marco fratri salutem dicit.").wait_for()
+    assert reader.url.endswith(f"/#{fragment}")
+    assert reader.get_by_role("heading", name="free").is_visible()
+    assert reader.get_by_role("heading", name="literal").is_visible() == (asset == "reference")
+    keep(reader, f"reader-{asset}")
 
 
 def test_a_partition_is_materialized_by_clicking_and_its_row_changes(ui: Ui, page: Page, edited: Path) -> None:

@@ -17,32 +17,35 @@ from tests.support import MODELS, PASSAGES
 pytestmark = pytest.mark.usefixtures("built", "drawn")
 
 
-def card(instance: dg.DagsterInstance, asset: str, partition: str) -> str:
+def card(instance: dg.DagsterInstance, asset: str, partition: str) -> tuple[str, str]:
+    """Text and link to the reader."""
     events = instance.fetch_materializations(
         dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), asset_partitions=[partition]), limit=1
     ).records
     materialization = events[0].asset_materialization
     assert materialization is not None
-    return str(materialization.metadata["text"].value)
+    text, reader = (materialization.metadata[name] for name in ("text", "reader"))
+    assert isinstance(reader, dg.UrlMetadataValue)
+    return str(text.value), str(reader.value)
 
 
 def test_the_page_of_a_passage_shows_its_source_and_references(instance: dg.DagsterInstance) -> None:
-    shown = card(instance, "reference", PASSAGES[0])
+    shown, reader = card(instance, "reference", PASSAGES[0])
     assert "**source**\n\n> Mus currit. Felis sedet." in shown
     assert "**ben**\n\n> The mouse is running. A cat sits still." in shown
-    assert f"origin: `variorum trace MODEL {PASSAGES[0]}`\n\nreader: `variorum reader FOLDER tiny`" in shown
-    assert f"`FOLDER/index.html#passage={PASSAGES[0].removeprefix('tiny/')}`" in shown
+    assert f"origin: `variorum trace MODEL {PASSAGES[0]}`" in shown
+    assert reader == "/readers/tiny/#passage=doc1:1"
 
 
 def test_the_page_of_an_output_shows_its_text_scores_and_origin(
     instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
-    shown = card(instance, "drift_score", f"{MODELS[0]}|{PASSAGES[0]}")
+    shown, reader = card(instance, "drift_score", f"{MODELS[0]}|{PASSAGES[0]}")
     (text,) = warehouse.read("model_output").filter(model=MODELS[0], passage=PASSAGES[0])["text"]
     assert f"> {text}" in shown
     assert ", drift " in shown
     assert f"variorum trace {MODELS[0]} {PASSAGES[0]}" in shown
-    assert f"&model={MODELS[0]}`" in shown
+    assert reader == f"/readers/tiny/#passage=doc1:1&model={MODELS[0]}"
 
 
 def test_the_page_of_an_output_names_the_call_that_it_came_from(warehouse: Warehouse) -> None:
@@ -60,7 +63,7 @@ def test_the_page_of_an_output_names_the_call_that_it_came_from(warehouse: Wareh
     )
     (shown,) = cards(warehouse, "drift_score", pl.DataFrame([key])).values()
     told = f"call of {MODELS[0]} with the prompt translate, answered by served-1, 70 tokens in, 8 out, 0.500000"
-    assert told in shown
+    assert told in shown.text
 
 
 def test_a_restricted_text_and_an_output_that_copies_it_are_shown_by_their_length(
@@ -73,5 +76,5 @@ def test_a_restricted_text_and_an_output_that_copies_it_are_shown_by_their_lengt
     partitions = pl.DataFrame({"model": "", "passage": PASSAGES})
     shown = cards(warehouse, "reference", partitions)
     assert set(shown) == set(PASSAGES)
-    assert "The mouse is running" not in "".join(shown.values())
-    assert "**ben**: 39 characters, which may not be shown here" in shown[PASSAGES[0]]
+    assert "The mouse is running" not in "".join(card.text for card in shown.values())
+    assert "**ben**: 39 characters, which may not be shown here" in shown[PASSAGES[0]].text

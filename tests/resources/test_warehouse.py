@@ -281,6 +281,22 @@ def test_columns_come_in_the_order_asked_for(warehouse: Warehouse, stored: pl.Da
 # What the schema declares
 
 
+def test_the_state_of_a_corpus_changes_with_its_rows_alone(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    def states() -> dict[str, pl.DataFrame]:
+        return {corpus: warehouse.state(corpus).sort("table") for corpus in ("x", "y", "other")}
+
+    assert warehouse.state("x").filter(table="source_text")["row_count"].item() == 2
+    before = states()
+    replace(warehouse, sources("x/1", "x/2", "y/1"))  # the rows that are there
+    assert all(before[corpus].equals(state) for corpus, state in states().items())
+    replace(warehouse, sources("x/1", "x/2", text="edited"), "x/1", "x/2")
+    edited = states()
+    assert [corpus for corpus in before if not before[corpus].equals(edited[corpus])] == ["x"]
+    replace(warehouse, sources("y/1").clear(), "y/1")
+    removed = states()
+    assert [corpus for corpus in before if not edited[corpus].equals(removed[corpus])] == ["y"]
+
+
 def test_a_table_as_it_was_made_has_no_differences(warehouse: Warehouse) -> None:
     assert [table for table in catalogue.tables() if len(warehouse.differences(table))] == []
 

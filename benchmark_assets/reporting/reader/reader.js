@@ -262,7 +262,7 @@ const READER = (() => {
     if (shards.has(shard)) return ready();
     const file = `texts/${String(shard).padStart(3, "0")}.js`, script = make("script", { src: file });
     script.onload = () => { script.remove(); ready(); };
-    script.onerror = () => at("passage").replaceChildren(make("p", { role: "alert" }, `${file} is missing from this page's folder.`));
+    script.onerror = () => at("passage").replaceChildren(make("p", { role: "alert" }, `${file} is missing from this page's folder. If a server sent the page, load it again.`));
     document.head.append(script);
   }
 

@@ -1,0 +1,166 @@
+"""A web server with Dagster's pages and the readers of all corpora; the code server and the daemon beside it.
+
+`dagster-webserver` and `dagster dev` serve Dagster's pages alone. Here: the same with readers. Not here: the readers
+(reporting.reader.serving), commands (cli).
+"""
+
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from types import MappingProxyType
+
+import dagster as dg
+import uvicorn
+import yaml
+from dagster._core.workspace.context import WorkspaceProcessContext
+from dagster._core.workspace.load_target import WorkspaceFileTarget
+from dagster._grpc.client import DagsterGrpcClient
+from dagster._grpc.server import wait_for_grpc_server
+from dagster_webserver import cli as original
+from dagster_webserver.app import create_app_from_workspace_process_context
+from dagster_webserver.version import __version__
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import RedirectResponse
+from starlette.routing import Mount, Route
+
+from benchmark_assets.reporting.cards import READERS
+from benchmark_assets.reporting.reader import serving
+from resources.errors import BadInput
+from resources.home import PROJECT
+from resources.warehouse import Warehouse
+
+WORKSPACE = PROJECT / "workspace.yaml"
+
+LOCAL = ("127.0.0.1", "localhost")
+"""Hosts that only this machine reaches."""
+
+STARTING = 180
+"""Seconds after which a code server that does not answer has failed."""
+
+PATIENCE = 20
+"""Seconds after which a process that was told to end is killed."""
+
+
+def listener(host: str, port: int, private: bool) -> socket.socket:
+    """Reserve the address of a server. Connections wait until it is served.
+
+    Raises
+    ------
+    BadInput
+        If the address is in use or unknown, or if other machines might read the restricted texts of private readers.
+    """
+    if private and host not in LOCAL:
+        raise BadInput(
+            "--private", "", f"would show restricted texts to all machines that reach {host}",
+            f"leave out --private, or serve at {' or '.join(LOCAL)}",
+        )  # fmt: skip
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        problem = f"cannot be served ({str(error.strerror).partition(' (')[0]})"  # Python adds the address
+        raise BadInput(f"{host}:{port}", "", problem, "choose another address with --host and --port") from error
+
+
+def serve(
+    instance: dg.DagsterInstance, warehouse: Warehouse, workspace: Path, listening: socket.socket, *,
+    private: bool, read_only: bool = False, beside: Mapping[str, subprocess.Popen[bytes]] = MappingProxyType({}),
+) -> None:  # fmt: skip
+    """Serve Dagster's pages and the readers until Ctrl-C or SIGTERM, or until a process in `beside` ends.
+
+    Parameters
+    ----------
+    workspace
+        The file that tells Dagster where the definitions are.
+    private
+        Whether to serve private readers.
+    read_only
+        Whether Dagster's pages refuse to start or to change anything.
+
+    Raises
+    ------
+    BadInput
+        If one of the processes in `beside`, which are given by name, has ended.
+    """
+    instance.optimize_for_webserver(
+        original.DEFAULT_DB_STATEMENT_TIMEOUT, original.DEFAULT_POOL_RECYCLE, original.DEFAULT_POOL_MAX_OVERFLOW
+    )
+    target = WorkspaceFileTarget([str(workspace)])
+    with WorkspaceProcessContext(instance, target, version=__version__, read_only=read_only) as context:
+        pages = create_app_from_workspace_process_context(context)
+        server = uvicorn.Server(uvicorn.Config(application(pages, warehouse, private), log_level="warning"))
+        for process in beside.values():
+            Thread(target=_end_with, args=(process, server), daemon=True).start()
+        server.run(sockets=[listening])
+    for name, process in beside.items():
+        if process.poll() is not None:
+            raise BadInput(name, "", f"ended (exit code {process.returncode})", "see its messages, then start again")
+
+
+def application(pages: Starlette, warehouse: Warehouse, private: bool) -> Starlette:
+    """The readers, and `pages` at all other addresses.
+
+    A page of another site can give its own name to 127.0.0.1, and then read what is served there as its own. So
+    private readers are served only under the names of this machine.
+    """
+    guard = [Middleware(TrustedHostMiddleware, allowed_hosts=LOCAL)] if private else []
+    readers = Mount(READERS, routes=serving.routes(warehouse, private), middleware=guard)
+    return Starlette(routes=[Route(READERS, lambda _: RedirectResponse(f"{READERS}/")), readers, Mount("/", pages)])
+
+
+def _end_with(process: subprocess.Popen[bytes], server: uvicorn.Server) -> None:
+    process.wait()
+    server.should_exit = True
+
+
+@contextmanager
+def services() -> Iterator[tuple[Path, dict[str, subprocess.Popen[bytes]]]]:
+    """A code server and the daemon, until the block ends; yield a workspace file that names the code server.
+
+    The web server and the daemon share the code server, which takes 200 MB. It loads the definitions again if a page
+    asks it to.
+    """
+    (entry,) = yaml.safe_load(WORKSPACE.read_text(encoding="utf-8"))["load_from"]
+    location, module = entry["python_module"]["location_name"], entry["python_module"]["module_name"]
+    with TemporaryDirectory() as folder:
+        place, workspace = f"{folder}/code", Path(folder) / "workspace.yaml"
+        server = {"grpc_server": {"socket": place, "location_name": location}}
+        workspace.write_text(yaml.safe_dump({"load_from": [server]}), encoding="utf-8")
+        start = ["start", "--socket", place, "--location-name", location, "--module-name", module]
+        start += ["--use-python-environment-entry-point", "--log-level", "warning"]  # runs have this environment
+        with _running("dagster", "code-server", *start) as code_server:
+            wait_for_grpc_server(code_server, DagsterGrpcClient(socket=place), start, STARTING)
+            with _running("dagster-daemon", "run", "--workspace", str(workspace)) as daemon:
+                yield workspace, {"the code server": code_server, "Dagster's daemon": daemon}
+
+
+@contextmanager
+def _running(program: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A program of this environment, until the block ends."""
+    path = str(Path(sys.executable).with_name(program))
+    process = subprocess.Popen([path, *arguments])
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def until_stopped() -> Iterator[None]:
+    """A block that Ctrl-C and SIGTERM end without an error, after everything within it has ended."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        yield

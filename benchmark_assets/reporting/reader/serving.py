@@ -1,0 +1,111 @@
+"""Readers over HTTP, for the web server that also serves Dagster's pages.
+
+Here: addresses, and when a reader is written. Not here: its files (writing), the server (automation.webserver).
+
+A reader lies in `readers/public/CORPUS/VERSION` in the home, or in `readers/private`. The address of a corpus leads to
+its current version, and so does the page of a former version. A version never changes, because an open page that loaded
+texts of another version would show them at wrong passages.
+"""
+
+import shutil
+from collections.abc import Iterable
+from hashlib import blake2b
+from html import escape
+from importlib.metadata import version
+from threading import Lock
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from benchmark_assets.corpus.registry import current, paths
+from benchmark_assets.reporting.reader.writing import STATIC, write_reader
+from resources.errors import BadInput
+from resources.folders import PRIVATE
+from resources.warehouse import Warehouse
+
+NOT_STORED = {"Cache-Control": "no-cache"}
+"""Headers of pages: a browser asks again each time, and so learns that there is a new version."""
+
+
+def routes(warehouse: Warehouse, private: bool) -> list[BaseRoute]:
+    """Routes below the address of all readers, which ends with a slash.
+
+    Parameters
+    ----------
+    private
+        Whether to serve private readers, which have the restricted texts, instead of public ones.
+    """
+    readers = _Readers(warehouse, private)
+    room = f"{PRIVATE}/" if private else ""
+    return [
+        Route("/", readers.list),
+        Route("/{corpus}/", readers.find),
+        Route(f"/{{corpus}}/{{version}}/{room}", readers.page),
+        Mount("/", StaticFiles(directory=readers.folder, check_dir=False)),
+    ]
+
+
+class _Readers:
+    """The readers of a warehouse. Starlette calls the methods in threads, so a reader that is written delays no other
+    page."""
+
+    def __init__(self, warehouse: Warehouse, private: bool) -> None:
+        self.folder = warehouse.folder / "readers" / ("private" if private else "public")
+        self._warehouse = warehouse
+        self._private = private
+        self._room = f"{PRIVATE}/" if private else ""
+        self._turn = Lock()
+
+    def list(self, _: Request) -> Response:
+        """The corpora, as links."""
+        links = "".join(f'<li><a href="{quote(name)}/">{escape(name)}</a></li>' for name in self._corpora())
+        page = f'<!DOCTYPE html><html lang="en"><title>Readers</title><h1>Readers</h1><ul>{links}</ul></html>'
+        return HTMLResponse(page, headers=NOT_STORED)
+
+    def find(self, request: Request) -> Response:
+        """A redirection to the current version of a corpus's reader. A browser keeps the fragment."""
+        version = self._written(request.path_params["corpus"])
+        return version if isinstance(version, Response) else RedirectResponse(f"{version}/{self._room}")
+
+    def page(self, request: Request) -> Response:
+        """The page of a version; if it is not the current one, a redirection to the corpus."""
+        corpus, asked = request.path_params["corpus"], request.path_params["version"]
+        version = self._written(corpus)
+        if isinstance(version, Response):
+            return version
+        if asked != version:
+            return RedirectResponse("../../" if self._private else "../")
+        return FileResponse(self.folder / corpus / version / self._room / "index.html", headers=NOT_STORED)
+
+    def _corpora(self) -> Iterable[str]:
+        return sorted(paths(self._warehouse))
+
+    def _written(self, corpus: str) -> str | Response:
+        """The current version of a corpus's reader, which is written unless it exists; or a response with an error."""
+        corpora = self._corpora()
+        if corpus not in corpora:
+            return PlainTextResponse(f"{corpus}: no such corpus; there are: {', '.join(corpora) or 'none'}", 404)
+        try:
+            with self._turn:
+                version = self._version(corpus)
+                folder = self.folder / corpus / version
+                if not folder.exists():
+                    write_reader(self._warehouse, folder, corpus, self._private)
+                    for other in folder.parent.glob("[!.]*"):  # hidden ones are being written by another server
+                        if other != folder:
+                            shutil.rmtree(other, ignore_errors=True)
+        except BadInput as error:
+            return PlainTextResponse(str(error), 503)
+        return version
+
+    def _version(self, corpus: str) -> str:
+        """Name of the current version: a digest of everything on which a reader depends."""
+        parts = [
+            version("variorum"), current(self._warehouse, corpus).model_dump_json(),
+            self._warehouse.state(corpus).sort("table").write_json(),
+        ]  # fmt: skip
+        code = [each.read_bytes() for each in sorted(STATIC.iterdir()) if each.is_file()]
+        return blake2b(b"\0".join([*(part.encode() for part in parts), *code]), digest_size=8).hexdigest()
