@@ -145,7 +145,7 @@ def test_on_a_phone_filters_are_folded_and_those_in_use_are_named(page: Page, re
     assert page.locator("#filters").is_hidden()
     summary.click()
     page.click("#clear")
-    assert summary.inner_text() == "Filters"
+    expect(summary).to_have_text("Filters")
 
 
 def test_one_walks_by_button_by_key_and_back(page: Page, reader: Path) -> None:
