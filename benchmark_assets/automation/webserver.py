@@ -46,7 +46,7 @@ STARTING = 180
 """Seconds after which a code server that does not answer has failed."""
 
 PATIENCE = 20
-"""Seconds after which a process that was told to end is killed."""
+"""Seconds from a request to end until a process is killed."""
 
 
 def listener(host: str, port: int, private: bool) -> socket.socket:

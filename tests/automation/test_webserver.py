@@ -6,8 +6,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.automation.dagster_ui import Ui, free_port, loaded, until
-from tests.processes import VARIORUM, begin, variorum
+from tests.automation.dagster_ui import Ui, loaded
+from tests.processes import VARIORUM, begin, free_port, until, variorum
 from tests.support import copy_finished, write_corpus
 
 pytestmark = [pytest.mark.proof, pytest.mark.large]
