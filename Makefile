@@ -12,11 +12,12 @@ demo: .venv/installed
 
 # Two processes more than there are cores, because many tests wait for servers and processes. Each computes on one core:
 # where all compute on all cores, they spend a seventh of the time waiting for each other. The tests of a file share a
-# process, and what they start. Long files come first (tests/conftest.py). Style and types are checked meanwhile.
-test: environments
-	@$(MAKE) --no-print-directory --jobs=2 lint tests
+# process, and what they start. Long files come first (tests/conftest.py). Style and types are checked as soon as their
+# environment is there.
+test:
+	@$(MAKE) --no-print-directory --jobs=3 lint tests
 
-tests: .venv/compiled
+tests: .venv/compiled .venv-comet/installed
 	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 \
 	$(BIN)/pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist loadfile --no-loadscope-reorder
 
