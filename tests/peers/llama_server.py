@@ -14,6 +14,7 @@ settings = xllamacpp.CommonParams()
 settings.model.path = str(assemble(file))
 settings.n_ctx, settings.n_parallel, settings.port = 4096, 1, int(port)
 settings.verbosity = 0
+settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1  # on a busy machine, two are slower than one
 if kind == "embeddings":
     settings.embedding = True
     settings.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN

@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 
 from resources.duckdb_warehouse import DuckDBWarehouse
+from resources.provider.asking import TRIES, TRIES_OF_LENGTH
+from resources.warehouse import Warehouse
 from tests.peers.environments import Peer
 from tests.processes import free_port, started, variorum
 from tests.support import SOURCES, TRANSLATIONS, write_corpus
 
 PEER = "xllamacpp"
 pytestmark = pytest.mark.peer
+TEMPERATURES = {"steady": 0, "warm": 0.7, "hot": 1}
+"""Temperatures of the judges. Panels take no judges of one family, so that each has a name of its own as family."""
 
 
 @contextmanager
@@ -29,14 +33,15 @@ def served(peer: Peer, folder: Path, kind: str) -> Iterator[str]:
         yield f"{url}/v1"
 
 
-def test_a_model_translates_judges_and_embeds(
-    peer: Peer, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
-    """gemma-3-270m (Q4_K_M) by `variorum evaluate`, with reply schemas and `/embeddings`."""
+@pytest.fixture(scope="module")
+def evaluated(peer: Peer, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """Warehouse of a home with one passage, which the model has translated, embedded and judged."""
+    folder = tmp_path_factory.mktemp("llama")
     sources, translations = {"doc2": SOURCES["doc2"]}, {name: {"doc2": of["doc2"]} for name, of in TRANSLATIONS.items()}
-    corpus = write_corpus(tmp_path / "corpus", sources, translations)
-    corpus.write_text(json.dumps(json.loads(corpus.read_text()) | {"rubric": {"judges": ["judge"]}}))
-    with served(peer, tmp_path, "chat") as chat, served(peer, tmp_path, "embeddings") as embeddings:
+    corpus = write_corpus(folder / "corpus", sources, translations)
+    judging = {"rubric": {"judges": ["steady"]}, "audit": {"judges": list(TEMPERATURES)}}
+    corpus.write_text(json.dumps(json.loads(corpus.read_text()) | judging))
+    with served(peer, folder, "chat") as chat, served(peer, folder, "embeddings") as embeddings:
         settings = {"endpoint": "chat", "id": "gemma", "max_tokens": 300, "price": {"input": 0, "output": 0}}
         registry = {
             "endpoints": {
@@ -44,28 +49,56 @@ def test_a_model_translates_judges_and_embeds(
                 "vectors": {"url": embeddings},
             },
             "models": {"gemma": settings | {"family": "google"}},
-            "judges": {"judge": settings | {"family": "another"}},
+            "judges": {name: settings | {"family": name, "temperature": heat} for name, heat in TEMPERATURES.items()},
             "embedders": {"gemma": {"endpoint": "vectors", "model": "gemma"}},
             "embedder": "gemma",
         }
-        (tmp_path / "models.yaml").write_text(json.dumps(registry))
-        models = {"VARIORUM_MODELS": str(tmp_path / "models.yaml")}
-        variorum(tmp_path / "home", "import", "corpus", str(corpus), code=0, **models)
-        shown = variorum(tmp_path / "home", "evaluate", "gemma", code=0, **models).stdout
+        models = folder / "models.yaml"
+        models.write_text(json.dumps(registry))
+        variorum(folder / "home", "import", "corpus", str(corpus), VARIORUM_MODELS=str(models))
+        shown = variorum(folder / "home", "evaluate", "gemma", VARIORUM_MODELS=str(models)).stdout
     assert "gemma" in shown
-    warehouse = DuckDBWarehouse(path=str(tmp_path / "home/variorum.duckdb"))
-    outputs = warehouse.read("model_output")
+    return DuckDBWarehouse(path=str(folder / "home/variorum.duckdb"))
+
+
+def test_a_model_translates_judges_and_embeds(
+    evaluated: Warehouse, record_property: Callable[[str, object], None]
+) -> None:
+    """gemma-3-270m (Q4_K_M) by `variorum evaluate`, with reply schemas and `/embeddings`."""
+    outputs = evaluated.read("model_output")
     assert outputs["passage"].sort().to_list() == ["tiny/doc2:1"]
     assert all(outputs["text"])
-    vectors = np.array(warehouse.read("embedding")["vector"].to_list())
+    vectors = np.array(evaluated.read("embedding")["vector"].to_list())
     assert vectors.shape[1] == 640
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    votes = warehouse.read("rubric_vote")
-    assert votes.select("model", "judge").rows() == [("gemma", "judge")]
-    calls = warehouse.read("model_call")
+    votes = evaluated.read("rubric_vote")
+    assert votes.select("model", "judge").rows() == [("gemma", "steady")]
+    calls = evaluated.read("model_call")
     assert calls["cost"].to_list() == [0.0] * len(calls)
     record_property(
         "result",
-        f"{len(outputs)} outputs, {len(vectors)} vectors of 640 dimensions, a mark by the judge; {len(calls)} calls, "
-        "costs known",
+        f"an output, {len(vectors)} vectors of 640 dimensions, a mark by the judge; {len(calls)} calls, costs known",
+    )
+
+
+def test_a_model_is_the_panel(evaluated: Warehouse, record_property: Callable[[str, object], None]) -> None:
+    """The model as three judges of a panel (temperatures 0, 0.7 and 1). Most of its replies contradict themselves."""
+    votes = evaluated.read("judge_vote", columns=["judge", "label", "abstention"])
+    calls = evaluated.read("model_call").filter(purpose="judge")
+    asked = dict(evaluated.read("study_call").filter(study="judge_vote").select("item", "asked").iter_rows())
+    assert votes["judge"].sort().to_list() == sorted(asked) == sorted(TEMPERATURES)
+    assert sum(asked.values()) == len(calls)
+    for judge, label, abstention in votes.iter_rows():
+        truncated = calls.filter(model=judge, outcome="length").height
+        assert bool(label) != bool(abstention)
+        assert label or asked[judge] == TRIES or truncated == TRIES_OF_LENGTH
+    (verdict,) = evaluated.read("verdict").iter_rows(named=True)
+    abstained = votes["label"].null_count()
+    assert (verdict["judges"], verdict["abstained"]) == (len(votes), abstained)
+    assert abstained < 2 or verdict["label"] == "UNCERTAIN"
+    seconds = np.median((calls["received"] - calls["asked"]).dt.total_milliseconds()) / 1000
+    record_property(
+        "result",
+        f"{len(calls)} questions, {seconds:.1f} s each; {len(votes) - abstained} of {len(votes)} judges give a label, "
+        f"the others abstain, as no reply is usable; verdict {verdict['label']}",
     )
