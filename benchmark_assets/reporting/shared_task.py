@@ -231,7 +231,7 @@ def _texts_by(rows: pl.DataFrame, name: str) -> dict[str, dict[str, str]]:
 
 def _texts(lines: Lines, pair: str) -> dict[str, str]:
     ids = lines.passages["passage_id"].to_list()
-    documents = [f"all {_name(document)}" for document in lines.passages["document"]]
+    documents = [f"all\t{_name(document)}" for document in lines.passages["document"]]
     files = {
         "passages.txt": _text(ids),
         f"sources/{pair}.txt": _text(map(folded, lines.passages["text"])),

@@ -80,8 +80,8 @@ def _make(requirements: Path, folder: Path) -> None:
     wanted = PYTHON.match(lines[0])
     python = _python(wanted[1]) if wanted else sys.executable
     subprocess.run([python, "-m", "venv", str(folder)], check=True, capture_output=True, timeout=300)
-    pip = [str(folder / "bin/pip"), "install", "--quiet", "--no-compile", "--requirement", str(requirements)]
-    done = subprocess.run(pip, capture_output=True, text=True, timeout=1800)
+    pip = [str(folder / "bin/pip"), "install", "--quiet", "--no-compile", "--no-deps"]
+    done = subprocess.run([*pip, "--requirement", str(requirements)], capture_output=True, text=True, timeout=1800)
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or ["no message"]
         raise Missing(f"pip cannot install {requirements.name}: {errors[-1]}")
