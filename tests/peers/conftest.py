@@ -90,7 +90,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if rows:
         terminalreporter.section("peers")
         terminalreporter.write_line("| peer | version | tried | result |\n|---|---|---|---|")
-        for row in sorted(rows):
+        for row in sorted(set(rows)):
             terminalreporter.write_line(f"| {' | '.join(row)} |")
 
 

@@ -23,6 +23,12 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def named(record_property: Callable[[str, object], None]) -> None:
+    shown = subprocess.run(["pdflatex", "--version"], capture_output=True, text=True, check=True).stdout
+    record_property("version", shown.splitlines()[0].partition("(")[2].rstrip(")"))
+
+
 def pages(folder: Path) -> set[str]:
     """Fonts of the pages of `all.tex`, which is typeset twice, because of its labels. No line is too wide."""
     for _ in range(2):
@@ -39,8 +45,6 @@ def test_tables_of_a_corpus_are_typeset(
     demo: Path, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     """`variorum latex`: all tables of a corpus in one document."""
-    shown = subprocess.run(["pdflatex", "--version"], capture_output=True, text=True, check=True).stdout
-    record_property("version", shown.splitlines()[0].partition("(")[2].rstrip(")"))
     variorum(demo, "latex", str(tmp_path / "tables"), "sample")
     assert pages(tmp_path / "tables") == {"LMRoman10-Regular", "LMRoman8-Regular"}
     tables = len([*(tmp_path / "tables").glob("*.tex")]) - 1
