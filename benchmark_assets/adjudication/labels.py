@@ -25,6 +25,9 @@ CATEGORIES = (
 )  # fmt: skip
 """Error categories. Their order, as in the paper's table 5, breaks ties."""
 
+WORDS = {name: name.replace("_", " ").lower() for name in (*LABELS, UNCERTAIN, *CATEGORIES, NO_CATEGORY)}
+"""Labels and categories as pages show them."""
+
 SEVERITIES = ("none", "low", "medium", "high")
 CONFIDENCES = ("low", "medium", "high")
 

@@ -203,7 +203,7 @@ def _calls(warehouse: Warehouse) -> Drawn:
     if len(calls) and not costs:
         words = pl.col("value").cast(pl.String)
         plot_rows = calls.sort("value", "model", "purpose", descending=[True, False, False]).select(
-            "value", row=pl.format("{}, {}", "model", "purpose"), kind=pl.lit("calls"), words=words
+            "value", row=pl.format("{}: {}", "purpose", "model"), kind=pl.lit("calls"), words=words
         )
         costs = [("Calls without a price", charts.amounts(plot_rows, "calls", {"calls": "sky"}, width=340))]
     yield from costs

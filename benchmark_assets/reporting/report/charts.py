@@ -56,6 +56,12 @@ INTERVAL = "95 % interval"
 WIDE = 560
 """Width in pixels of a chart with a single panel."""
 
+LONGEST = 38
+"""Maximum number of characters of a row's name."""
+
+LABEL = 46
+"""Width in pixels of a segment that has room for its label."""
+
 
 def ranges(
     rows: pl.DataFrame, axis: str, *, width: int = 340, columns: int = 2, rule: float | None = None,
@@ -85,7 +91,7 @@ def ranges(
     legend = alt.Legend(title=None, orient="top", symbolSize=70) if len(kinds) > 1 else None
     scale = alt.Scale(zero=False, nice=True) if domain is None else alt.Scale(domain=list(domain))
     base = alt.Chart().encode(
-        y=alt.Y("row:N").sort(order).title(None), color=color.legend(legend),
+        y=_names(order), color=color.legend(legend),
         tooltip=_tips(row="name", kind="kind", panel="part", value="value", low="from", high="to"),
     )  # fmt: skip
     layers: list[alt.Chart] = []
@@ -104,20 +110,22 @@ def ranges(
     return _spec(facets.resolve_scale(x="independent" if domain is None else "shared"))
 
 
-def dodged(rows: pl.DataFrame, axis: str, *, domain: Sequence[float]) -> Spec:
+def dodged(rows: pl.DataFrame, axis: str, kinds: Sequence[str], *, domain: Sequence[float]) -> Spec:
     """Chart of values with their intervals. In every row, the kinds are one below the other.
 
     Parameters
     ----------
     rows, axis, domain
         As for `ranges`; `panel` is ignored.
+    kinds
+        Names of the kinds from top to bottom.
     """
-    order, kinds = rows["row"].unique(maintain_order=True).to_list(), sorted(rows["kind"].unique())
+    order = rows["row"].unique(maintain_order=True).to_list()
     color, shape = _looks(kinds)
     legend = alt.Legend(title=None, orient="top", symbolSize=70, columns=4)
     base = alt.Chart(_values(rows)).encode(
-        y=alt.Y("row:N").sort(order).title(None),
-        yOffset=alt.YOffset("kind:N").sort(kinds).scale(paddingInner=0.2, paddingOuter=0.5),
+        y=_names(order),
+        yOffset=alt.YOffset("kind:N").sort(list(kinds)).scale(paddingInner=0.2, paddingOuter=0.5),
         color=color.legend(legend),
         tooltip=_tips(row="name", kind="kind", value="value", low="from", high="to"),
     )
@@ -144,7 +152,7 @@ def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: 
     """
     order, kinds = bins["row"].unique(maintain_order=True).to_list(), ["model", "human"]
     color = alt.Color("kind:N").scale(domain=kinds, range=[COLORS[KINDS[kind][0]] for kind in kinds])
-    x = alt.X("start:Q").title(axis).axis(values=[0, *edges], format="~f")
+    x = alt.X("start:Q").title(axis).axis(values=[0, *edges], format=".3~f")
     bars = alt.Chart().mark_bar(binSpacing=0, orient="vertical").encode(
         x=x.bin("binned").scale(domain=[0, most]), x2="end:Q",
         y=alt.Y("share:Q").axis(None), color=color.legend(title=None, orient="top"),
@@ -160,7 +168,7 @@ def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: 
 
 
 def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
-    """Stacked bars of shares that add up to 1. Shares of at least 7 % are labeled with percentages.
+    """Stacked bars of shares that add up to 1. Segments of at least `LABEL` pixels are labeled with percentages.
 
     Parameters
     ----------
@@ -175,17 +183,16 @@ def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
     segments = rows.filter(pl.col("share") > 0).with_columns(
         to=pl.col("before") + pl.col("share"),
         middle=pl.col("before") + pl.col("share") / 2,
-        words=pl.when(pl.col("share") >= 0.07)
-        .then(pl.format("{} {}%", pl.col("level").str.head(3), (100 * pl.col("share")).round(0).cast(pl.Int32)))
-        .otherwise(pl.lit("")),
+        words=pl.format("{} {}%", pl.col("level").str.head(3), (100 * pl.col("share")).round(0).cast(pl.Int32)),
     )
-    base = alt.Chart().encode(y=alt.Y("row:N").sort(list(order)).title(None))
+    base = alt.Chart().encode(y=_names(order))
     bars = base.mark_bar(stroke=COLORS["ink"], strokeWidth=0.5).encode(
         x=alt.X("before:Q").scale(domain=[0, 1]).axis(format="%", title=axis), x2="to:Q",
         color=color.legend(title=None, orient="top"),
         tooltip=_tips(row="name", level="level", count="outputs", share="share"),
     )  # fmt: skip
     words = base.mark_text(color=ON_COLOR, fontSize=10).encode(x="middle:Q", text="words:N")
+    words = words.transform_filter(f"datum.share * child_width >= {LABEL}")
     chart = alt.layer(bars, words, data=_values(segments)).properties(width=WIDE, height=alt.Step(STEP + 4))
     header = alt.Header(title=None, labelFontWeight="bold", labelAnchor="start")
     return _spec(chart.facet(alt.Facet("panel:N").sort(panels).header(header), columns=1))
@@ -205,13 +212,18 @@ def amounts(rows: pl.DataFrame, axis: str, kinds: Mapping[str, str], *, width: i
     color = alt.Color("kind:N").scale(domain=list(kinds), range=[COLORS[name] for name in kinds.values()])
     legend = alt.Legend(title=None, orient="top") if len(kinds) > 1 else None
     base = alt.Chart(_values(rows)).encode(
-        y=alt.Y("row:N").sort(order).title(None), yOffset=alt.YOffset("kind:N").sort(list(kinds)),
+        y=_names(order), yOffset=alt.YOffset("kind:N").sort(list(kinds)),
         x=alt.X("value:Q").title(axis).axis(tickMinStep=0.0001, tickCount=6),
         tooltip=_tips(row="name", kind="kind", words="value"),
     )  # fmt: skip
     bars = base.mark_bar(stroke=COLORS["ink"], strokeWidth=0.5).encode(color=color.legend(legend))
     words = base.mark_text(align="left", dx=4, color=COLORS["ink"], fontSize=10).encode(text="words:N")
     return _spec(alt.layer(bars, words).properties(width=width, height=alt.Step(14, **{"for": "offset"})))
+
+
+def _names(order: Sequence[str]) -> alt.Y:
+    """Encoding of the rows' names. Long names are cut in the middle, since names of a chart often begin alike."""
+    return alt.Y("row:N").sort(list(order)).title(None).axis(labelExpr=f"truncate(datum.label, {LONGEST}, 'center')")
 
 
 def _looks(kinds: Sequence[str]) -> tuple[alt.Color, alt.Shape]:
@@ -236,7 +248,7 @@ def _spec(chart: alt.LayerChart | alt.FacetChart) -> Spec:
     words = {"labelColor": COLORS["ink"], "titleColor": COLORS["ink"], "labelFontSize": 11, "titleFontSize": 11}
     axis = {
         **words, "domainColor": COLORS["quiet"], "tickColor": COLORS["quiet"], "gridColor": COLORS["grid"],
-        "titleFontWeight": "normal", "labelLimit": 190,
+        "titleFontWeight": "normal", "labelLimit": 240,
     }  # fmt: skip
     styled = chart.configure(background="transparent", font="system-ui, sans-serif", aria=False)
     styled = styled.configure_axis(**axis).configure_legend(**words, labelLimit=190).configure_header(**words)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from benchmark_assets.accounts.costs import summed
+from benchmark_assets.adjudication.labels import CONFIDENCES, WORDS
 from benchmark_assets.adjudication.triage import audits, band_names
 from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.rated import PEOPLE
@@ -333,11 +334,12 @@ def categories(home: Home, corpus: str) -> list[Exhibit]:
         name: _where(rows, corpus, category=pl.col("error_category"), label=LABELS[name], raters=_by_people())
         for name in ("minor", "major")
     }
+    rows = rows.with_columns(pl.col("error_category").replace(WORDS))
     names = ("raters", "error_category", "minor", "minor_share", "major", "major_share")
     table = columns(rows, "error_category", *names, **labeled)
     plot_rows = pl.concat([
         rows.select(
-            row=pl.format("{} ({})", "error_category", "raters"), kind=pl.lit(name), value=name,
+            row=pl.format("{}: {}", "raters", "error_category"), kind=pl.lit(name), value=name,
             words=pl.col(name).cast(pl.String),
         ) for name in ("minor", "major")
     ])  # fmt: skip
@@ -357,12 +359,13 @@ def closest(home: Home, corpus: str) -> list[Exhibit]:
     systems = systems.with_columns(model=pl.when(kind="model").then("system"))
     behind = _where(systems, corpus, "model", closest=ANY)
     table = columns(systems, "closest_share", "system", "kind", "passages", passages=behind)
-    for translator in sorted(rows["translator"].unique()):
+    translators = sorted(rows["translator"].unique())
+    for translator in translators:
         shares = systems.join(rows.filter(translator=translator), on=keys, how="left", maintain_order="left")
         where = _where(shares, corpus, "model", closest=translator)
         table.append(column(shares, "closest_share", "share", where, heading=f"{translator} %"))
     plot_rows = plotted(rows, "closest_share", "share", named("system", "kind"), "translator")
-    chart = charts.dodged(plot_rows, "% of passages, 95 % interval", domain=[0, 100])
+    chart = charts.dodged(plot_rows, "% of passages, 95 % interval", translators, domain=[0, 100])
     words = "Share of passages in which each translator's reference is the most similar to a system's output."
     return [home.exhibit(corpus, "Closest reference", words, table, rows, chart, "closest_share")]
 
@@ -405,11 +408,13 @@ def calibration(home: Home, corpus: str) -> list[Exhibit]:
     words = "How far each judge, the panel, and the panel without one of its judges agree with people's labels."
     chart = _intervals(plot_rows, "95 % interval")
     exhibits = [home.exhibit(corpus, "Calibration of the judges", words, table, rows, chart, "judge_calibration")]
-    reliability = home.read("judge_reliability", corpus).sort("judge", "confidence")
+    levels = CONFIDENCES[::-1]
+    reliability = home.read("judge_reliability", corpus).sort("judge", pl.col("confidence").cast(pl.Enum(levels)))
     if len(reliability):
         table = columns(reliability, "judge_reliability")
         agreements = plotted(reliability, "judge_reliability", "agreement", "judge", "confidence")
-        chart = charts.dodged(agreements, "% of verdicts that agree with people, 95 % interval", domain=[0, 100])
+        axis = "% of verdicts that agree with people, 95 % interval"
+        chart = charts.dodged(agreements, axis, levels, domain=[0, 100])
         words = "How often each judge agrees with people, by the confidence that the judge states."
         exhibits.append(
             home.exhibit(corpus, "Confidence of the judges", words, table, reliability, chart, "judge_calibration")
@@ -600,7 +605,7 @@ def costs(home: Home) -> list[Exhibit]:
     table = columns(rows, "package_cost", *names)
     paid = catalogue.column("package_cost", "paid")
     plot_rows = rows.filter(pl.col("paid") > 0).select(
-        row=pl.format("{}, {}", "model", "purpose"), kind=pl.lit("paid"), value="paid", words=cell(paid)
+        row=pl.format("{}: {}", "purpose", "model"), kind=pl.lit("paid"), value="paid", words=cell(paid)
     )
     chart = charts.amounts(plot_rows.head(MOST_BARS), "US dollars", {"paid": "blue"}) if len(plot_rows) else None
     words = f"Known costs: {text(float(rows['paid'].sum()), paid)} US dollars. The cost of "

@@ -52,20 +52,32 @@
     actions: false, renderer: "svg", mode: "vega-lite", ast: true, defaultStyle: false,
     tooltip: { disableDefaultStyle: true },
   };
-  // On a narrow screen, panels stand below each other and are as wide as the screen allows beside names of systems.
-  const room = document.documentElement.clientWidth, least = 160, beside = 180;
-  const narrowed = (key, value) => {
+  const narrow = document.documentElement.clientWidth < 640, lines = /\S.{0,23}(?!\S)|\S+/g;
+  const letter = 6.25; // Mean width in pixels of a letter of a name.
+  // On a narrow screen, panels stand below each other, names take at most half of the room, and titles are wrapped.
+  const narrowed = (chart, room, excess) => JSON.parse(JSON.stringify(chart), (key, value) => {
     if (key === "columns") return 1;
-    return key === "width" && value > least ? Math.max(least, Math.min(value, room - beside)) : value;
-  };
-  const fitted = (chart) => room < 640 ? JSON.parse(JSON.stringify(chart), narrowed) : chart;
-  const drawn = Array.from(document.querySelectorAll(".chart"), async (place) => {
-    const canvas = document.createElement("div");
-    const embedded = await window.vegaEmbed(canvas, fitted(charts[Number(place.dataset.chart)]), options);
+    if (key === "legend" && value !== null) return { columns: 2, ...value };
+    if (key === "width") return Math.min(value, room - 100) - excess;
+    if (key === "labelLimit") return Math.min(value, room / 2);
+    if (key === "labelExpr") return value.replace(/\d+/, Math.round(room / 2 / letter));
+    return key === "title" && value ? value.split(/(?<=,) /).flatMap((part) => part.match(lines)) : value;
+  });
+  // Only a drawing shows how much room its labels take: a chart that is too wide is drawn again with narrower panels.
+  async function draw(place) {
+    const chart = charts[Number(place.dataset.chart)], room = place.clientWidth, canvas = document.createElement("div");
+    let embedded = await window.vegaEmbed(canvas, narrow ? narrowed(chart, room, 0) : chart, options);
+    const tooWide = () => Math.ceil(canvas.querySelector("svg").getAttribute("width") - room);
+    for (let excess = 0, pass = 0; narrow && tooWide() > 0 && pass < 3; pass++) {
+      excess += tooWide();
+      embedded.finalize();
+      embedded = await window.vegaEmbed(canvas, narrowed(chart, room, excess), options);
+    }
     canvas.querySelector("svg").setAttribute("aria-hidden", "true"); // the container has a label, the table has the numbers
     place.replaceChildren(canvas);
     return embedded;
-  });
+  }
+  const drawn = Array.from(document.querySelectorAll(".chart"), draw);
   // If drawing fails, the SVG remains in place.
   Promise.allSettled(drawn).then((results) => {
     for (const { status, reason } of results) if (status === "rejected") console.error(reason);
