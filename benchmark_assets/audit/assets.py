@@ -131,7 +131,7 @@ def metric_agreement(
     return _refresh(context, warehouse, {}, tables, readings.of_metrics, plots)
 
 
-@dg.asset(group_name="audit", code_version="1", kinds={"duckdb"}, deps=[triage, verdict, human_label])
+@dg.asset(group_name="audit", code_version="2", kinds={"duckdb"}, deps=[triage, verdict, human_label])
 def worked_example(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Outputs that illustrate the audit, selected by rules; `variorum examples` writes them as a page."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from benchmark_assets.adjudication.labels import ERRORS, MAJOR, VALID
+from benchmark_assets.adjudication.labels import ERRORS, MAJOR, NO_CATEGORY, VALID, WORDS
 from benchmark_assets.adjudication.verdicts import KEY, verdicts
 from resources.catalogue import schema
 from resources.keys import CORPUS
@@ -86,7 +86,15 @@ def _placed(rows: pl.DataFrame) -> pl.DataFrame:
 def _why() -> pl.Expr:
     """Drift and labels of an output in words."""
     panel = pl.when(pl.col("label").is_null()).then(pl.lit("not judged by the panel")).otherwise(
-        pl.format("panel {} ({})", "label", "error_category")
+        pl.format("panel: {}", _judgement("label", "error_category"))
     )  # fmt: skip
-    people = pl.when(pl.col("people").is_not_null()).then(pl.format("; people {} ({})", "people", "people_category"))
+    people = pl.when(pl.col("people").is_not_null()).then(
+        pl.format("; people: {}", _judgement("people", "people_category"))
+    )  # fmt: skip
     return pl.format("drift {}; {}{}", pl.col("drift").round(2), panel, people.otherwise(pl.lit("")))
+
+
+def _judgement(label: str, category: str) -> pl.Expr:
+    """A label in words, followed by its category if it has one."""
+    words = [pl.col(name).replace(WORDS) for name in (label, category)]
+    return pl.when(pl.col(category) == NO_CATEGORY).then(words[0]).otherwise(pl.format("{} ({})", *words))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.adjudication.labels import NO_CATEGORY
+from benchmark_assets.adjudication.labels import NO_CATEGORY, WORDS
 from benchmark_assets.audit.rated import anonymous
 from benchmark_assets.corpus.rights import Disclosure, disclosure
 from resources.warehouse import Warehouse
@@ -66,7 +66,7 @@ def page(warehouse: Warehouse, corpus: str, private: bool = False) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><meta name="viewport" '
         f'content="width=device-width"><title>{warning}Worked examples: {escape(corpus)}</title>'
-        f"<style>{STYLE}</style></head>\n<body>\n{chr(10).join(parts)}\n</body>\n</html>\n"
+        f"<style>{STYLE}</style></head>\n<body>\n<main>\n{chr(10).join(parts)}\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -121,8 +121,8 @@ def _votes(warehouse: Warehouse, output: pl.DataFrame, rights: _Rights) -> Itera
 
 
 def _label(judgement: Mapping[str, str]) -> str:
-    category = judgement["error_category"]
-    return judgement["label"] if category == NO_CATEGORY else f"{judgement['label']} ({category})"
+    label, category = WORDS[judgement["label"]], judgement["error_category"]
+    return label if category == NO_CATEGORY else f"{label} ({WORDS[category]})"
 
 
 def _item(rater: str, judgement: str, remarks: Iterable[str]) -> str:

@@ -56,9 +56,10 @@ def test_texts_stand_on_it_as_they_are(warehouse: Warehouse) -> None:
     shown = page(warehouse, "c")
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &lt;/style&gt; &amp; מים") == 2
+    assert shown.count("<main>") == 1
     assert "words of open" in shown
-    assert "j: MINOR_ERROR (OTHER), confidence high" in shown
-    assert "annotator-1: MINOR_ERROR (OTHER), severity low" in shown
+    assert "j: minor error (other), confidence high" in shown
+    assert "annotator-1: minor error (other), severity low" in shown
 
 
 def test_restricted_texts_and_those_who_may_quote_them_are_on_the_private_page_only(warehouse: Warehouse) -> None:
