@@ -56,6 +56,8 @@ INTERVAL = "95 % interval"
 WIDE = 560
 """Width in pixels of a chart with a single panel."""
 
+FONT = "system-ui, sans-serif"
+
 LONGEST = 38
 """Maximum number of characters of a row's name."""
 
@@ -250,7 +252,7 @@ def _spec(chart: alt.LayerChart | alt.FacetChart) -> Spec:
         **words, "domainColor": COLORS["quiet"], "tickColor": COLORS["quiet"], "gridColor": COLORS["grid"],
         "titleFontWeight": "normal", "labelLimit": 240,
     }  # fmt: skip
-    styled = chart.configure(background="transparent", font="system-ui, sans-serif", aria=False)
+    styled = chart.configure(background="transparent", font=FONT, aria=False)
     styled = styled.configure_axis(**axis).configure_legend(**words, labelLimit=190).configure_header(**words)
     spec: Spec = styled.configure_view(stroke=None).to_dict()
     return spec

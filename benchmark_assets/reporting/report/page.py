@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode
 
 import vl_convert
 
-from benchmark_assets.reporting.report.charts import COLORS, Spec
+from benchmark_assets.reporting.report.charts import COLORS, FONT, Spec
 from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, ExhibitColumn, ExhibitSource, Part
 
 POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {scripts}; style-src {styles}"
@@ -36,6 +36,7 @@ OF_SYSTEMS = ("system", "model")
 """Headings of columns that name the system of a row."""
 
 TIME = re.compile(r"<time\b[^>]*>[^<]*</time>")
+_FONT = f' font-family="{FONT}"'
 _TAG, _DIGITS = re.compile(r"<[^>]*>"), re.compile(r'((?<!opacity="0)\.\d)\d+')
 
 
@@ -215,9 +216,12 @@ def styled(chart: Spec) -> str:
 
 
 def _picture(spec: str) -> str:
-    """A chart as SVG. Coordinates are cut to tenths of a pixel, which halves the size."""
+    """A chart as SVG. Coordinates are cut to tenths of a pixel, and texts inherit their font, which halves the size."""
     svg = _TAG.sub(lambda tag: _DIGITS.sub(r"\1", tag[0]), vl_convert.vegalite_to_svg(spec))
-    return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # the chart's label and the table have the content
+    svg = svg.replace(_FONT, "")
+    return svg.replace(
+        "<svg ", f'<svg aria-hidden="true"{_FONT} ', 1
+    )  # the chart's label and the table have the content
 
 
 def _inert(text: str) -> str:
