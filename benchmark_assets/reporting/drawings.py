@@ -222,8 +222,9 @@ def _funnel(rows: pl.DataFrame) -> charts.Spec:
     """Number of passages that each filter drops."""
     rows = rows.filter(pl.col("affected") > 0).sort("step")
     plot_rows = rows.select(
-        row="reason", kind=pl.lit("dropped"), value="affected", words=pl.col("affected").cast(pl.String)
-    )
+        row=pl.col("reason").str.replace_all("_", " "), kind=pl.lit("dropped"), value="affected",
+        words=pl.col("affected").cast(pl.String),
+    )  # fmt: skip
     return charts.amounts(plot_rows, "passages dropped", {"dropped": "orange"}, width=340)
 
 
