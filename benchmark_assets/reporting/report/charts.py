@@ -250,7 +250,7 @@ def _spec(chart: alt.LayerChart | alt.FacetChart) -> Spec:
     words = {"labelColor": COLORS["ink"], "titleColor": COLORS["ink"], "labelFontSize": 11, "titleFontSize": 11}
     axis = {
         **words, "domainColor": COLORS["quiet"], "tickColor": COLORS["quiet"], "gridColor": COLORS["grid"],
-        "titleFontWeight": "normal", "labelLimit": 240,
+        "titleFontWeight": "normal", "labelLimit": 240, "labelSeparation": 5,
     }  # fmt: skip
     styled = chart.configure(background="transparent", font=FONT, aria=False)
     styled = styled.configure_axis(**axis).configure_legend(**words, labelLimit=190).configure_header(**words)
