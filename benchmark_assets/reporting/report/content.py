@@ -608,8 +608,9 @@ def costs(home: Home) -> list[Exhibit]:
         row=pl.format("{}: {}", "purpose", "model"), kind=pl.lit("paid"), value="paid", words=cell(paid)
     )
     chart = charts.amounts(plot_rows.head(MOST_BARS), "US dollars", {"paid": "blue"}) if len(plot_rows) else None
-    words = f"Known costs: {text(float(rows['paid'].sum()), paid)} US dollars. The cost of "
-    words += f"{int(rows['uncertain'].sum()):,} of {len(calls):,} calls is unknown."
+    words = f"Known costs: {text(float(rows['paid'].sum()), paid)} US dollars."
+    if uncertain := int(rows["uncertain"].sum()):
+        words += f" The cost of {uncertain:,} of {len(calls):,} calls is unknown."
     if len(plot_rows) > MOST_BARS:
         words += f" The chart shows the {MOST_BARS} largest of {len(plot_rows)} costs."
     method = (
