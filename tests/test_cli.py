@@ -111,6 +111,7 @@ def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
         (["import", "corpus", "nowhere.yaml"], ["nowhere.yaml", "cannot be read", "check the path"]),
         (["import", "outputs", "nowhere.jsonl", "--corpus", "sample"], ["nowhere.jsonl", "no such file"]),
         (["evaluate", "nobody"], ["nobody", "no such model", "variorum models"]),
+        (["evaluate", "Free"], ["Free", "no such model (did you mean free?)"]),
         (["record", "nobody", "file"], ["nobody", "has no replies yet", "variorum evaluate"]),
         (["new", "corpus", "mine", "--from", "nowhere.csv"], ["nowhere.csv", "does not exist", "check the path"]),
     ],

@@ -5,6 +5,7 @@ descriptions (description).
 """
 
 import re
+import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +33,7 @@ IDS = (
     "verse",
     "section",
 )
-"""Names of columns that are taken for ids, in lower case."""
+"""Names of columns that are taken for ids, in lower case and without punctuation."""
 
 SOURCES = ("source", "original", "text", "src")
 """Names of columns that are taken for the source, besides names of languages."""
@@ -195,7 +196,9 @@ def _table(path: Path) -> Found:
     header = [name.strip() for name in rows[0][1]] if rows else []
     sample = {name: " ".join(cells[at] for _, cells in rows[1:6] if at < len(cells)) for at, name in enumerate(header)}
     names = [name for name in header if name]
-    identity, source = _chosen(names, IDS), _chosen(names, (*SOURCES, *LANGUAGES))
+    source = _chosen(names, (*SOURCES, *LANGUAGES))
+    numbers = (name for name in names if sample[name] and not any(map(str.isalpha, sample[name])))
+    identity = _chosen(names, IDS) or next(numbers, None)
     rest = [name for name in names if name not in (identity, source)]
     if source is None and rest:
         source = rest.pop(0)
@@ -213,8 +216,8 @@ def _table(path: Path) -> Found:
 
 
 def _chosen(names: Sequence[str], known: Sequence[str]) -> str | None:
-    """The name that comes first in `known`, in any case; None if there is none."""
-    by_case = {name.casefold(): name for name in reversed(names)}
+    """The name that comes first in `known`, in any case and with any punctuation around it; None if there is none."""
+    by_case = {name.strip(string.punctuation + " ").casefold(): name for name in reversed(names)}
     return next((by_case[name] for name in known if name in by_case), None)
 
 

@@ -25,7 +25,7 @@ from benchmark_assets.translation.requests import (
 )
 from resources import prompts
 from resources.digest import digest
-from resources.errors import BadInput
+from resources.errors import BadInput, closest
 from resources.frozen import Frozen
 from resources.provider.asking import ask_all, one_round
 from resources.provider.estimate import Estimate, estimate
@@ -269,7 +269,9 @@ class Systems(Frozen):
             return CalledSystem(self.warehouse, self.provider, self.provider.model(model))
         if imported:
             return ImportedSystem(self.warehouse, model)
-        raise BadInput(model, "", "no such model", "`variorum models` lists the models")
+        near = closest(model, self.models())
+        hint = f" (did you mean {near}?)" if near else ""
+        raise BadInput(model, "", f"no such model{hint}", "`variorum models` lists the models")
 
     def _imported(self) -> set[str]:
         tables = ("imported_file", "imported_answer")

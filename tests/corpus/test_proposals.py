@@ -34,6 +34,8 @@ def write(path: Path, text: str) -> Path:
         ("No,Latin,Müller,Jones\n", ["book:1", "book:2"]),  # an id with another name, a language, a letter with a dot
         ("segment_id,source,Müller,Jones\n", ["book:1", "book:2"]),
         ("id,original,Müller,Jones\n", ["book:1", "book:2"]),
+        ("No.,Latin,Müller,Jones\n", ["book:1", "book:2"]),
+        ("Fabula,Latin,Müller,Jones\n", ["book:1", "book:2"]),
     ],
 )
 def test_a_table_is_read_whatever_its_columns_are_called(header: str, passages: list[str], tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def routes(warehouse: Warehouse, private: bool) -> list[BaseRoute]:
     room = f"{PRIVATE}/" if private else ""
     return [
         Route("/", readers.list),
+        Route("/{corpus}", lambda request: RedirectResponse(f"./{request.path_params['corpus']}/")),
         Route("/{corpus}/", readers.find),
         Route(f"/{{corpus}}/{{version}}/{room}", readers.page),
         Mount("/", StaticFiles(directory=readers.folder, check_dir=False)),
@@ -54,6 +55,7 @@ class _Readers:
 
     def __init__(self, warehouse: Warehouse, private: bool) -> None:
         self.folder = warehouse.folder / "readers" / ("private" if private else "public")
+        self.folder.mkdir(parents=True, exist_ok=True)  # StaticFiles requires it before there is a reader
         self._warehouse = warehouse
         self._private = private
         self._room = f"{PRIVATE}/" if private else ""

@@ -65,7 +65,7 @@ def files(client: httpx.Client, page: httpx.Response) -> str:
 
 def test_a_reader_is_served_at_the_address_of_its_corpus(public: httpx.Client) -> None:
     assert f'<a href="{CORPUS}/">' in public.get("/readers").text
-    page = public.get(f"/readers/{CORPUS}/")
+    page = public.get(f"/readers/{CORPUS}")
     assert page.headers["cache-control"] == "no-cache"
     assert "The spring tiny/a0:1 runs quickly" in files(public, page)
     assert public.get("/assets/reference").text == "a page of Dagster"
