@@ -15,7 +15,7 @@ from benchmark_assets.benchmarks import limits, parts
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
-from benchmark_assets.reporting.answer import demonstration
+from benchmark_assets.reporting.answer import MEANING, demonstration
 from benchmark_assets.reporting.leaderboard import listed
 from benchmark_assets.understanding.board import MODEL
 from benchmark_assets.understanding.readings import boards
@@ -72,6 +72,8 @@ def evaluate(models: tuple[str, ...], benchmark: str | None, limit: int | None, 
     corpora = board.filter(board["system"].is_in(models))["corpus"]
     if len(corpora):
         click.echo(listed(board.filter(board["corpus"].is_in(corpora.to_list()))))
+        click.echo(f"\n{MEANING}.")
+        click.echo("`variorum report FILE` explains all columns; `variorum reader FOLDER CORPUS` shows the outputs")
     tasks = home.warehouse.read("understanding_board")
     answered = tasks.filter(tasks["system"].is_in(models), kind=MODEL).select("benchmark", "language")
     for title, table in boards(tasks.join(answered.unique(), on=answered.columns, how="semi")).items():

@@ -1,6 +1,7 @@
-"""The answer that the demonstration prints: how near models are to the translators, and how often they are wrong.
+"""What commands print with results: the meaning of drift, and the demonstration's answer.
 
-Here: a small table and the sentences that its numbers allow. Not here: the whole leaderboard (leaderboard), the report.
+Here: a small table of how near models are to the translators and how often they are wrong, and the sentences that its
+numbers allow. Not here: the whole leaderboard (leaderboard), the report.
 """
 
 from collections.abc import Iterator
@@ -9,6 +10,9 @@ import polars as pl
 
 from resources import tables
 from resources.warehouse import Warehouse
+
+MEANING = "Drift is the distance from the human translations, in units of their own spread. Distance is not error"
+"""What has to be known to read a leaderboard, without a full stop."""
 
 
 def demonstration(warehouse: Warehouse, corpus: str) -> Iterator[str]:
@@ -23,7 +27,7 @@ def demonstration(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     distance = models.select(*tables.cells("leaderboard", "system", "drift", "outlier_rate"))
     rates = models.select(*tables.cells("error_estimate", "major_rate"))
     yield tables.plain(pl.concat([distance, rates], how="horizontal"))
-    yield "\nDrift is the distance from the human translations, in units of their own spread. Distance is not error:"
+    yield f"\n{MEANING}:"
     wrong = models.sort("major_rate", descending=True, nulls_last=True).row(0, named=True)
     if names := models.filter(pl.col("drift") > wrong["drift"])["system"].to_list():
         yield (
