@@ -49,7 +49,7 @@ def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: P
     here(tmp_path, "examples", str(tmp_path / "examples.html"), "sample")
     page = (tmp_path / "examples.html").read_text(encoding="utf-8")
     assert "Far from the references" in page
-    assert "exacting: VALID_VARIATION" in page
+    assert "exacting: valid variation" in page
     design = here(tmp_path, "design", "sample", "--rate", "10").stdout.splitlines()
     assert design[0].split()[:5] == ["below", "verdicts", "labels", "people", "judges_70"]
     assert [line.split()[0] for line in design if line.startswith("100.0")] == ["100.0"] * 3
