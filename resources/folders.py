@@ -14,6 +14,11 @@ PRIVATE = "PRIVATE-do-not-pass-on"
 """Subfolder for all files that quote restricted texts."""
 
 
+def room(private: bool) -> str:
+    """Where the files with texts are in an output folder: '' for the folder itself, or `PRIVATE` with a slash."""
+    return f"{PRIVATE}/" if private else ""
+
+
 class Kind(NamedTuple):
     """A kind of output folder, recognized by its README.
 

@@ -27,7 +27,7 @@ from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.references.texts import complete_texts
 from resources.digest import digest
 from resources.errors import BadInput
-from resources.folders import PRIVATE, README, check_vacant, put
+from resources.folders import PRIVATE, README, check_vacant, put, room
 from resources.warehouse import Replacement, Warehouse
 
 ANSWERS = ("label", "error_category", "severity", "confidence", "notes", "error_span")
@@ -150,15 +150,15 @@ def export_items(
         restricted = restricted_texts(warehouse, corpus, items)
         seed = audits(warehouse)[corpus].seed
         lists, controls = with_controls(items, names, seed)
-    subfolder = f"{PRIVATE}/" if restricted else ""
+    place = room(bool(restricted))
     files = {
         README: _readme(corpus, len(items), restricted, form).encode(),
-        f"{subfolder}labeling-config.xml": labeling_config(translators, form),
+        f"{place}labeling-config.xml": labeling_config(translators, form),
     }
     for name, groups in lists.items():
         ordered = [item for (item,) in groups]
-        files[f"{subfolder}tasks.{quote(name, safe='')}.json"] = tasks(ordered, translators, name)
-        files[f"{subfolder}items.{quote(name, safe='')}.csv"] = items_sheet(ordered, translators, name, form.answers)
+        files[f"{place}tasks.{quote(name, safe='')}.json"] = tasks(ordered, translators, name)
+        files[f"{place}items.{quote(name, safe='')}.csv"] = items_sheet(ordered, translators, name, form.answers)
     put(files, folder)
     record_controls(warehouse, corpus, controls)
     return SentItem(len(items), restricted, max(map(len, lists.values())) - len(items))

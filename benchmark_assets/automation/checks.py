@@ -120,7 +120,7 @@ def _definition(
             severity = dg.AssetCheckSeverity.ERROR if check == SOUND else dg.AssetCheckSeverity.WARN
             problems = markdown(verdict.problems)
             known = last_problems(context.instance, dg.AssetCheckKey(key, check)) if len(verdict.problems) else []
-            new = [at for at, line in enumerate(problems.splitlines()[2:]) if line not in known]
+            new = findings.unknown(verdict.problems, known)
             metadata: dict[str, Any] = {"problems": dg.MetadataValue.md(problems), NEW: len(new)}
             if verdict.remembered is not None:
                 metadata["remembered"] = dg.MetadataValue.json(dict(verdict.remembered))
@@ -156,10 +156,8 @@ def _words(problems: pl.DataFrame, new: Sequence[int]) -> str:
     ones."""
     if problems.is_empty():
         return "no problem"
-    at = min([*new, len(problems) - 1]) if new else 0
-    first = ", ".join(
-        f"{name} {value}" for name, value in problems.row(at, named=True).items() if value not in ("", None)
-    )
+    row = problems.row(new[0] if new else 0, named=True)
+    first = ", ".join(f"{name} {value}" for name, value in row.items() if value not in ("", None))
     some = f", {len(new)} of them new" if 0 < len(new) < len(problems) else ""
     return f"{len(problems)} problem{'s' * (len(problems) > 1)}{some}; the first{' new one' * bool(some)}: {first}"
 

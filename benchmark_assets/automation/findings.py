@@ -4,7 +4,7 @@ Here: the rules, without Dagster. Not here: which tables are read, and how findi
 allowed ranges and values (resources.catalogue).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -12,6 +12,7 @@ import polars as pl
 from resources import catalogue
 from resources.errors import beginning
 from resources.keys import CORPUS
+from resources.tables import markdown
 
 FINDINGS = pl.Schema({"where": pl.String(), "problem": pl.String(), "rows": pl.Int64(), "example": pl.String()})
 
@@ -35,6 +36,18 @@ SIGNIFICANT = 3.0
 
 REFUSED = 0.05
 """Highest acceptable share of refusals. Above it, a model's averages come from a biased selection of passages."""
+
+
+def unknown(problems: pl.DataFrame, known: Sequence[str]) -> list[int]:
+    """Find the rows of `problems` that are not among the lines of an earlier Markdown table of problems.
+
+    The table shows the first hundred rows and the number of the others. If that number has changed, the first row that
+    is not shown counts as unknown.
+    """
+    if not known:
+        return list(range(len(problems)))
+    lines = [line for line in markdown(problems).splitlines()[2:] if line]
+    return [at for at, line in enumerate(lines) if line not in known]
 
 
 def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from benchmark_assets.reporting.reader.writing import write_blind, write_reader
 from benchmark_assets.reporting.task_export import export_tasks
 from resources import whole_files
 from resources.errors import BadInput
-from resources.folders import PRIVATE
+from resources.folders import room
 from resources.provider import transport
 
 
@@ -37,7 +37,7 @@ def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator
     disclosure = (holding if private else without)(written.restricted)
     withheld = f", {written.withheld} of them withheld" if written.withheld else ""
     click.echo(f"{folder}: {written.passages} passages, {written.outputs} outputs{withheld}; {disclosure}")
-    click.echo(f"open {folder / (PRIVATE if private else '') / 'index.html'} in a browser")
+    click.echo(f"open {folder / room(private) / 'index.html'} in a browser")
 
 
 @click.command(name="report")

@@ -20,7 +20,7 @@ from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.tasks import tasks
 from resources import whole_files
 from resources.errors import BadInput, quoted, raise_all
-from resources.folders import PRIVATE, README, check_vacant, put
+from resources.folders import PRIVATE, README, check_vacant, put, room
 from resources.warehouse import Warehouse
 
 CONTROL = "span"
@@ -75,11 +75,11 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
     proposals = spans.filter(gold, pl.col("type").is_in(list(description.types)), pl.col("first").is_not_null())
     marks = {sample: rows for (sample,), rows in proposals.group_by("sample", maintain_order=True)}
     content = [_task(description, row, marks.get(row["sample"])) for row in samples.iter_rows(named=True)]
-    room = f"{PRIVATE}/" if description.restricted else ""
+    place = room(description.restricted)
     files = {
         README: _readme(description, len(samples)).encode(),
-        f"{room}labeling-config.xml": labeling_config(description),
-        f"{room}tasks.json": (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode(),
+        f"{place}labeling-config.xml": labeling_config(description),
+        f"{place}tasks.json": (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode(),
     }
     put(files, folder)
     return len(samples)

@@ -21,16 +21,32 @@ from benchmark_assets.automation.findings import (
     unaccounted,
     uncovered,
     unexplained_nulls,
+    unknown,
 )
 from benchmark_assets.metrics.drift import semantic_scores
 from benchmark_assets.references.rows import envelope_rows
 from benchmark_assets.reporting.leaderboard import summaries
 from resources import catalogue
+from resources.tables import markdown
 from tests.metrics.scores import scores
 from tests.rows import rows_of
 from tests.vectors import Vector, candidates, references
 
 INF, NAN = math.inf, math.nan
+
+
+@given(st.sets(st.integers(0, 250), min_size=1), st.sets(st.integers(0, 250)))
+def test_only_problems_that_were_not_there_before_are_unknown(now: set[int], before: set[int]) -> None:
+    """A table shows a hundred of its rows. Of the others it is known whether their number has changed."""
+    problems, earlier = (pl.DataFrame({"row": sorted(rows)}, {"row": pl.Int64}) for rows in (now, before))
+    known = markdown(earlier).splitlines() if before else []
+    found = unknown(problems, known)
+    assert unknown(problems, markdown(problems).splitlines()) == []
+    assert all(0 <= at < len(problems) for at in found)
+    if not before:
+        assert len(found) == len(problems)
+    elif max(len(now), len(before)) <= 100:
+        assert [sorted(now)[at] for at in found] == sorted(now - before)
 
 
 def where(found: pl.DataFrame) -> list[str]:

@@ -2,9 +2,9 @@
 
 Here: addresses, and when a reader is written. Not here: its files (writing), the server (automation.webserver).
 
-A reader lies in `readers/public/CORPUS/VERSION` in the home, or in `readers/private`. The address of a corpus leads to
-its current version, and so does the page of a former version. A version never changes, because an open page that loaded
-texts of another version would show them at wrong passages.
+A reader lies in `readers/public/CORPUS/VERSION` in the home, or in `readers/private`. The address of a corpus and the
+pages of former versions lead to the current version. The files of a version never change: a page that is open would
+show texts of another version at wrong passages.
 """
 
 import shutil
@@ -23,7 +23,7 @@ from starlette.staticfiles import StaticFiles
 from benchmark_assets.corpus.registry import current, paths
 from benchmark_assets.reporting.reader.writing import STATIC, write_reader
 from resources.errors import BadInput
-from resources.folders import PRIVATE
+from resources.folders import room
 from resources.warehouse import Warehouse
 
 NOT_STORED = {"Cache-Control": "no-cache"}
@@ -39,12 +39,11 @@ def routes(warehouse: Warehouse, private: bool) -> list[BaseRoute]:
         Whether to serve private readers, which have the restricted texts, instead of public ones.
     """
     readers = _Readers(warehouse, private)
-    room = f"{PRIVATE}/" if private else ""
     return [
         Route("/", readers.list),
         Route("/{corpus}", lambda request: RedirectResponse(f"./{request.path_params['corpus']}/")),
         Route("/{corpus}/", readers.find),
-        Route(f"/{{corpus}}/{{version}}/{room}", readers.page),
+        Route(f"/{{corpus}}/{{version}}/{room(private)}", readers.page),
         Mount("/", StaticFiles(directory=readers.folder, check_dir=False)),
     ]
 
@@ -58,7 +57,7 @@ class _Readers:
         self.folder.mkdir(parents=True, exist_ok=True)  # StaticFiles requires it before there is a reader
         self._warehouse = warehouse
         self._private = private
-        self._room = f"{PRIVATE}/" if private else ""
+        self._room = room(private)
         self._turn = Lock()
 
     def list(self, _: Request) -> Response:

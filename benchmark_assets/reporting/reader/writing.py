@@ -33,7 +33,7 @@ from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.corpus.registry import current
 from benchmark_assets.reporting.reader.content import Record, shown
 from resources.errors import BadInput
-from resources.folders import PRIVATE, README, Kind, check_replaceable, put
+from resources.folders import PRIVATE, README, Kind, check_replaceable, put, room
 from resources.warehouse import Warehouse
 
 READER = Kind("reader", "# Variorum reader: ", "# Variorum reader, private, do not pass on: ")
@@ -147,7 +147,6 @@ def _put(
 ) -> None:  # fmt: skip
     """Write the files of a page. Adds `shards` to `index`: for each passage, the number of the shard that contains
     it."""
-    room = f"{PRIVATE}/" if private else ""
     shards = list(_shards(passages))
     index["shards"] = [number for number, shard in enumerate(shards) for _ in shard]
     page = Template((STATIC / "reader.html").read_text(encoding="utf-8"))
@@ -157,13 +156,14 @@ def _put(
         made=f"<ul>{''.join(f'<li>{escape(signature)}</li>' for signature in signatures)}</ul>",
         mode="blind" if "annotator" in index else "reading",
     )
+    place = room(private)
     files = {
-        f"{room}index.html": filled.encode(),
-        f"{room}index.js": _script("index", index),
-        **{f"{room}{name}": (STATIC / name).read_bytes() for name in ("reader.js", "reader.css")},
-        **{f"{room}texts/{n:03}.js": _script("texts", n, shard) for n, shard in enumerate(shards)},
+        f"{place}index.html": filled.encode(),
+        f"{place}index.js": _script("index", index),
+        **{f"{place}{name}": (STATIC / name).read_bytes() for name in ("reader.js", "reader.css")},
+        **{f"{place}texts/{n:03}.js": _script("texts", n, shard) for n, shard in enumerate(shards)},
         README: (
-            f"{READER.private if private else READER.public}{title}\n\nOpen `{room}index.html` in a browser; the page "
+            f"{READER.private if private else READER.public}{title}\n\nOpen `{place}index.html` in a browser; the page "
             f"uses no network. {readme}"
         ).encode(),
     }

@@ -218,10 +218,8 @@ def styled(chart: Spec) -> str:
 def _picture(spec: str) -> str:
     """A chart as SVG. Coordinates are cut to tenths of a pixel, and texts inherit their font, which halves the size."""
     svg = _TAG.sub(lambda tag: _DIGITS.sub(r"\1", tag[0]), vl_convert.vegalite_to_svg(spec))
-    svg = svg.replace(_FONT, "")
-    return svg.replace(
-        "<svg ", f'<svg aria-hidden="true"{_FONT} ', 1
-    )  # the chart's label and the table have the content
+    # Hidden from screen readers, because the chart's label and the table have the content.
+    return svg.replace(_FONT, "").replace("<svg ", f'<svg aria-hidden="true"{_FONT} ', 1)
 
 
 def _inert(text: str) -> str:
