@@ -111,8 +111,11 @@ class _Loader(yaml.CSafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         key_nodes = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
-        keys = [self.construct_object(key, deep=True) for key in key_nodes]
-        for node_of_key, key in zip(key_nodes, keys, strict=True):
-            if keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(None, None, f"{key!r} occurs twice", node_of_key.start_mark)
-        return super().construct_mapping(node, deep)
+        content: dict[Any, Any] = super().construct_mapping(node, deep)  # refuses keys that cannot be hashed
+        keys: set[Any] = set()
+        for key_node in key_nodes:
+            key = self.construct_object(key_node, deep=True)
+            if key in keys:
+                raise yaml.constructor.ConstructorError(None, None, f"{key!r} occurs twice", key_node.start_mark)
+            keys.add(key)
+        return content

@@ -10,6 +10,7 @@ An imported base set never changes: different content needs a new version.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import product
@@ -155,7 +156,7 @@ class Manifest(Identity):
     @model_validator(mode="after")
     def _each_once(self) -> "Manifest":
         for kind, names in (("anchor", self.anchors), ("item", tuple(item.passage for item in self.items))):
-            if twice := sorted({name for name in names if names.count(name) > 1}):
+            if twice := sorted(name for name, count in Counter(names).items() if count > 1):
                 raise ValueError(f"the {kind} {twice[0]} occurs twice")
         if unknown := sorted(set(self.restricted) - set(self.anchors)):
             raise ValueError(f"{unknown[0]} is restricted but is not an anchor")

@@ -130,7 +130,7 @@ def test_a_fault_of_one_entry_is_told_with_file_key_and_remedy(
 @pytest.mark.parametrize(
     ("content", "key", "problem"),
     [
-        (b"embedder: a\nembedder: b\n", "line 1", "'embedder' occurs twice"),
+        (b"embedder: a\nembedder: b\n", "line 2", "'embedder' occurs twice"),
         (b"models:\n  a: {id: x}\n  b: {id: y, id: z}\n", "line 3", "'id' occurs twice"),
         (b"embedder: [minilm\n", "line 2", "not YAML"),
         (b"embedder:\n\t- minilm", "line 2", "not YAML"),
