@@ -22,7 +22,7 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Warehouse
-from tests import postgres
+from tests import postgres, proofs
 from tests.provider.server import Server, serve
 from tests.support import MODELS, LetterEmbedder, copy_finished, made_home, made_once, write_corpus
 from tests.systems import RuleSystems, rule_systems
@@ -227,9 +227,15 @@ def at_full_size(config: pytest.Config) -> bool:
     return "not" not in words and not {"bench", "proof"}.isdisjoint(words)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--stale", action="store_true", help="only what tests/proofs.tsv lacks, at most an hour of it")
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw many examples of each property in proofs only."""
+    """Draw many examples of each property in proofs only, and record proofs that are run by whole files."""
     settings.load_profile("proofs" if at_full_size(config) else "variorum")
+    if config.getoption("-m") == proofs.EXPRESSION and not config.getoption("-k") and "::" not in str(config.args):
+        config.pluginmanager.register(proofs.Recorder())
 
 
 def pytest_collection_finish() -> None:
@@ -244,10 +250,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.nodeid.partition("::")[0] not in LONG)
     if not at_full_size(config):
         items[:] = [item for item in items if "large" not in item.keywords]
+    if config.getoption("--stale"):
+        chosen = set(proofs.planned(proofs.stale().keys() & {item.nodeid.partition("::")[0] for item in items}))
+        items[:] = [item for item in items if item.nodeid.partition("::")[0] in chosen]
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    session.config.stash[EXIT_STATUS] = int(exitstatus)
+    nothing_stale = session.config.getoption("--stale") and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
+    session.config.stash[EXIT_STATUS] = 0 if nothing_stale else int(exitstatus)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.getoption("--stale") and (left := proofs.stale()):
+        terminalreporter.write_line(f"{len(left)} files in tests/proofs.tsv are still stale: run `make proofs` again")
 
 
 @pytest.hookimpl(trylast=True)
