@@ -1,15 +1,17 @@
 """A web server with Dagster's pages and the readers of all corpora; the code server and the daemon beside it.
 
-`dagster-webserver` and `dagster dev` serve Dagster's pages alone. Here: the same with readers. Not here: the readers
-(reporting.reader.serving), commands (cli).
+`dagster-webserver` and `dagster dev` serve Dagster's pages alone, to every page that a browser shows. Here: the same
+with readers, behind a gate. Not here: what the gate lets through (gate), the readers (reporting.reader.serving),
+commands (cli).
 """
 
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -27,10 +29,10 @@ from dagster_webserver.app import create_app_from_workspace_process_context
 from dagster_webserver.version import __version__
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import RedirectResponse
 from starlette.routing import Mount, Route
 
+from benchmark_assets.automation.gate import HOST, Gate
 from benchmark_assets.reporting.cards import READERS
 from benchmark_assets.reporting.reader import serving
 from resources.errors import BadInput
@@ -49,30 +51,53 @@ PATIENCE = 20
 """Seconds from a request to end until a process is killed."""
 
 
-def listener(host: str, port: int, private: bool) -> socket.socket:
+def listener(host: str, port: int, private: bool, allowed: Sequence[str] = ()) -> socket.socket:
     """Reserve the address of a server. Connections wait until it is served.
+
+    Parameters
+    ----------
+    allowed
+        Further names of the server, which `hosts` adds to those that it listens at.
 
     Raises
     ------
     BadInput
-        If the address is in use or unknown, or if other machines might read the restricted texts of private readers.
+        If the address is in use or unknown, or has no name that a browser could send; or if other machines might read
+        the restricted texts of private readers.
     """
-    if private and host not in LOCAL:
-        raise BadInput(
-            "--private", "", f"would show restricted texts to all machines that reach {host}",
-            f"leave out --private, or serve at {' or '.join(LOCAL)}",
-        )  # fmt: skip
+    for name in (host, *allowed):
+        if private and name not in LOCAL:
+            raise BadInput(
+                "--private", "", f"would show restricted texts to all machines that reach {name}",
+                f"leave out --private, or serve at {' or '.join(LOCAL)}",
+            )  # fmt: skip
+    for name in allowed:
+        if not (parts := HOST.fullmatch(name)) or parts[2]:
+            example = "variorum.example or 192.0.2.7"
+            raise BadInput("--allowed-host", "", f"{name!r} is not a name", f"leave out scheme and port: {example}")
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        if ip_address(address[0]).is_unspecified and not allowed:
+            problem = f"is missing, and {host} stands for every address of this machine"
+            remedy = "add --allowed-host NAME for each name that is typed in browsers"
+            raise BadInput("--allowed-host", "", problem, remedy)
         return socket.create_server(address[:2], family=family)
     except OSError as error:
         problem = f"cannot be served ({str(error.strerror).partition(' (')[0]})"  # Python adds the address
         raise BadInput(f"{host}:{port}", "", problem, "choose another address with --host and --port") from error
 
 
+def hosts(host: str, listening: socket.socket, allowed: Sequence[str]) -> frozenset[str]:
+    """The names by which a server is reached: what it listens at, and what is allowed beside that."""
+    address = ip_address(listening.getsockname()[0])
+    own = [host, str(address), *(LOCAL if address.is_loopback or address.is_unspecified else ())]
+    return frozenset(name.strip("[]").lower() for name in (*own, *allowed))
+
+
 def serve(
     instance: dg.DagsterInstance, warehouse: Warehouse, workspace: Path, listening: socket.socket, *,
-    private: bool, read_only: bool = False, beside: Mapping[str, subprocess.Popen[bytes]] = MappingProxyType({}),
+    names: Collection[str], private: bool, read_only: bool = False,
+    beside: Mapping[str, subprocess.Popen[bytes]] = MappingProxyType({}),
 ) -> None:  # fmt: skip
     """Serve Dagster's pages and the readers until Ctrl-C or SIGTERM, or until a process in `beside` ends.
 
@@ -80,6 +105,8 @@ def serve(
     ----------
     workspace
         The file that tells Dagster where the definitions are.
+    names
+        The hosts for which requests are answered.
     private
         Whether to serve private readers.
     read_only
@@ -96,7 +123,7 @@ def serve(
     target = WorkspaceFileTarget([str(workspace)])
     with WorkspaceProcessContext(instance, target, version=__version__, read_only=read_only) as context:
         pages = create_app_from_workspace_process_context(context)
-        server = uvicorn.Server(uvicorn.Config(application(pages, warehouse, private), log_level="warning"))
+        server = uvicorn.Server(uvicorn.Config(application(pages, warehouse, private, names), log_level="warning"))
         for process in beside.values():
             Thread(target=_end_with, args=(process, server), daemon=True).start()
         server.run(sockets=[listening])
@@ -105,15 +132,11 @@ def serve(
             raise BadInput(name, "", f"ended (exit code {process.returncode})", "see its messages, then start again")
 
 
-def application(pages: Starlette, warehouse: Warehouse, private: bool) -> Starlette:
-    """The readers, and `pages` at all other addresses.
-
-    A page of another site can give its own name to 127.0.0.1, and then read what is served there as its own. So
-    private readers are served only under the names of this machine.
-    """
-    guard = [Middleware(TrustedHostMiddleware, allowed_hosts=LOCAL)] if private else []
-    readers = Mount(READERS, routes=serving.routes(warehouse, private), middleware=guard)
-    return Starlette(routes=[Route(READERS, lambda _: RedirectResponse(f"{READERS}/")), readers, Mount("/", pages)])
+def application(pages: Starlette, warehouse: Warehouse, private: bool, names: Collection[str]) -> Starlette:
+    """The readers, and `pages` at all other addresses, behind the gate."""
+    readers = Mount(READERS, routes=serving.routes(warehouse, private))
+    routes = [Route(READERS, lambda _: RedirectResponse(f"{READERS}/")), readers, Mount("/", pages)]
+    return Starlette(routes=routes, middleware=[Middleware(Gate, hosts=names)])
 
 
 def _end_with(process: subprocess.Popen[bytes], server: uvicorn.Server) -> None:

@@ -145,8 +145,10 @@ def remove(kind: str, name: str) -> None:
 def _served(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of a web server to a command."""
     private = "Show restricted texts in the readers, to anybody on this machine."
+    allowed = "Further name of the server, such as that of a proxy; may be repeated."
     for option in (
         click.option("--private", is_flag=True, help=private),
+        click.option("--allowed-host", "allowed", metavar="NAME", multiple=True, help=allowed),
         click.option("--port", default=3000, show_default=True, help="Port of the pages."),
         click.option("--host", default="127.0.0.1", show_default=True, help="Address that the server listens at."),
     ):
@@ -156,27 +158,33 @@ def _served(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command()
 @_served
-def ui(host: str, port: int, private: bool) -> None:
+def ui(host: str, port: int, allowed: tuple[str, ...], private: bool) -> None:
     """Start Dagster's UI, with the readers of all corpora, and Dagster's daemon."""
-    with webserver.until_stopped(), webserver.listener(host, port, private) as listening:
+    with webserver.until_stopped(), webserver.listener(host, port, private, allowed) as listening:
         os.chdir(prepare())  # in the project's folder, Dagster would warn about dagster.yaml
         home = Deployment()
         home.instance.add_dynamic_partitions("model", home.systems.models())
         with webserver.services() as (workspace, processes):
+            names = webserver.hosts(host, listening, allowed)
             _announce_pages(host, port)
-            webserver.serve(home.instance, home.warehouse, workspace, listening, private=private, beside=processes)
+            webserver.serve(
+                home.instance, home.warehouse, workspace, listening, names=names, private=private, beside=processes
+            )
 
 
 @click.command(name="webserver")
 @_served
 @click.option("--read-only", is_flag=True, help="Let nobody start or change anything in Dagster's pages.")
-def pages(host: str, port: int, private: bool, read_only: bool) -> None:
+def pages(host: str, port: int, allowed: tuple[str, ...], private: bool, read_only: bool) -> None:
     """Serve Dagster's UI and the readers, without Dagster's daemon (see docs/deployment.md)."""
-    with webserver.until_stopped(), webserver.listener(host, port, private) as listening:
+    with webserver.until_stopped(), webserver.listener(host, port, private, allowed) as listening:
         os.chdir(prepare())
         home, workspace = Deployment(), webserver.WORKSPACE
+        names = webserver.hosts(host, listening, allowed)
         _announce_pages(host, port)
-        webserver.serve(home.instance, home.warehouse, workspace, listening, private=private, read_only=read_only)
+        webserver.serve(
+            home.instance, home.warehouse, workspace, listening, names=names, private=private, read_only=read_only
+        )
 
 
 def _announce_pages(host: str, port: int) -> None:
