@@ -70,6 +70,7 @@ VERSIONS = (
     Version("235a6112b5b7b4328eccf3eedd07e890", {}, {}),
     Version("13401105cd8f2c541f7073e9d41ba1f9", {}, {}),
     Version("9079147fef110a5438a921a37ee8028b", {}, {}),
+    Version("87695420ac8e226a53fd5dc43b6d1dd7", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

@@ -3,7 +3,7 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.accounts.costs import costs
+from benchmark_assets.accounts.costs import costs, recorded
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from resources.provider.provider import Provider
@@ -21,8 +21,7 @@ def model_call(
     attempts = provider.ledger.attempts()
 
     def compute(_: pl.DataFrame) -> Computed:
-        rows = attempts.rename({"id": "attempt", "key": "call"}).with_columns(priced=pl.col("price").is_not_null())
-        return Computed({"model_call": rows.drop("session", "price", "question", "requested_model")})
+        return Computed({"model_call": recorded(attempts)})
 
     def describe() -> Description:
         return {"costs": markdown(costs(attempts))}

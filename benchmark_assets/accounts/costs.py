@@ -11,6 +11,12 @@ NEARLY = 0.8
 """Fraction of a spending cap at which the cap counts as nearly reached."""
 
 
+def recorded(attempts: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `model_call`, from the frame returned by `Ledger.attempts`."""
+    rows = attempts.rename({"id": "attempt", "key": "call"}).with_columns(priced=pl.col("price").is_not_null())
+    return rows.drop("session", "price", "question", "requested_model")
+
+
 def costs(attempts: pl.DataFrame) -> pl.DataFrame:
     """Calls, tokens and cost by day (UTC), model and purpose, latest day first.
 

@@ -224,7 +224,7 @@ class Recipe(Frozen):
     """
 
     name: Name
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, le=2**31 - 1)
     title: str = Field(min_length=1)
     paper: Paper | None = None
     sources: dict[Name, RecipeSource] = Field(min_length=1)

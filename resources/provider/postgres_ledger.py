@@ -56,8 +56,11 @@ from resources.provider.registry import NANO, Budget
 
 SCHEMA = Path(__file__).with_suffix(".sql")
 
-VERSION = 1
-"""Version of the tables. It is raised with changes that earlier programs cannot handle."""
+CHANGES = {2: "ALTER TABLE question ALTER replicate TYPE BIGINT"}
+"""Statements by which tables of an earlier version become tables of each later one."""
+
+VERSION = max(CHANGES)
+"""Version of the tables. It is raised with every change of them."""
 
 LEASE = 60.0
 """Seconds for which a session counts as alive after it was last heard. It renews its lease three times as often."""
@@ -106,7 +109,7 @@ _TAKEN = f"""
 # In the order of keys: sessions that ask the same questions wait for each other, and do not deadlock.
 _QUESTIONS = """
     INSERT INTO question (key, place, replicate, body)
-    SELECT * FROM unnest(%s::TEXT[], %s::TEXT[], %s::INTEGER[], %s::BYTEA[]) AS new (key, place, replicate, body)
+    SELECT * FROM unnest(%s::TEXT[], %s::TEXT[], %s::BIGINT[], %s::BYTEA[]) AS new (key, place, replicate, body)
     ORDER BY key ON CONFLICT (key) DO NOTHING
 """
 
@@ -173,7 +176,8 @@ class _Translated:
 
 
 class PostgresLedger(Ledger):
-    """A ledger in the schema `ledger` of a PostgreSQL database. The schema is created when the ledger is first used.
+    """A ledger in the schema `ledger` of a PostgreSQL database. The schema is created, and brought to the present
+    version, when the ledger is first used.
 
     Parameters
     ----------
@@ -244,7 +248,7 @@ class PostgresLedger(Ledger):
             yield connection
 
     def connect(self) -> Connection:
-        """Open a connection; create the tables if the database lacks them.
+        """Open a connection; create the tables, or bring them to the present version, if necessary.
 
         Raises
         ------
@@ -260,7 +264,9 @@ class PostgresLedger(Ledger):
         try:
             connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
             connection.execute("SET search_path TO ledger")
-            version = _version(connection) or _create(connection)
+            version = _version(connection)
+            if version is None or version < VERSION:
+                version = _declare(connection)
         except BaseException:
             connection.close()
             raise
@@ -300,13 +306,19 @@ def _version(connection: Connection) -> int | None:
     return int(_one(connection.execute("SELECT number FROM ledger.version"))[0]) if exists else None
 
 
-def _create(connection: Connection) -> int:
-    """Create the tables, unless another process was faster; return their version."""
+def _declare(connection: Connection) -> int:
+    """Create the tables, or bring them to the present version, unless another process was faster; return their
+    version."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(hashtext('variorum ledger'))")
-        if _version(connection) is None:
+        version = _version(connection)
+        if version is None:
             connection.execute(SCHEMA.read_bytes())
-    return _version(connection) or VERSION
+        else:
+            for number in range(version + 1, VERSION + 1):
+                connection.execute(CHANGES[number])
+                connection.execute("UPDATE version SET number = %s", (number,))
+    return max(version or 0, VERSION)
 
 
 def _one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> tuple[Any, ...]:

@@ -3,7 +3,7 @@ CREATE SCHEMA ledger;
 SET LOCAL search_path TO ledger;
 
 CREATE TABLE version (number INTEGER NOT NULL);
-INSERT INTO version VALUES (1);
+INSERT INTO version VALUES (2);
 
 -- A session is alive until its lease ends. After that, any other session closes its attempts and returns its slices.
 CREATE TABLE session (
@@ -19,7 +19,7 @@ CREATE TABLE question (
     id BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     key TEXT NOT NULL UNIQUE,              -- hash of everything that determines the reply
     place TEXT NOT NULL,                   -- URL of the endpoint
-    replicate INTEGER NOT NULL,
+    replicate BIGINT NOT NULL,
     body BYTEA NOT NULL                    -- request body as JSON, zlib
 );
 ALTER TABLE question ALTER body SET STORAGE EXTERNAL;

@@ -47,7 +47,8 @@ def registry(path: Path, url: str) -> Path:
 def test_a_first_try_is_limited_and_a_second_one_pays_for_the_rest(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, full: bool
 ) -> None:
-    """Also if no update preceded: passages are selected, and samples read, before costs are stated.
+    """Also if no update preceded: passages are selected, and samples read, before costs are stated. As in the model
+    builder's guide, the model is checked first.
 
     The small form is the first try.
     """
@@ -61,11 +62,13 @@ def test_a_first_try_is_limited_and_a_second_one_pays_for_the_rest(
         write_recipe(recipe, tmp_path / "published", tasks=[task])
         said = here(home, "add", str(recipe), "--no-update", "--base", mirror.url).stdout
     assert "evaluating ours: about" in said
+    here(home, "check", "model", "ours")
+    server.clear()
     evaluate = ["evaluate", "ours", "--on", "small"]
 
     refused = here(home, *evaluate, "--limit", "2", code=1)
     assert "needs your consent to costs of about 0.00 dollars" in refused.stderr
-    assert "hours of answer, model_output: assumed" in refused.stdout
+    assert "hours of answer, model_output, probe of the served version: assumed" in refused.stdout
     assert not server.log()
     assert "is below 2" in here(home, *evaluate, "--limit", "1", code=1).stderr
 
@@ -85,6 +88,8 @@ def test_a_first_try_is_limited_and_a_second_one_pays_for_the_rest(
     assert "ours (1 of 2 samples)" in first
     assert board() == (1, 1, 3, None, 1, 2)
     assert asked() == 2
+    calls = DuckDBWarehouse(path=str(home / "variorum.duckdb")).read("model_call")
+    assert calls.filter(purpose="trial")["replicate"].to_list() > [1 << 40]  # a time in milliseconds
     if not full:
         return
 

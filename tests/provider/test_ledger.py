@@ -17,6 +17,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from benchmark_assets.accounts.costs import recorded
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.identity import Mark
@@ -25,10 +27,11 @@ from resources.provider.client import CallFailed, Reply, opened
 from resources.provider.ledger import UNCERTAIN, Ledger, Statements
 from resources.provider.postgres_ledger import PostgresLedger
 from resources.provider.question import Question
-from resources.provider.reading import REPLIES, Outcome, Raw
+from resources.provider.reading import MOST_DOLLARS, MOST_TOKENS, REPLIES, Outcome, Raw, Reading
 from resources.provider.registry import NANO, Budget, Model
 from resources.provider.salvage import put_back
 from resources.provider.sqlite_ledger import SCHEMA, SqliteLedger, connect
+from resources.warehouse import Replacement, Warehouse
 from tests.provider.server import Server, digest
 from tests.provider.support import NO_BUDGET, Result, address, expire, model, outcome, question
 
@@ -36,6 +39,15 @@ from tests.provider.support import NO_BUDGET, Result, address, expire, model, ou
 @pytest.fixture
 def ledger(either_ledger: Ledger) -> Ledger:
     return either_ledger
+
+
+@pytest.fixture
+def warehouse(ledger: Ledger, request: pytest.FixtureRequest, tmp_path: Path) -> Warehouse:
+    """A warehouse in the same database as the ledger, or in a file beside it."""
+    if isinstance(ledger, PostgresLedger):
+        chosen: Warehouse = request.getfixturevalue("postgres_warehouse")
+        return chosen
+    return DuckDBWarehouse(path=str(tmp_path / "variorum.duckdb"))
 
 
 @pytest.fixture
@@ -132,6 +144,27 @@ def test_equal_questions_at_once_are_one_request(server: Server, ledger: Ledger)
     results = ask(ledger, [question(model(server.url), 0) for _ in range(10)])
     assert all(good(result) for result in results)
     assert len(server.log()) == 1
+
+
+def test_the_largest_numbers_that_can_be_read_reach_the_table_of_calls(ledger: Ledger, warehouse: Warehouse) -> None:
+    """A replicate may be a time in milliseconds; tokens and costs are what an endpoint claims."""
+    most = MOST_TOKENS - 1
+    reading = Reading(Outcome.ANSWERED, "EN", "", "stop", "m", "", most, most, most, most, MOST_DOLLARS, "")
+    asked = replace(question(model("http://127.0.0.1:9/v1"), 0), replicate=(1 << 63) - 1)
+
+    async def call() -> None:
+        with ledger.session("run", NO_BUDGET) as session:
+            attempt = await session.claim(asked)
+            await session.receive(attempt, Raw(200, {}, b"{}"))
+            session.settle(attempt, reading)
+            await session.drained()
+
+    asyncio.run(call())
+    calls = recorded(ledger.attempts()).with_columns(fingerprint=pl.lit(""))
+    warehouse.write([Replacement("model_call", calls, None)], "run")
+    row = warehouse.read("model_call").row(0, named=True)
+    assert (row["replicate"], row["cost"]) == (asked.replicate, MOST_DOLLARS)
+    assert {row[f"{kind}_tokens"] for kind in ("prompt", "cached", "completion", "reasoning")} == {most}
 
 
 def test_replicates_are_questions_of_their_own(server: Server, ledger: Ledger) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -18,7 +19,7 @@ from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.client import Reply, opened
 from resources.provider.ledger import UNCERTAIN, InFlightError, OverBudgetError, Session
-from resources.provider.postgres_ledger import SHARE, PostgresLedger
+from resources.provider.postgres_ledger import SHARE, VERSION, PostgresLedger
 from resources.provider.reading import Outcome, Raw, read
 from resources.provider.registry import NANO, Budget, Price
 from tests import postgres
@@ -344,6 +345,20 @@ def test_texts_that_postgresql_cannot_store_are_stored_with_replacement_characte
 def test_tables_of_a_later_version_are_refused(ledger: PostgresLedger) -> None:
     ledger.state()
     with ledger.changing() as connection:
-        connection.execute("UPDATE version SET number = 2")
-    with pytest.raises(BadInput, match=r"has version 2, .*; use the version of Variorum that wrote it"):
+        connection.execute("UPDATE version SET number = 99")
+    with pytest.raises(BadInput, match=r"has version 99, .*; use the version of Variorum that wrote it"):
         ledger.attempts()
+
+
+def test_a_ledger_of_an_earlier_version_is_changed_once_and_keeps_its_rows(ledger: PostgresLedger) -> None:
+    async def claim(replicate: int) -> None:
+        with ledger.session("run", NO_BUDGET) as session:
+            await store(session, await session.claim(replace(question(MODEL, 0), replicate=replicate)))
+
+    asyncio.run(claim(7))
+    with ledger.changing() as connection:  # as version 1 made it
+        connection.execute("ALTER TABLE question ALTER replicate TYPE INTEGER")
+        connection.execute("UPDATE version SET number = 1")
+    asyncio.run(claim(1 << 40))
+    assert ledger.attempts()["replicate"].to_list() == [7, 1 << 40]
+    assert rows(ledger, "SELECT number FROM version") == [(VERSION,)]

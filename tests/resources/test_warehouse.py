@@ -4,6 +4,7 @@ import random
 import time
 from datetime import UTC, datetime, timedelta
 from threading import Thread
+from typing import Any
 
 import polars as pl
 import pytest
@@ -47,6 +48,39 @@ def stored(warehouse: Warehouse) -> pl.DataFrame:
     """Three passages of two corpora, as they are before a test writes."""
     replace(warehouse, sources("x/1", "x/2", "y/1"), run_id="before")
     return warehouse.read("source_text")
+
+
+MOST = {"INTEGER": (1 << 31) - 1, "BIGINT": (1 << 63) - 1}
+"""The largest number of each type of whole numbers."""
+
+OTHERS: dict[str, list[Any]] = {"VARCHAR": ["a", "b"], "BOOLEAN": [False, True]}
+
+
+def ends(column: catalogue.Column) -> pl.Series:
+    """Two values: for whole numbers, the ends of the declared range, or of the type's where it is open."""
+    kind = column.type.removesuffix("[]")
+    values = OTHERS.get(kind, [0, 1])
+    if most := MOST.get(kind):
+        values = [int(column.least or 0), most if column.most is None else int(column.most)]
+    return pl.Series([[value] for value in values] if column.type != kind else values).cast(column.polars)
+
+
+def test_whole_numbers_of_every_table_are_stored_up_to_the_ends_of_their_range(warehouse: Warehouse) -> None:
+    rows = {
+        name: pl.DataFrame({column.name: ends(column) for column in table.content.values()})
+        for name, table in catalogue.tables().items()
+        if any(column.type.removesuffix("[]") in MOST for column in table.columns.values())
+    }
+    warehouse.write([Replacement(name, frame, None) for name, frame in rows.items()], "run")
+    for name, frame in rows.items():
+        key = list(catalogue.table(name).key)
+        assert warehouse.read(name, columns=frame.columns).sort(key).equals(frame.sort(key)), name
+
+
+def test_a_number_beyond_its_column_is_refused_and_nothing_is_written(warehouse: Warehouse) -> None:
+    with pytest.raises(BadInput, match=r"source_text: .*nothing was written"):
+        replace(warehouse, sources("x/1", "x/2", position=[0, MOST["INTEGER"] + 1]))
+    assert warehouse.read("source_text").is_empty()
 
 
 # One process
