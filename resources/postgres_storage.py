@@ -64,7 +64,8 @@ class CompactPostgresEventLogStorage(CompactEventLog, PostgresEventLogStorage):
     ) -> None:
         self.batch_by(batch_size)
         self._tables: set[str] = set()
-        super().__init__(prepared(postgres_url), inst_data=inst_data)
+        with declaring(postgres_url) as address:
+            super().__init__(address, inst_data=inst_data)
         self._engine = pooled(self.postgres_url)
         _pack_text(self._engine)
 
@@ -122,7 +123,8 @@ class ForgettingPostgresRunStorage(ForgettingRunStorage, PostgresRunStorage):
     """`PostgresRunStorage` that keeps a connection open and can forget old runs."""
 
     def __init__(self, postgres_url: str, inst_data: ConfigurableClassData | None = None) -> None:
-        super().__init__(prepared(postgres_url), inst_data=inst_data)
+        with declaring(postgres_url) as address:
+            super().__init__(address, inst_data=inst_data)
         self._engine = pooled(self.postgres_url)
 
     @classmethod
@@ -159,15 +161,15 @@ class SchemaPostgresScheduleStorage(PostgresScheduleStorage):
     @classmethod
     def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
         """Build the storage from dagster.yaml."""
-        return cls(prepared(config_value["postgres_url"]), inst_data=inst_data)
+        with declaring(config_value["postgres_url"]) as address:
+            return cls(address, inst_data=inst_data)
 
 
 @contextmanager
 def founded(url: str) -> Iterator[db.Connection]:
     """A connection in a transaction that creates Dagster's tables, in a database that lacks them."""
     engine = db.create_engine(_address(url), poolclass=db.NullPool)
-    with engine.connect() as connection, connection.begin():
-        connection.execute(db.text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
+    with declaring(url), engine.connect() as connection, connection.begin():
         for tables in (SqlEventLogStorageMetadata, RunStorageSqlMetadata, ScheduleStorageSqlMetadata):
             tables.create_all(connection)
         stamp_alembic_rev(pg_alembic_config(base.__file__), connection)
@@ -214,13 +216,18 @@ def rows(connection: db.Connection, table: db.Table) -> Iterator[tuple[Any, ...]
         yield tuple(unpacked(value) for value in row)
 
 
-def prepared(url: str) -> str:
-    """The URL by which Dagster reaches its schema of a database; the schema is created if it is missing."""
-    engine = db.create_engine(_with_driver(url), poolclass=db.NullPool)
-    with retry_pg_connection_fn(engine.connect) as connection, connection.begin():
-        connection.execute(db.text(LOCK), {"asset": ""})  # two processes cannot create a schema at once
+@contextmanager
+def declaring(url: str) -> Iterator[str]:
+    """Keep others from creating Dagster's tables until the block ends; yield the URL by which Dagster reaches them.
+
+    Their schema is created if it is missing. Dagster itself looks which tables are missing, and then creates them,
+    without a lock: a second process could find some of them, or create the same ones.
+    """
+    engine = db.create_engine(_with_driver(url), poolclass=db.NullPool, isolation_level="AUTOCOMMIT")
+    with retry_pg_connection_fn(engine.connect) as connection:  # whose end is the end of the lock
+        connection.execute(db.text("SELECT pg_advisory_lock(hashtext('dagster tables'))"))
         connection.execute(db.text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
-    return _address(url)
+        yield _address(url)
 
 
 def _with_driver(url: str) -> db.URL:

@@ -353,8 +353,7 @@ class PostgresWarehouse(Warehouse):
         key = os.getpid(), self
         session = _HELD.sessions[key] = _Session(self._unprepared())
         try:
-            with self._explaining(), _transaction(session):
-                _lock(session.connection, {_MIGRATION})
+            with self._explaining(), _migrating(session.connection), _transaction(session):
                 schema = PostgresSchema(session.connection)
                 schema.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
                 migration.migrate(schema, 0, self.name)
@@ -548,12 +547,23 @@ def _prepare(connection: adbc.Connection, where: str) -> None:
     schema = PostgresSchema(connection)
     if migration.is_current(schema, where):
         return
-    with _transaction(_Session(connection)):
-        _lock(connection, {_MIGRATION})
+    with _migrating(connection), _transaction(_Session(connection)):
         schema.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         if not migration.is_current(schema, where):
             number, _ = schema.version()
             migration.migrate(schema, number, where)
+
+
+@contextmanager
+def _migrating(connection: adbc.Connection) -> Iterator[None]:
+    """Keep others from migrating the database until the block ends. A connection whose block fails has to be closed.
+
+    The lock is taken before a transaction begins. Within one, PostgreSQL could answer from its cache that a table is
+    still missing after it has waited for the process that created it.
+    """
+    _execute(connection, "SELECT pg_advisory_lock($1)::text", [_number(_MIGRATION)])
+    yield
+    _execute(connection, "SELECT pg_advisory_unlock($1)", [_number(_MIGRATION)])
 
 
 def _paths(replacement: Replacement) -> set[Part]:

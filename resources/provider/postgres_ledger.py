@@ -243,7 +243,7 @@ class PostgresLedger(Ledger):
     @contextmanager
     def founded(self) -> Iterator[Connection]:
         """A connection in a transaction that creates the tables, in a database that lacks them."""
-        with self._connected() as connection, connection.transaction():
+        with self._connected() as connection, _alone(connection), connection.transaction():
             connection.execute(SCHEMA.read_bytes())
             yield connection
 
@@ -309,8 +309,7 @@ def _version(connection: Connection) -> int | None:
 def _declare(connection: Connection) -> int:
     """Create the tables, or bring them to the present version, unless another process was faster; return their
     version."""
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(hashtext('variorum ledger'))")
+    with _alone(connection), connection.transaction():
         version = _version(connection)
         if version is None:
             connection.execute(SCHEMA.read_bytes())
@@ -319,6 +318,18 @@ def _declare(connection: Connection) -> int:
                 connection.execute(CHANGES[number])
                 connection.execute("UPDATE version SET number = %s", (number,))
     return max(version or 0, VERSION)
+
+
+@contextmanager
+def _alone(connection: Connection) -> Iterator[None]:
+    """Keep others from creating the tables until the block ends. A connection whose block fails has to be closed.
+
+    The lock is taken before a transaction begins. Within one, PostgreSQL could answer from its cache that there are
+    still no tables after it has waited for the process that created them.
+    """
+    connection.execute("SELECT pg_advisory_lock(hashtext('variorum ledger'))")
+    yield
+    connection.execute("SELECT pg_advisory_unlock(hashtext('variorum ledger'))")
 
 
 def _one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> tuple[Any, ...]:
