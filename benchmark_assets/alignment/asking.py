@@ -22,9 +22,9 @@ from resources.provider.client import CallFailed, Reply, complete, each
 from resources.provider.estimate import Estimate, estimate
 from resources.provider.provider import Provider
 from resources.provider.question import Question
-from resources.provider.reading import Outcome, storable
+from resources.provider.reading import Outcome, Reading, storable
 from resources.provider.registry import Model
-from resources.provider.replies import parse, schema_of
+from resources.provider.replies import Fields, parse, schema_of
 
 logger = logging.getLogger("variorum.alignment")
 
@@ -83,7 +83,12 @@ class Task:
             source_language=self.source_language, target_language=self.target_language, prose=self.prose,
             segments=json.dumps(items, ensure_ascii=False, indent=1),
         )  # fmt: skip
-        return Question(self.model, tuple(messages), PURPOSE, schema_of(segments, EXTRACT), replicate)
+        schema = schema_of(segments, EXTRACT)
+
+        def usable(reading: Reading) -> bool:
+            return bool(_extracts(parse(reading, segments)))
+
+        return Question(self.model, tuple(messages), PURPOSE, schema, replicate, usable)
 
 
 class AlignmentWork(NamedTuple):
@@ -162,7 +167,7 @@ async def align(
             extracted |= {key: Extracted(key, error=str(failure), call=question.key) for key in part}
             continue
         answer = parse(reply.reading, part)
-        texts = {key: value for key, value in answer.values.items() if value is None or isinstance(value, str)}
+        texts = _extracts(answer)
         extracted |= {
             key: Extracted(key, storable((text or "").strip()) or None, call=reply.key, parsing=answer.how)
             for key, text in texts.items()
@@ -192,6 +197,11 @@ class _Batch(NamedTuple):
 
 def _has_source(work: AlignmentWork, segment: str) -> bool:
     return bool(work.segments[segment].source.strip())
+
+
+def _extracts(answer: Fields) -> dict[str, str | None]:
+    """The texts of segments in an answer, by id, without values that are neither text nor null."""
+    return {key: value for key, value in answer.values.items() if value is None or isinstance(value, str)}
 
 
 class ModelAligner:

@@ -7,6 +7,7 @@ parsing of replies (resources.provider.replies), chunks and lines (translation.r
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,10 +15,10 @@ from benchmark_assets.translation.batches import halves
 from benchmark_assets.translation.order import exchanged
 from resources.prompts import Prompt
 from resources.provider.asking import Ask, Template, Verdict, fields, insist
-from resources.provider.client import CallFailed
-from resources.provider.reading import Outcome, storable
+from resources.provider.client import BatchesStoppedError, CallFailed
+from resources.provider.reading import Reading, storable
 from resources.provider.registry import Model
-from resources.provider.replies import REFUSED, parse, schema_of
+from resources.provider.replies import REFUSED, Fields, parse, schema_of
 
 logger = logging.getLogger("variorum.provider")
 
@@ -88,8 +89,8 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
     """Translate one batch of passages, with further requests for passages that are missing from a reply.
 
     Every translation in a reply is kept, and only the missing passages are requested again. If a reply has no usable
-    translation, its batch is cut in halves, down to single passages. If the endpoint rejects both halves with the same
-    message as the whole, the cause is not a single passage, and none of these passages is requested again.
+    translation, its batch is cut in halves, down to single passages. If the client stops batches, because none of them
+    gets a usable reply, the passages are requested one by one at once.
 
     Translations that fit clearly better under each other's keys (translation.order) are requested again one by one. If
     such a request gives no translation, the first translation is kept, so that no output is lost on mere suspicion.
@@ -105,30 +106,28 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
     """
     batch = next(iter(passages))
     outputs: list[Output] = []
-    queue: list[tuple[Mapping[str, str], _Rejected | None]] = [(passages, None)]
+    queue: list[Mapping[str, str]] = [passages]
     while queue:
-        part, above = queue.pop(0)  # breadth first: both halves of a part are asked before the halves of either
-        if above and (words := above.hopeless()):
-            outputs += [Output(key, error=words, batch=batch) for key in part]
-            continue
+        part = queue.pop(0)  # breadth first: both halves of a part are asked before the halves of either
         part_template = template(part)
         if len(part) == 1:
             (key,) = part
             outputs.append(output_of(key, batch, await insist(ask, part_template, part)))
             continue
-        question = part_template.question(part)
+        question = replace(part_template.question(part), usable=_usable(part), batch=True)
         try:
             reply = await ask(question)
+        except BatchesStoppedError:
+            queue += [{key: text} for key, text in part.items()]
+            continue
         except CallFailed as failure:
             if failure.reading:
-                rejected = failure.reading.outcome is Outcome.REJECTED
-                below = _Rejected(str(failure), above) if rejected else None
-                queue += [(half, below) for half in reversed(halves(part))]
+                queue += reversed(halves(part))
             else:  # not asked, for example because the budget is spent
                 outputs += [Output(key, error=str(failure), batch=batch, call=question.key) for key in part]
             continue
         answer = parse(reply.reading, part)
-        texts = {key: text for key in part if (text := _text(answer.values.get(key)))}
+        texts = _translations(answer, part)
         first = [Output(key, text, batch=batch, call=reply.key, parsing=answer.how) for key, text in texts.items()]
         suspects = exchanged(part, texts)
         outputs += [output for output in first if output.passage not in suspects]
@@ -137,7 +136,7 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
                 outputs.append(await _alone(ask, template, part, output))
         rest = {key: source for key, source in part.items() if key not in texts}
         if rest:
-            queue += [(half, None) for half in ([rest] if texts else reversed(halves(part)))]
+            queue += [rest] if texts else reversed(halves(part))
     return outputs
 
 
@@ -153,24 +152,15 @@ async def _alone(ask: Ask, template: Passages, sources: Mapping[str, str], first
     return first if kept else again
 
 
-class _Rejected:
-    """The rejection of a part of a batch, with the endpoint's message. `above` is the rejection of the larger part of
-    which this part is a half."""
+def _usable(keys: Iterable[str]) -> Callable[[Reading], bool]:
+    """Make a function that tells whether a reply has a translation under any of these keys."""
+    names = list(keys)
+    return lambda reading: bool(_translations(parse(reading, names), names))
 
-    def __init__(self, words: str, above: "_Rejected | None") -> None:
-        self._words, self._above, self._halves_alike = words, above, 0
-        if above and above._words == words:
-            above._halves_alike += 1
 
-    def hopeless(self) -> str:
-        """The endpoint's message, if the endpoint rejected a part and both halves of the part with this same message.
-
-        Only this part of the batch and the larger parts that contain it are considered. '' if none of them was rejected
-        in this way.
-        """
-        if self._halves_alike == 2:
-            return self._words
-        return self._above.hopeless() if self._above else ""
+def _translations(answer: Fields, keys: Iterable[str]) -> dict[str, str]:
+    """The translations in an answer, by key."""
+    return {key: text for key in keys if (text := _text(answer.values.get(key)))}
 
 
 def _text(value: object) -> str:

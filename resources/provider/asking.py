@@ -93,7 +93,15 @@ class Template(Generic[Value]):
         """Make the question about one item, which is any JSON value."""
         shown = json.dumps(item, ensure_ascii=False, indent=1)
         messages = self.prompt.render(**self.values, **{self.variable: shown})
-        return Question(self.model, tuple(messages), self.purpose, self.answer, replicate)
+        return Question(self.model, tuple(messages), self.purpose, self.answer, replicate, self.reads)
+
+    def reads(self, reading: Reading) -> bool:
+        """Whether a reply has a value."""
+        try:
+            self.read(reading)
+        except Unusable:
+            return False
+        return True
 
 
 class Verdict(NamedTuple, Generic[Value]):

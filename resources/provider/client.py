@@ -1,7 +1,8 @@
 """The client: asks questions, many concurrently, and pays for each question only once.
 
 Here: handling each outcome by waiting, retrying or stopping. Not here: the wire (transport), the meaning of a reply
-(reading), storage and money (ledger), concurrency limits (lane), the form of an answer (replies).
+(reading), storage and money (ledger), concurrency limits (lane), when replies of no use stop a model (breaker), the
+form of an answer (replies).
 """
 
 import asyncio
@@ -14,10 +15,11 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from resources.provider.breaker import Breaker, advice, judged, spent
 from resources.provider.lane import Lane
 from resources.provider.ledger import InFlightError, OverBudgetError, Session, UnwritableError
 from resources.provider.question import Question
-from resources.provider.reading import Outcome, Policy, Raw, Reading, read, retry_after
+from resources.provider.reading import USELESS, Outcome, Policy, Raw, Reading, read, retry_after
 from resources.provider.registry import Model
 from resources.provider.transport import Transport, transport
 from resources.wording import share_a_run
@@ -36,11 +38,6 @@ LONGEST_WAIT = 600.0
 TRUSTED = 3
 """Number of announced delays that are trusted. If the server still throttles after these delays, the next delays are at
 least as long as the delays for a server that announces nothing."""
-
-ALIKE = 12
-"""A model is not asked again after it has rejected this many questions in the same words, with no answer in between. If
-the words differ, the limit is twice as high, because a message may contain the id of the call or the time. A single
-unacceptable passage stays below the limit, because it is in at most five (nested) batches."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +66,10 @@ class CallFailed(Exception):  # noqa: N818 - the call failed; the program did no
         self.reading = reading
 
 
+class BatchesStoppedError(CallFailed):
+    """A batch got no reply, because batches get no usable ones. Its items can be asked about one by one."""
+
+
 @dataclass(frozen=True)
 class Reply:
     """A reply, complete or not (see `reading.outcome`). `recorded` is true if it came from the ledger, at no cost."""
@@ -85,8 +86,8 @@ class Client:
         self._ledger, self._waits = ledger, waits
         self._transports: dict[tuple[str, str], tuple[Transport, asyncio.Semaphore]] = {}
         self._lanes: dict[str, Lane] = {}
-        self._stopped: dict[str, str] = {}  # by model; '' stops all
-        self._rejected: dict[str, dict[str, str]] = {}  # by model: messages since the last answer, by question's key
+        self._breakers: dict[tuple[str, str], Breaker] = {}  # by model and purpose
+        self._stopped: dict[tuple[str, ...], str] = {}  # by model, or by model and purpose; () stops all
 
     async def ask(self, question: Question) -> Reply:
         """Return the reply to a question, from the ledger or from its model.
@@ -94,7 +95,10 @@ class Client:
         Raises
         ------
         CallFailed
-            If there is no reply, or the client was stopped by a budget, a rejected key, missing credit or a full disk.
+            If there is no reply, or the client was stopped by a budget, a rejected key, missing credit, a full disk or
+            replies of no use.
+        BatchesStoppedError
+            If only batches were stopped, because none of them got a usable reply.
         BadInput
             If the model cannot be called: its API key is not set, or its recording lacks the question.
         """
@@ -104,27 +108,26 @@ class Client:
                 stored = await self._ledger.find(question.key)
                 if stored:
                     return Reply(question.key, read(stored), recorded=True)
-                self._check(question.model)
-                raw, reading = await self.attempt(question)
+                self._check(question)
+                raw, reading = await self._attempt(question, await self._breaker(question))
             except InFlightError:
                 await asyncio.sleep(random.uniform(0.05, 0.2))
                 with suppress(UnwritableError):  # the next claim raises it again
                     await self._ledger.settle_the_dead()
                 continue
             except OverBudgetError as error:
-                self._stop(error.model, str(error))
+                self._stop((error.model,) if error.model else (), str(error))
                 continue
             except UnwritableError as error:
-                self._stop("", str(error))
+                self._stop((), str(error))
                 raise CallFailed(f"stopped: {error}") from error
             if reading.policy is Policy.USE:
                 return Reply(question.key, reading, recorded=False)
-            self._check(question.model)
+            self._check(question)
             retries += reading.policy is Policy.RETRY
             if waited > self._waits.patience:
-                self._stop(
-                    question.model.name, f"{question.model.place}: {_words(question, reading)}, for {waited:.0f} s"
-                )
+                reason = f"{question.model.place}: {_words(question, reading)}, for {waited:.0f} s"
+                self._stop((question.model.name,), reason)
                 continue
             if reading.policy is Policy.FAIL or retries > RETRIES:
                 raise CallFailed(_words(question, reading), reading)
@@ -152,7 +155,7 @@ class Client:
         await asyncio.gather(*(each.close() for each, _ in self._transports.values()), self._ledger.drained())
 
     async def attempt(self, question: Question) -> tuple[Raw, Reading]:
-        """Make one attempt at a question, without retries: claim, send, store, settle.
+        """Make one attempt at a question, without retries: claim, send, store, settle. The breaker does not count it.
 
         Raises
         ------
@@ -161,52 +164,62 @@ class Client:
         Refusal
             If the ledger does not allow the question now. BadInput is raised as by `ask`.
         """
+        return await self._attempt(question, Breaker())
+
+    async def _attempt(self, question: Question, breaker: Breaker) -> tuple[Raw, Reading]:
         wire, places = self._wire(question.model)
         lane = self.lane(question.model)
-        async with AsyncExitStack() as held:
-            await lane.enter()
-            held.callback(lane.leave)
-            await held.enter_async_context(places)
-            self._check(question.model)
-            attempt = await self._ledger.claim(question)
-            try:
-                raw = await wire.send(question)
-                # A successful reply frees the place before it is stored. An error frees it later, since it may have to
-                # stop the next call first.
-                if raw.status == 200:
-                    await held.aclose()
-                await self._ledger.receive(attempt, raw)
-            except BaseException:
-                self._ledger.abandon(attempt)
-                raise
-            reading = read(raw)
-            self._ledger.settle(attempt, reading)
-            self._heed(question, raw, reading)
-        return raw, reading
+        while True:
+            async with AsyncExitStack() as held:
+                await lane.enter()
+                held.callback(lane.leave)
+                await held.enter_async_context(places)
+                self._check(question)
+                if sent := breaker.send(question.batch):
+                    held.callback(breaker.came, sent, None)
+                    attempt = await self._ledger.claim(question)
+                    try:
+                        raw = await wire.send(question)
+                        reading = read(raw)
+                        found = judged(question, reading)
+                        breaker.came(sent, found.outcome)
+                        self._heed(question, raw, found, breaker)
+                        await held.aclose()  # the next call may begin while this reply is stored
+                        await self._ledger.receive(attempt, raw)
+                    except BaseException:
+                        self._ledger.abandon(attempt)
+                        raise
+                    self._ledger.settle(attempt, found)
+                    return raw, reading
+            await breaker.changed()
 
-    def _heed(self, question: Question, raw: Raw, reading: Reading) -> None:
-        """Adjust the lane to the outcome of a call, or stop asking the model or all models."""
-        model = question.model
+    async def _breaker(self, question: Question) -> Breaker:
+        """The breaker for a question, which begins with what earlier runs have met."""
+        name = question.model.name, question.purpose
+        if name not in self._breakers:
+            standing = await self._ledger.standing(*name)
+            if reason := spent(standing, self._ledger.run, question.model.name):
+                self._stop(name, reason)
+            self._breakers.setdefault(name, Breaker(standing.useless))
+        return self._breakers[name]
+
+    def _heed(self, question: Question, raw: Raw, reading: Reading, breaker: Breaker) -> None:
+        """Adjust the lane to the outcome of a call, or stop asking."""
+        model, words = question.model, f"{question.model.place}: {_words(question, reading)}"
         if reading.policy is Policy.USE:
             self.lane(model).succeeded()
-            self._rejected.pop(model.name, None)
-        elif reading.outcome is Outcome.REJECTED:
-            rejected = self._rejected.setdefault(model.name, {})
-            rejected[question.key] = reading.detail
-            alike = list(rejected.values()).count(reading.detail)
-            if alike >= ALIKE or len(rejected) >= 2 * ALIKE:
-                count = f"in reply to {len(rejected)} different questions, {alike} of them with this message"
-                self._stop(model.name, f"{model.place}: {_words(question, reading)}, {count}")
-        elif reading.outcome is Outcome.RATE_LIMITED or raw.status == 503:
+        if reading.outcome is Outcome.RATE_LIMITED or raw.status == 503:
             announced = retry_after(raw.headers) or 0.0
             if announced > LONGEST_WAIT:
                 wait = f"asks to wait {announced:.0f} s, longer than {LONGEST_WAIT:.0f} s: ask again later"
-                self._stop(model.name, f"{model.place}: {_words(question, reading)}, {wait}")
+                self._stop((model.name,), f"{words}, {wait}")
             else:
                 self.lane(model).throttled(announced)
         elif reading.policy in (Policy.STOP, Policy.STOP_MODEL):
-            stopped = "" if reading.policy is Policy.STOP else model.name
-            self._stop(stopped, f"{model.place}: {_words(question, reading)}")
+            self._stop(() if reading.policy is Policy.STOP else (model.name,), words)
+        elif reading.outcome in USELESS and (breaker.all.ended or breaker.batches.ended):
+            name = (model.name, question.purpose) if breaker.all.ended else _batches(question)
+            self._stop(name, f"{words}; {advice(question, reading, breaker)}")
 
     def _wire(self, model: Model) -> tuple[Transport, asyncio.Semaphore]:
         endpoint = model.endpoint
@@ -215,15 +228,21 @@ class Client:
             self._transports[name] = transport(endpoint), asyncio.Semaphore(endpoint.in_flight)
         return self._transports[name]
 
-    def _check(self, model: Model) -> None:
-        for name in ("", model.name):
+    def _check(self, question: Question) -> None:
+        for name in ((), (question.model.name,), (question.model.name, question.purpose)):
             if name in self._stopped:
                 raise CallFailed(f"stopped: {self._stopped[name]}")
+        if question.batch and (reason := self._stopped.get(_batches(question))):
+            raise BatchesStoppedError(f"stopped: {reason}")
 
-    def _stop(self, name: str, reason: str) -> None:
+    def _stop(self, name: tuple[str, ...], reason: str) -> None:
         if name not in self._stopped:
-            logger.error("%s: no further calls; %s", name or "all models", reason)
+            logger.error("%s: no further calls; %s", ", ".join(name) or "all models", reason)
             self._stopped[name] = reason
+
+
+def _batches(question: Question) -> tuple[str, ...]:
+    return question.model.name, question.purpose, "batches"
 
 
 def _words(question: Question, reading: Reading) -> str:

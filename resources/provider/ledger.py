@@ -28,7 +28,7 @@ from resources.errors import BadInput
 from resources.identity import Mark
 from resources.provider.archive import FEWEST
 from resources.provider.question import Question
-from resources.provider.reading import REPLIES, Outcome, Policy, Raw, Reading
+from resources.provider.reading import REPLIES, USABLE, USELESS, Outcome, Policy, Raw, Reading
 from resources.provider.registry import NANO, Budget, Price
 
 logger = logging.getLogger("variorum.ledger")
@@ -54,6 +54,15 @@ ENDED = ", ".join(f"'{outcome}'" for outcome in REPLIES)
 
 FINISHED = ", ".join(f"'{outcome}'" for outcome in Outcome if outcome.policy in (Policy.USE, Policy.FAIL))
 """Outcomes of attempts with a reply, or with an error that would occur again, for SQL."""
+
+_STANDING = f"""
+    SELECT run, cost IS NULL AND reserved > 0, asked, received FROM attempt LEFT JOIN reply ON attempt = id
+    WHERE model = ? AND purpose = ? AND outcome IN ({", ".join(f"'{outcome}'" for outcome in USELESS)})
+    AND id > coalesce((
+        SELECT id FROM attempt WHERE model = ? AND purpose = ?
+        AND outcome IN ({", ".join(f"'{outcome}'" for outcome in USABLE)}) ORDER BY id DESC LIMIT 1
+    ), 0) ORDER BY id
+"""
 
 COLUMNS = (
     "id", "question", "session", "run", "model", "requested_model", "purpose", "effort", "price", "asked", "reserved",
@@ -84,6 +93,18 @@ class OverBudgetError(Refusal):
 
 class UnwritableError(BadInput):
     """The ledger cannot be written, so no question may be asked."""
+
+
+class Standing(NamedTuple):
+    """Attempts of no use at a model's questions of one purpose, since the last usable reply.
+
+    `useless` is their number; those that were under way when the first one failed count as one. `unknown` is the number
+    of those whose cost is not known, and `run` is the run of the last one.
+    """
+
+    useless: int = 0
+    unknown: int = 0
+    run: str = ""
 
 
 class Statements(Protocol):
@@ -271,6 +292,13 @@ class Find(NamedTuple):
     key: str
 
 
+class Stand(NamedTuple):
+    """Count the attempts of no use since the last usable reply."""
+
+    model: str
+    purpose: str
+
+
 class Claim(NamedTuple):
     """Record an attempt at a question, and reserve its worst case."""
 
@@ -304,7 +332,7 @@ class SettleTheDead(NamedTuple):
     """Close the attempts of sessions that ended without closing them."""
 
 
-Change = Find | Claim | Receive | Settle | Abandon | SettleTheDead
+Change = Find | Stand | Claim | Receive | Settle | Abandon | SettleTheDead
 
 
 @dataclass
@@ -326,9 +354,10 @@ class Write:
 
 
 class Session(ABC):
-    """A session with the ledger, for one process and one event loop."""
+    """A session with the ledger, for one process and one event loop. Calls are charged to `run`."""
 
-    def __init__(self) -> None:
+    def __init__(self, run: str) -> None:
+        self.run = run
         self._writes: list[Write] = []
         self._numbers = count()
         self._flush: asyncio.Task[None] | None = None
@@ -349,6 +378,12 @@ class Session(ABC):
     @abstractmethod
     async def _commit(self, writes: list[Write]) -> None:
         """Carry out changes in one transaction, and end each with its result or error."""
+
+    async def standing(self, model: str, purpose: str) -> Standing:
+        """Count the attempts of no use at a model's questions of a purpose, in all runs, since the last usable
+        reply."""
+        standing: Standing = await self._write(Stand(model, purpose))
+        return standing
 
     async def claim(self, question: Question) -> int:
         """Record an attempt, reserve its worst-case cost, and return its id. The question may then be sent.
@@ -437,6 +472,16 @@ class Session(ABC):
             write.done.set_exception(result)
         else:
             write.done.set_result(result)
+
+
+def standing(connection: Statements, model: str, purpose: str) -> Standing:
+    """The answer to `Stand`."""
+    rows = connection.execute(_STANDING, (model, purpose, model, purpose)).fetchall()
+    if not rows:
+        return Standing()
+    began = min(received or asked for _, _, asked, received in rows)
+    useless = 1 + sum(asked > began for _, _, asked, _ in rows)
+    return Standing(useless, sum(bool(unknown) for _, unknown, _, _ in rows), rows[-1][0])
 
 
 class Settlement(NamedTuple):

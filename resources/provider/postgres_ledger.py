@@ -41,6 +41,7 @@ from resources.provider.ledger import (
     Settle,
     Settlement,
     SettleTheDead,
+    Stand,
     Statements,
     UnwritableError,
     Write,
@@ -50,6 +51,7 @@ from resources.provider.ledger import (
     money,
     over_budget,
     settlement,
+    standing,
 )  # fmt: skip
 from resources.provider.reading import Outcome, Raw, Reading, read
 from resources.provider.registry import NANO, Budget
@@ -516,6 +518,7 @@ class _Batch:
     def __post_init__(self) -> None:
         changes = [(write.number, write.change) for write in self.writes]
         self.finds = {number: change.key for number, change in changes if isinstance(change, Find)}
+        self.stands = {number: change for number, change in changes if isinstance(change, Stand)}
         self.claims = {number: change for number, change in changes if isinstance(change, Claim)}
         self.received = {number: change for number, change in changes if isinstance(change, Receive)}
         self.settled = {change.attempt: change.reading for _, change in changes if isinstance(change, Settle)}
@@ -531,8 +534,8 @@ class PostgresSession(Session):
     """
 
     def __init__(self, ledger: PostgresLedger, run: str, budget: Budget) -> None:
-        super().__init__()
-        self._ledger, self._run, self._budget = ledger, storable(run), budget
+        super().__init__(storable(run))
+        self._ledger, self._budget = ledger, budget
         self._session = uuid.uuid4().hex
         self._charges: dict[int, _Charge] = {}  # of the session's attempts that are not settled
         self._lapsed = False  # whether the lease has ever ended, so that others closed attempts of this session
@@ -548,7 +551,7 @@ class PostgresSession(Session):
                 connection.execute(
                     "INSERT INTO session VALUES (%s, %s, extract(epoch FROM now()), "
                     "clock_timestamp() + make_interval(secs => %s))",
-                    (self._session, self._run, self._ledger.lease),
+                    (self._session, self.run, self._ledger.lease),
                 )
                 _settle_the_dead(connection, self._session)
         except psycopg.Error as error:
@@ -680,6 +683,8 @@ class PostgresSession(Session):
             rows = connection.execute(_FOUND, (list(batch.finds.values()),)).fetchall()
             found = {key: _raw(*reply) for key, *reply in rows}
             batch.results |= {number: found.get(key) for number, key in batch.finds.items()}
+        for number, change in batch.stands.items():
+            batch.results[number] = standing(_Translated(connection), change.model, change.purpose)
 
     def _receive(self, connection: Connection, slices: Slices, batch: _Batch) -> None:
         if not batch.received:
@@ -719,7 +724,7 @@ class PostgresSession(Session):
             (q.key, wish.number, q.model.name, q.model.settings.id, q.purpose, q.model.settings.effort, *wish.charge)
             for q, wish in questions
         ]
-        new = connection.execute(_ATTEMPTS, (self._session, self._run, now, *_columns(rows, 8))).fetchall()
+        new = connection.execute(_ATTEMPTS, (self._session, self.run, now, *_columns(rows, 8))).fetchall()
         ids = {number: attempt for attempt, number in new}
         for (number,) in connection.execute(_ANSWERED_MEANWHILE, (list(ids.values()),)).fetchall():
             del ids[number]
@@ -751,7 +756,7 @@ class PostgresSession(Session):
                 batch.results[number] = InFlightError()
             else:
                 caps = {
-                    f"run {self._run}": self._budget.run, f"day {today}": self._budget.day,
+                    f"run {self.run}": self._budget.run, f"day {today}": self._budget.day,
                     f"model {storable(model.name)}": model.settings.budget,
                 }  # fmt: skip
                 wishes[question.key] = _Wish(number, claim, charge, caps)

@@ -4,12 +4,13 @@ Not here: sending (client), reading a reply (reading), parsing its text (replies
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
+from resources.provider.reading import Reading
 from resources.provider.registry import Model
 from resources.provider.tokens import upper_bound
 
@@ -24,12 +25,19 @@ def hashed(place: str, replicate: int, body: bytes) -> str:
     return blake2b(f"{place}\0{replicate}\0".encode() + body, digest_size=16).hexdigest()
 
 
+def has_text(reading: Reading) -> bool:
+    """Whether a reply has a text."""
+    return bool(reading.text.strip())
+
+
 @dataclass(frozen=True)
 class Question:
     """One request to one model.
 
     `answer` is the JSON schema of the reply, None for free text. `replicate` distinguishes samples of the same request.
-    `purpose` ('translate', …) is for the accounts only.
+    `purpose` ('translate', …) is for the accounts, and for the circuit breaker: questions of one purpose are alike.
+    `usable` tells whether a reply has an answer; replies that have none are counted by the breaker. A `batch` is a
+    question whose asker can ask about its items one by one instead. None of these determines the reply.
     """
 
     model: Model
@@ -37,6 +45,8 @@ class Question:
     purpose: str
     answer: Mapping[str, Any] | None = None
     replicate: int = 0
+    usable: Callable[[Reading], bool] = field(default=has_text, compare=False, repr=False)
+    batch: bool = field(default=False, compare=False)
 
     @cached_property
     def body(self) -> dict[str, Any]:

@@ -50,6 +50,7 @@ class Outcome(StrEnum):
     DROPPED = "dropped", Policy.RETRY  # the connection broke before any text
     TIMEOUT = "timeout", Policy.RETRY
     BROKEN_OFF = "broken off", Policy.RETRY  # a server error while generating
+    UNUSABLE = "unusable", Policy.USE  # text without the answer that was asked for
     EMPTY = "empty", Policy.RETRY  # a reply without a choice or without text
     WEB_PAGE = "web page", Policy.RETRY
     UNREADABLE = "unreadable", Policy.RETRY
@@ -64,6 +65,16 @@ class Outcome(StrEnum):
 
 REPLIES = tuple(outcome for outcome in Outcome if outcome.policy is Policy.USE)
 """Outcomes of calls that obtained a reply."""
+
+USABLE = (Outcome.ANSWERED, Outcome.LENGTH, Outcome.CUT)
+"""Outcomes that show that a model can answer."""
+
+USELESS = (
+    Outcome.UNUSABLE, Outcome.EMPTY, Outcome.WEB_PAGE, Outcome.UNREADABLE, Outcome.DROPPED, Outcome.TIMEOUT,
+    Outcome.BROKEN_OFF, Outcome.OVERSIZED, Outcome.REJECTED,
+)  # fmt: skip
+"""Outcomes of calls that gave nothing, and may have cost something or will not pass. The others are results of a
+passage (refused, too long), or cost nothing and pass, or stop the model at once."""
 
 _STATUS = {
     401: Outcome.UNAUTHORIZED, 402: Outcome.NO_CREDIT, 403: Outcome.UNAUTHORIZED, 404: Outcome.NOT_FOUND,
@@ -81,6 +92,9 @@ _UNKNOWN_KEY = re.compile("no_db_connection")
 
 STRAY = "the text contains U+FFFD, which stands for bytes that were no UTF-8"
 """Detail of a usable reply with a replacement character. The text is kept as received."""
+
+REASONED, CALLS_TOOL = "reasoning, but no text", "a call of a tool, but no text"
+"""Details of empty replies."""
 
 MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
 """Bounds that no call reaches. Larger values in a reply are ignored."""
@@ -232,7 +246,7 @@ def _completion(content: dict[str, Any]) -> Reading:
     elif text:
         outcome, detail = Outcome.ANSWERED, STRAY if "\ufffd" in text else ""
     else:
-        outcome, detail = Outcome.EMPTY, "a reply without a text"
+        outcome, detail = Outcome.EMPTY, _instead(message, completion)
     return Reading(
         outcome, text, detail, finish, _text(content.get("model")), _text(content.get("provider")),
         _count(usage.get("prompt_tokens")), _count(prompt.get("cached_tokens")),
@@ -240,6 +254,14 @@ def _completion(content: dict[str, Any]) -> Reading:
         float(cost) if isinstance(cost, int | float) and cost is not True and 0 <= cost < MOST_DOLLARS else None,
         _text(content.get("system_fingerprint")),
     )  # fmt: skip
+
+
+def _instead(message: dict[str, Any], completion: dict[str, Any]) -> str:
+    """What an empty reply has in place of a text."""
+    if message.get("tool_calls") or message.get("function_call"):
+        return CALLS_TOOL
+    reasoned = any(message.get(name) for name in ("reasoning", "reasoning_content", "reasoning_details"))
+    return REASONED if reasoned or completion.get("reasoning_tokens") else "a reply without a text"
 
 
 def _text(value: Any) -> str:

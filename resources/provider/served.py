@@ -52,7 +52,8 @@ def question(model: Model) -> Question:
     """Make today's probe of a model."""
     short = model.settings.model_copy(update={"max_tokens": min(TOKENS, model.settings.max_tokens)})
     messages = tuple(prompts.load("probe").render())
-    return Question(replace(model, settings=short), messages, PROBE, replicate=datetime.now(UTC).toordinal())
+    day = datetime.now(UTC).toordinal()
+    return Question(replace(model, settings=short), messages, PROBE, replicate=day, usable=lambda reading: True)
 
 
 async def probe(client: Client, model: Model) -> None:

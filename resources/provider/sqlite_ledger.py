@@ -37,6 +37,8 @@ from resources.provider.ledger import (
     Session,
     Settle,
     SettleTheDead,
+    Stand,
+    Standing,
     UnwritableError,
     Write,
     compressed,
@@ -45,6 +47,7 @@ from resources.provider.ledger import (
     money,
     over_budget,
     settlement,
+    standing,
 )  # fmt: skip
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, Raw, Reading, read
@@ -162,8 +165,8 @@ class SqliteSession(Session):
     """A session with an SQLite ledger. Parameters as for `Ledger.session`."""
 
     def __init__(self, path: Path, run: str, budget: Budget) -> None:
-        super().__init__()
-        self._path, self._run, self._budget = path, run, budget
+        super().__init__(run)
+        self._path, self._budget = path, budget
         self._session = uuid.uuid4().hex
         self._give_up = 0.0
 
@@ -185,7 +188,7 @@ class SqliteSession(Session):
         # Commits wait for the disk, so they run in a thread outside the event loop.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         with transaction(self._connection) as connection:
-            connection.execute("INSERT INTO session VALUES (?, ?, ?)", (self._session, self._run, time.time()))
+            connection.execute("INSERT INTO session VALUES (?, ?, ?)", (self._session, self.run, time.time()))
             self._settle_the_dead(connection)
         self._connection.execute(
             "PRAGMA busy_timeout = 1000"
@@ -229,11 +232,13 @@ class SqliteSession(Session):
         (self._locks / session).unlink(missing_ok=True)
         return True
 
-    def _carry_out(self, change: Change) -> int | None:
+    def _carry_out(self, change: Change) -> int | Standing | None:
         connection = self._connection
         match change:
             case Claim(question, asked):
                 return self._claim(connection, question, asked)
+            case Stand(model, purpose):
+                return standing(connection, model, purpose)
             case Receive(attempt, received, raw, body):
                 row = attempt, received, raw.status, headers(raw), body, raw.broken
                 connection.execute("INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -251,7 +256,7 @@ class SqliteSession(Session):
         if row and connection.execute(_TAKEN, row).fetchone():
             raise InFlightError
         worst = question.worst_case or 0
-        accounts = f"run {self._run}", f"day {datetime.fromtimestamp(now, UTC):%Y-%m-%d}", f"model {model.name}"
+        accounts = f"run {self.run}", f"day {datetime.fromtimestamp(now, UTC):%Y-%m-%d}", f"model {model.name}"
         caps = self._budget.run, self._budget.day, model.settings.budget
         for name, cap in zip(accounts, caps, strict=True):
             _reserve(connection, name, worst, cap)
@@ -272,7 +277,7 @@ class SqliteSession(Session):
             "(question, session, run, model, requested_model, purpose, effort, price, asked, reserved) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                question_id, self._session, self._run, model.name, model.settings.id, question.purpose,
+                question_id, self._session, self.run, model.name, model.settings.id, question.purpose,
                 model.settings.effort, price, now, worst,
             ),
         ).lastrowid  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from resources.provider.client import CallFailed, Client, Reply
-from resources.provider.ledger import Ledger
+from resources.provider.ledger import Ledger, Standing
 from resources.provider.postgres_ledger import PostgresLedger
 from resources.provider.question import Question
 from resources.provider.reading import Raw, Reading
@@ -68,8 +68,13 @@ class NoLedger:
     def __exit__(self, *_: object) -> None:
         pass
 
+    run = "run"
+
     async def find(self, key: str) -> None:
         return None
+
+    async def standing(self, model: str, purpose: str) -> Standing:
+        return Standing()
 
     async def claim(self, question: Question) -> int:
         return 0

@@ -14,6 +14,7 @@ from benchmark_assets.translation.asking import TRIES, Output, translate, transl
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.provider.asking import TRIES_OF_LENGTH
+from resources.provider.breaker import MOST_BATCHES
 from resources.provider.client import opened
 from resources.provider.ledger import Ledger
 from tests.provider.server import Server
@@ -28,6 +29,7 @@ PASSAGES = {
 FIRST, SECOND, THIRD, LAST = PASSAGES
 ALL = list(PASSAGES)
 RIGHT = {key: f"EN: {text}" for key, text in PASSAGES.items()}
+MANY = {f"{key} {i}": text for i in range(4) for key, text in PASSAGES.items()}
 
 
 def translated(server: Server, ledger: Ledger, passages: Mapping[str, str] = PASSAGES) -> dict[str, Output]:
@@ -280,15 +282,23 @@ def test_a_passage_for_which_calls_fail_fails_alone(server: Server, ledger: Ledg
     assert "rejected" in str(outputs[FIRST].error)
 
 
-def test_what_the_server_rejects_in_any_passage_is_asked_of_a_batch_and_its_halves_only(
-    server: Server, ledger: Ledger
+@pytest.mark.parametrize("fault", ["bad_request", "prose"])
+def test_of_useless_replies_some_to_batches_and_some_to_single_passages_are_paid(
+    server: Server, ledger: Ledger, fault: str
 ) -> None:
-    many = {f"{key} {i}": text for i in range(4) for key, text in PASSAGES.items()}
-    server.configure(script=["bad_request"] * 100)
-    outputs = translated(server, ledger, many)
-    assert len(asked(server)) == 3
-    assert set(outputs) == set(many)
-    assert all("rejected" in str(output.error) for output in outputs.values())
+    server.configure(rates={fault: 1})
+    outputs = translated(server, ledger, MANY)
+    sizes = [len(keys) for keys in asked(server)]
+    assert sizes == [16, 8, 8, 4, 4, 4, 4, 2, 2, 2, *[1] * 4]
+    assert set(outputs) == set(MANY)
+    assert all("14 calls in a row" in str(output.error) for output in list(outputs.values())[-10:])
+
+
+def test_a_model_that_answers_single_passages_only_gets_few_batches(server: Server, ledger: Ledger) -> None:
+    server.configure(script=["prose"] * MOST_BATCHES)
+    outputs = translated(server, ledger, MANY)
+    assert texts(outputs) == {key: f"EN: {text}" for key, text in MANY.items()}
+    assert [len(keys) for keys in asked(server)][MOST_BATCHES:] == [1] * len(MANY)
 
 
 def test_a_stop_amid_a_batch_keeps_what_was_translated_before(server: Server, ledger: Ledger) -> None:
