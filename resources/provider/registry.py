@@ -20,7 +20,7 @@ from pydantic import Field, model_validator
 from resources import yaml_files
 from resources.comet.comet import Comet
 from resources.comet.worker import EXAMPLES
-from resources.embedders import Embedder, EndpointEmbedder, SentenceTransformerEmbedder
+from resources.embedders import Embedder, EndpointEmbedder, PackagedEmbedder, SentenceTransformerEmbedder
 from resources.errors import BadInput, one_of
 from resources.frozen import Frozen
 from resources.home import PROJECT
@@ -351,7 +351,7 @@ class Registry(Frozen):
     def _embedder(self, name: str) -> Embedder:
         entry = self.embedders[name]
         if entry.endpoint is None:
-            return SentenceTransformerEmbedder(model=entry.model)
+            return SentenceTransformerEmbedder(model=entry.model) if entry.model else PackagedEmbedder()
         endpoint = self.endpoints[entry.endpoint]
         return EndpointEmbedder(
             base_url=endpoint.url,

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
 from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.embedders import SentenceTransformerEmbedder
+from resources.embedders import PackagedEmbedder
 from resources.embedding_cache import embed_unique
 from resources.warehouse import Warehouse
 
 pytestmark = [pytest.mark.bench, pytest.mark.realdata]
 
 
-class Counter(SentenceTransformerEmbedder):
+class Counter(PackagedEmbedder):
     """Counts the texts that it is asked to embed."""
 
     _count: int = PrivateAttr(default=0)
@@ -50,7 +50,7 @@ def test_texts_a_second_beside_the_defaults_of_the_library(texts: list[str], ful
     from sentence_transformers import SentenceTransformer  # slow to import: only by the process that needs it
 
     turns = 5 if full else 1
-    model, embedder = SentenceTransformer(str(MODEL_DIR), local_files_only=True), SentenceTransformerEmbedder()
+    model, embedder = SentenceTransformer(str(MODEL_DIR), local_files_only=True), PackagedEmbedder()
     ways: dict[str, Callable[[list[str]], NDArray[np.float32]]] = {
         "ours": lambda some: embedder.embed(some).vectors,
         "theirs": lambda some: np.asarray(model.encode(some)),

@@ -19,7 +19,7 @@ from benchmark_assets.alignment.rows import CONFIDENT, SegmentPlace, aligned_row
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.model import joined
 from benchmark_assets.corpus.scan import Scan, scan
-from resources.embedders import SentenceTransformerEmbedder
+from resources.embedders import PackagedEmbedder
 from tests.corpus.support import describe, edit
 
 pytestmark = pytest.mark.realdata
@@ -31,7 +31,7 @@ Span = tuple[int, int]
 @pytest.fixture(scope="module")
 def embed() -> Embed:
     """The embedder of the registry, which embeds every text once."""
-    embedder, known = SentenceTransformerEmbedder(), dict[str, NDArray[np.float32]]()
+    embedder, known = PackagedEmbedder(), dict[str, NDArray[np.float32]]()
 
     def each(texts: Sequence[str]) -> NDArray[np.float32]:
         missing = [text for text in dict.fromkeys(texts) if text not in known]

@@ -10,7 +10,7 @@ import pytest
 from benchmark_assets.corpus.units import divided
 from benchmark_assets.reporting.left_out import left_out_scores
 from benchmark_assets.reporting.outliers import human_drifts, rates, thresholds
-from resources.embedders import SentenceTransformerEmbedder
+from resources.embedders import PackagedEmbedder
 from tests.reporting.similarities import outputs, pairs
 
 pytestmark = [pytest.mark.realdata, pytest.mark.proof]
@@ -23,7 +23,7 @@ def test_left_out_translators_drift_by_one_with_any_number_of_references(realdat
     translators = sorted(chapters[0]["references"])
     complete = [each for each in chapters if set(each["references"]) == set(translators)][: None if full else 6]
     texts = [each["references"][name] for each in complete for name in translators]
-    vectors = SentenceTransformerEmbedder().embed(texts).vectors.reshape(len(complete), 8, -1).astype(np.float64)
+    vectors = PackagedEmbedder().embed(texts).vectors.reshape(len(complete), 8, -1).astype(np.float64)
     numbers = [each["passage_id"] for each in complete]
     passages = pl.DataFrame({"passage": [f"x/{at}" for at in range(len(numbers))], "passage_id": numbers})
     units = divided(passages.with_columns(document=pl.lit("daodejing"), position=pl.int_range(len(numbers))))

@@ -11,7 +11,7 @@ from benchmark_assets.sensitivity.detection import ALL, detection, thresholds
 from benchmark_assets.sensitivity.sample import SOUND, VARIANT, chosen, variants
 from benchmark_assets.sensitivity.scoring import variant_scores
 from benchmark_assets.sensitivity.tables import readable_detection, readable_thresholds
-from resources.embedders import SentenceTransformerEmbedder
+from resources.embedders import PackagedEmbedder
 from resources.tables import plain
 
 SEED = Sensitivity().seed
@@ -30,7 +30,7 @@ def scored(path: Path, count: int) -> pl.DataFrame:
     sound = references.with_columns(kind=pl.lit(SOUND), severity=pl.lit(0, pl.Int32), extent=pl.lit(0.0))
     every = pl.concat([sound.select(list(VARIANT)), variants(sources, references, "en", SEED)])
     distinct = every["text"].unique(maintain_order=True)
-    vectors, cut = SentenceTransformerEmbedder().embed(distinct.to_list())
+    vectors, cut = PackagedEmbedder().embed(distinct.to_list())
     embedded = pl.DataFrame({"text": distinct, "vector": vectors, "cut": cut})
     scores = variant_scores(every.join(embedded, on="text"), references.join(embedded, on="text"))
     return scores.join(every, on=["passage", "translator", "kind", "severity"]).with_columns(unit="passage")

@@ -1,4 +1,9 @@
+import json
+import os
+import random
 import string
+import subprocess
+import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +16,9 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from starlette.responses import Response
 
-from resources.embedders import EndpointEmbedder, SentenceTransformerEmbedder
+from resources.embedders import Embedder, EndpointEmbedder, PackagedEmbedder, SentenceTransformerEmbedder
 from resources.errors import BadInput
+from resources.home import PROJECT
 from tests.resources.endpoint import Answer, Endpoint, embedding, good, numbered, reply, serve
 from tests.support import LetterEmbedder
 
@@ -70,7 +76,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_minilm_places_near_texts_near() -> None:
-    vectors, cut = SentenceTransformerEmbedder().embed(
+    vectors, cut = PackagedEmbedder().embed(
         ["The mouse runs away.", "A mouse is fleeing.", "Interest rates rose in the third quarter."]
     )
     assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
@@ -81,18 +87,62 @@ def test_minilm_places_near_texts_near() -> None:
 
 def test_minilm_reads_the_beginning_of_a_long_text_and_says_so() -> None:
     # 256 tokens; two of them mark beginning and end
-    vectors, cut = SentenceTransformerEmbedder().embed([words(400), words(254), words(255), words(100)])
+    vectors, cut = PackagedEmbedder().embed([words(400), words(254), words(255), words(100)])
     assert cut == [True, False, True, False]
     assert_allclose(vectors[:3] @ vectors[1], 1, atol=1e-5)
     assert vectors[3] @ vectors[1] < 0.9999
 
 
-@pytest.mark.parametrize("budget", [1, 60, 8192])
-def test_vectors_do_not_depend_on_how_texts_are_batched(budget: int) -> None:
-    texts = [words(n) for n in (30, 1, 12, 290, 5, 2, 12)] + ["", "道可道", "ā ī ū"]
-    embedder = SentenceTransformerEmbedder(token_budget=budget)
-    alone = np.concatenate([embedder.embed([text]).vectors for text in texts])
-    assert ((embedder.embed(texts).vectors * alone).sum(axis=1) >= 0.99999).all()
+HASHES = """
+import hashlib, json, sys
+from resources.embedders import PackagedEmbedder
+texts = json.load(sys.stdin)
+vectors = PackagedEmbedder().embed(texts).vectors
+print(json.dumps([hashlib.sha256(vector.tobytes()).hexdigest() for vector in vectors]))
+"""
+
+
+def vectors_by_text(embedder: Embedder, parts: list[list[str]]) -> dict[str, bytes]:
+    """The bits of each text's vector, if the texts are embedded in these parts."""
+    return {
+        text: vector.tobytes()
+        for part in parts
+        for text, vector in zip(part, embedder.embed(part).vectors, strict=True)
+    }
+
+
+@pytest.mark.parametrize("kind", ["packaged", "tiny"])
+def test_a_vector_depends_on_its_text_alone(tiny_model: Path, kind: str) -> None:
+    embedder = PackagedEmbedder() if kind == "packaged" else SentenceTransformerEmbedder(model=str(tiny_model))
+    texts = [words(n) for n in (30, 1, 12, 290, 5, 2, 13)] + ["", "道可道", "ā ī ū", "abc", "abcdefghijklmnop"]
+    whole = vectors_by_text(embedder, [texts])
+    for seed in range(3):
+        shuffled = random.Random(seed).sample(texts, len(texts))
+        cut = random.Random(seed).randrange(1, len(texts))
+        assert vectors_by_text(embedder, [shuffled[:cut], shuffled[cut:]]) == whole
+    assert vectors_by_text(embedder, [[text] for text in texts]) == whole
+
+
+def test_a_vector_is_the_same_in_every_process_whatever_threads_it_may_use() -> None:
+    texts = [words(n) for n in (300, 100, 7)]
+    pipe = subprocess.PIPE
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", HASHES],
+            env=os.environ | dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], threads),
+            cwd=PROJECT,
+            stdin=pipe,
+            stdout=pipe,
+            text=True,
+        )
+        for threads in "14"
+    ]
+    orders = [texts, texts[::-1]]
+    said = [
+        dict(zip(order, json.loads(process.communicate(json.dumps(order))[0]), strict=True))
+        for process, order in zip(processes, orders, strict=True)
+    ]
+    assert said[0] == said[1]
 
 
 def test_a_model_loads_from_its_folder(tiny_model: Path) -> None:
@@ -102,17 +152,15 @@ def test_a_model_loads_from_its_folder(tiny_model: Path) -> None:
     assert cut == [False, True, False]
     assert_allclose(vectors[1], vectors[2], atol=1e-5)
     assert abs(vectors[0] @ vectors[2]) < 0.9999
-    assert embedder.signature != SentenceTransformerEmbedder().signature
+    assert embedder.signature != PackagedEmbedder().signature
 
 
 def test_vectors_are_those_of_the_library_in_the_order_of_the_texts() -> None:
-    texts = [words(n) for n in (60, 3, 40, 9)] + [
-        "",
-        "道可道",
-        "Stone.",
-    ] * 90  # more than are tokenized at once
-    own, theirs = SentenceTransformerEmbedder(token_budget=600).embed(texts).vectors, packaged().encode(texts)
-    assert ((own * theirs).sum(axis=1) >= 0.99999).all()
+    chance = random.Random(1)
+    texts = [words(n) for n in (60, 3, 400, 9)] + ["", "道可道，非常道", "Ā\u0304 naïve\tcafé\n ", "x\0y\u200dz"]
+    texts += ["".join(chr(chance.randrange(1, 0xD800)) for _ in range(12)) for _ in range(20)]
+    own, theirs = PackagedEmbedder().embed(texts).vectors, packaged().encode(texts)
+    assert_allclose(own, theirs, atol=1e-6)
 
 
 def test_a_prompt_of_the_model_stands_before_each_text_and_counts(tiny_model: Path, tmp_path: Path) -> None:
@@ -123,17 +171,6 @@ def test_a_prompt_of_the_model_stands_before_each_text_and_counts(tiny_model: Pa
     assert cut == [False, False, True]  # it reads 12 letters
     assert_allclose(vectors, unit_rows(model.encode(texts)), atol=1e-5)
     assert not np.allclose(vectors, SentenceTransformerEmbedder(model=str(tiny_model)).embed(texts).vectors, atol=1e-3)
-
-
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_padding_is_left_out_on_whichever_side_it_stands(tiny_model: Path, tmp_path: Path, side: str) -> None:
-    model = loaded(tiny_model, device="cpu")
-    model.tokenizer.padding_side = side
-    model.save(str(tmp_path / "model"))
-    texts = ["abcdefghijkl", "a", "bcd", "efghij"]
-    vectors, _ = SentenceTransformerEmbedder(model=str(tmp_path / "model"), token_budget=1).embed(texts)
-    alone = np.concatenate([model.encode([text]) for text in texts])
-    assert_allclose(vectors, unit_rows(alone), atol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "place"), [("empty", "folder"), ("absent", "name")])
