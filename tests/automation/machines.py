@@ -8,7 +8,7 @@ import asyncio
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -78,7 +78,8 @@ class CabledServer:
         postmaster = psutil.Process(int((self._folder / "postmaster.pid").read_text().split()[0]))
         processes = [postmaster, *postmaster.children(recursive=True)]
         for process in processes:
-            process.kill()
+            with suppress(psutil.NoSuchProcess):  # the others end by themselves once the first one has been killed
+                process.kill()
         psutil.wait_procs(processes, timeout=20)
 
 
