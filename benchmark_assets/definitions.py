@@ -34,6 +34,7 @@ from resources import catalogue
 from resources.downloads.downloads import Downloads
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import database, home, vectors
+from resources.modes import keep_private
 from resources.notifications import Notifications
 from resources.provider.provider import Provider
 from resources.provider.registry import default_path
@@ -148,4 +149,5 @@ def _column_schemas() -> Mapping[str, dg.TableSchema]:
 @dg.definitions
 def defs() -> dg.Definitions:
     """The entry point that Dagster loads."""
+    keep_private()
     return build_definitions()

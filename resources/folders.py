@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
+from resources import modes
 from resources.errors import BadInput
 
 README = "README.md"
@@ -81,16 +82,18 @@ def _vacant(folder: Path) -> bool:
 
 
 def put(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write files, given by their paths in the folder, to a temporary sibling folder, then move it into place."""
+    """Write files, given by their paths in the folder, to a temporary sibling folder, then move it into place. Their
+    modes are those that the user's umask allows."""
     new, old = (folder.with_name(f".{folder.name}.{uuid4()}.{state}") for state in ("new", "old"))
     try:
-        for path, content in files.items():
-            place = new / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content)
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
+        with modes.handed_over(folder):
+            for path, content in files.items():
+                place = new / path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(content)
+            if folder.exists():
+                folder.rename(old)
+            new.rename(folder)
     except OSError as error:
         raise BadInput(folder, "", f"cannot be written ({error.strerror})", "choose another folder") from error
     finally:

@@ -4,7 +4,7 @@ import os
 from hashlib import file_digest
 from pathlib import Path
 
-from resources import locks
+from resources import locks, modes
 from resources.errors import BadInput
 
 
@@ -26,7 +26,7 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def hand_over(path: Path, text: str) -> None:
-    """Write a file to a path that the user chose.
+    """Write a file to a path that the user chose, with the mode that the user's umask allows.
 
     Raises
     ------
@@ -34,7 +34,8 @@ def hand_over(path: Path, text: str) -> None:
         If the file cannot be written.
     """
     try:
-        write(path, text)
+        with modes.handed_over(path):
+            write(path, text)
     except OSError as error:
         raise BadInput(path, "", f"cannot be written ({error.strerror})", "give the path of a file") from error
 

@@ -29,6 +29,7 @@ from benchmark_assets.cli import (
 from benchmark_assets.cli.progress import HomeLog, Terminal
 from resources.errors import BadInput
 from resources.home import home
+from resources.modes import keep_private
 
 MODULES = (
     working, beginning, benchmarks, imports, checking, showing, reproducing, money, people, base_sets, taking_away,
@@ -112,6 +113,7 @@ def console() -> None:
     Nothing is open at this point, because the warehouse and the event log are closed after each use.
     """
     code: int | str | None = 0
+    keep_private()
     try:
         main()
     except SystemExit as leave:

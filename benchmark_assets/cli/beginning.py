@@ -30,7 +30,7 @@ def new_corpus(name: str, place: Path) -> None:
     text, path = propose(place, name), place.resolve().parent / f"{slug(name)}.yaml"
     if path.exists():
         raise BadInput(path, "", "exists already", "choose another name, or edit the file")
-    whole_files.write(path, text.encode())
+    whole_files.hand_over(path, text)
     click.echo(f"{path}:\n\n{text}")
     scanned = scan([load(path)])
     for line in first_passage(scanned):

@@ -7,6 +7,7 @@ from benchmark_assets.automation import identity
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.systems import Systems
 from resources.home import prepare
+from resources.modes import tighten
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
@@ -24,6 +25,7 @@ class Deployment:
 
     def __init__(self) -> None:
         prepare()
+        tighten()
         self.definitions = build_definitions()
         resources = self.definitions.resources or {}
         self.warehouse: Warehouse = resources["warehouse"]

@@ -21,6 +21,7 @@ from benchmark_assets.understanding.board import MODEL
 from benchmark_assets.understanding.readings import boards
 from resources.errors import BadInput
 from resources.home import PROJECT, prepare
+from resources.modes import tighten
 from resources.tables import plain
 
 SAMPLES = {name: PROJECT / "warehouse" / name for name in ("dialogues", "sample")}
@@ -200,6 +201,7 @@ def worker(planner: bool, processes: int) -> None:
         if not os.environ.get(name):
             raise BadInput(name, "", "is not set", f"set it to the same URL as on the server, such as {example}")
     os.chdir(prepare())
+    tighten()
     queue = PLANNERS if planner else "variorum"
     celery = [sys.executable, "-m", "celery", "-A", "benchmark_assets.automation.workers", "worker"]
     options = ["-Q", queue, "-c", str(processes), "-n", f"{queue}-{uuid4().hex[:8]}@%h", "--loglevel", "warning"]

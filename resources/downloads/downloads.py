@@ -133,7 +133,7 @@ def _alone(folder: Path) -> Iterator[Path]:
     """Lock the folder against downloads by other processes until the block or this process ends."""
     try:
         (folder / ".downloads").mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder / ".downloads" / "lock", os.O_CREAT | os.O_RDWR)
+        lock = os.open(folder / ".downloads" / "lock", os.O_CREAT | os.O_RDWR, 0o666)
     except OSError as error:
         problem = f"cannot be used for downloads ({error.strerror})"
         raise BadInput(folder, "", problem, "choose a writable folder as the root") from error

@@ -183,7 +183,7 @@ class SqliteSession(Session):
             raise
         self._locks = self._path.with_name(f"{self._path.name}.sessions")
         self._locks.mkdir(exist_ok=True)
-        self._lock = os.open(self._locks / self._session, os.O_CREAT | os.O_RDWR)
+        self._lock = os.open(self._locks / self._session, os.O_CREAT | os.O_RDWR, 0o666)
         locks.exclusive(self._lock)
         # Commits wait for the disk, so they run in a thread outside the event loop.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
