@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, PrivateAttr, ValidationError
 
 from resources import minilm
-from resources.api_keys import api_key
+from resources.api_keys import api_key, without_key
 from resources.errors import BadInput
 from resources.frozen import Frozen
 
@@ -253,11 +253,10 @@ class EndpointEmbedder(Embedder):
             reply: str = client.embeddings.with_raw_response.create(
                 model=self.model, input=texts, dimensions=self.dimensions or omit, encoding_format="float"
             ).text
+            reply = without_key(reply, client.api_key)
         except (APIError, ValueError) as error:
             # Some servers echo the key in their errors, and a chained exception would print it too.
-            reason = f"{error} {error.__cause__ or ''}".strip()
-            if self.key_variable:
-                reason = reason.replace(client.api_key, "…")
+            reason = without_key(f"{error} {error.__cause__ or ''}".strip(), client.api_key)
             raise BadInput(
                 self.base_url, self.model, f"the endpoint failed ({reason})", "check URL, model and key"
             ) from None

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
+from resources.harmless import visible
 from resources.wording import RUN, UNSPACED
 
 _BEGINNING = re.compile(rf"(?:\s*(?:[{UNSPACED}]|[^\s{UNSPACED}]+)){{0,{RUN - 1}}}\s*")
@@ -74,7 +75,7 @@ class BadInput(Exception):  # noqa: N818 - named for its cause
 
     def __str__(self) -> str:
         """`where: key: problem; remedy`, on one line."""
-        return f"{self.where}: {self.key + ': ' if self.key else ''}{self.problem}; {self.remedy}"
+        return visible(f"{self.where}: {self.key + ': ' if self.key else ''}{self.problem}; {self.remedy}")
 
 
 class UnreachableError(BadInput):

@@ -7,6 +7,7 @@ import polars as pl
 
 from resources import catalogue
 from resources.catalogue import Column
+from resources.harmless import in_markdown, shortened
 
 ENDS = ("", "_low", "_high")
 """Suffixes of the names of three columns: a number, and the lower and the upper bound of its interval."""
@@ -21,7 +22,7 @@ MOST = 300
 def markdown(frame: pl.DataFrame, most: int = 100) -> str:
     """Render a frame as a Markdown table of at most `most` rows, followed by the number of further rows."""
     rows = [frame.columns, ["---"] * frame.width, *frame.head(most).iter_rows()]
-    lines = ["| " + " | ".join(_line(value).replace("|", "\\|") for value in row) + " |" for row in rows]
+    lines = ["| " + " | ".join(NONE if value is None else in_markdown(value) for value in row) + " |" for row in rows]
     if len(frame) > most:
         lines.append(f"\nand {len(frame) - most} more rows")
     return "\n".join(lines)
@@ -30,7 +31,7 @@ def markdown(frame: pl.DataFrame, most: int = 100) -> str:
 def with_signatures(table: pl.DataFrame, rows: pl.DataFrame) -> str:
     """Render a table in Markdown, followed by the distinct signatures of its source `rows`."""
     signatures = rows["signature"].unique().sort().to_list()
-    return "\n\n".join([markdown(table, MOST), *signatures])
+    return "\n\n".join([markdown(table, MOST), *map(in_markdown, signatures)])
 
 
 def shown(rows: pl.DataFrame, table: str, *names: str) -> str:
@@ -96,4 +97,4 @@ def plain(frame: pl.DataFrame) -> str:
 
 
 def _line(value: object) -> str:
-    return NONE if value is None else " ".join(str(value).splitlines())
+    return NONE if value is None else " ".join(shortened(str(value)).splitlines())

@@ -7,7 +7,6 @@ labels (label_imports). Columns are listed explicitly, so that nothing about mod
 import csv
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +27,7 @@ from benchmark_assets.references.texts import complete_texts
 from resources.digest import digest
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, check_vacant, put, room
+from resources.harmless import guarded
 from resources.warehouse import Replacement, Warehouse
 
 ANSWERS = ("label", "error_category", "severity", "confidence", "notes", "error_span")
@@ -35,10 +35,6 @@ ANSWERS = ("label", "error_category", "severity", "confidence", "notes", "error_
 
 ABSENT = "—"
 """Shown in Label Studio in place of a missing or incomplete reference, because Label Studio requires a text."""
-
-# Cells that a spreadsheet would evaluate as a formula or convert to a number or date. An apostrophe in front turns such
-# a cell into text.
-_GUARDED = re.compile(r"'*(?:[=+\-@＝＋－＠\t\r\n]|[\d.,:/eE -]+\Z)")
 
 GUIDE = """\
 Read the source first, then the references, then the candidate: one translation of the same passage by an unnamed
@@ -308,20 +304,11 @@ def items_sheet(
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """Write a table as CSV that no spreadsheet program alters: UTF-8 with a byte order mark, each cell `guarded`."""
+    """Write a table as CSV that no spreadsheet program alters: UTF-8 with a byte order mark, each cell `guarded`. NUL,
+    which no text file may have, becomes U+FFFD."""
     file = io.StringIO()
-    csv.writer(file).writerows([guarded(cell) for cell in row] for row in (columns, *rows))
+    csv.writer(file).writerows([guarded(cell.replace("\0", "\ufffd")) for cell in row] for row in (columns, *rows))
     return file.getvalue().encode("utf-8-sig")
-
-
-def guarded(cell: str) -> str:
-    """Prefix a cell with an apostrophe if a spreadsheet would read it as a formula, number or date."""
-    return f"'{cell}" if _GUARDED.match(cell) else cell
-
-
-def unguarded(cell: str) -> str:
-    """Undo `guarded`. A cell that was not guarded is unchanged, even if it begins with an apostrophe."""
-    return cell[1:] if cell.startswith("'") and _GUARDED.match(cell) else cell
 
 
 def drawn_items(warehouse: Warehouse, corpus: str) -> list[SheetItem]:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from benchmark_assets.adjudication.annotation import ABSENT, ANSWERS, unguarded
+from benchmark_assets.adjudication.annotation import ABSENT, ANSWERS
 from benchmark_assets.adjudication.annotators import first_spellings, same_name
 from benchmark_assets.adjudication.labels import ERRORS, SEVERITIES, Judgement, read_judgement
 from benchmark_assets.adjudication.triage import item_key
@@ -29,6 +29,7 @@ from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from benchmark_assets.references.texts import complete_texts
 from resources.digest import digest
 from resources.errors import BadInput, one_of, raise_all
+from resources.harmless import unguarded
 from resources.warehouse import Replacement, Warehouse
 
 UNKNOWN_ITEM = "no current output has this item; the output may have changed"
@@ -53,7 +54,7 @@ STUDIO = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_
 """Keys that Label Studio adds to each task in JSON-MIN. Only `annotator` is read."""
 
 _REFERENCE = re.compile(r"reference[ _].*", re.DOTALL)
-_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 class Marked(NamedTuple):
@@ -408,7 +409,7 @@ def altered(texts: Mapping[str, str], candidate: Candidate) -> str:
 
 
 def _alike(shown: str, text: str) -> bool:
-    """Whether the text `shown` in a file equals `text`, apart from white space and a guard (see annotation.guarded)."""
+    """Whether the text `shown` in a file equals `text`, apart from white space and a guard (see harmless.guarded)."""
     squeezed = "".join(unicodedata.normalize("NFC", _storable(text)).split())
     return squeezed in ("".join(unicodedata.normalize("NFC", form).split()) for form in (shown, unguarded(shown)))
 
@@ -567,8 +568,8 @@ def _text(value: object) -> str:
 
 
 def _storable(text: str) -> str:
-    """Replace lone surrogates, which browsers may leave in a text and tables cannot store."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
+    """Replace lone surrogates, which browsers may leave in a text and tables cannot store, and NUL, as sheets do."""
+    return _UNSTORABLE.sub("\ufffd", text)
 
 
 def _squeezed(text: str) -> str:

@@ -26,7 +26,7 @@ from benchmark_assets.cli import (
     taking_away,
     working,
 )
-from benchmark_assets.cli.progress import HomeLog, Terminal
+from benchmark_assets.cli.progress import HomeLog, Terminal, shown
 from resources.errors import BadInput
 from resources.home import home
 from resources.modes import keep_private
@@ -70,6 +70,11 @@ class Commands(click.Group):
             if isinstance(error, OperationalError):  # such as a full disk
                 raise
             raise click.ClickException(f"{home() / 'dagster'}: is damaged ({error.orig}); {REMEDY}") from error
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run the program; what it prints is `Shown`."""
+        with shown():
+            return super().main(*args, **settings)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by section, with whole summaries."""

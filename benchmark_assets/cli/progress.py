@@ -1,16 +1,21 @@
 """What a command shows while it works: messages as lines, progress as one changing line, and everything in a log file.
 
-Here: the handlers of the logger `variorum` for the command line. Not here: what is logged (every room).
+Here: the handlers of the logger `variorum` for the command line, and the streams to which all commands print. Not here:
+what is logged (every room).
 """
 
 import logging
 import re
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Any, TextIO
 
+from resources.harmless import visible
 from resources.home import home
 
 FILE = Path("logs") / "variorum.log"
@@ -31,12 +36,41 @@ BAR = 20
 _COUNTED = re.compile(r"\b(\d+) of (\d+)\b")
 
 
+class Shown:
+    """A stream of text that makes control characters visible: names, texts and messages of others must not move the
+    cursor, change a title or reverse a line. `raw` is the stream beneath it."""
+
+    def __init__(self, raw: TextIO) -> None:
+        self.raw = raw
+
+    def write(self, text: str) -> int:
+        """Write a text; return its length."""
+        self.raw.write(visible(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        """All else is the stream's own."""
+        return getattr(self.raw, name)
+
+
+@contextmanager
+def shown() -> Iterator[None]:
+    """A block in which everything that is printed is `Shown`."""
+    with redirect_stdout(Shown(sys.stdout)), redirect_stderr(Shown(sys.stderr)):
+        yield
+
+
+class _Visible(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
 class HomeLog(RotatingFileHandler):
     """The log file of a home. It is created when the first line is written, so that reading commands create nothing."""
 
     def __init__(self) -> None:
         super().__init__(home() / FILE, maxBytes=BYTES, backupCount=FILES, encoding="utf-8", delay=True)
-        self.setFormatter(logging.Formatter("%(asctime)s  %(message)s"))
+        self.setFormatter(_Visible("%(asctime)s  %(message)s"))
 
     def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
@@ -53,8 +87,8 @@ class Terminal(logging.StreamHandler):  # type: ignore[type-arg]
     """
 
     def __init__(self, only_errors: bool = False) -> None:
-        super().__init__(sys.stderr)
-        self.setFormatter(logging.Formatter("%(message)s"))
+        super().__init__(sys.stderr.raw if isinstance(sys.stderr, Shown) else sys.stderr)
+        self.setFormatter(_Visible("%(message)s"))
         self._only_errors = only_errors
         self._about_files: set[str] = set()
 
@@ -69,7 +103,7 @@ class Terminal(logging.StreamHandler):  # type: ignore[type-arg]
             self.clear()
             super().emit(record)
         elif not said and self.stream.isatty():
-            line = drawn(record.getMessage(), shutil.get_terminal_size().columns - 1)
+            line = drawn(visible(record.getMessage()), shutil.get_terminal_size().columns - 1)
             self.stream.write(f"\r\x1b[K{line}")
             self.flush()
 

@@ -5,6 +5,7 @@ Here: the campaign file, with the sample and its control items. Not here: drawin
 """
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -50,6 +51,8 @@ broken and 33 flawed."""
 Shown = Mapping[str, SheetItem]
 """Items that Pearmut shows together. The keys are the names under which Pearmut's page receives the outputs of
 items."""
+
+_MEDIA = re.compile("^<(audio|video|img|iframe) ")
 
 
 class Plan(NamedTuple):
@@ -233,6 +236,12 @@ def _marks(warehouse: Warehouse, corpus: str, plan: Plan) -> dict[str, list[dict
     return marks
 
 
+def as_text(text: str) -> str:
+    """A text that Pearmut shows as text. It would show one that begins like these as HTML, and run its scripts; with
+    another space of the same length, it does not, and offsets stay right."""
+    return _MEDIA.sub("<\\1\u00a0", text)
+
+
 def _numbered(group: Sequence[SheetItem]) -> Shown:
     return {candidate(number): item for number, item in enumerate(group, start=1)}
 
@@ -243,10 +252,10 @@ def _segment(
     """The texts of a passage, and the fields that the import needs. `checks` are the keys of attention checks."""
     first = next(iter(group.values()))
     references = "\n\n".join(f"[{name}]\n{text}" for name, text in sorted(first.references.items()))
-    segment: dict[str, Any] = {"item_id": first.item, "instructions": escape(first.place), "src": first.source}
+    segment: dict[str, Any] = {"item_id": first.item, "instructions": escape(first.place), "src": as_text(first.source)}
     if references:
         segment["ref"] = references
-    segment["tgt"] = {name: item.candidate for name, item in group.items()}
+    segment["tgt"] = {name: as_text(item.candidate) for name, item in group.items()}
     segment["outputs"] = {name: item.item for name, item in group.items()}
     if checked := [name for name, item in group.items() if item.item in checks]:
         segment["validation"] = {name: {"score": [0, MOST_IF_BROKEN]} for name in checked}

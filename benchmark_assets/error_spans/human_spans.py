@@ -24,7 +24,7 @@ from benchmark_assets.adjudication.label_imports import (
     marked_span,
     phrase_span,
 )
-from benchmark_assets.error_spans.campaigns import MISSING, utf16
+from benchmark_assets.error_spans.campaigns import MISSING, as_text, utf16
 from benchmark_assets.error_spans.judging import BEST, CATEGORIES, OMISSION, WEIGHTS, mqm
 from benchmark_assets.error_spans.submissions import Mark, Submitted, read
 from resources.digest import digest
@@ -99,7 +99,7 @@ def checked(submitted: Submitted, known: Mapping[str, Candidate]) -> HumanAnnota
     score = submitted.score
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= BEST:
         raise ValueError(f"score {quoted(score)} is not a number from 0 to {BEST}")
-    exact = submitted.texts.get("candidate") == candidate.text
+    exact = submitted.texts.get("candidate") in (candidate.text, as_text(candidate.text))
     return HumanAnnotation([_error(mark, candidate.text, exact) for mark in submitted.errors], float(score))
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmark_assets.adjudication.annotation import unguarded
 from benchmark_assets.adjudication.label_imports import (
     Marked,
     account_name,
@@ -23,6 +22,7 @@ from benchmark_assets.adjudication.label_imports import (
 from benchmark_assets.error_spans.campaigns import MISSING
 from benchmark_assets.error_spans.forms import ANSWERS
 from resources.errors import BadInput
+from resources.harmless import unguarded
 
 RESET = "__RESET__"
 """Pearmut's marker that a user's earlier annotations are void."""

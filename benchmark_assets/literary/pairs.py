@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.adjudication.annotation import sheet, unguarded, with_controls
+from benchmark_assets.adjudication.annotation import sheet, with_controls
 from benchmark_assets.adjudication.controls import ATTENTION, REPEAT
 from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.outputs import OUTPUT
@@ -29,6 +29,7 @@ from benchmark_assets.references import glossary
 from resources import catalogue, whole_files
 from resources.digest import digest, text_hash
 from resources.errors import BadInput, quoted, raise_all
+from resources.harmless import unguarded
 from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse
 

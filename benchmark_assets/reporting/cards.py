@@ -15,6 +15,7 @@ from benchmark_assets.corpus.rights import Disclosure, disclosure
 from benchmark_assets.lineage.computed import Card
 from benchmark_assets.reporting.trace import calls_of, spoken
 from resources import tables
+from resources.harmless import in_markdown
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
@@ -77,7 +78,7 @@ def _outputs(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[
         model, passage, text, reason = (row.pop(name) for name in ("model", "passage", "text", "withheld"))
         numbers = ", ".join(f"{name} {value}" for name, value in row.items() if value is not None)
         parts = [_quoted("output", text or "", bool(reason)), numbers]
-        parts += [f"call of {spoken(call)}" for call in calls.get((model, passage), [])[-1:]]
+        parts += [f"call of {in_markdown(spoken(call))}" for call in calls.get((model, passage), [])[-1:]]
         parts.append(f"origin: `variorum trace {model} {passage}`")
         yield f"{model}|{passage}", Card("\n\n".join(parts), _address(passage, model))
 
@@ -93,4 +94,5 @@ def _quoted(name: str, text: str, hidden: bool) -> str:
     """A text under its name; of a hidden text, the length."""
     if hidden:
         return f"**{name}**: {len(text)} characters, which may not be shown here; read with `variorum ui --private`"
-    return f"**{name}**\n\n> {' '.join(text[:LONGEST].split())}{'…' if len(text) > LONGEST else ''}"
+    shown = in_markdown(" ".join(text[:LONGEST].split()), LONGEST)
+    return f"**{in_markdown(name)}**\n\n> {shown}{'…' if len(text) > LONGEST else ''}"

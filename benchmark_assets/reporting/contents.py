@@ -12,6 +12,7 @@ from typing import NamedTuple
 import polars as pl
 
 from resources import catalogue
+from resources.harmless import FORMULA
 
 CHECKSUMS = "checksums.sha256"
 
@@ -43,14 +44,16 @@ def public(table: str) -> list[str]:
 
 
 def as_csv(rows: pl.DataFrame) -> bytes:
-    """A table as CSV in UTF-8; lists are written as JSON."""
+    """A table as CSV in UTF-8; lists are written as JSON, and an apostrophe precedes a text that a spreadsheet would
+    evaluate."""
     lists = [
         pl.Series(name, [None if each is None else json.dumps(each, ensure_ascii=False) for each in column.to_list()],
                   dtype=pl.String)
         for name, column in rows.to_dict().items()
         if isinstance(column.dtype, pl.List)
     ]  # fmt: skip
-    return rows.with_columns(lists).write_csv().encode()
+    texts = pl.col(pl.String).str.replace(FORMULA, "'$1")
+    return rows.with_columns(lists).with_columns(texts).write_csv().encode()
 
 
 def as_parquet(rows: pl.DataFrame) -> bytes:

@@ -25,6 +25,7 @@ from benchmark_assets.reporting.leaderboard import best_first
 from resources import prompts
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, Kind, check_replaceable, put
+from resources.harmless import in_markdown
 from resources.home import PROJECT
 from resources.tables import markdown
 from resources.warehouse import Warehouse
@@ -50,7 +51,9 @@ URL, and replace `:tba` with the publisher and the DOI. |
 | `{CHECKSUMS}` | Checksums of all other files: `sha256sum -c {CHECKSUMS}`. |
 """
 NOTES = """\
-In CSV, lists are JSON. An output that copies a restricted text of its passage, in whole or in large part, is withheld.
+In CSV, lists are JSON, and an apostrophe in front of a text that begins with =, +, - or @ keeps spreadsheets from \
+evaluating it; Parquet has the text itself. An output that copies a restricted text of its passage, in whole or in \
+large part, is withheld.
 Annotators have numbers in place of names. Glossary terms are quotations from a translation; no package contains them.
 `withheld.csv` lists everything that is left out, with reasons.
 """
@@ -416,7 +419,8 @@ def made_from(lines: Iterable[str]) -> str:
     """Markdown list of the software version, the version of each prompt, and `lines`."""
     loaded = [prompts.load(path.stem) for path in sorted((PROJECT / "prompts").glob("*.yaml"))]
     versions = [f"prompt `{prompt.name}`: version {prompt.version}, digest {prompt.digest()}" for prompt in loaded]
-    return "".join(f"- {line}\n" for line in [f"Variorum {version('variorum')}", *versions, *lines])
+    stated = map(in_markdown, lines)
+    return "".join(f"- {line}\n" for line in [f"Variorum {version('variorum')}", *versions, *stated])
 
 
 def _translators(content: Content) -> list[str]:

@@ -24,6 +24,7 @@ from benchmark_assets.understanding.readings import boards, groups
 from resources.catalogue import column
 from resources.errors import BadInput
 from resources.folders import check_vacant, put
+from resources.harmless import visible
 from resources.tables import cells, computed
 from resources.warehouse import Warehouse
 
@@ -128,7 +129,7 @@ def _panels(table: LatexTable) -> list[pl.DataFrame]:
 def escaped(text: str) -> str:
     """Text with LaTeX's special characters escaped, and each run of white space and line breaks reduced to one
     space."""
-    return "".join(SPECIAL.get(character, character) for character in " ".join(text.split()))
+    return "".join(SPECIAL.get(character, character) for character in visible(" ".join(text.split())))
 
 
 def _row(cells: Iterable[object]) -> str:

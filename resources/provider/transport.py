@@ -11,7 +11,7 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from resources.api_keys import api_key
+from resources.api_keys import api_key, without_key
 from resources.errors import BadInput
 from resources.provider.ledger import Ledger
 from resources.provider.question import Question, hashed
@@ -104,10 +104,10 @@ class Http:
             else:
                 broken = _reason(error, causes)
         body = b"".join(parts)
-        if len(self._key) > 8:
-            headers = {name: value.replace(self._key, "...") for name, value in headers.items()}
-            body = body.replace(self._key.encode(), b"...")
-        return Raw(status, headers, body, broken)
+        if self._key.encode() in body:  # decoded only then, because a body need not be UTF-8
+            body = without_key(body.decode("latin-1"), self._key).encode("latin-1")
+        headers = {name: without_key(value, self._key) for name, value in headers.items()}
+        return Raw(status, headers, body, without_key(broken, self._key))
 
     async def close(self) -> None:
         """Close all connections."""

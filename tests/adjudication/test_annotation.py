@@ -17,12 +17,10 @@ from benchmark_assets.adjudication.annotation import (
     ANSWERS,
     LABEL_FORM,
     export_items,
-    guarded,
     in_order,
     items_sheet,
     labeling_config,
     tasks,
-    unguarded,
 )
 from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES, read_judgement
@@ -30,6 +28,7 @@ from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.corpus.registry import register
 from resources.errors import BadInput
 from resources.folders import PRIVATE
+from resources.harmless import guarded, unguarded
 from resources.warehouse import Replacement, Warehouse
 from tests.support import PASSAGES
 

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.annotation import export_items, in_order, sheet, unguarded
+from benchmark_assets.adjudication.annotation import export_items, in_order, sheet
 from benchmark_assets.adjudication.controls import CHECKED, REPEATED, attention_checks, with_repeats
 from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.corpus.registry import register
+from resources.harmless import unguarded
 from resources.warehouse import Warehouse
 from tests.adjudication.test_annotation import files, put, put_outputs, rows
 

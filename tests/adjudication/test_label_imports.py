@@ -15,7 +15,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.annotation import ANSWERS, export_items, items_sheet, sheet, unguarded
+from benchmark_assets.adjudication.annotation import ANSWERS, export_items, items_sheet, sheet
 from benchmark_assets.adjudication.annotators import first_spellings, same_name
 from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.label_imports import (
@@ -33,6 +33,7 @@ from benchmark_assets.adjudication.label_imports import (
 from benchmark_assets.adjudication.triage import item_key
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
+from resources.harmless import unguarded
 from resources.warehouse import Replacement, Warehouse
 from tests.adjudication.test_annotation import ODD, drawn, put, put_outputs, rows
 from tests.adjudication.test_annotation import TEXTS as SENT

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.annotation import export_items, sheet, unguarded
+from benchmark_assets.adjudication.annotation import export_items, sheet
 from benchmark_assets.adjudication.label_imports import UNKNOWN_ITEM, Candidate
 from benchmark_assets.error_spans.campaigns import (
     CONTRASTIVE,
@@ -27,6 +27,7 @@ from benchmark_assets.error_spans.judging import CATEGORIES, WEIGHTS
 from benchmark_assets.error_spans.submissions import RESET, Mark, Submitted, Units, read
 from benchmark_assets.translation.imports import import_outputs
 from resources.errors import BadInput
+from resources.harmless import unguarded
 from resources.warehouse import Warehouse
 from tests.adjudication.test_annotation import files, put, rows
 from tests.adjudication.test_controls import PASSAGES as PASSAGES_OF_SAMPLE

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from benchmark_assets.adjudication import assets as adjudication
-from benchmark_assets.adjudication.annotation import unguarded
 from benchmark_assets.adjudication.controls import CHECKED, REPEATED
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.examination import assets as examination
 from benchmark_assets.literary.pairs import COLUMNS, SentPair, applicable, export_pairs, import_pairs
 from resources.digest import digest
+from resources.harmless import unguarded
 from tests.literary.conftest import Salon
 from tests.support import CORE
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.annotation import unguarded
 from benchmark_assets.literary.pairs import COLUMNS, PairCounts, ShownPair, applicable, export_pairs, import_pairs
 from resources.errors import BadInput
+from resources.harmless import unguarded
 from resources.warehouse import Replacement
 from tests.literary.conftest import HUMAN, OURS, OUTPUTS, SOURCES, THEIRS, Salon
 

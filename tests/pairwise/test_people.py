@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from benchmark_assets.adjudication.annotation import unguarded
 from benchmark_assets.adjudication.controls import REPEATED
 from benchmark_assets.literary.pairs import COLUMNS, applicable_matches, export_pairs, import_pairs
 from resources.errors import BadInput
+from resources.harmless import unguarded
 from resources.warehouse import Replacement
 from tests.adjudication.test_annotation import put
 from tests.pairwise.arena import ANCHORS, OUTPUTS, SET, Arena

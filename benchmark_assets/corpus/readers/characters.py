@@ -1,10 +1,15 @@
 """Characters of a file: decoding UTF-8, NFC, and detection of damaged text. Not here: the layout of the text."""
 
+import csv
 import re
 import unicodedata
 from pathlib import Path
 
 from resources.errors import BadInput
+
+csv.field_size_limit(
+    1 << 30
+)  # a cell may hold a text of any length; Python refuses one of more than 131,072 characters
 
 _LOST = "\ufffd"
 # UTF-8 read as Windows-1252: â€™ for an apostrophe, á¹ƒ for ṃ, Ã© for é, and any control character after a lead byte

@@ -452,7 +452,7 @@ const READER = (() => {
         make("article", {}, make("h3", {}, "Candidate"), candidate), form)));
   }
 
-  // Like annotation.guarded: prevents spreadsheets from reading a cell as a formula, a number or a date.
+  // Like harmless.guarded: prevents spreadsheets from reading a cell as a formula, a number or a date.
   const GUARDED = /^'*(?:[=+\-@＝＋－＠\t\r\n]|[\p{Nd}.,:\/eE -]+$)/u;
   function cell(text) {
     const guarded = GUARDED.test(text) ? `'${text}` : text;

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, Part
+from resources.harmless import in_markdown
 
 
 def markdown(title: str, words: str, parts: Sequence[Part]) -> str:
@@ -39,5 +40,4 @@ def _cell(cell: Cell) -> str:
 
 
 def _inline(text: str) -> str:
-    """Text on one line that is neither a cell's end nor HTML."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    return in_markdown(" ".join(text.split()))

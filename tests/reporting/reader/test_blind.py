@@ -7,8 +7,9 @@ from pathlib import Path
 import polars as pl
 from playwright.sync_api import Page, expect
 
-from benchmark_assets.adjudication.annotation import ANSWERS, export_items, sheet, unguarded
+from benchmark_assets.adjudication.annotation import ANSWERS, export_items, sheet
 from benchmark_assets.adjudication.label_imports import import_labels
+from resources.harmless import unguarded
 from resources.warehouse import Warehouse
 from tests.reporting.reader.world import CORPUS, MODELS
 

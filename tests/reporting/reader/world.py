@@ -2,8 +2,10 @@
 
 import json
 import random
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 
 import polars as pl
 
@@ -34,19 +36,26 @@ HOSTILE = {
 """Passages whose source and first output are these texts."""
 
 
-def build(folder: Path, restricted: bool = False, count: int = 30) -> Warehouse:
-    """Three models on `count` plain passages and on the hostile ones; `cleo` is restricted, or is not there."""
+def build(
+    folder: Path,
+    restricted: bool = False,
+    count: int = 30,
+    hostile: Mapping[str, str] = MappingProxyType(HOSTILE),
+    sample: int = 4,
+) -> Warehouse:
+    """Three models on `count` plain passages and on the hostile ones; `cleo` is restricted, or is not there. `sample`
+    is the number of outputs of a band in the sample for annotators."""
     description = write_corpus(folder / "corpus")
     content = json.loads(description.read_text(encoding="utf-8"))
     content["references"].pop("cleo", None)
     if restricted:
         content["references"]["cleo"] = {"language": "en", "licence": "all rights reserved", "restricted": True}
-    content["audit"] = {"sample": [4, 4, 4, 4, 4]}
+    content["audit"] = {"sample": [sample] * 5}
     description.write_text(json.dumps(content), encoding="utf-8")
     warehouse = DuckDBWarehouse(path=str(folder / "variorum.duckdb"))
     with warehouse.kept_open():
         register(warehouse, description)
-        texts = {f"{'ab'[n % 2]}{n}:1": f"Fons {n} currit." for n in range(count)} | HOSTILE
+        texts = {f"{'ab'[n % 2]}{n}:1": f"Fons {n} currit." for n in range(count)} | dict(hostile)
         keys = [f"{CORPUS}/{name}" for name in texts]
         put(warehouse, "source_text", *(
             {"passage": key, "corpus": CORPUS, "passage_id": name, "document": name.partition(":")[0], "position": 0,
@@ -61,7 +70,7 @@ def build(folder: Path, restricted: bool = False, count: int = 30) -> Warehouse:
             for key in keys for name in names
         ))  # fmt: skip
         outputs = {
-            (model, f"{CORPUS}/{name}"): text if name in HOSTILE and model == MODELS[0]
+            (model, f"{CORPUS}/{name}"): text if name in hostile and model == MODELS[0]
             else f"The well {CORPUS}/{name} runs very quickly, {model} says."
             for model in MODELS for name, text in texts.items()
         }  # fmt: skip
