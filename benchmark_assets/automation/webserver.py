@@ -5,6 +5,7 @@ with readers, behind a gate. Not here: what the gate lets through (gate), the re
 commands (cli).
 """
 
+import os
 import signal
 import socket
 import subprocess
@@ -32,6 +33,7 @@ from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
 from starlette.routing import Mount, Route
 
+from benchmark_assets.automation import tied
 from benchmark_assets.automation.gate import HOST, Gate
 from benchmark_assets.reporting.cards import READERS
 from benchmark_assets.reporting.reader import serving
@@ -167,9 +169,9 @@ def services() -> Iterator[tuple[Path, dict[str, subprocess.Popen[bytes]]]]:
 
 @contextmanager
 def _running(program: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A program of this environment, until the block ends."""
+    """A program of this environment, until the block or this process ends."""
     path = str(Path(sys.executable).with_name(program))
-    process = subprocess.Popen([path, *arguments])
+    process = subprocess.Popen([sys.executable, tied.__file__, str(os.getpid()), path, *arguments])
     try:
         yield process
     finally:
