@@ -133,8 +133,8 @@ class Schema(ABC):
         return {column.name: column.type if column.nullable else f"{column.type} NOT NULL" for column in listed}
 
 
-LAST = "SELECT number, digest FROM schema_version ORDER BY migrated_at DESC LIMIT 1"
-"""Query for the number and digest of the last migration."""
+LAST = "SELECT number, digest FROM schema_version ORDER BY number DESC, migrated_at DESC LIMIT 1"
+"""Query for the number and digest of the last migration. Numbers only grow; the clock may have been set back."""
 
 
 def is_current(schema: Schema, where: str) -> bool:

@@ -140,6 +140,18 @@ def test_a_home_of_version_1_opens_with_its_scores_and_the_new_columns(
         assert connection.execute(last).fetchone() == (len(VERSIONS), digest())
 
 
+def test_a_home_whose_clock_was_set_back_is_migrated_once(warehouse: Warehouse) -> None:
+    warehouse.read("corpus")
+    with duckdb.connect(warehouse.name) as connection:
+        former = "UPDATE schema_version SET number = 1, digest = ?, migrated_at = now()::TIMESTAMP + INTERVAL 1 YEAR"
+        connection.execute(former, [VERSIONS[0].digest])
+    for _ in range(2):
+        DuckDBWarehouse(path=warehouse.name).read("corpus")
+    with duckdb.connect(warehouse.name) as connection:
+        numbers = connection.execute("SELECT number FROM schema_version ORDER BY number").fetchall()
+    assert numbers == [(1,), (len(VERSIONS),)]
+
+
 def test_the_last_version_is_the_declared_schema() -> None:
     assert VERSIONS[-1].digest == digest(), "a declaration has changed: add a version to resources/migration.py"
 
