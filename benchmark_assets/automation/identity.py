@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from uuid import uuid4
 
 import dagster as dg
+from packaging.version import Version
 
 from resources.errors import BadInput, raise_all
 from resources.identity import Mark, Marks, faults
@@ -37,11 +38,22 @@ def confirm(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) 
 
 
 def migrate_dagster(instance: dg.DagsterInstance) -> None:
-    """Migrate Dagster's own tables, as `dagster instance migrate` does, if another version of Dagster wrote them."""
+    """Migrate Dagster's own tables, as `dagster instance migrate` does, if a former version of Dagster wrote them.
+
+    Raises
+    ------
+    BadInput
+        If a later version wrote them.
+    """
     storage = instance.daemon_cursor_storage
     written_by = storage.get_cursor_values({_DAGSTER}).get(_DAGSTER)
     if written_by == dg.__version__:
         return
+    if written_by and Version(written_by) > Version(dg.__version__):
+        problem = f"was written by Dagster {written_by}, but this program runs Dagster {dg.__version__}"
+        raise BadInput(
+            instance.root_directory, "", problem, "use the version of Variorum that wrote it, or a later one"
+        )
     if written_by or instance.get_runs_count():
         instance.upgrade()
     storage.set_cursor_values({_DAGSTER: dg.__version__})

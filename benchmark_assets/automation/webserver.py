@@ -6,12 +6,11 @@ commands (cli).
 """
 
 import os
-import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -181,11 +180,3 @@ def _running(program: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-@contextmanager
-def until_stopped() -> Iterator[None]:
-    """A block that Ctrl-C and SIGTERM end without an error, after everything within it has ended."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with suppress(KeyboardInterrupt):
-        yield

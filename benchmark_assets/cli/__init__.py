@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import sys
 from difflib import get_close_matches
 from importlib.metadata import version
@@ -57,13 +58,27 @@ SUMMARY = 200
 """Width of a command's summary in the help, so that none is cut."""
 
 
+class Interruption(click.ClickException):
+    """Ctrl-C or SIGTERM while a command worked."""
+
+    exit_code = 128 + signal.SIGINT
+
+    def __init__(self) -> None:
+        super().__init__(
+            "interrupted; everything stored until now is kept. Run the same command again: it continues, and pays for "
+            "no stored reply again. `variorum uncertain` lists calls that were under way"
+        )
+
+
 class Commands(click.Group):
     """A group of commands. A known error is printed without a traceback, one line per fault; the exit code is 1."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; raise `ClickException` for a known error."""
+        """Run a command; raise `ClickException` for a known error and for Ctrl-C or SIGTERM."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise Interruption from interrupt
         except (BadInput, RunFailedError) as error:
             raise click.ClickException(str(error)) from error
         except DatabaseError as error:
@@ -117,6 +132,7 @@ def console() -> None:
     Skips the interpreter's shutdown: if torch is loaded, DuckDB 2.0's bindings would print a page of leak warnings.
     Nothing is open at this point, because the warehouse and the event log are closed after each use.
     """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
     code: int | str | None = 0
     keep_private()
     try:

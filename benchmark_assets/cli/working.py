@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from uuid import uuid4
 
 import click
@@ -161,7 +162,7 @@ def _served(command: Callable[..., None]) -> Callable[..., None]:
 @_served
 def ui(host: str, port: int, allowed: tuple[str, ...], private: bool) -> None:
     """Start Dagster's UI, with the readers of all corpora, and Dagster's daemon."""
-    with webserver.until_stopped(), webserver.listener(host, port, private, allowed) as listening:
+    with suppress(KeyboardInterrupt), webserver.listener(host, port, private, allowed) as listening:
         os.chdir(prepare())  # in the project's folder, Dagster would warn about dagster.yaml
         home = Deployment()
         home.instance.add_dynamic_partitions("model", home.systems.models())
@@ -178,7 +179,7 @@ def ui(host: str, port: int, allowed: tuple[str, ...], private: bool) -> None:
 @click.option("--read-only", is_flag=True, help="Let nobody start or change anything in Dagster's pages.")
 def pages(host: str, port: int, allowed: tuple[str, ...], private: bool, read_only: bool) -> None:
     """Serve Dagster's UI and the readers, without Dagster's daemon (see docs/deployment.md)."""
-    with webserver.until_stopped(), webserver.listener(host, port, private, allowed) as listening:
+    with suppress(KeyboardInterrupt), webserver.listener(host, port, private, allowed) as listening:
         os.chdir(prepare())
         home, workspace = Deployment(), webserver.WORKSPACE
         names = webserver.hosts(host, listening, allowed)

@@ -371,10 +371,15 @@ def connect(path: Path) -> sqlite3.Connection:
     Raises
     ------
     BadInput
-        If the file cannot be opened as a ledger.
+        If the file cannot be opened as a ledger, or is newer than this program.
     """
     try:
         connection = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            connection.close()
+            problem = f"has version {version}, but this program knows versions up to {VERSION}"
+            raise BadInput(path, "", problem, "use the version of Variorum that wrote it, or a later one")
         _write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA fullfsync = ON")  # on macOS, as in `locks.flush`
@@ -382,16 +387,11 @@ def connect(path: Path) -> sqlite3.Connection:
         for name in ("requested_model", "system_fingerprint"):  # a ledger that is older than these columns
             if columns and name not in columns:
                 connection.execute(f"ALTER TABLE attempt ADD COLUMN {name} TEXT")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
         present = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
         if version < VERSION or (version == VERSION and not _declared() <= present):
             connection.executescript(SCHEMA.read_text(encoding="utf-8"))
     except sqlite3.Error as error:
         raise _unusable(path, error) from error
-    if version > VERSION:
-        connection.close()
-        problem = f"has version {version}, but this program knows versions up to {VERSION}"
-        raise BadInput(path, "", problem, "use the version of Variorum that wrote it, or a later one")
     return connection
 
 
