@@ -19,7 +19,7 @@ from typing import IO, Any
 import duckdb
 import polars as pl
 
-from resources import catalogue, locks, migration
+from resources import catalogue, disk, locks, migration
 from resources.errors import BadInput, DamagedError
 from resources.identity import Mark
 from resources.read_cache import ReadCache, query
@@ -55,6 +55,12 @@ PATIENCE = 0.02
 """Seconds between two attempts to open or lock a file that another process has open."""
 
 _DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
+
+_UNWRITABLE = {
+    "Could not write": disk.SPACE, "No space left": disk.SPACE,
+    "Read-only file system": disk.RIGHTS, "Permission denied": disk.RIGHTS,
+}  # fmt: skip
+"""Words of DuckDB about a disk that cannot be written, and the remedies."""
 
 BEFORE_MIGRATION = "before-migration"
 """Subfolder of the home with a copy of the warehouse from before the last migration."""
@@ -359,16 +365,21 @@ class DuckDBWarehouse(Warehouse):
                     _detach()
 
     def _explained(self, error: duckdb.Error) -> Exception:
-        """The error to raise: BadInput for a full disk, DamagedError for a damaged file, otherwise the given error."""
-        if "Could not write" in str(error):
-            return BadInput(
-                self.path, "", f"cannot be written ({_first_line(error)})", "free space on its disk, then run again"
-            )
+        """The error to raise: BadInput for a disk that cannot be written, DamagedError for a damaged file, otherwise
+        the given error."""
+        if fault := self._unwritable(error):
+            return fault
         if not (isinstance(error, _DAMAGE) or "Corrupt" in str(error)):
             return error
         _ATTACHED.pop(os.getpid(), None)
         _close()  # DuckDB may refuse to continue with it
         return DamagedError(self.path, "", f"is damaged ({_first_line(error)})", LOST)
+
+    def _unwritable(self, error: duckdb.Error) -> BadInput | None:
+        for words, remedy in _UNWRITABLE.items():
+            if words in str(error):
+                return BadInput(self.path, "", f"cannot be written ({_first_line(error)})", remedy)
+        return None
 
     def _attach(self) -> None:
         """Open the file, and migrate it to the declared schema."""
@@ -430,7 +441,7 @@ class DuckDBWarehouse(Warehouse):
         except duckdb.Error as error:
             if "Could not set lock" in str(error):
                 return _first_line(error)
-            raise DamagedError(
+            raise self._unwritable(error) or DamagedError(
                 self.path, "", f"cannot be opened as a warehouse ({_first_line(error)})",
                 LOST,
             ) from error  # fmt: skip

@@ -39,7 +39,8 @@ from resources.warehouse import Replacement, Warehouse
 
 logger = logging.getLogger("variorum.runs")
 
-INTERRUPTED = dg.DagsterExecutionInterruptedError.__name__
+INTERRUPTED = (dg.DagsterExecutionInterruptedError.__name__, KeyboardInterrupt.__name__)
+"""Names of the errors by which Dagster ends a run after Ctrl-C or SIGTERM."""
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -445,7 +446,8 @@ def _run(
         raise_on_error=False,
     )
     errors = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
-    if any(error and error.cls_name == INTERRUPTED for error in errors):
+    errors += [event.job_failure_data.error for event in result.all_events if event.is_job_failure]  # between steps
+    if any(error and error.cls_name in INTERRUPTED for error in errors):
         raise KeyboardInterrupt
     failed_checks = {
         f"check {check.check_name!r} of {check.asset_key.to_user_string()}: {check.description}":

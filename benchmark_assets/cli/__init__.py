@@ -28,6 +28,7 @@ from benchmark_assets.cli import (
     working,
 )
 from benchmark_assets.cli.progress import HomeLog, Terminal, shown
+from resources import disk
 from resources.errors import BadInput
 from resources.home import home
 from resources.modes import keep_private
@@ -81,10 +82,14 @@ class Commands(click.Group):
             raise Interruption from interrupt
         except (BadInput, RunFailedError) as error:
             raise click.ClickException(str(error)) from error
-        except DatabaseError as error:
-            if isinstance(error, OperationalError):  # such as a full disk
-                raise
-            raise click.ClickException(f"{home() / 'dagster'}: is damaged ({error.orig}); {REMEDY}") from error
+        except click.ClickException:
+            raise
+        except Exception as error:
+            if fault := disk.fault(error, home()):
+                raise click.ClickException(str(fault)) from error
+            if isinstance(error, DatabaseError) and not isinstance(error, OperationalError):
+                raise click.ClickException(f"{home() / 'dagster'}: is damaged ({error.orig}); {REMEDY}") from error
+            raise
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run the program; what it prints is `Shown`."""

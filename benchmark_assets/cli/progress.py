@@ -76,6 +76,9 @@ class HomeLog(RotatingFileHandler):
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
         return super()._open()
 
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name that logging calls
+        """Go on without the line: a full disk is told by what matters more."""
+
 
 class Terminal(logging.StreamHandler):  # type: ignore[type-arg]
     """Standard error: warnings and messages as lines. On a terminal, progress is one line that changes, with a bar

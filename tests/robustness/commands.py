@@ -20,6 +20,9 @@ from resources.home import PROJECT
 LIBRARIES = ("dagster", "dagster_webserver.app", "duckdb", "sqlalchemy", "scipy.stats", "sacrebleu", "lxml.etree")
 """Libraries that are imported once. Not polars, which starts threads: these would not exist in a fork."""
 
+CLONE_NEWNS = 0x20000
+"""Flag of `unshare`: mounts of its own (linux/sched.h)."""
+
 
 class Done(NamedTuple):
     """A command that has ended: its exit code, negative for a signal, and its words."""
@@ -56,13 +59,17 @@ class Commands:
     def __init__(self, server: subprocess.Popen[str], folder: Path, variables: Mapping[str, str]) -> None:
         self._server, self._folder, self._variables = server, folder, variables
 
-    def start(self, home: Path, *arguments: str, fill: tuple[str, int, int] | None = None, log: str = "") -> Started:
-        """Start a command; `fill` and `log` are those of disk.c."""
+    def start(
+        self, home: Path, *arguments: str, fill: tuple[str, int, int] | None = None, log: str = "",
+        read_only: bool = False,
+    ) -> Started:  # fmt: skip
+        """Start a command; `fill` and `log` are those of disk.c. With `read_only`, the home is mounted read-only."""
         assert self._server.stdin is not None
         assert self._server.stdout is not None
         variables = {**self._variables, "VARIORUM_HOME": str(home), "DAGSTER_HOME": str(home / "dagster")}
         request = {
-            "arguments": arguments, "variables": variables, "folder": str(self._folder), "fill": fill, "log": log
+            "arguments": arguments, "variables": variables, "folder": str(self._folder), "fill": fill, "log": log,
+            "read_only": read_only,
         }  # fmt: skip
         self._server.stdin.write(json.dumps(request) + "\n")
         self._server.stdin.flush()
@@ -86,6 +93,14 @@ def commands(folder: Path, variables: Mapping[str, str], shim: Path | None = Non
         server.stdin.close()
 
 
+def _close_to_writing(folder: str) -> None:
+    """Mount a folder read-only for this process and its children."""
+    if ctypes.CDLL(None).unshare(CLONE_NEWNS):
+        raise OSError("needs CAP_SYS_ADMIN")
+    for options in (["--make-rprivate", "/"], ["--bind", folder, folder], ["-o", "remount,ro,bind", folder]):
+        subprocess.run(["mount", *options], check=True)
+
+
 def _main() -> None:
     for library in LIBRARIES:
         import_module(library)
@@ -100,6 +115,8 @@ def _main() -> None:
             flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
             os.dup2(os.open(Path(request["folder"]) / name, flags), number)
         sys.argv = ["variorum", *request["arguments"]]
+        if request["read_only"]:
+            _close_to_writing(request["variables"]["VARIORUM_HOME"])
         if request["fill"] or request["log"]:
             below, first, room = request["fill"] or (request["variables"]["VARIORUM_HOME"], 0, 0)
             disk_fill = ctypes.CDLL(None).disk_fill

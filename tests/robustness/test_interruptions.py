@@ -27,6 +27,7 @@ def begun(made: World, runner: Commands) -> Started:
     return command
 
 
+@pytest.mark.large
 @pytest.mark.proof
 def test_an_interrupted_evaluation_is_continued(imported: World, runner: Commands, full: bool) -> None:
     dice, seconds = random.Random(10), 1.0
@@ -34,7 +35,7 @@ def test_an_interrupted_evaluation_is_continued(imported: World, runner: Command
         command, begin = begun(imported, runner), time.monotonic()
         assert command.end().code == 0
         seconds = time.monotonic() - begin
-    for number in range(12 if full else 1):
+    for number in range(8 if full else 2):
         ending = (signal.SIGINT, signal.SIGTERM)[number % 2]
         command, after = begun(imported, runner), dice.uniform(0, 0.9 * seconds)
         time.sleep(after)
