@@ -77,7 +77,7 @@ class HomeLog(RotatingFileHandler):
         return super()._open()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name that logging calls
-        """Go on without the line: a full disk is told by what matters more."""
+        """Go on without the line: the error of a full disk comes from what matters more."""
 
 
 class Terminal(logging.StreamHandler):  # type: ignore[type-arg]

@@ -38,7 +38,7 @@ def chosen(written: list[str], each: int) -> dict[int, str]:
 
 
 def check(world: World, runner: Commands, first: int, name: str) -> str:
-    """Evaluate on a disk that is full from a write on, then with space; return what was said."""
+    """Evaluate on a disk that is full from a write on, then with space; return a line for the table."""
     world.restore()
     full = runner.run(world.home, "evaluate", MODEL, fill=(str(world.home), first, 0))
     said = full.err.strip().splitlines()[-1:] if full.code else []
