@@ -47,6 +47,14 @@ Visibility = Literal["public", "restricted", "personal", "internal"]
 are replaced by numbers. `internal`: nobody outside the home.
 """
 
+Versions = Literal["rows", "inputs"]
+"""What the version of a partition is a hash of.
+
+`rows`: the content of its rows, so that nothing downstream is stale if a new computation yields the same rows.
+`inputs`: everything from which the rows were computed. Assets whose numbers come from vectors have the second kind,
+because the last digits of a vector depend on the kind of CPU.
+"""
+
 POLARS: Mapping[str, pl.DataType] = {
     "VARCHAR": pl.String(), "DOUBLE": pl.Float64(), "FLOAT": pl.Float32(), "INTEGER": pl.Int32(), "BIGINT": pl.Int64(),
     "BOOLEAN": pl.Boolean(), "TIMESTAMP": pl.Datetime("us"), "DATE": pl.Date(),
@@ -84,6 +92,7 @@ class _Entry(Frozen):
     empty: str = ""
     digits: int | None = None
     visibility: Visibility = "internal"
+    versioned: bool = True
 
 
 class Column(NamedTuple):
@@ -92,7 +101,9 @@ class Column(NamedTuple):
     `type` is a DuckDB type. Values lie in [`least`, `most`] or are among `values`; if they have no such limits, `open`
     gives the reason. `digits`, `percent` and `empty` (the word shown for '') control the display. If `interval` is
     true, the nullable columns `<name>_low` and `<name>_high` hold the bounds of an interval. In a column of bounds,
-    `between` is the name of the column that the interval belongs to; in any other column, it is ''.
+    `between` is the name of the column that the interval belongs to; in any other column, it is ''. If `versioned` is
+    false, the version of a partition does not depend on the values: they may differ in the last digit between kinds of
+    CPU, and no other asset reads them.
     """
 
     name: str
@@ -112,6 +123,7 @@ class Column(NamedTuple):
     interval: bool = False
     between: str = ""
     empty: str = ""
+    versioned: bool = True
 
     @property
     def polars(self) -> pl.DataType:
@@ -147,6 +159,7 @@ class _TableEntry(Frozen):
     file: str | None = None
     checked_with: str | None = None
     stored: bool = True
+    versions: Versions = "rows"
 
 
 class Table(NamedTuple):
@@ -154,7 +167,8 @@ class Table(NamedTuple):
 
     `file` is the name of the package file that holds its public columns, None if packages do not include the table.
     For a table that no asset fills, `checked_with` names an asset; the check `sound` of this asset covers the
-    table. A table that is not `stored` declares columns that exist only in packages or displays.
+    table. A table that is not `stored` declares columns that exist only in packages or displays. `versions` tells what
+    the versions of partitions of the asset with this name are hashes of.
     """
 
     name: str
@@ -164,6 +178,7 @@ class Table(NamedTuple):
     file: str | None
     checked_with: str | None
     stored: bool
+    versions: Versions
 
     @property
     def content(self) -> dict[str, Column]:
@@ -348,7 +363,8 @@ def _table(file: Path, name: str, entry: _TableEntry, shared: Mapping[str, _Entr
                     name=f"{column}_{end}", meaning=meaning, interval=False, between=column, nullable=True
                 )
                 columns[bound.name] = bound
-    return Table(name, entry.meaning, tuple(entry.key), columns, entry.file, entry.checked_with, entry.stored)
+    fixed = entry.file, entry.checked_with, entry.stored, entry.versions
+    return Table(name, entry.meaning, tuple(entry.key), columns, *fixed)
 
 
 def _flat(columns: Iterable[Listed]) -> Iterator[tuple[str, _Entry]]:

@@ -1,6 +1,11 @@
-"""Cache of embeddings in the warehouse, by text hash: each text is embedded once. Not here: the models (embedders)."""
+"""Cache of embeddings in the warehouse, by text hash: each text is embedded once.
+
+The stored vector of a text and a signature is its value: machines with other CPUs get other last digits, and use what
+was stored first. Not here: the models (embedders).
+"""
 
 from collections.abc import Iterable
+from functools import partial
 from hashlib import blake2b
 
 import numpy as np
@@ -70,12 +75,22 @@ def embed_unique(
             fingerprint=pl.col("text_hash"),
             served_model=pl.lit(embedder.answered or None, pl.String),
         )
-        warehouse.write([Replacement("embedding", rows, rows.select("embedder", "text_hash"))], run_id)
-        frames.append(fresh)
+        store = partial(_store, rows, warehouse, run_id)
+        frames.append(warehouse.at_once("embedding", None, store).select(stored.columns))
     vectors_by_hash = pl.concat(frames)
     width = max(vectors_by_hash["vector"].list.len().to_list(), default=0)
     joined = distinct.join(vectors_by_hash, on="text_hash", maintain_order="left")
     return joined.select("text", pl.col("vector").list.to_array(width), "cut")
+
+
+def _store(rows: pl.DataFrame, warehouse: Warehouse, run_id: str) -> pl.DataFrame:
+    """Store vectors of texts that have none, and return the stored vectors of all these texts."""
+    keys = rows.select("embedder", "text_hash")
+    earlier = warehouse.read("embedding", keys).drop("run_id", "updated_at")
+    new = rows.join(earlier, on="text_hash", how="anti")
+    if len(new):
+        warehouse.write([Replacement("embedding", new, new.select("embedder", "text_hash"))], run_id)
+    return pl.concat([earlier, new.select(earlier.columns)])
 
 
 def _stored_dimension(embedder: Embedder, warehouse: Warehouse) -> tuple[int | None, str]:

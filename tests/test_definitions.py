@@ -13,6 +13,7 @@ import dagster as dg
 
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import dimensions
+from resources import catalogue
 from resources.embedders import Embedder
 from resources.home import PROJECT
 from tests.support import LetterEmbedder
@@ -59,6 +60,30 @@ def test_every_asset_explains_itself() -> None:
     for name, asset in outline(build_definitions())["assets"].items():
         assert all(asset[field] for field in ("group", "code version", "kinds", "owners", "description")), name
         assert asset["backfill"] == ("SINGLE_RUN" if asset["partitions"] else None), name
+
+
+FROM_LABELS = {"annotation_agreement", "annotator_consistency", "human_span_vote", "judge_calibration"}
+"""Assets whose numbers come from labels alone. They are downstream of drift, because it decides what people label."""
+
+
+def test_versions_of_all_numbers_that_come_from_vectors_follow_from_the_inputs() -> None:
+    graph = build_definitions().resolve_asset_graph()
+    found = {
+        key.to_user_string()
+        for key in graph.get_all_asset_keys()
+        if "embedder" in graph.get(key).assets_def.required_resource_keys and key != dg.AssetKey("alignment")
+    }
+    for key in graph.toposorted_asset_keys:  # an alignment is text: versions of what follows are those of its rows
+        if found & {parent.to_user_string() for parent in graph.get(key).parent_keys}:
+            found.add(key.to_user_string())
+
+    def has_numbers(name: str) -> bool:
+        tables = [name, *graph.get(dg.AssetKey(name)).metadata.get("tables", [])]
+        columns = (column for table in tables for column in catalogue.table(table).columns.values())
+        return any(column.type in ("DOUBLE", "FLOAT", "FLOAT[]") for column in columns)
+
+    with_numbers = {name for name in found & {*catalogue.tables()} - FROM_LABELS if has_numbers(name)}
+    assert with_numbers == {name for name, table in catalogue.tables().items() if table.versions == "inputs"}
 
 
 def test_an_override_takes_the_place_of_a_resource() -> None:

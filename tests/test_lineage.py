@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import dagster as dg
+import numpy as np
 import polars as pl
 import pytest
 from dagster._core.definitions.data_version import (
@@ -30,12 +31,16 @@ from benchmark_assets.sensitivity import assets as sensitivity
 from benchmark_assets.translation.imports import import_outputs
 from resources import catalogue
 from resources.errors import BadInput
-from resources.warehouse import Warehouse
+from resources.keys import KEYS
+from resources.warehouse import Replacement, Warehouse
 from tests.support import CORE, MODELS, PASSAGES, SPARSE, TABLES, LetterEmbedder, edit_segment, run, write_outputs
 from tests.systems import RuleSystems
 
 ABSENT = "tiny/doc3:1"
 """Partition of a passage that the files lack."""
+
+VECTORS = ["reference_envelope", "human_baseline", "drift_score"]
+"""Assets that embed texts for their numbers."""
 
 ROW = {model: (f"{model}|{PASSAGES[0]}", f"{model}|{PASSAGES[-1]}") for model in MODELS}
 
@@ -339,6 +344,37 @@ class MirroredEmbedder(LetterEmbedder):
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
         for positions, raw, cut in super()._batches(texts):
             yield positions, [vector[::-1] for vector in raw], cut
+
+
+class OtherMachine(LetterEmbedder):
+    """The letter embedder on a CPU of another kind: the last digits of its vectors differ."""
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
+        for positions, raw, cut in super()._batches(texts):
+            yield positions, [vector * (1 + 1e-6 * np.cos(np.arange(len(vector)))) for vector in raw], cut
+
+
+def test_numbers_that_are_recomputed_on_another_cpu_keep_their_versions(
+    built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse
+) -> None:
+    """A lost cache makes nothing stale, and what is then recomputed has other last digits, but the same versions."""
+    scores, states = warehouse.read("drift_score"), warehouse.read("materialization")
+    warehouse.write([Replacement("embedding", warehouse.empty("embedding"), None)], "lost")
+    other = build_definitions(
+        rooms=[*CORE, sensitivity],
+        resource_overrides={"warehouse": warehouse, "embedder": OtherMachine(), "systems": systems},
+    )
+    runs.update(other, instance)
+    assert warehouse.read("materialization").equals(states)
+    for asset in VECTORS:
+        runs.forget(other, instance, asset)
+    runs.update(other, instance)
+    assert (warehouse.read("drift_score")["drift"] != scores["drift"]).any()
+    assert not_fresh(other, instance) == {}
+    versions = ["asset", *KEYS, "version", "fingerprint"]
+    assert warehouse.read("materialization", columns=versions).equals(states.select(versions))
+    written = warehouse.read("materialization").join(states, on=["asset", *KEYS, "updated_at"], how="anti")
+    assert {*written["asset"]} == {*VECTORS}
 
 
 @pytest.mark.proof

@@ -29,6 +29,7 @@ from benchmark_assets.lineage.events import (
 from benchmark_assets.lineage.standing import INCOMPLETE, Settings, Standing, assess
 from benchmark_assets.lineage.survey import Inspection
 from benchmark_assets.partitions import dimensions
+from resources import catalogue
 from resources.keys import CORPUS, KEYS
 from resources.processes import PROCESS, process_tag
 from resources.provider.estimate import Estimate
@@ -374,7 +375,7 @@ def _store(
     if len(skipped):
         written = written.join(skipped, on=work.dims, how="anti") if work.dims else written.clear()
     if len(written):
-        written = written.join(_versions(computed.tables, written, work.dims), on=KEYS, maintain_order="left")
+        written = written.join(_versions(work, computed, written), on=KEYS, maintain_order="left")
         written = _with_row_counts(computed.tables.get(work.name, pl.DataFrame()), written, work.dims)
         tables = {**computed.tables, **computed.notes}
         work.warehouse.write(_replacements(tables, written, skipped, work.dims, work.name), work.run_id)
@@ -413,12 +414,25 @@ def _run_partitions(context: dg.AssetExecutionContext, dims: list[str]) -> pl.Da
     return pl.DataFrame(dict.fromkeys(KEYS, empty) | split(keys, dims))
 
 
-def _versions(tables: Mapping[str, pl.DataFrame], partitions: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Columns of `KEYS` and `version`: a hash of each partition's rows in all tables, independent of row order."""
+def _versions(work: _Work, computed: Computed, partitions: pl.DataFrame) -> pl.DataFrame:
+    """Columns of `KEYS` and `version`: a hash of each partition's rows in all tables, independent of row order.
+
+    If the catalogue says that versions follow from the inputs, the fingerprint stands for the rows, if there are any
+    and none is missing.
+    """
+    dims, fingerprints = work.dims, partitions["fingerprint"]
     keys = list(partitions.select(dims).iter_rows()) if dims else [()]
+    fingerprint_of = dict(zip(keys, fingerprints, strict=True))
     hashes = {key: blake2b(digest_size=16) for key in keys}
-    for table, rows in sorted(tables.items()):
-        columns = [*dims, *sorted(set(rows.columns) - set(dims))]
+    by_inputs = catalogue.table(work.name).versions == "inputs" and not computed.incomplete
+    for table, rows in sorted(computed.tables.items()):
+        if by_inputs:
+            for key in rows.select(dims).unique().iter_rows() if dims else [()] * min(len(rows), 1):
+                if key in hashes:
+                    hashes[key].update(repr((table, fingerprint_of[key])).encode())
+            continue
+        unversioned = {column.name for column in catalogue.table(table).columns.values() if not column.versioned}
+        columns = [*dims, *sorted({*rows.columns} - {*dims} - unversioned)]
         order = [name for name in columns if not rows.schema[name].is_nested()]
         for row in rows.select(columns).sort(order).iter_rows():
             if row[: len(dims)] in hashes:

@@ -40,7 +40,8 @@ def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str,
         for part in group.iter_slices(_AT_ONCE):
             geometry = envelope(vectors[np.array(part["row"].to_list())])
             one, other = np.triu_indices(part["reference_count"][0], 1)
-            similarities = geometry.similarities[:, one, other]
+            # Contiguous, because the order of a sum depends on the layout, and the layout on the number of passages.
+            similarities = np.ascontiguousarray(geometry.similarities[:, one, other])
             names = np.array(part["translator"].to_list())
             pairs.append(
                 pl.DataFrame(

@@ -222,3 +222,20 @@ def test_candidates_meet_only_the_references_of_their_own_passage() -> None:
     assert similarities.select("model", "passage", "translator").rows() == [
         ("m", "x/2", "ben"), ("k", "x/2", "ben"), ("m", "x/1", "ann"),
     ]  # fmt: skip
+
+
+def test_the_bits_of_a_score_do_not_depend_on_the_outputs_beside_it() -> None:
+    chance = np.random.default_rng(1)
+    passages = [f"x/{i:02}" for i in range(12)]
+    own = references({p: {f"t{j}": chance.normal(1, 1, 384).tolist() for j in range(5)} for p in passages})
+    tried = candidates({p: {f"m{j}": chance.normal(1, 1, 384).tolist() for j in range(3)} for p in passages})
+    envelopes = envelope_rows(pl.DataFrame({"passage": passages}), own)["reference_envelope"]
+
+    def scored(some: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        return semantic_scores(some, own, envelopes, on=["model", "passage"], within=["passage"])
+
+    whole = scored(tried)
+    for part in (tried[:1], tried[5:20], tried.reverse()):
+        for rows, all_rows in zip(scored(part), whole, strict=True):
+            keys = [name for name in ("model", "passage", "translator") if name in rows.columns]
+            assert rows.sort(keys).equals(all_rows.join(part, on=["model", "passage"], how="semi").sort(keys))

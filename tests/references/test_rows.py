@@ -1,3 +1,4 @@
+import numpy as np
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose
@@ -40,6 +41,18 @@ def test_mean_and_least_similarity_are_over_the_pairs() -> None:
 def test_the_order_of_the_rows_says_nothing() -> None:
     for table, rows in envelope_rows(PASSAGES, REFERENCES.reverse()).items():
         assert_frame_equal(rows, envelope_rows(PASSAGES, REFERENCES)[table])
+
+
+@pytest.mark.parametrize("count", [2, 3, 8])
+def test_the_bits_of_a_passage_do_not_depend_on_the_passages_beside_it(count: int) -> None:
+    vectors = np.random.default_rng(count).normal(1, 1, (20, count, 384))
+    own = {f"x/{i:02}": {f"t{j}": vector.tolist() for j, vector in enumerate(part)} for i, part in enumerate(vectors)}
+    passages = pl.DataFrame({"passage": [*own]})
+    whole = envelope_rows(passages, references(own))
+    for part in (passages[:1], passages[3:10], passages[10:].reverse()):
+        for table, rows in envelope_rows(part, references(own)).items():
+            expected = whole[table].join(part, on="passage", how="semi")
+            assert rows.sort(rows.columns[:3]).equals(expected.sort(rows.columns[:3]))
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,27 @@ def test_nothing_to_embed_asks_nothing_and_stores_nothing(warehouse: Warehouse) 
     assert stored(warehouse).is_empty()
 
 
+class Rival(Recorder):
+    """A machine with another CPU, whose last digits differ; while it computes, another machine stores its vectors."""
+
+    warehouse: Warehouse
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
+        embed_unique([text for text in texts if "shared" in text], Recorder(), self.warehouse, "other")
+        for positions, raw, cut in super()._batches(texts):
+            yield positions, raw * (1 + 1e-6 * np.arange(4)), cut
+
+
+@pytest.mark.parametrize("kind", ["warehouse", "postgres_warehouse"])
+def test_the_vector_that_was_stored_first_is_the_value_for_all(kind: str, request: pytest.FixtureRequest) -> None:
+    chosen: Warehouse = request.getfixturevalue(kind)
+    rival = embed_unique(["shared", "own"], Rival(warehouse=chosen), chosen, "run")
+    first = Recorder().embed(["shared", "own"]).vectors
+    assert (rival["vector"][0] == pl.Series(first[0])).all()
+    assert not (rival["vector"][1] == pl.Series(first[1])).all()
+    assert embed_unique(["shared", "own"], Recorder(), chosen, "later").equals(rival)
+
+
 def test_a_server_that_moves_to_another_port_keeps_its_vectors(warehouse: Warehouse) -> None:
     for _ in range(2):
         with serve() as endpoint:
