@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -90,8 +91,14 @@ _NO_CREDIT = re.compile(r"insufficient_quota|insufficient credit|billing_hard_li
 # A LiteLLM proxy without a database knows its master key alone, and answers any other key with status 400.
 _UNKNOWN_KEY = re.compile("no_db_connection")
 
+_EVENTS = re.compile(r"\s*(data|event|id|retry)?:")
+_CHARSET = re.compile(r"charset=\"?([\w.:-]+)", re.I)
+
 STRAY = "the text contains U+FFFD, which stands for bytes that were no UTF-8"
 """Detail of a usable reply with a replacement character. The text is kept as received."""
+
+ANSWERS = ("answer", "json_tool_call")
+"""Names of the tool by which gateways ask for JSON: the name of the requested schema, and LiteLLM's own name."""
 
 REASONED, CALLS_TOOL = "reasoning, but no text", "a call of a tool, but no text"
 """Details of empty replies."""
@@ -154,9 +161,14 @@ def read(raw: Raw) -> Reading:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from the header `retry-after-ms` or `retry-after` (seconds or a date); None if unknown."""
+    """Seconds to wait, from the header `retry-after-ms` or `retry-after` (seconds or a date); None if unknown.
+
+    A date is compared with the server's `date`, because the clocks may differ.
+    """
     after = headers.get("retry-after")
-    waits = _number(headers.get("retry-after-ms"), 1000), _number(after, 1), _until(after)
+    until, now = _date(after), _date(headers.get("date")) or datetime.now(UTC)
+    span = (until - now).total_seconds() if until else None
+    waits = _number(headers.get("retry-after-ms"), 1000), _number(after, 1), span
     return next((max(0.0, wait) for wait in waits if wait is not None), None)
 
 
@@ -168,9 +180,10 @@ def _number(value: str | None, parts: int) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _until(value: str | None) -> float | None:
+def _date(value: str | None) -> datetime | None:
     try:
-        return (parsedate_to_datetime(value or "") - datetime.now(UTC)).total_seconds()
+        date = parsedate_to_datetime(value or "")
+        return date if date.tzinfo else date.replace(tzinfo=UTC)  # '-0000' is UTC, too
     except (TypeError, ValueError, OverflowError):
         return None
 
@@ -188,7 +201,7 @@ def _read(raw: Raw) -> Reading:
         outcome = {TIMEOUT: Outcome.TIMEOUT, UNREACHABLE: Outcome.UNREACHABLE}.get(raw.broken, Outcome.DROPPED)
         return Reading(outcome, detail=raw.broken)
     if raw.status >= 300:
-        content = raw.body.decode(errors="replace")
+        content = _decoded(raw)
         return Reading(_of_status(raw.status, content), detail=_message(content) or f"status {raw.status}")
     return _answered_by(_body(raw), raw.headers)
 
@@ -200,13 +213,59 @@ def _body(raw: Raw) -> Reading:
         return Reading(Outcome.WEB_PAGE, detail=raw.body[:200].decode(errors="replace"))
     if not raw.body.strip():
         return Reading(Outcome.EMPTY, detail="a reply without a body")
-    # A stray byte becomes U+FFFD, also in the text: it is not worth paying for another reply.
-    body = raw.body.decode(json.detect_encoding(raw.body), errors="replace")
+    body = _decoded(raw)
+    if _EVENTS.match(body):
+        return _streamed(body)
     try:
         content = json.loads(body)
     except ValueError as error:
+        if b"\0" in raw.body:  # no character of JSON; some servers fill up a body with it
+            return _body(raw._replace(body=raw.body.replace(b"\0", b"")))
         return _cut(raw) if body.lstrip()[:1] == "{" else Reading(Outcome.UNREADABLE, detail=str(error))
-    return _completion(content)
+    return _completion(_joined(content) if isinstance(content, list) else content)
+
+
+def _decoded(raw: Raw) -> str:
+    """The body as text, by the charset of the header, else as JSON (RFC 8259) in any of its former encodings.
+
+    A stray byte becomes U+FFFD, also in the text: it is not worth paying for another reply.
+    """
+    charset = _CHARSET.search(raw.headers.get("content-type", ""))
+    with suppress(LookupError):
+        if charset and codecs.lookup(charset[1]).name != "utf-8":
+            return raw.body.decode(charset[1], errors="replace")
+    return raw.body.decode(json.detect_encoding(raw.body), errors="replace")
+
+
+def _streamed(body: str, broken: str = "the stream of events has no end") -> Reading:
+    """Read a stream of events, which some gateways send although the request asks for none. `broken` says why a stream
+    without an end ended."""
+    lines = [line.removeprefix("data:").strip() for line in body.split("\n") if line.startswith("data:")]
+    chunks: list[Any] = []
+    for line in lines:
+        with suppress(ValueError):  # '[DONE]', or the line within which the stream broke
+            chunks.append(json.loads(line))
+    content = _joined(chunks)
+    reading = _completion(content)
+    if "[DONE]" in lines or reading.finish or content.get("error"):
+        return reading
+    outcome = Outcome.CUT if reading.text else Outcome.DROPPED
+    return replace(reading, outcome=outcome, detail=broken)
+
+
+def _joined(chunks: list[Any]) -> dict[str, Any]:
+    """Make a completion from the chunks of a stream, or from a list that contains one completion."""
+    whole: dict[str, Any] = {}
+    message: dict[str, Any] = {}
+    finish = None
+    for chunk in chunks:
+        whole |= {name: value for name, value in chunk.items() if value is not None}
+        for choice in (chunk.get("choices") or [])[:1]:
+            finish = choice.get("finish_reason") or finish
+            for name, value in (choice.get("delta") or choice.get("message") or {}).items():
+                part, before = value if isinstance(value, str) else _text(value), message.get(name, "")
+                message[name] = before + part if part else before or value
+    return {**whole, "choices": [{"message": message, "finish_reason": finish}]}
 
 
 def _answered_by(reading: Reading, headers: Mapping[str, str]) -> Reading:
@@ -231,6 +290,7 @@ def _completion(content: dict[str, Any]) -> Reading:
     text, refusal, finish = (
         _text(value) for value in (message.get("content"), message.get("refusal"), choice.get("finish_reason"))
     )
+    text = text or _answering_call(message)
     usage = content.get("usage") or {}
     prompt, completion = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
     cost = usage.get("cost")
@@ -256,6 +316,17 @@ def _completion(content: dict[str, Any]) -> Reading:
     )  # fmt: skip
 
 
+def _answering_call(message: dict[str, Any]) -> str:
+    """The arguments of a call of the tool by which a gateway asks for JSON; '' if there is no such call.
+
+    No request offers a tool. Gateways in front of models without JSON schemas offer one with the schema, and some
+    return its call unchanged.
+    """
+    calls = message.get("tool_calls") or []
+    function = calls[0].get("function") or {} if len(calls) == 1 else {}
+    return _text(function.get("arguments")) if function.get("name") in ANSWERS else ""
+
+
 def _instead(message: dict[str, Any], completion: dict[str, Any]) -> str:
     """What an empty reply has in place of a text."""
     if message.get("tool_calls") or message.get("function_call"):
@@ -276,9 +347,11 @@ def _count(value: Any) -> int | None:
 
 def _cut(raw: Raw) -> Reading:
     """Read a truncated body. The text is complete up to the last character received."""
-    if raw.body.lstrip()[:1] != b"{":
+    body = _decoded(raw).rstrip("\ufffd")  # without a partial last character
+    if _EVENTS.match(body):
+        return _streamed(body, raw.broken)
+    if body.lstrip()[:1] != "{":
         return Reading(Outcome.DROPPED, detail=raw.broken)
-    body = codecs.getincrementaldecoder("utf-8")("replace").decode(raw.body)  # without a partial last character
     content = jiter.from_json(body.encode(), partial_mode="trailing-strings")
     message = (content.get("choices") or [{}])[0].get("message") or {}
     text = _text(message.get("content"))
@@ -309,7 +382,8 @@ def _message(content: str) -> str:
     """The message in an error body, cut to 300 characters."""
     try:
         parsed = json.loads(content)
+        parsed = parsed[0] if isinstance(parsed, list) else parsed  # as Google's endpoint answers
         error = parsed.get("error", parsed)
         return _text(str(error["message"] if isinstance(error, dict) else error))[:300]
-    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+    except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
         return " ".join(content.split())[:300]

@@ -11,7 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from resources.provider.reading import (
+    CALLS_TOOL,
     OVERSIZED,
+    REASONED,
     REDIRECTED,
     REPLIES,
     STRAY,
@@ -61,6 +63,25 @@ def used(usage: Any) -> Reading:
     return spoken(completion(usage=usage))
 
 
+def events(*parts: str, end: bool = True) -> bytes:
+    """A stream of events with a text in parts."""
+    choices: list[dict[str, Any]] = [{"delta": {"role": "assistant", "content": part}} for part in parts]
+    choices += [{"delta": {}, "finish_reason": "stop"}] * end
+    chunks = [json.dumps({"model": "m-2026", "choices": [{"index": 0, **choice}]}) for choice in choices]
+    return "".join(f"data: {chunk}\n\n" for chunk in [*chunks, *["[DONE]"] * end]).encode()
+
+
+def called(tool: str) -> bytes:
+    """A completion with a call of a tool in place of a text."""
+    call = {"id": "c1", "type": "function", "function": {"name": tool, "arguments": '{"word": "Salve."}'}}
+    return completion(choices=[{"message": {"content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}])
+
+
+def thought() -> bytes:
+    """A completion with reasoning in place of a text."""
+    return completion(choices=[{"message": {"content": "", "reasoning_content": "Hm."}, "finish_reason": "stop"}])
+
+
 WITHOUT_USAGE = Reading(Outcome.ANSWERED, "Salve.", finish="stop", served_model="m-2026")
 HALF = completion().partition(b"ve.")[0]
 
@@ -88,6 +109,17 @@ REALISTIC: Mapping[str, tuple[Raw, Outcome]] = {
     "a body that ends before the text": (Raw(200, {}, completion()[:30]), Outcome.DROPPED),
     "no reply in time": (Raw(None, {}, b"", TIMEOUT), Outcome.TIMEOUT),
     "no connection": (Raw(None, {}, b"", UNREACHABLE), Outcome.UNREACHABLE),
+    "a stream, though none was asked for": (Raw(200, {}, events("Sal", "ve.")), Outcome.ANSWERED),
+    "a stream without its end": (Raw(200, {}, events("Sal", "ve.", end=False)), Outcome.CUT),
+    "a stream that breaks within an event": (Raw(200, {}, events("Sal", "ve.")[:-40], RESET), Outcome.CUT),
+    "a stream of comments": (Raw(200, {}, b": PROCESSING\n\n: PROCESSING\n\n", RESET), Outcome.DROPPED),
+    "a stream with an error": (Raw(200, {}, b"data: " + error("x", code=502) + b"\n\n"), Outcome.SERVER_ERROR),
+    "a list with a completion": (Raw(200, {}, b"[" + completion() + b"]"), Outcome.ANSWERED),
+    "filled up with NUL": (Raw(200, {}, b"\0\0" + completion() + b"\0\0\0"), Outcome.ANSWERED),
+    "NUL alone": (Raw(200, {}, b"\0" * 64), Outcome.EMPTY),
+    "a call of the tool that stands for the schema": (Raw(200, {}, called("answer")), Outcome.ANSWERED),
+    "a call of another tool": (Raw(200, {}, called("search")), Outcome.EMPTY),
+    "reasoning alone": (Raw(200, {}, thought()), Outcome.EMPTY),
     "no body": (Raw(200, {}, b""), Outcome.EMPTY),
     "blank body": (Raw(200, {}, b" \n\n"), Outcome.EMPTY),
     "no text": (Raw(200, {}, completion("")), Outcome.EMPTY),
@@ -151,6 +183,55 @@ def test_a_stray_byte_costs_one_letter_and_not_the_reply(body: bytes, text: str)
     assert reading.text == (text or "Salve, ")
     assert reading.outcome is (Outcome.ANSWERED if text else Outcome.CUT)
     assert (reading.detail == STRAY) == ("\ufffd" in text)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (events("Sal", "ve."), "Salve."),
+        (events("Sal", "ve.", end=False), "Salve."),
+        (b"[" + completion() + b"]", "Salve."),
+        (b"\0\0" + completion() + b"\0\0\0", "Salve."),
+        (completion().decode().encode("utf-16-be"), "Salve."),
+        (called("answer"), '{"word": "Salve."}'),
+        (called("json_tool_call"), '{"word": "Salve."}'),
+    ],
+)
+def test_a_text_is_found_in_other_wrappings(body: bytes, text: str) -> None:
+    reading = spoken(body)
+    assert reading.text == text
+    assert reading.served_model == "m-2026"
+
+
+@pytest.mark.parametrize(("body", "detail"), [(thought(), REASONED), (called("search"), CALLS_TOOL)])
+def test_an_empty_reply_says_what_it_has_in_place_of_a_text(body: bytes, detail: str) -> None:
+    assert spoken(body).detail == detail
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("charset", ["iso-8859-1", '"windows-1252"', "utf-16"])
+def test_the_charset_of_the_header_is_honored(status: int, charset: str) -> None:
+    whole = {"error": {"message": "Zürich"}} if status == 400 else json.loads(completion("Zürich"))
+    body = json.dumps(whole, ensure_ascii=False).encode(charset.strip('"'))
+    reading = read(Raw(status, {"content-type": f"application/json; Charset={charset}"}, body))
+    assert "Zürich" in (reading.text, reading.detail)
+
+
+def test_a_charset_that_nobody_knows_is_ignored() -> None:
+    raw = Raw(200, {"content-type": "application/json; charset=utf8mb4"}, completion("Zürich"))
+    assert read(raw).text == "Zürich"
+
+
+def test_an_error_in_a_list_has_its_message() -> None:
+    assert read(Raw(400, {}, b"[" + error("No.") + b"]")).detail == "No."
+
+
+def test_a_wait_until_a_date_counts_from_the_date_of_the_server() -> None:
+    """The clocks of both machines may differ by hours."""
+    headers = {"retry-after": "Wed, 21 Oct 2015 07:28:30 GMT", "date": "Wed, 21 Oct 2015 07:28:00 GMT"}
+    assert retry_after(headers) == 30
+    assert retry_after(headers | {"date": "Wed, 21 Oct 2015 07:28:00 -0000"}) == 30
+    assert retry_after(headers | {"date": "nonsense"}) == 0
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
