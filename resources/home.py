@@ -15,6 +15,9 @@ LINK = {
 cut off. The system itself would notice minutes late that the network is back, because it sends again at ever longer
 intervals, and would wait hours for a reply that the server has given up sending."""
 
+SOON = 3
+"""Seconds for which the first connection of a command to its database is waited for."""
+
 RESTORING = ".restoring"
 """Subfolder of a home into which a backup is copied when it is restored. The subfolder has a file `ready` once the copy
 is complete."""
@@ -29,6 +32,28 @@ def database() -> str | None:
     """URL of the PostgreSQL database of a home that several machines share: `VARIORUM_DATABASE`. None if the home
     consists of files."""
     return os.environ.get("VARIORUM_DATABASE") or None
+
+
+def reach(url: str) -> None:
+    """Connect to a database once, before anything waits for it: what keeps a command from its first connection seldom
+    passes.
+
+    Raises
+    ------
+    BadInput
+        If there is no connection within a few seconds.
+    """
+    import psycopg  # a home of files has no driver
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    place = "VARIORUM_DATABASE"
+    try:
+        parts = conninfo_to_dict(url)
+        place = f"{place} (postgresql://{parts.get('host', '')}/{parts.get('dbname', '')})"
+        psycopg.connect(make_conninfo(url, connect_timeout=SOON)).close()
+    except psycopg.Error as error:
+        words = " ".join(str(error).split())
+        raise BadInput(place, "", f"cannot be reached ({words})", "start the server, or correct the URL") from error
 
 
 def vectors() -> str:
@@ -66,9 +91,12 @@ def prepare() -> Path:
     Raises
     ------
     BadInput
-        If a restoration was interrupted, or the warehouse is missing although the home has been used.
+        If a restoration was interrupted, the warehouse is missing although the home has been used, or the database
+        cannot be reached.
     """
     place = home()
+    if url := database():
+        reach(url)
     if (place / RESTORING / "ready").exists():
         raise BadInput(
             place, "", "a restoration was interrupted", "run the same `variorum restore` again, which completes it"

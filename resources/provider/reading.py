@@ -59,6 +59,7 @@ class Outcome(StrEnum):
     REJECTED = "rejected", Policy.FAIL
     UNAUTHORIZED = "unauthorized", Policy.STOP_MODEL
     NOT_FOUND = "not found", Policy.STOP_MODEL
+    NO_SERVER = "no server", Policy.STOP_MODEL  # no connection, for a reason that does not pass
     REDIRECTED = "redirected", Policy.STOP_MODEL  # in a circle, or to another host, which got no request
     OVERSIZED = "oversized", Policy.FAIL  # a reply far longer than the tokens that were asked for
     NO_CREDIT = "no credit", Policy.STOP
@@ -108,15 +109,15 @@ MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
 
 
 TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
-OVERSIZED, REDIRECTED = "the reply is too long", "redirected"
-"""Prefixes of further values of `Raw.broken`. The limit or the host follows the prefix."""
+OVERSIZED, REDIRECTED, NO_SERVER = "the reply is too long", "redirected", "no server"
+"""Prefixes of further values of `Raw.broken`. The limit, the host or the reason follows the prefix."""
 
 
 class Raw(NamedTuple):
     """A reply as received.
 
-    `broken` is the reason why the connection broke: TIMEOUT, UNREACHABLE, a text that begins with OVERSIZED or
-    REDIRECTED, or another text; '' if it did not break.
+    `broken` is the reason why the connection broke: TIMEOUT, UNREACHABLE, a text that begins with OVERSIZED, REDIRECTED
+    or NO_SERVER, or another text; '' if it did not break.
     """
 
     status: int | None
@@ -194,6 +195,8 @@ def storable(text: str) -> str:
 
 
 def _read(raw: Raw) -> Reading:
+    if raw.broken.startswith(NO_SERVER):
+        return Reading(Outcome.NO_SERVER, detail=raw.broken.removeprefix(f"{NO_SERVER}: "))
     for words, outcome in ((OVERSIZED, Outcome.OVERSIZED), (REDIRECTED, Outcome.REDIRECTED)):
         if raw.broken.startswith(words):
             return Reading(outcome, detail=raw.broken)

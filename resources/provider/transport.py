@@ -5,6 +5,7 @@ storage (ledger), retries (client).
 """
 
 import asyncio
+import errno
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
@@ -15,7 +16,7 @@ from resources.api_keys import api_key, without_key
 from resources.errors import BadInput
 from resources.provider.ledger import Ledger
 from resources.provider.question import Question, hashed
-from resources.provider.reading import OVERSIZED, REDIRECTED, TIMEOUT, UNREACHABLE, Raw
+from resources.provider.reading import NO_SERVER, OVERSIZED, REDIRECTED, TIMEOUT, UNREACHABLE, Raw
 from resources.provider.registry import Endpoint
 
 BYTES, BYTES_OF_A_TOKEN = 1 << 20, 64
@@ -26,6 +27,14 @@ ERROR_BYTES = 1 << 16
 
 REDIRECTIONS = 3
 """Maximum number of redirections followed for a question. Each one sends the prompt again."""
+
+
+LOCAL = ("localhost", "127.0.0.1", "::1")
+"""Hosts of this machine. No proxy is used for them: it would look for the port on its own machine."""
+
+_PROXY = "check HTTP_PROXY, HTTPS_PROXY and NO_PROXY"
+
+_CERTIFICATE = "check `url`; if the server is yours, renew it, or name its authority's file in SSL_CERT_FILE"
 
 
 class Transport(Protocol):
@@ -66,12 +75,14 @@ class Http:
         self._client = AsyncOpenAI(
             base_url=endpoint.url, api_key=key, max_retries=0,
             http_client=DefaultAioHttpClient(
-                timeout=endpoint.timeout, limits=limits, event_hooks=hooks, max_redirects=REDIRECTIONS
+                timeout=endpoint.timeout, limits=limits, event_hooks=hooks, max_redirects=REDIRECTIONS,
+                mounts={f"all://{f'[{host}]' if ':' in host else host}": None for host in LOCAL},
             ),
         )  # fmt: skip
         if endpoint.dialect != "openai":  # the SDK reads them from OPENAI_…; other providers must not get them
             self._client.organization = self._client.project = None
         self._timeout, self._key = endpoint.timeout, key
+        self._reached = False  # whether the server has ever answered
 
     async def send(self, question: Question) -> Raw:
         """Send a question once; return the raw reply, with any echo of the key replaced by '...'."""
@@ -102,7 +113,9 @@ class Http:
             if answer:
                 status, headers, parts = answer.status, answer.headers, [answer.body]
             else:
-                broken = _reason(error, causes)
+                lasting = "" if self._reached else _lasting(causes)
+                broken = f"{NO_SERVER}: {lasting}" if lasting else _reason(error, causes)
+        self._reached |= status is not None
         body = b"".join(parts)
         if self._key.encode() in body:  # decoded only then, because a body need not be UTF-8
             body = without_key(body.decode("latin-1"), self._key).encode("latin-1")
@@ -231,6 +244,31 @@ def _causes(error: Exception) -> list[BaseException]:
     return causes
 
 
+def _lasting(causes: Sequence[BaseException]) -> str:
+    """The reason why there is no connection, and its remedy, if waiting will not help; else ''.
+
+    A refused connection to another machine may pass: its server may be about to start again.
+    """
+    import aiohttp
+
+    for each in causes:
+        match each:
+            case aiohttp.ClientProxyConnectionError():
+                return f"the proxy {each.host}:{each.port} cannot be reached; {_PROXY}"
+            case aiohttp.ClientHttpProxyError():
+                return f"the proxy answers with status {each.status}; {_PROXY}"
+            case aiohttp.ClientConnectorDNSError():
+                return f"the host {each.host} is unknown ({each.os_error.strerror}); check `url` and the network"
+            case aiohttp.ClientConnectorCertificateError():
+                words = getattr(each.certificate_error, "verify_message", "") or str(each.certificate_error)
+                return f"the certificate of {each.host} is not valid ({words.rstrip('.')}); {_CERTIFICATE}"
+            case aiohttp.ClientConnectorSSLError():
+                return f"{each.host}:{each.port} does not speak TLS; check whether `url` should begin with http:"
+            case aiohttp.ClientConnectorError() if each.os_error.errno == errno.ECONNREFUSED and each.host in LOCAL:
+                return f"nothing listens at {each.host}:{each.port}; start the server, or check `url`"
+    return ""
+
+
 def _reason(error: Exception, causes: Sequence[BaseException]) -> str:
     """The reason why a connection ended, taken from the root cause: the SDK reports dropped connections as timeouts,
     too."""
@@ -242,7 +280,8 @@ def _reason(error: Exception, causes: Sequence[BaseException]) -> str:
             return str(each)
         if isinstance(each, httpx2.TooManyRedirects):
             return f"{REDIRECTED} in a circle"
-    if any(isinstance(each, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError) for each in causes):
+    never = aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError | aiohttp.ClientHttpProxyError
+    if any(isinstance(each, never) for each in causes):
         return UNREACHABLE
     if isinstance(error, TimeoutError) or any(isinstance(each, aiohttp.ServerTimeoutError) for each in causes):
         return TIMEOUT

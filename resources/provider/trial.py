@@ -310,4 +310,7 @@ def _fault(provider: Provider, model: Model, places: tuple[str, str], raw: Raw, 
     if _refuses(reading):
         remedy = "changing a single setting does not help; compare the entry with the endpoint's documentation"
         return BadInput(provider.registry_path, places[0], words, remedy)
+    if reading.outcome is Outcome.NO_SERVER:
+        problem, _, remedy = reading.detail.partition("; ")
+        return BadInput(provider.registry_path, places[1], problem, remedy)
     return BadInput(provider.registry_path, places[0], words, _REMEDIES.get(reading.outcome, "try again later"))

@@ -114,11 +114,11 @@ def elsewhere(asked: Request) -> Response:
     return iter([response(307, location=f"{asked.url.replace('127.0.0.1', 'localhost')}/chat/completions")])
 
 
-def closed() -> str:
+def closed(host: str = "127.0.0.1") -> str:
     """The URL of a port at which nothing listens."""
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+        free.bind((host, 0))
+        return f"http://{host}:{free.getsockname()[1]}/v1"
 
 
 RIGHT = completion('{"1": "Sing."}')
@@ -127,6 +127,13 @@ HALF = response(200, b"", content_length=str(len(RIGHT))) + RIGHT[: RIGHT.index(
 HEAD = response(200, b"", content_length=str(len(RIGHT))) + RIGHT[:20]
 HTML = b"<html><body>Bad Gateway</body></html>"
 FILTER = {"message": "Flagged by content_filter.", "code": "content_filter"}
+
+AWAY: Mapping[str, Callable[[], str]] = {
+    "connection refused by another machine": partial(closed, "127.0.0.2"),
+    "connection refused by this machine": closed,
+    "an unknown host": lambda: "http://nobody.invalid/v1",
+}
+"""URLs at which nobody answers."""
 
 FAULTS: Mapping[str, Fault] = {
     "none": spoken('{"1": "Sing."}'),
@@ -137,7 +144,7 @@ FAULTS: Mapping[str, Fault] = {
     "502, a page of HTML": always(response(502, HTML, content_type="text/html")),
     "503": always(error(503)),
     "529": always(error(529)),
-    "connection refused": Fault(lambda _: iter([])),
+    **{name: Fault(lambda _: iter([])) for name in AWAY},
     "100 MB to 200 tokens": Fault(lambda _: long(200, 100)),
     "100 MB in 100 KB of gzip": Fault(lambda _: iter([bomb(200, 100)])),
     "usage of 1e9 tokens": spoken("Sing.", usage={"prompt_tokens": 10**9, "completion_tokens": 10**9}),
@@ -202,7 +209,7 @@ HEADINGS = Row("fault", "outcome", "requests", "result", "booked", "next run ask
 def run(faulty: Faulty, ledger: Ledger, name: str, run: str) -> list[Output | str]:
     """Ask under a fault in a run; the outputs of a batch, or 'reply' or the failure of each question."""
     fault = FAULTS[name]
-    url = closed() if name == "connection refused" else faulty.url
+    url = AWAY[name]() if name in AWAY else faulty.url
     asked = replace(model(url, {"timeout": fault.timeout}, id=name, max_tokens=200), name=name)
 
     async def main() -> list[Output | str]:
@@ -248,7 +255,7 @@ def _requests(calls: pl.DataFrame, requests: int) -> str:
     waiting = [each for each in calls["outcome"] if each in WAITING]
     if len(waiting) > 1:
         return "until patience ends" if requests else "none arrives"
-    return str(requests)
+    return str(requests or "none arrives")
 
 
 def _results(results: list[Output | str]) -> str:

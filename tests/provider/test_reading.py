@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from resources.provider.reading import (
     CALLS_TOOL,
+    NO_SERVER,
     OVERSIZED,
     REASONED,
     REDIRECTED,
@@ -108,6 +109,7 @@ REALISTIC: Mapping[str, tuple[Raw, Outcome]] = {
     "broken before the status": (Raw(None, {}, b"", RESET), Outcome.DROPPED),
     "a body that ends before the text": (Raw(200, {}, completion()[:30]), Outcome.DROPPED),
     "no reply in time": (Raw(None, {}, b"", TIMEOUT), Outcome.TIMEOUT),
+    "no such host": (Raw(None, {}, b"", f"{NO_SERVER}: the host x is unknown"), Outcome.NO_SERVER),
     "no connection": (Raw(None, {}, b"", UNREACHABLE), Outcome.UNREACHABLE),
     "a stream, though none was asked for": (Raw(200, {}, events("Sal", "ve.")), Outcome.ANSWERED),
     "a stream without its end": (Raw(200, {}, events("Sal", "ve.", end=False)), Outcome.CUT),

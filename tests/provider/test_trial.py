@@ -190,13 +190,13 @@ def test_a_fault_after_a_refusal_is_no_proof_that_a_change_helped(tmp_path: Path
     assert "Rate limit reached" in found.fault.problem
 
 
-def test_a_port_without_a_server_is_unreachable(tmp_path: Path) -> None:
+def test_a_port_without_a_server_is_named(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     found, _ = tried(tmp_path, f"http://127.0.0.1:{port}/v1")
     assert found.fault is not None
-    assert "check `url`, and whether the server runs" in str(found.fault)
+    assert f"endpoints.place: nothing listens at 127.0.0.1:{port}; start the server, or check `url`" in str(found.fault)
     assert found.costs == {}
 
 
