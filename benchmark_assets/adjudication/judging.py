@@ -72,7 +72,7 @@ class Opinion(NamedTuple):
 
 def judging(judge: Model, languages: Mapping[str, str]) -> Template[Opinion]:
     """The template of a judge's questions; `languages` maps variables of the prompt to names of languages."""
-    return Template(judge, prompts.load("judge"), languages, PURPOSE, ANSWER, fields(FIELDS, read_answer))
+    return Template(judge, prompts.load("judge"), languages, PURPOSE, ANSWER, fields(ANSWER, read_answer))
 
 
 def shown(source: str, references: Sequence[str], candidate: str, scores: Scores | None = None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ translation (verification), retries of a failed call (resources.provider.client)
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,13 +18,15 @@ from benchmark_assets.translation.systems import language_name
 from resources import prompts
 from resources.digest import digest
 from resources.prompts import Prompt
-from resources.provider.client import CallFailed, Reply, complete, each
+from resources.provider.asking import Ask, fields, free, repeats
+from resources.provider.client import CallFailed, complete, each
 from resources.provider.estimate import Estimate, estimate
+from resources.provider.names import Unusable
 from resources.provider.provider import Provider
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, Reading, storable
 from resources.provider.registry import Model
-from resources.provider.replies import Fields, parse, schema_of
+from resources.provider.replies import TOLERANT, schema_of
 
 logger = logging.getLogger("variorum.alignment")
 
@@ -52,8 +54,8 @@ class Extracted(NamedTuple):
     """A model's result for one segment.
 
     `text` is None if the translation does not contain the segment, or if there is an `error`. `call` is the ledger key
-    of the question; `parsing` says how the reply was parsed: 'strict', 'repaired' or 'prefix'. `call` and `parsing` are
-    None if no question was asked.
+    of the question; `parsing` says how the reply was parsed (provider.replies). `call` and `parsing` are None if no
+    question was asked.
     """
 
     segment: str
@@ -86,7 +88,7 @@ class Task:
         schema = schema_of(segments, EXTRACT)
 
         def usable(reading: Reading) -> bool:
-            return bool(_extracts(parse(reading, segments)))
+            return bool(extracts_of(reading, segments)[0])
 
         return Question(self.model, tuple(messages), PURPOSE, schema, replicate, usable)
 
@@ -135,15 +137,29 @@ def _is_within(segments: Sequence[str], cut: int) -> bool:
     return cut > 0 and passage_of(segments[cut - 1]) == passage_of(segments[cut])
 
 
-async def align(
-    ask: Callable[[Question], Awaitable[Reply]], task: Task, segments: Mapping[str, SourceSegment]
-) -> list[Extracted]:
+class _Part(NamedTuple):
+    """Segments to ask about, the number of unusable replies so far, and the last of them.
+
+    If `problem` is not '', a further reply would not help, and only stored replies are read.
+    """
+
+    segments: Mapping[str, SourceSegment]
+    tries: int = 0
+    previous: Reading | None = None
+    problem: str = ""
+
+
+async def align(ask: Ask, task: Task, segments: Mapping[str, SourceSegment]) -> list[Extracted]:
     """Align one batch.
 
     A segment is done when a reply has a text or null for it; the next question asks only about the remaining segments.
-    After a reply without any usable answer the question is repeated, at most `TRIES` times in all; if the reply reached
-    the token limit, the segments are divided into two questions. A refusal or a failed call is final for all segments
-    of the question: the cause may be the translation, which every further question would repeat.
+    After a reply without any usable answer the question is repeated, at most `TRIES` times in all, and at temperature 0
+    only until a reply equals the one before; if the reply reached the token limit, the segments are divided into two
+    questions. A refusal or a failed call is final for all segments of the question: the cause may be the translation,
+    which every further question would repeat.
+
+    Texts that earlier versions took from later replies, because they could not read a stored reply, are kept (see
+    provider.asking.insist).
 
     Parameters
     ----------
@@ -156,32 +172,55 @@ async def align(
     -------
     One result per segment, in the same order. A blank text counts as null.
     """
+    extracted = await _align(ask, task, [_Part(segments)])
+    return [extracted[segment] for segment in segments]
+
+
+async def _align(ask: Ask, task: Task, queue: list[_Part]) -> dict[str, Extracted]:
     extracted: dict[str, Extracted] = {}
-    queue = [(segments, 0)]
     while queue:
-        part, tries = queue.pop()
+        part, tries, previous, problem = queue.pop()
         question = task.question(part, tries)
         try:
-            reply = await ask(question)
+            reply = await (free(ask) if problem else ask)(question)
         except CallFailed as failure:
-            extracted |= {key: Extracted(key, error=str(failure), call=question.key) for key in part}
+            extracted |= {key: Extracted(key, error=problem or str(failure), call=question.key) for key in part}
             continue
-        answer = parse(reply.reading, part)
-        texts = _extracts(answer)
+        texts, how, problem = extracts_of(reply.reading, part)
+        too_long = reply.reading.outcome is Outcome.LENGTH and len(part) > 1
+        following = [_Part(half, tries + 1) for half in halves(part)] if too_long else [
+            _Part(part, tries + 1, reply.reading, problem if repeats(task.model, reply.reading, previous) else "")
+        ]  # fmt: skip
+        if reply.recorded and how == TOLERANT and tries + 1 < TRIES:
+            earlier = await _align(free(ask), task, following)
+            extracted |= {key: each for key, each in earlier.items() if not each.error and each.parsing != TOLERANT}
+            part = {key: segment for key, segment in part.items() if key not in extracted}
         extracted |= {
-            key: Extracted(key, storable((text or "").strip()) or None, call=reply.key, parsing=answer.how)
-            for key, text in texts.items()
-        }
-        remaining = {key: segment for key, segment in part.items() if key not in texts}
+            key: Extracted(key, storable((texts[key] or "").strip()) or None, call=reply.key, parsing=how)
+            for key in part if key in texts
+        }  # fmt: skip
+        remaining = {key: segment for key, segment in part.items() if key not in extracted}
         if texts and remaining:
-            queue.append((remaining, 0))
+            queue.append(_Part(remaining))
         elif remaining and (reply.reading.outcome is Outcome.REFUSED or tries + 1 == TRIES):
-            problem = answer.problem or "the values are neither text nor null"
             extracted |= {key: Extracted(key, error=problem, call=reply.key) for key in remaining}
         elif remaining:
-            too_long = reply.reading.outcome is Outcome.LENGTH and len(remaining) > 1
-            queue += [(half, tries + 1) for half in (halves(remaining) if too_long else [remaining])]
-    return [extracted[segment] for segment in segments]
+            queue += following
+    return extracted
+
+
+def extracts_of(reading: Reading, keys: Iterable[str]) -> tuple[Mapping[str, str | None], str | None, str]:
+    """The texts in a reply by segment, how the reply was parsed, and the reason if it has no texts."""
+
+    def found(values: Mapping[str, Any]) -> Mapping[str, str | None]:
+        if texts := {key: value for key, value in values.items() if value is None or isinstance(value, str)}:
+            return texts
+        raise ValueError("the values are neither text nor null")
+
+    try:
+        return *fields(schema_of(keys, EXTRACT), found)(reading), ""
+    except Unusable as reason:
+        return {}, None, str(reason)
 
 
 class _Batch(NamedTuple):
@@ -197,11 +236,6 @@ class _Batch(NamedTuple):
 
 def _has_source(work: AlignmentWork, segment: str) -> bool:
     return bool(work.segments[segment].source.strip())
-
-
-def _extracts(answer: Fields) -> dict[str, str | None]:
-    """The texts of segments in an answer, by id, without values that are neither text nor null."""
-    return {key: value for key, value in answer.values.items() if value is None or isinstance(value, str)}
 
 
 class ModelAligner:

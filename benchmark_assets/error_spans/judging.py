@@ -132,7 +132,7 @@ def mqm(severities: Iterable[str]) -> float:
 
 def annotating(judge: Model, languages: Mapping[str, str]) -> Template[Annotation]:
     """The question template of a judge; `languages` maps variables of the prompt to names of languages."""
-    read = fields(ANSWER["required"], read_annotation)
+    read = fields(ANSWER, read_annotation)
     return Template(judge, prompts.load("error_spans"), languages, "error_spans", ANSWER, read)
 
 

@@ -21,6 +21,7 @@ from resources.errors import BadInput, one_of, quoted
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict, fields
 from resources.provider.reading import storable
+from resources.provider.registry import Model
 
 PURPOSE = "glossary"
 
@@ -76,6 +77,11 @@ def read_terms(values: Mapping[str, Any]) -> list[Term]:
         if terms.setdefault(read.term, read) != read:
             raise ValueError(f"term {place} occurs twice with different values")
     return list(terms.values())
+
+
+def extracting(judge: Model, languages: Mapping[str, str]) -> Template[list[Term]]:
+    """The question template of an extractor; `languages` maps variables of the prompt to names of languages."""
+    return Template(judge, prompts.load("glossary"), languages, PURPOSE, ANSWER, fields(ANSWER, read_terms))
 
 
 Extraction = Mapping[str, list[Term]] | Template[list[Term]] | None
@@ -169,5 +175,4 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
             remedy = f"add it to the registry, or name {one_of(sorted(judges))} in the description"
             raise BadInput(self.provider.registry_path, f"judges.{extractor}", problem, remedy)
         languages = language_names(*corpus_languages(self.warehouse)[corpus])
-        judge, prompt = self.provider.model(extractor), prompts.load("glossary")
-        return Template(judge, prompt, languages, PURPOSE, ANSWER, fields(ANSWER["required"], read_terms))
+        return extracting(self.provider.model(extractor), languages)

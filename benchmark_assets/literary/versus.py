@@ -39,7 +39,9 @@ class Preference(NamedTuple):
 def versus(judge: Model, languages: Mapping[str, str]) -> Template[Preference]:
     """The question template of a judge. `languages` maps variables of the prompt to the names of the source language
     and the target language."""
-    return Template(judge, prompts.load(PROMPT), languages, PROMPT, ANSWER, fields(ANSWER["required"], read_preference))
+    return Template(
+        judge, prompts.load(PROMPT), languages, PROMPT, ANSWER, fields(ANSWER, read_preference, spoken="better")
+    )
 
 
 def shown(context: Mapping[str, Any], a: str, b: str, aspect: str) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def arranged(text: str, other: str, side: Side) -> tuple[str, str]:
 
 def comparing(judge: Model, languages: tuple[str, str]) -> Template[Side]:
     """The question template of a judge. `languages` are the language tags of the source and of the translations."""
-    read = fields(ANSWER["required"], read_answer)
+    read = fields(ANSWER, read_answer, spoken="answer")
     return Template(judge, prompts.load(PROMPT), language_names(*languages), PROMPT, ANSWER, read)
 
 

@@ -89,7 +89,7 @@ def read_mark(values: Mapping[str, Any]) -> Mark:
 
 def marking(judge: Model, languages: Mapping[str, str]) -> Template[Mark]:
     """The question template of a judge; `languages` maps variables of the prompt to names of languages."""
-    read = fields(ANSWER["required"], read_mark)
+    read = fields(ANSWER, read_mark)
     return Template(judge, prompts.load("rubric"), languages, "rubric", ANSWER, read)
 
 

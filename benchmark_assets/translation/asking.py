@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 from benchmark_assets.translation.batches import halves
 from benchmark_assets.translation.order import exchanged
 from resources.prompts import Prompt
-from resources.provider.asking import Ask, Template, Verdict, fields, insist
+from resources.provider.asking import Ask, Template, Verdict, fields, free, insist
 from resources.provider.client import BatchesStoppedError, CallFailed
+from resources.provider.names import Unusable
 from resources.provider.reading import Reading, storable
 from resources.provider.registry import Model
-from resources.provider.replies import REFUSED, Fields, parse, schema_of
+from resources.provider.replies import REFUSED, TOLERANT, schema_of
+from resources.wording import visible
 
 logger = logging.getLogger("variorum.provider")
 
@@ -34,8 +36,8 @@ class Output(NamedTuple):
     """Result for one passage: a translation, a refusal in the model's words, or an error.
 
     `batch` is the first passage of the batch in which the passage was requested, `call` is the ledger key of the
-    question, and `parsing` tells how the reply was parsed: 'strict', 'repaired' or 'prefix'. `prompt` names the prompt,
-    and `settings` are the fields of the request as JSON.
+    question, and `parsing` tells how the reply was parsed (provider.replies). `prompt` names the prompt, and `settings`
+    are the fields of the request as JSON.
     """
 
     passage: str
@@ -59,8 +61,9 @@ def translating(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> P
 
     def template(keys: Iterable[str]) -> Template[str]:
         names = list(keys)
-        read = fields(names, partial(text_under, names[0]))
-        return Template(model, prompt, languages, PURPOSE, schema_of(names, TEXT), read, "passages", TRIES)
+        schema = schema_of(names, TEXT)
+        read = fields(schema, partial(text_under, names[0]))
+        return Template(model, prompt, languages, PURPOSE, schema, read, "passages", TRIES)
 
     return template
 
@@ -114,7 +117,7 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
             (key,) = part
             outputs.append(output_of(key, batch, await insist(ask, part_template, part)))
             continue
-        question = replace(part_template.question(part), usable=_usable(part), batch=True)
+        question = replace(part_template.question(part), usable=partial(_has_texts, part), batch=True)
         try:
             reply = await ask(question)
         except BatchesStoppedError:
@@ -126,9 +129,13 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
             else:  # not asked, for example because the budget is spent
                 outputs += [Output(key, error=str(failure), batch=batch, call=question.key) for key in part]
             continue
-        answer = parse(reply.reading, part)
-        texts = _translations(answer, part)
-        first = [Output(key, text, batch=batch, call=reply.key, parsing=answer.how) for key, text in texts.items()]
+        texts, how = texts_of(reply.reading, part)
+        if reply.recorded and how == TOLERANT:
+            kept = await _of_earlier_versions(ask, template, part)
+            outputs += [output._replace(batch=batch) for output in kept]
+            part = {key: text for key, text in part.items() if key not in {output.passage for output in kept}}
+            texts = {key: text for key, text in texts.items() if key in part}
+        first = [Output(key, text, batch=batch, call=reply.key, parsing=how) for key, text in texts.items()]
         suspects = exchanged(part, texts)
         outputs += [output for output in first if output.passage not in suspects]
         for output in first:
@@ -138,6 +145,33 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
         if rest:
             queue += [rest] if texts else reversed(halves(part))
     return outputs
+
+
+def texts_of(reading: Reading, keys: Iterable[str]) -> tuple[Mapping[str, str], str | None]:
+    """The translations in a reply to a batch, by key, and how the reply was parsed; no translations and None if the
+    reply has none."""
+    names = list(keys)
+
+    def found(values: Mapping[str, Any]) -> Mapping[str, str]:
+        if texts := {key: text for key in names if (text := _text(values.get(key)))}:
+            return texts
+        raise ValueError("no translation of any passage")
+
+    try:
+        return fields(schema_of(names, TEXT), found)(reading)
+    except Unusable:
+        return {}, None
+
+
+def _has_texts(keys: Iterable[str], reading: Reading) -> bool:
+    return bool(texts_of(reading, keys)[0])
+
+
+async def _of_earlier_versions(ask: Ask, template: Passages, part: Mapping[str, str]) -> list[Output]:
+    """The outputs that earlier versions used instead of a stored reply to a batch, which they could not read: those of
+    its halves, as far as their replies are stored."""
+    outputs = [output for half in halves(part) for output in await translate(free(ask), template, half)]
+    return [output for output in outputs if output.error is None and output.parsing != TOLERANT]
 
 
 async def _alone(ask: Ask, template: Passages, sources: Mapping[str, str], first: Output) -> Output:
@@ -152,17 +186,6 @@ async def _alone(ask: Ask, template: Passages, sources: Mapping[str, str], first
     return first if kept else again
 
 
-def _usable(keys: Iterable[str]) -> Callable[[Reading], bool]:
-    """Make a function that tells whether a reply has a translation under any of these keys."""
-    names = list(keys)
-    return lambda reading: bool(_translations(parse(reading, names), names))
-
-
-def _translations(answer: Fields, keys: Iterable[str]) -> dict[str, str]:
-    """The translations in an answer, by key."""
-    return {key: text for key in keys if (text := _text(answer.values.get(key)))}
-
-
 def _text(value: object) -> str:
-    """A translation, stripped and storable; '' if the value is not a string."""
-    return storable(value.strip()) if isinstance(value, str) else ""
+    """A translation, stripped and storable; '' if the value is not a string or shows nothing."""
+    return storable(value.strip()) if isinstance(value, str) and visible(value) else ""

@@ -29,7 +29,7 @@ from resources.provider.replies import schema_of
 ANSWER = "translation"
 """Key of a chunk's translation in a reply."""
 
-PARSINGS = ("strict", "repaired", "prefix")
+PARSINGS = ("strict", "repaired", "tolerant", "prefix")
 """Ways of parsing a reply, the most reliable first."""
 
 
@@ -123,8 +123,8 @@ class LinesRequest:
 
 def chunk_template(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> Template[str]:
     """The template of questions about chunks. `languages` maps variables of the prompt to names of languages."""
-    read = fields([ANSWER], partial(text_under, ANSWER))
-    return Template(model, prompt, languages, PURPOSE, schema_of([ANSWER], TEXT), read, tries=TRIES)
+    schema = schema_of([ANSWER], TEXT)
+    return Template(model, prompt, languages, PURPOSE, schema, fields(schema, partial(text_under, ANSWER)), tries=TRIES)
 
 
 def chunk_item(text: str, previous: str | None, following: str | None, glossary: Sequence[Mapping[str, str]]) -> Any:

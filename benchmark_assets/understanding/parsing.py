@@ -6,14 +6,13 @@ effects and never raise. Not here: how an unusable answer counts (scores), place
 """
 
 import json
-import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from resources.provider.names import Names, Unusable
 from resources.provider.reading import Reading, storable
-from resources.provider.replies import Found, Tolerance, Unusable, entry, find
+from resources.provider.replies import Found, entry, find
 
 LABEL, PREDICTION, TYPE, SPAN = "label", "prediction", "LABEL", "SPAN"
 """Keys of an answer, and of a span in an answer (DharmaBench, section 4.1)."""
@@ -23,7 +22,8 @@ STEPS = {
     "thinking": "removed the model's reasoning before its answer",
     "fence": "removed a code fence",
     "around": "removed words around the JSON",
-    "repaired": "repaired single quotes, trailing commas or line breaks within texts, in a reply that was not cut off",
+    "within": "took an object that another one contains",
+    "repaired": "repaired quotes, commas, full-width signs or line breaks in texts, if the reply was not cut off",
     "bare": "accepted an answer without an object around it",
     "list": "accepted a list in place of the object or of the class",
     "key": "accepted a key in another spelling",
@@ -38,9 +38,6 @@ STEPS = {
     "dropped": "dropped items that are not spans of a type of the task",
 }
 """Steps that a reply may need before it can be parsed, with their meanings."""
-
-NEGATION = re.compile(r"\b(?:not|no|nor|neither|never|cannot|rather|instead|unlike|\w+n t)\b")
-"""Negations in a text that `normal` has normalized. A sentence with a negation may name a class in order to deny it."""
 
 
 class Parsed(NamedTuple):
@@ -59,7 +56,7 @@ def parse_label(reading: Reading, classes: Sequence[str], values: Mapping[str, s
     `classes` are the classes of the task in the order of the prompt, which numbers them from 1. `values` maps the
     labels in the task's files to classes.
     """
-    names = _Names(classes, values)
+    names = Names(classes, values)
 
     def read(opened: Found, steps: list[str]) -> Parsed:
         return Parsed(_label(opened, names, steps) if opened.found else _in_words(opened.text, names, steps))
@@ -73,7 +70,7 @@ def parse_spans(reading: Reading, types: Sequence[str]) -> Parsed:
     List items that are not spans, or whose type is not in `types`, are dropped. A reply is unusable if all items of its
     list are dropped for these reasons.
     """
-    names = _Names(types, {})
+    names = Names(types)
 
     def read(opened: Found, steps: list[str]) -> Parsed:
         if not opened.found:
@@ -90,7 +87,7 @@ def _read(reading: Reading, key: str, read: Callable[[Found, list[str]], Parsed]
     """
     steps: list[str] = []
     try:
-        parsed = read(find(reading, Tolerance([key], spoken=True), steps), steps)
+        parsed = read(find(reading, key, steps), steps)
     except Unusable as reason:
         parsed = Parsed(problem=str(reason))
     except RecursionError:
@@ -101,63 +98,7 @@ def _read(reading: Reading, key: str, read: Callable[[Found, list[str]], Parsed]
 # From JSON or words to a class.
 
 
-class _Names:
-    """Classes or types, and their accepted spellings. `values` maps further words to classes."""
-
-    def __init__(self, names: Sequence[str], values: Mapping[str, str]) -> None:
-        self.names, self._values = names, values
-
-    def match(self, word: str, numbers: bool = False) -> tuple[str, str] | None:
-        """The name that matches a word, and the step that the match needs ('' if equal); None if no name matches.
-
-        If `numbers` is true, a word can also be the number of a name, counted from 1.
-
-        Raises Unusable if several names match.
-        """
-        if word in self.names:
-            return word, ""
-        plain, bare = word.strip().casefold(), normal(word)
-        matches: dict[str, str] = {}
-        for name in self.names:
-            if plain == name.casefold():
-                matches.setdefault(name, "case")
-            elif bare and bare == normal(name):
-                matches.setdefault(name, "spelling")
-        for value, name in self._values.items():
-            if plain == value.casefold() or (bare and bare == normal(value)):
-                matches.setdefault(name, "value")
-        if numbers and re.fullmatch(r"[0-9]{1,4}", word.strip()) and 0 < int(word) <= len(self.names):
-            matches.setdefault(self.names[int(word) - 1], "number")
-        if len(matches) > 1:
-            raise Unusable(f"several classes: {', '.join(sorted(matches))}")
-        return next(iter(matches.items()), None)
-
-    def named(self, text: str) -> set[str]:
-        """Names that occur in a text as whole words. The set includes '' if a negation occurs outside the names."""
-        spellings: dict[str, set[str]] = {}
-        for name in self.names:
-            spellings.setdefault(normal(name, " "), set()).add(name)
-        longest_first = sorted(filter(None, spellings), key=len, reverse=True)
-        pattern = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, longest_first))})(?!\S)")
-        sentence = normal(text, " ")
-        names = set().union(*(spellings[name] for name in pattern.findall(sentence)))
-        return names | {""} if NEGATION.search(pattern.sub(" ", sentence)) else names
-
-
-def normal(text: str, between: str = "") -> str:
-    """Remove case, Latin diacritics and separators: 'Anuṣṭubh_pathyā' and 'anustubh pathya' become equal.
-
-    Combining marks of other scripts are kept, since they distinguish words there. `between` replaces separators.
-    """
-    letters = (
-        between if unicodedata.category(letter)[0] in "ZPSC" else letter
-        for letter in unicodedata.normalize("NFKD", text.casefold())
-        if not "\u0300" <= letter <= "\u036f"
-    )
-    return re.sub(r" +", " ", "".join(letters)).strip().casefold()
-
-
-def _label(opened: Found, names: _Names, steps: list[str]) -> str:
+def _label(opened: Found, names: Names, steps: list[str]) -> str:
     if not isinstance(opened.value, dict | list | tuple):
         steps.append("bare")
     value = entry(opened.value, LABEL, steps)
@@ -174,7 +115,7 @@ def _label(opened: Found, names: _Names, steps: list[str]) -> str:
     return _label_of(value, names, steps)
 
 
-def _label_of(value: Any, names: _Names, steps: list[str]) -> str:
+def _label_of(value: Any, names: Names, steps: list[str]) -> str:
     if not isinstance(value, str | int):
         raise Unusable(f"{_short(value)} is not a class")
     word = value if isinstance(value, str) else json.dumps(value)
@@ -185,7 +126,7 @@ def _label_of(value: Any, names: _Names, steps: list[str]) -> str:
     return _sentence(word, names, steps)
 
 
-def _in_words(text: str, names: _Names, steps: list[str]) -> str:
+def _in_words(text: str, names: Names, steps: list[str]) -> str:
     """The class that a reply without JSON names. The reply must be complete."""
     if match := names.match(text, numbers=True):
         steps += ["bare", match[1]] if match[1] else ["bare"]
@@ -193,7 +134,7 @@ def _in_words(text: str, names: _Names, steps: list[str]) -> str:
     return _sentence(text, names, steps)
 
 
-def _sentence(text: str, names: _Names, steps: list[str]) -> str:
+def _sentence(text: str, names: Names, steps: list[str]) -> str:
     """The only class that a text names. Raises Unusable if the text has a negation, no class, or several classes."""
     classes = names.named(text)
     if len(classes) != 1 or "" in classes:
@@ -208,7 +149,7 @@ def _sentence(text: str, names: _Names, steps: list[str]) -> str:
 # From JSON to spans.
 
 
-def _spans(opened: Found, names: _Names, steps: list[str]) -> tuple[tuple[str, str], ...]:
+def _spans(opened: Found, names: Names, steps: list[str]) -> tuple[tuple[str, str], ...]:
     """Type and text of each span in the JSON of a reply."""
     if isinstance(opened.value, list | tuple):
         steps.append("list")
@@ -231,7 +172,7 @@ def _spans(opened: Found, names: _Names, steps: list[str]) -> tuple[tuple[str, s
     return tuple(spans)
 
 
-def _span(item: Any, names: _Names, steps: list[str]) -> tuple[str, str] | None:
+def _span(item: Any, names: Names, steps: list[str]) -> tuple[str, str] | None:
     """Type and text of a list item; None if the item must be dropped."""
     kind, text = None, None
     with suppress(Unusable):

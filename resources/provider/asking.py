@@ -5,6 +5,7 @@ in a reply (replies), the choice of items (benchmark_assets.studies), the interp
 (the package of each study).
 """
 
+import dataclasses
 import json
 import logging
 import time
@@ -14,13 +15,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from resources.errors import BadInput
 from resources.prompts import Prompt
-from resources.provider.client import CallFailed, Client, Reply, complete, each
+from resources.provider.client import CallFailed, Client, NotStored, Reply, complete, each
 from resources.provider.estimate import Estimate, estimate, total
+from resources.provider.names import Unusable
 from resources.provider.provider import Provider
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, Reading
 from resources.provider.registry import Model
-from resources.provider.replies import Unusable, parse
+from resources.provider.replies import TOLERANT, Tolerance, readings
 
 logger = logging.getLogger("variorum.provider")
 
@@ -44,22 +46,27 @@ Read = Callable[[Reading], tuple[Value, str | None]]
 if the reply has no value."""
 
 
-def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -> Read[Value]:
-    """Make a reader of replies that should be JSON objects with these fields (see resources.provider.replies).
+def fields(schema: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Value], spoken: str = "") -> Read[Value]:
+    """Make a reader of replies that should be JSON objects with this schema (see resources.provider.replies).
 
     Parameters
     ----------
     read
         Function that computes the reply's value from its fields. If there is no value, the function raises ValueError
         with the reason.
+    spoken
+        Key whose value may be given in words instead of an object; '' if there is no such key.
     """
 
     def from_reply(reading: Reading) -> tuple[Value, str | None]:
-        answer = parse(reading, names)
-        try:
-            return read(answer.values), answer.how
-        except ValueError as fault:
-            raise Unusable(str(fault) if answer.values and answer.how != "prefix" else answer.problem) from fault
+        reasons: list[str] = []
+        cut = reading.outcome is not Outcome.ANSWERED
+        for answer in readings(reading, Tolerance(schema, spoken)):
+            try:
+                return read(answer.values), answer.how
+            except ValueError as fault:
+                reasons.append(str(fault) if answer.values and not cut else answer.problem)
+        raise Unusable(next(filter(None, reversed(reasons)), ""))
 
     return from_reply
 
@@ -123,10 +130,15 @@ class Verdict(NamedTuple, Generic[Value]):
 async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int = 0) -> Verdict[Value]:
     """Ask about one item until a reply can be read.
 
+    A stored reply that only the tolerant reading can read was unusable in earlier versions, which asked again. If they
+    stored a later reply that the strict reading can read, that reply was used, and stays in use. Otherwise, the
+    earliest readable reply is used.
+
     The question is asked at most `template.tries` times, and again only after an unusable reply. The model abstains if
     no reply is usable. It abstains at once if two unusable replies reached the token limit, or if it refuses, because
-    asking again would cost as much and end the same way. A truncated reply is usable if its value was complete before
-    the cut.
+    asking again would cost as much and end the same way. For the same reason, a model with temperature 0 is not asked
+    again after two equal replies. Replies that are stored already are read in any case. A truncated reply is usable if
+    its value was complete before the cut.
 
     A failed call is an error, not an abstention: the model may answer later.
 
@@ -135,13 +147,21 @@ async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int 
     replicate
         Replicate number of the first question.
     """
-    problem, call, lengths = "", "", 0
+    lengths, verdict = 0, Verdict[Value]()
+    tolerant: Verdict[Value] | None = None
+    previous: Reading | None = None
+    enough = False
     for number in range(replicate, replicate + template.tries):
         question = template.question(item, number)
-        call, asked = question.key, number - replicate + 1
+        if enough:
+            question = dataclasses.replace(question, free=True)
+        call, asked, recorded = question.key, number - replicate + 1, False
         try:
-            reading = (await ask(question)).reading
+            reply = await ask(question)
+            reading, recorded = reply.reading, reply.recorded
         except CallFailed as failure:
+            if enough and isinstance(failure, NotStored):
+                break
             if failure.reading is None or failure.reading.outcome not in template.final:
                 return Verdict(call, asked, error=str(failure))
             reading = failure.reading
@@ -149,13 +169,29 @@ async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int 
             return Verdict(call, asked, error=str(fault))
         try:
             value, parsing = template.read(reading)
-            return Verdict(call, asked, value, parsing)
+            verdict = Verdict(call, asked, value, parsing)
+            if not recorded or parsing != TOLERANT:
+                return verdict
+            tolerant = tolerant or verdict
         except Unusable as reason:
-            problem = str(reason)
+            verdict = Verdict(call, asked, abstention=str(reason), refused=reading.outcome is Outcome.REFUSED)
         lengths += reading.outcome is Outcome.LENGTH
-        if reading.outcome is Outcome.REFUSED or lengths == TRIES_OF_LENGTH:
+        if verdict.refused or lengths == TRIES_OF_LENGTH:
             break
-    return Verdict(call, asked, abstention=problem, refused=reading.outcome is Outcome.REFUSED)
+        enough = enough or tolerant is not None or repeats(template.model, reading, previous)
+        previous = reading
+    return tolerant or verdict
+
+
+def free(ask: Ask) -> Ask:
+    """The same way of asking, but only for replies that the ledger has already."""
+    return lambda question: ask(dataclasses.replace(question, free=True))
+
+
+def repeats(model: Model, reading: Reading, previous: Reading | None) -> bool:
+    """Whether a reply equals the one before at temperature 0, so that the next one would be the same."""
+    same = previous is not None and (reading.outcome, reading.text) == (previous.outcome, previous.text)
+    return same and model.settings.temperature == 0
 
 
 def estimate_all(provider: Provider, questions: Iterable[Question]) -> Estimate | None:

@@ -70,6 +70,13 @@ class BatchesStoppedError(CallFailed):
     """A batch got no reply, because batches get no usable ones. Its items can be asked about one by one."""
 
 
+class NotStored(CallFailed):
+    """A question that is free has no stored reply."""
+
+    def __init__(self) -> None:
+        super().__init__("no reply is stored")
+
+
 @dataclass(frozen=True)
 class Reply:
     """A reply, complete or not (see `reading.outcome`). `recorded` is true if it came from the ledger, at no cost."""
@@ -97,6 +104,8 @@ class Client:
         CallFailed
             If there is no reply, or the client was stopped by a budget, a rejected key, missing credit, a full disk or
             replies of no use.
+        NotStored
+            If the question is free, and the ledger has no reply.
         BatchesStoppedError
             If only batches were stopped, because none of them got a usable reply.
         BadInput
@@ -108,6 +117,8 @@ class Client:
                 stored = await self._ledger.find(question.key)
                 if stored:
                     return Reply(question.key, read(stored), recorded=True)
+                if question.free:
+                    raise NotStored
                 self._check(question)
                 raw, reading = await self._attempt(question, await self._breaker(question))
             except InFlightError:

@@ -37,7 +37,8 @@ class Question:
     `answer` is the JSON schema of the reply, None for free text. `replicate` distinguishes samples of the same request.
     `purpose` ('translate', …) is for the accounts, and for the circuit breaker: questions of one purpose are alike.
     `usable` tells whether a reply has an answer; replies that have none are counted by the breaker. A `batch` is a
-    question whose asker can ask about its items one by one instead. None of these determines the reply.
+    question whose asker can ask about its items one by one instead. A question that is `free` is answered only from the
+    ledger. None of these determines the reply.
     """
 
     model: Model
@@ -47,6 +48,7 @@ class Question:
     replicate: int = 0
     usable: Callable[[Reading], bool] = field(default=has_text, compare=False, repr=False)
     batch: bool = field(default=False, compare=False)
+    free: bool = field(default=False, compare=False)
 
     @cached_property
     def body(self) -> dict[str, Any]:

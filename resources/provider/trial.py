@@ -19,14 +19,16 @@ import polars as pl
 
 from resources import prompts
 from resources.errors import BadInput
+from resources.provider.asking import fields as reader
 from resources.provider.client import complete
 from resources.provider.dialects import DIALECTS, Dialect
 from resources.provider.ledger import Refusal
+from resources.provider.names import Unusable
 from resources.provider.provider import Provider
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, Policy, Raw, Reading
 from resources.provider.registry import Model, Registry
-from resources.provider.replies import parse, schema_of
+from resources.provider.replies import schema_of
 
 MOST = 12
 """Maximum number of requests of a trial. An entry has at most seven fields that can be refused."""
@@ -95,8 +97,12 @@ class Trial:
 
     @property
     def problem(self) -> str:
-        """The reason why the reply is not the requested JSON; '' if it is the requested JSON."""
-        return parse(self.reading, ["word"]).problem
+        """The reason why no study could read such a reply; '' if it can be read."""
+        try:
+            reader(ANSWER, _word)(self.reading)
+        except Unusable as reason:
+            return str(reason)
+        return ""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -115,6 +121,12 @@ class Trial:
     def unknown(self) -> int:
         """Number of calls whose cost is unknown."""
         return self.calls["cost"].null_count()
+
+
+def _word(values: Mapping[str, Any]) -> str:
+    if isinstance(word := values.get("word"), str):
+        return word
+    raise ValueError("the reply has no `word`")
 
 
 def check(provider: Provider, name: str) -> Trial:

@@ -50,7 +50,7 @@ JUDGED = Judgement(MINOR, "OTHER", "low", "medium")
 
 
 def template(url: str, **endpoint: Any) -> Template[Opinion]:
-    return judging(model(url, endpoint), language_names("la", "en"))
+    return judging(model(url, endpoint, temperature=1), language_names("la", "en"))
 
 
 def judged(server: Server, ledger: Ledger, item: Mapping[str, Any] = ITEM) -> Verdict[Opinion]:
@@ -138,18 +138,18 @@ UNUSABLE: dict[str, tuple[str | dict[str, Any], str]] = {
         "label 'OMISSION_OR_TRUNCATION' is not one of",
     ),
     "no label": ({key: value for key, value in ERROR.items() if key != "label"}, "label '' is not one of"),
-    "a label twice": (f'{dumps(ERROR)[:-1]}, "label": "MAJOR_ERROR"}}', "label '' is not one of"),
+    "a label twice": (f'{dumps(ERROR)[:-1]}, "label": "MAJOR_ERROR"}}', "the key 'label' occurs twice"),
     "an error without category": (ERROR | {"error_category": "NONE"}, "error_category NONE is not allowed with"),
     "a category without error": (SAID | {"error_category": "OTHER"}, "error_category OTHER is not allowed with"),
     "an unknown severity": (ERROR | {"severity": "critical"}, "severity 'critical' is not one of"),
     "no confidence": (ERROR | {"confidence": None}, "confidence '' is not one of"),
     "major and not": (ERROR | {"is_major_error": True}, "is_major_error True contradicts label MINOR_ERROR"),
     "valid and not": (SAID | {"is_valid_variation": False}, "is_valid_variation False contradicts"),
-    "a flag in words": (ERROR | {"is_major_error": "no"}, "is_major_error 'no' contradicts"),
+    "a flag in words": (ERROR | {"is_major_error": "perhaps"}, "is_major_error 'perhaps' contradicts"),
     "prose": ("The mouse walks, and should run.", "no JSON"),
     "a list": ('["MINOR_ERROR"]', "no object"),
     "another object": ('{"verdict": "MINOR_ERROR"}', "keys not asked for: ['verdict']"),
-    "a fence around part of it": (f"```json\n{dumps({'label': 'VALID_VARIATION'})}\n```", "no JSON"),
+    "a fence around part of it": (f"```json\n{dumps({'label': 'VALID_VARIATION'})}\n```", "severity '' is not one of"),
 }
 
 

@@ -52,7 +52,7 @@ RIGHT = {
 
 
 def task(server: Server, **endpoint: str) -> Task:
-    return Task(model(server.url, endpoint), prompts.load("align"), "Latin", "English", PROSE)
+    return Task(model(server.url, endpoint, temperature=1), prompts.load("align"), "Latin", "English", PROSE)
 
 
 def aligned(server: Server, ledger: Ledger, **settings: Any) -> dict[str, Extracted]:

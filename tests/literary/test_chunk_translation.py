@@ -47,7 +47,9 @@ def output(ledger: Ledger, request: Request) -> Output:
 
 
 def chunk(server: Server, previous: str = "昔、", **endpoint: Any) -> ChunkRequest:
-    template = chunk_template(model(server.url, endpoint), prompts.load("chunk"), language_names("ja", "en"))
+    template = chunk_template(
+        model(server.url, endpoint, temperature=1), prompts.load("chunk"), language_names("ja", "en")
+    )
     return ChunkRequest(template, "story/cat:1", chunk_item(TEXT, previous, "次に", GLOSSARY))
 
 

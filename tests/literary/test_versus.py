@@ -26,7 +26,7 @@ CONTEXT = {"previous": "前", "source": "清は泣いた。", "next": "後", "gl
 def preferred(server: Server, ledger: Ledger, *aspects: str) -> list[Verdict[Preference]]:
     async def ask() -> list[Verdict[Preference]]:
         async with opened(ledger.session("run", NO_BUDGET)) as client:
-            template = versus(model(server.url), language_names("ja", "en"))
+            template = versus(model(server.url, temperature=1), language_names("ja", "en"))
             items = [shown(CONTEXT, "Kiyo cried.", "Kiyo wept.", aspect) for aspect in aspects]
             return [await insist(client.ask, template, item) for item in items]
 

@@ -21,7 +21,6 @@ from benchmark_assets.pairwise.rounds import BATCH
 from benchmark_assets.pairwise.rubric import RubricVotes
 from benchmark_assets.studies.study import CALLS
 from resources.digest import digest
-from resources.provider.asking import TRIES
 from resources.warehouse import Replacement
 from tests.pairwise.arena import ANCHORS, FIRST, OUTPUTS, SECOND, SET, THIRD, Arena, write_judges
 from tests.provider.server import Server, dumps
@@ -146,9 +145,9 @@ def test_refusals_and_unusable_answers_are_excluded_with_their_reason(arena: Are
     rows = compared(arena).tables["comparison"].filter(pl.col("winner").is_null())
     assert rows.select("passage", "anchor", "shown", "excluded", "asked").rows() == [
         ("tiny/doc1:1", "high", "A", "refused: I cannot help with that.", 1),
-        ("tiny/doc1:2", "high", "B", rows["excluded"][1], TRIES),
+        ("tiny/doc1:2", "high", "B", rows["excluded"][1], 2),
     ]
-    assert rows["excluded"][1].startswith("no JSON")
+    assert rows["excluded"][1].startswith("the text names none of A, B")
 
 
 def test_empty_texts_and_declined_passages_lose_without_a_call(arena: Arena, server: Server) -> None:

@@ -34,7 +34,7 @@ MANY = {f"{key} {i}": text for i in range(4) for key, text in PASSAGES.items()}
 
 def translated(server: Server, ledger: Ledger, passages: Mapping[str, str] = PASSAGES) -> dict[str, Output]:
     """Outputs of one batch, by passage; there is exactly one for each."""
-    template = translating(model(server.url), prompts.load("translate"), language_names("la", "en"))
+    template = translating(model(server.url, temperature=1), prompts.load("translate"), language_names("la", "en"))
 
     async def ask() -> list[Output]:
         async with opened(ledger.session("run", NO_BUDGET)) as client:
@@ -246,7 +246,7 @@ def test_a_passage_whose_translation_exceeds_the_limit_is_an_error_that_says_so(
         ("prose", "no JSON"),
         ("cut_with_stop", "no JSON"),
         ("renamed_key", "keys missing: ['mn1:4'], keys not asked for: ['mn1:4_en']"),
-        ("duplicate_key", "keys missing: ['mn1:4']"),
+        ("duplicate_key", "the key 'mn1:4' occurs twice"),
         ("wrong_type", "not a string"),
         ("null_value", "not a string"),
     ],

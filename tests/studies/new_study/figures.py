@@ -84,7 +84,7 @@ class Figures(OutputStudy[Listers]):
 
         def seated(model: str, corpus: str) -> tuple[Listers, str]:
             judges = impartial(self.provider, named[corpus], model, f"corpus {corpus}", "rubric.judges")
-            read = fields(ANSWER["required"], read_figures)
+            read = fields(ANSWER, read_figures)
             templates = tuple(Template(each, prompt, languages[corpus], "figures", ANSWER, read) for each in judges)
             return templates, digest(*((each.model.name, *each.determinants) for each in templates))
 
