@@ -1,6 +1,7 @@
 """Paths of the project and of the home, the folder of a deployment's data."""
 
 import os
+import re
 from pathlib import Path
 
 from resources.errors import BadInput
@@ -18,6 +19,10 @@ intervals, and would wait hours for a reply that the server has given up sending
 SOON = 3
 """Seconds for which the first connection of a command to its database is waited for."""
 
+_TEXT = r"(?:[^\s/?#@:%\[\]]|%[0-9A-Fa-f]{2})*"
+_HOST = rf"(?:\[[0-9A-Fa-f:.]+\]|{_TEXT})(?::\d*)?"
+_URL = re.compile(rf"postgres(?:ql)?://(?:{_TEXT}(?::{_TEXT})?@)?{_HOST}(?:,{_HOST})*(?:/{_TEXT})?(?:\?[^\s#]*)?")
+
 RESTORING = ".restoring"
 """Subfolder of a home into which a backup is copied when it is restored. The subfolder has a file `ready` once the copy
 is complete."""
@@ -30,8 +35,33 @@ def home() -> Path:
 
 def database() -> str | None:
     """URL of the PostgreSQL database of a home that several machines share: `VARIORUM_DATABASE`. None if the home
-    consists of files."""
-    return os.environ.get("VARIORUM_DATABASE") or None
+    consists of files.
+
+    Raises
+    ------
+    BadInput
+        If it is no URL of a PostgreSQL database.
+    """
+    url = os.environ.get("VARIORUM_DATABASE")
+    return checked(url, "VARIORUM_DATABASE") if url else None
+
+
+def checked(url: str, where: str) -> str:
+    """The URL of a database, whose parts cannot be mistaken for each other: no message of a driver quotes its password.
+
+    Raises
+    ------
+    BadInput
+        If it is no URL of a PostgreSQL database, or its password has characters that have to be encoded. `where` names
+        what contains the URL, which is not quoted.
+    """
+    if not _URL.fullmatch(url):
+        raise BadInput(
+            where, "", "is not the URL of a PostgreSQL database",
+            "write postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for @ in a password, %2F for /, %3A for :, %23 "
+            "for #, %3F for ? and %25 for %",
+        )  # fmt: skip
+    return url
 
 
 def reach(url: str) -> None:

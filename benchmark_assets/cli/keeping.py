@@ -4,6 +4,7 @@ import os
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import click
 import dagster as dg
@@ -16,13 +17,16 @@ from benchmark_assets.definitions import build_definitions
 from resources import backups
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
-from resources.home import database, home, prepare, vectors
+from resources.home import checked, database, home, prepare, vectors
 from resources.provider import archive
 from resources.provider.provider import Provider
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.sqlite_files import integrity
 from resources.tables import plain
 from resources.warehouse import Warehouse
+
+TARGET = "VARIORUM_TARGET"
+"""Environment variable with the URL of the database to which a home is copied."""
 
 
 @click.command()
@@ -110,26 +114,48 @@ def rebuild() -> None:
 
 
 @click.command(name="migrate-to")
-@click.argument("url")
-def migrate_to(url: str) -> None:
+@click.argument("url", required=False)
+def migrate_to(url: str | None) -> None:
     """Copy the home to the empty PostgreSQL database URL, and compare every row with its copy.
 
-    The URL has the form postgresql://USER:PASSWORD@HOST/DATABASE. Vectors go to the place that VARIORUM_VECTORS names,
-    by default the folder `vectors` in the home. The home's files stay as they are. Logs of earlier runs are not copied.
-    Stop Dagster's UI and all runs first.
+    The URL has the form postgresql://USER@HOST/DATABASE. A URL with a password is given by the environment variable
+    VARIORUM_TARGET, or typed when the command asks for it: everybody on this machine can see the arguments of commands.
+    Vectors go to the place that VARIORUM_VECTORS names, by default the folder `vectors` in the home. The home's files
+    stay as they are. Logs of earlier runs are not copied. Stop Dagster's UI and all runs first.
     """
     if database():
         raise BadInput("VARIORUM_DATABASE", "", "is set, but only a home of files can be copied", "unset it")
     from benchmark_assets.automation import moving  # its drivers are in the extra `server`
     from resources.postgres_warehouse import PostgresWarehouse
 
+    place = _target(url)
     source = Deployment()
-    target = PostgresWarehouse(url=url, home=str(home()), vectors=vectors())
+    target = PostgresWarehouse(url=place, home=str(home()), vectors=vectors())
     counts = moving.move(source.instance, source.warehouse, SqliteLedger(home() / backups.LEDGER), target)
     for store in dict.fromkeys(store for store, _ in counts):
         rows = [count for (each, _), count in counts.items() if each == store]
         click.echo(f"{store}: {sum(rows)} rows of {len(rows)} tables, all equal to the originals")
     click.echo(f"{target.name}: has the home now; set VARIORUM_DATABASE to its URL. Vectors are in {target.vectors}")
+
+
+def _target(url: str | None) -> str:
+    """The URL of a database, from the argument of a command, the environment or a prompt.
+
+    Raises
+    ------
+    BadInput
+        If it is no such URL, or if the argument contains a password.
+    """
+    if url is None:
+        given = os.environ.get(TARGET) or click.prompt("URL of the database", hide_input=True)
+        return checked(given, TARGET)
+    secrets = [urlsplit(checked(url, "the URL")).password, *parse_qs(urlsplit(url).query).get("password", [])]
+    if any(secrets):
+        raise BadInput(
+            "the URL", "", "contains a password, which everybody on this machine can see in the list of processes",
+            f"set {TARGET} to the URL, or give no URL and type it when the command asks; then change the password",
+        )  # fmt: skip
+    return url
 
 
 def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:

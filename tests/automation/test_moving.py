@@ -75,7 +75,8 @@ def test_a_moved_home_is_current_and_recomputes_after_an_edit_what_files_would(
     status = runs.status(built, instance)
     records = reports(instance)
     before = contents(warehouse)
-    said = here(home, "migrate-to", database).stdout
+    monkeypatch.setenv("VARIORUM_TARGET", database)
+    said = here(home, "migrate-to").stdout
     assert f"warehouse: {sum(map(len, before.values()))} rows of {len(before)} tables, all equal" in said
 
     if full:
