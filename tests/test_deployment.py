@@ -1,7 +1,9 @@
 """The files in deploy are valid by the schemas of Compose and Kubernetes, and name what the project has."""
 
 import json
+import re
 from importlib import import_module, resources
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +35,49 @@ def test_a_manifest_fits_the_schema_of_kubernetes(manifest: dict[str, Any]) -> N
     kubernetes_validate.validate(manifest, "1.33", strict=True)
 
 
+PODS = [manifest["spec"]["template"]["spec"] for manifest in MANIFESTS if manifest["kind"] == "Deployment"]
+IMAGE = f"variorum:{version('variorum')}"
+
+
+@pytest.mark.parametrize("service", COMPOSE["services"].values(), ids=COMPOSE["services"])
+def test_a_service_is_confined_and_probed(service: dict[str, Any]) -> None:
+    assert service["user"] not in ("", "root", "0", "0:0")
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["healthcheck"]["test"]
+    assert {*service["deploy"]["resources"]} == {"reservations", "limits"}
+    assert service["image"] == IMAGE or re.fullmatch(r"(postgres|redis):\d+", service["image"])
+
+
+@pytest.mark.parametrize("pod", PODS, ids=lambda pod: pod["containers"][0]["name"])
+def test_a_pod_is_confined_and_probed(pod: dict[str, Any]) -> None:
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    for container in pod["containers"]:
+        assert container["securityContext"]["readOnlyRootFilesystem"] is True
+        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+        assert container["livenessProbe"]
+        assert container["startupProbe"]
+        assert {*container["resources"]} == {"requests", "limits"}
+        assert container["image"] == IMAGE
+        assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
+
+
+def test_the_pods_of_runs_are_confined_as_the_others() -> None:
+    launcher = yaml.safe_load((DEPLOY / "dagster-kubernetes.yaml").read_text(encoding="utf-8"))["run_launcher"][
+        "config"
+    ]
+    for pod in PODS:
+        assert launcher["run_k8s_config"]["pod_spec_config"] == {"securityContext": pod["securityContext"]}
+        assert launcher["security_context"] == pod["containers"][0]["securityContext"]
+    assert {*launcher["resources"]} == {"requests", "limits"}
+    (settings,) = (manifest["data"] for manifest in MANIFESTS if manifest["kind"] == "ConfigMap")
+    assert settings["VARIORUM_IMAGE"] == IMAGE
+
+
 def test_the_containers_run_commands_that_exist() -> None:
     programs = {"dagster-daemon", "variorum"}
-    own = [service["command"] for service in COMPOSE["services"].values() if service["image"] == "variorum"]
-    of_pods = [
-        container["command"]
-        for manifest in MANIFESTS if manifest["kind"] == "Deployment"
-        for container in manifest["spec"]["template"]["spec"]["containers"]
-    ]  # fmt: skip
+    own = [service["command"] for service in COMPOSE["services"].values() if service["image"] == IMAGE]
+    of_pods = [container["command"] for pod in PODS for container in pod["containers"]]
     assert {command[0] for command in [*own, *of_pods]} <= programs
     for program, name, *arguments in [*own, *of_pods]:
         if program == "variorum":

@@ -64,8 +64,8 @@ def test_a_home_of_a_former_version_becomes_private_and_exports_from_it_are_not(
 
 def test_a_home_of_a_group_is_open_to_the_group(database: str, tmp_path: Path) -> None:
     home = tmp_path / "home"
-    settings = {"VARIORUM_DATABASE": database, "VARIORUM_BROKER": "redis://localhost:1/0", "VARIORUM_RUNS": "1"}
-    variorum(home, "snapshot", **settings)
+    broker = "redis://localhost:1/0"
+    variorum(home, "snapshot", VARIORUM_DATABASE=database, VARIORUM_BROKER=broker, VARIORUM_RUNS="1")
     assert modes(home).keys() == {"drwxrws---", "-rw-rw----"}, modes(home)
 
 

@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from uuid import uuid4
 
 import click
 
@@ -205,7 +204,7 @@ def worker(planner: bool, processes: int) -> None:
     tighten()
     queue = PLANNERS if planner else "variorum"
     celery = [sys.executable, "-m", "celery", "-A", "benchmark_assets.automation.workers", "worker"]
-    options = ["-Q", queue, "-c", str(processes), "-n", f"{queue}-{uuid4().hex[:8]}@%h", "--loglevel", "warning"]
+    options = ["-Q", queue, "-c", str(processes), "-n", f"{queue}-{os.getpid()}@%h", "--loglevel", "warning"]
     # A worker that is killed would take a run with it that it had fetched in advance.
     os.execv(sys.executable, [*celery, *options, "--disable-prefetch"])
 
