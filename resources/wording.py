@@ -1,4 +1,4 @@
-"""Words of texts, as the protection of restricted texts counts them: in lower case, without digits and punctuation.
+"""Words of texts, in lower case, without digits and punctuation.
 
 Here: words, runs of words that two texts share, and whether a text shows anything. Not here: how much of a text makes
 an output a copy (corpus.overlap), and what messages quote (errors).

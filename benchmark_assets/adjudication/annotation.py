@@ -169,7 +169,7 @@ def restricted_texts(warehouse: Warehouse, corpus: str, items: Iterable[SheetIte
     outputs = pl.DataFrame({"passage": [f"{corpus}/{item.place}" for item in shown]}, {"passage": pl.String})
     outputs = outputs.with_columns(text=pl.Series([item.candidate for item in shown], dtype=pl.String))
     texts = {"", *(name for item in shown for name in item.references)}
-    terms = disclosure(warehouse, corpus, texts, outputs.select("passage").unique(), private=False)
+    terms = disclosure(warehouse, corpus, texts, private=False)
     names = named(sorted(texts & terms.hidden))
     return names or (["outputs that copy a restricted text"] if terms.withheld(outputs).count() else [])
 

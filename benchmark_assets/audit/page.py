@@ -84,7 +84,7 @@ def _rights(warehouse: Warehouse, corpus: str, private: bool) -> _Rights:
     passages = warehouse.read("worked_example", key, ["passage"])
     translators = warehouse.read("reference", passages, ["translator"])["translator"]
     labels = warehouse.read("human_label", passages, ["annotator"])
-    texts = disclosure(warehouse, corpus, translators, passages.unique(), private)
+    texts = disclosure(warehouse, corpus, translators, private)
     return _Rights(texts, {} if private else anonymous(labels["annotator"]))
 
 
@@ -96,7 +96,7 @@ def _article(warehouse: Warehouse, passage: str, rows: pl.DataFrame, rights: _Ri
     yield f"<article><h3>{escape(passage)}</h3>"
     texts = [("", source, language), *((name, text, "") for name, text, _ in references.sort("translator").rows())]
     yield _list((name or "source", _text(text, tag, name in rights.texts.hidden)) for name, text, tag in texts)
-    withheld = rights.texts.withheld(rows.select("passage", text="output"))
+    withheld = rights.texts.withheld(rows.select("model", "passage", text="output"))
     for model, why, text, hidden in rows.select("model", "why", "output", withheld=withheld).iter_rows():
         key = pl.DataFrame({"model": [model], "passage": [passage]})
         yield f'<section class="output"><strong>{escape(model)}</strong>{_text(text, "", hidden)}'

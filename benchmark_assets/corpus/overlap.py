@@ -1,74 +1,341 @@
-"""Detection of copies: runs of words that two texts share.
+"""Detection of copies: letters in a row that texts share with restricted texts, anywhere in these.
 
-Here: shares and thresholds that distinguish copies from independent translations of the same source. Not here: which
-texts are restricted, and which outputs are left out (rights).
+Here: an index of texts, the runs of letters that others share with it, and the amounts that distinguish a copy from an
+independent translation. Not here: the letters of a text (folding), which texts are restricted, and which outputs are
+left out (rights).
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Self
 
-from resources.wording import RUN, words_of
+import numpy as np
+from numpy.typing import NDArray
 
-SHARE = 0.55
-"""A text is a copy if shared runs contain at least this share of the words of either text. No pair of translators of
-the Daodejing has more than 0.41."""
+from benchmark_assets.corpus.folding import letters, with_names
 
-LONGEST = 20
-"""A shared run of this many words makes a text a copy. Among pairs of translators of the Daodejing, 99 % have at most
-11, and the longest is 20; formulas of the suttas reach 16."""
+Integers = NDArray[np.int64]
 
-SHORTEST = 12
-"""Minimum length, in words, of a shared run that makes a text a copy of a short original. A shared run with half of the
-original's words is enough if it has at least this many words; a shared run of `LONGEST` words is always enough."""
+SHINGLE = 12
+"""Letters of a shingle, the unit of the index."""
+
+WINDOW = 5
+"""Of this many consecutive shingles, the index contains at least one, so that it stays small (winnowing)."""
+
+RUN = SHINGLE + WINDOW - 1
+"""Minimum number of letters in a row that count as shared; every such run is found. About four English words."""
+
+LEAST = 40
+"""Minimum number of letters in a row that are evidence, about nine words. Less decides nothing, such as a shared line
+or a whole restricted text that is shorter."""
+
+LONG = 90
+"""A run of this many letters makes an output a copy, about 20 words."""
+
+PART = 0.3
+"""A run of this share of the shorter text (of at least `LEAST` letters) makes an output a copy of a short text."""
+
+SHARE = 0.4
+"""An output is a copy if this share of its letters, or of the letters of a restricted passage, is shared. Each stretch
+of shared letters counts as `SHINGLE` letters less than it has, since independent translations share short stretches."""
+
+DIVIDED = 0.6
+"""Outputs of one model in one document are copies if together they share this much of a restricted passage."""
+
+PLACES = 16
+"""Maximum number of places in the index at which a shingle is looked up, to limit the work for refrains."""
+
+BLOCK = 500_000
+"""Letters that are processed at once, to limit memory use."""
+
+_NONE = np.uint64(2**64 - 1)
+_FACTOR, _STEP, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(3), np.uint64(29)
 
 
-def copied(text: str, original: str) -> str:
-    """The overlap of a text with an original, in words, if the text counts as a copy; '' if it does not.
+class Copy(NamedTuple):
+    """Why an output is a copy: the number of the document that it copies, and how much, in words."""
 
-    A copy contains the whole original, or contains a run of half of the original's words (at least `SHORTEST` words;
-    `LONGEST` words are always enough), or shares at least `SHARE` of the words of either text in runs of at least `RUN`
-    words. Case, punctuation, digits and white space do not count.
+    document: int
+    amount: str
+
+
+class _Runs(NamedTuple):
+    """Runs of letters that outputs share with an index, arrays of shape (runs,).
+
+    Letters `start` to `end` of the output with the number `output` are the letters from `place` of the index.
     """
-    own, words = words_of(text), words_of(original)
-    if not own or not words:
-        return ""
-    if len(words) <= RUN or len(own) <= RUN:
-        is_half = len(own) > RUN // 2 and 2 * len(own) >= len(words)
-        is_copy = _contains(own, words) or (is_half and _contains(words, own))
-        return _in_a_row(min(len(own), len(words))) if is_copy else ""
-    shared = _runs(own, words)
-    longest = max((size for _, _, size in shared), default=0)
-    if longest >= min(max(len(words) // 2, SHORTEST), LONGEST):
-        return _in_a_row(longest)
-    mine, theirs = set[int](), set[int]()
-    for start, other, size in shared:
-        mine.update(range(start, start + size))
-        theirs.update(range(other, other + size))
-    share = max(len(mine) / len(own), len(theirs) / len(words))
-    return f"words in shared runs: {share:.0%}" if share >= SHARE else ""
+
+    output: Integers
+    start: Integers
+    end: Integers
+    place: Integers
+
+    def where(self, condition: NDArray[np.bool_]) -> Self:
+        return type(self)(*(column[condition] for column in self))
 
 
-def _in_a_row(words: int) -> str:
-    return f"shared words in a row: {words}"
+class Index(NamedTuple):
+    """Documents in which copied letters are looked up.
+
+    - `letters`: letters of all documents, with 0 after each document.
+    - `counts`: which letters are evidence: those of all words but names.
+    - `units`: start of each unit in `letters`, and the length of `letters`. A unit is a passage, or several consecutive
+      passages that only together have `LEAST` letters.
+    - `document`: number of the document of each unit.
+    - `hashes`, `places`: chosen shingles, sorted, and their places in `letters`.
+    """
+
+    letters: NDArray[np.uint32]
+    counts: NDArray[np.bool_]
+    units: Integers
+    document: Integers
+    hashes: NDArray[np.uint64]
+    places: Integers
+
+    @classmethod
+    def of(cls, documents: Sequence[Sequence[str]]) -> Self:
+        """The index of documents, each a sequence of passages in their order."""
+        parts, starts, owners, length = [np.zeros(0, np.uint32)], [0], [], 0
+        counts = [np.zeros(0, bool)]
+        for number, document in enumerate(documents):
+            folds = list(with_names(document))
+            passages = [passage for passage, _ in folds]
+            counts += [*(~is_name for _, is_name in folds), np.zeros(1, bool)]
+            sizes = _merged([len(passage) for passage in passages])
+            starts += [length + end for end in np.cumsum(sizes)[:-1]]
+            owners += [number] * len(sizes)
+            parts += [*passages, np.zeros(1, np.uint32)]
+            length += sum(sizes) + 1
+            starts.append(length)
+        joined = np.concatenate(parts)
+        blocks = [(at, *_shingles(joined[at : at + BLOCK + RUN - 1])) for at in range(0, len(joined), BLOCK)]
+        hashes = np.concatenate([np.zeros(0, np.uint64), *(hashes for _, hashes, _ in blocks)])
+        places = np.concatenate([np.zeros(0, np.int64), *(at + places for at, _, places in blocks)])
+        places, firsts = np.unique(places, return_index=True)  # blocks overlap by less than a run
+        hashes = hashes[firsts]
+        order = np.argsort(hashes, kind="stable")
+        return cls(
+            joined, np.concatenate(counts), np.array(starts), np.array(owners, np.int64), hashes[order], places[order]
+        )
+
+    def shared(self, outputs: Sequence[NDArray[np.uint32]], least: int = RUN) -> _Runs:
+        """The runs of at least `least` letters that outputs share with this index."""
+        found, at = [_Runs(*(np.zeros(0, np.int64) for _ in range(4)))], 0
+        for block in _grouped(outputs, BLOCK):
+            ends = np.cumsum([len(output) + 1 for output in block])
+            joined = np.concatenate([part for output in block for part in (output, np.zeros(1, np.uint32))])
+            start, end, place = self._runs(joined, least)
+            output = np.searchsorted(ends, start, side="right")
+            offset = np.concatenate([[0], ends])[output]
+            found.append(_Runs(output + at, start - offset, end - offset, place))
+            at += len(block)
+        return _Runs(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+
+    def _runs(self, text: NDArray[np.uint32], least: int) -> tuple[Integers, Integers, Integers]:
+        """Start and end of each run in a text, and its place in the index."""
+        hashes, at = _shingles(text)
+        first, last = (np.searchsorted(self.hashes, hashes, side=side) for side in ("left", "right"))
+        counts = np.minimum(last - first, PLACES)
+        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        start, place = np.repeat(at, counts), self.places[np.repeat(first, counts) + offsets]
+        same = np.ones(len(start), dtype=bool)
+        for step in range(SHINGLE):
+            same &= text[start + step] == self.letters[place + step]
+        start, place = start[same], place[same]
+        before, after = (self._extended(text, start, place, step) for step in (-1, 1))
+        return _united(start - before, start + SHINGLE + after, place - start, least)
+
+    def _extended(self, text: NDArray[np.uint32], start: Integers, place: Integers, step: int) -> Integers:
+        """By how many letters each shared shingle can be extended in one direction, at most `RUN`."""
+        more, going = np.zeros(len(start), dtype=np.int64), np.ones(len(start), dtype=bool)
+        at, other = (start, place) if step < 0 else (start + SHINGLE - 1, place + SHINGLE - 1)
+        for distance in range(step, step * (RUN + 1), step):
+            own = text[np.clip(at + distance, 0, len(text) - 1)]
+            inside = (at + distance >= 0) & (other + distance >= 0)
+            going = (
+                going & inside & (own != 0) & (own == self.letters[np.clip(other + distance, 0, len(self.letters) - 1)])
+            )
+            if not going.any():
+                break
+            more += going
+        return more
 
 
-def _contains(words: Sequence[str], others: Sequence[str]) -> bool:
-    size = len(others)
-    return any(words[i : i + size] == others for i in range(len(words) - size + 1))
+def copies(
+    outputs: Sequence[str], groups: Sequence[Hashable], restricted: Index, openly_licensed: Callable[[], Index]
+) -> list[Copy | None]:
+    """Find the outputs that copy a restricted text.
+
+    An output is a copy if it shares one of these with the restricted documents, in runs of at least `RUN` letters:
+
+    - a run of `LONG` letters, or of `PART` of the shorter text and at least `LEAST` letters;
+    - `SHARE` of the letters of a passage, or `SHARE` of the letters of the output in one document;
+    - part of a passage, if the outputs of its group together share `DIVIDED` of the passage.
+
+    Names do not count, nor letters that stand in a run of at least `LEAST` in an openly licensed text.
+
+    Parameters
+    ----------
+    groups
+        What the outputs of one model in one document have in common, parallel to `outputs`.
+    openly_licensed
+        Called only if there are copies.
+
+    Returns
+    -------
+    Parallel to `outputs`; None for an output that is not a copy.
+    """
+    texts = [letters(output) for output in outputs]
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    group = np.array([numbers[key] for key in groups], dtype=np.int64)
+    runs = restricted.shared(texts)
+    found = _copies(texts, group, restricted, runs, {})
+    if found:
+        suspects = np.array(sorted(found))
+        free = openly_licensed().shared([texts[number] for number in suspects], LEAST)
+        counts = {number: np.ones(len(texts[number]), bool) for number in found}
+        for number, start, end, _ in zip(*free, strict=True):
+            counts[int(suspects[number])][start:end] = False
+        found = _copies(texts, group, restricted, runs.where(np.isin(runs.output, suspects)), counts)
+    return [found.get(number) for number in range(len(outputs))]
 
 
-def _runs(words: Sequence[str], others: Sequence[str]) -> list[tuple[int, int, int]]:
-    """Maximal runs of at least `RUN` words that both texts contain. A run is (start in `words`, start in `others`,
-    length)."""
-    starts = defaultdict[tuple[str, ...], list[int]](list)
-    for place in range(len(others) - RUN + 1):
-        starts[tuple(others[place : place + RUN])].append(place)
-    found, open_runs = [], dict[int, tuple[int, int]]()  # by the place in `others` at which each run would continue
-    for place in range(len(words) - RUN + 1):
-        going = {}
-        for other in starts.get(tuple(words[place : place + RUN]), ()):
-            start, size = open_runs.pop(other, (place, RUN - 1))
-            going[other + 1] = start, size + 1
-        found += [(start, end - 1 + RUN - size, size) for end, (start, size) in open_runs.items()]
-        open_runs = going
-    return found + [(start, end - 1 + RUN - size, size) for end, (start, size) in open_runs.items()]
+def _copies(
+    texts: Sequence[NDArray[np.uint32]], group: Integers, index: Index, runs: _Runs,
+    own_counts: Mapping[int, NDArray[np.bool_]],
+) -> dict[int, Copy]:  # fmt: skip
+    """Copies by the number of the output. `own_counts` says which letters of an output are evidence; by default all."""
+    copied: dict[int, Copy] = {}
+    sizes = np.array([len(text) for text in texts], dtype=np.int64)
+    unit_sizes = np.diff(np.concatenate([[0], np.cumsum(index.counts)])[index.units])
+    length, place_end = runs.end - runs.start, runs.place + runs.end - runs.start
+    # Each run is divided where a unit ends.
+    first, last = np.searchsorted(index.units, runs.place, "right") - 1, np.searchsorted(index.units, place_end) - 1
+    parts = last - first + 1
+    run = np.repeat(np.arange(len(first)), parts)
+    unit = np.repeat(first, parts) + np.arange(len(run)) - np.repeat(np.cumsum(parts) - parts, parts)
+    low, high = np.maximum(runs.place[run], index.units[unit]), np.minimum(place_end[run], index.units[unit + 1])
+    output, shift = runs.output[run], (runs.start - runs.place)[run]
+
+    def counted(place: int) -> NDArray[np.bool_]:
+        """Which letters of a part of a run are evidence."""
+        counts = index.counts[low[place] : high[place]]
+        own = own_counts.get(int(output[place]))
+        return counts if own is None else counts & own[low[place] + shift[place] : high[place] + shift[place]]
+
+    def amount(places: Integers, begins: Integers, size: int) -> int:
+        """Evidence in a text of `size` letters that shares the parts with these numbers, from their places on."""
+        shared, counts = np.zeros((2, size), dtype=bool)
+        for place, begin in zip(places.tolist(), begins.tolist(), strict=True):
+            end = begin + int(high[place] - low[place])
+            shared[begin:end] = True
+            counts[begin:end] |= counted(place)
+        edges = np.flatnonzero(np.diff(shared, prepend=False, append=False)).reshape(-1, 2)
+        before = np.concatenate([[0], np.cumsum(counts)])
+        return int(np.maximum(before[edges[:, 1]] - before[edges[:, 0]] - SHINGLE, 0).sum())
+
+    for place in np.flatnonzero(length[run] >= LEAST).tolist():
+        whole = np.flatnonzero(run == run[place]).tolist()
+        evidence = sum(int(np.count_nonzero(counted(part))) for part in whole)
+        if evidence >= min(LONG, max(LEAST, PART * min(sizes[output[place]], unit_sizes[unit[place]]))):
+            found = Copy(int(index.document[unit[place]]), f"letters in a row: {evidence}")
+            copied.setdefault(int(output[place]), found)
+    for places, size in _together(output * len(unit_sizes) + unit, high - low, unit_sizes[unit]):
+        number, of = int(output[places[0]]), int(unit[places[0]])
+        evidence = amount(places, low[places] + shift[places], int(sizes[number]))
+        if evidence >= _enough(SHARE, size):
+            copied.setdefault(number, Copy(int(index.document[of]), f"share of a passage: {evidence / size:.0%}"))
+    documents = index.document[unit]
+    for places, size in _together(output * (len(index.document) + 1) + documents, high - low, sizes[output]):
+        number = int(output[places[0]])
+        evidence = amount(places, low[places] + shift[places], size)
+        if evidence >= _enough(SHARE, size):
+            copied.setdefault(number, Copy(int(documents[places[0]]), f"share of the output: {evidence / size:.0%}"))
+    for places, size in _together(group[output] * len(unit_sizes) + unit, high - low, unit_sizes[unit]):
+        of = int(unit[places[0]])
+        if amount(places, low[places] - index.units[of], int(np.diff(index.units)[of])) >= _enough(DIVIDED, size):
+            for number in set(output[places].tolist()):
+                copied.setdefault(number, Copy(int(index.document[of]), "part of a passage that outputs divide"))
+    return copied
+
+
+def _together(keys: Integers, lengths: Integers, sizes: Integers) -> Iterator[tuple[Integers, int]]:
+    """Numbers of the parts with the same key, and their size, where the lengths may reach `SHARE` of the size."""
+    order = np.argsort(keys, kind="stable")
+    begins = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    for places in np.split(order, begins[1:]) if len(order) else []:
+        size = int(sizes[places[0]])
+        if lengths[places].sum() - SHINGLE >= _enough(SHARE, size):
+            yield places, size
+
+
+def _enough(share: float, size: int) -> float:
+    """The least evidence in several stretches of a text of this size."""
+    return max(LEAST - SHINGLE, share * size)
+
+
+def _merged(sizes: Sequence[int]) -> list[int]:
+    """Sizes of units: of passages, where consecutive passages are merged until they have `LEAST` letters."""
+    merged, rest = list[int](), 0
+    for size in sizes:
+        rest += size
+        if rest >= LEAST:
+            merged.append(rest)
+            rest = 0
+    if merged:
+        merged[-1] += rest
+    return merged or [rest]
+
+
+def _grouped(texts: Sequence[NDArray[np.uint32]], most: int) -> Iterator[list[NDArray[np.uint32]]]:
+    """Consecutive texts in groups of about `most` letters."""
+    group, length = list[NDArray[np.uint32]](), 0
+    for text in texts:
+        group.append(text)
+        length += len(text)
+        if length >= most:
+            yield group
+            group, length = [], 0
+    if group:
+        yield group
+
+
+def _united(start: Integers, end: Integers, shift: Integers, least: int) -> tuple[Integers, Integers, Integers]:
+    """Runs of at least `least` letters that overlapping shingles with the same shift belong to."""
+    order = np.lexsort((start, shift))
+    start, end, shift = start[order], end[order], shift[order]
+    is_first = np.concatenate([[True], (np.diff(shift) > 0) | (start[1:] > end[:-1])])[: len(start)]
+    firsts = np.flatnonzero(is_first)
+    lasts = np.concatenate([firsts[1:], [len(start)]])[: len(firsts)] - 1
+    begin, finish, by = start[firsts], end[lasts], shift[firsts]
+    is_long = finish - begin >= least
+    return begin[is_long], finish[is_long], (begin + by)[is_long]
+
+
+def _shingles(text: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], Integers]:
+    """Hashes and places of the chosen shingles of a text: in each window, those with the lowest hash.
+
+    Source: Schleimer, Wilkerson and Aiken, Winnowing: local algorithms for document fingerprinting (2003).
+    """
+    if len(text) < RUN:
+        return np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    single = _mixed(text.astype(np.uint64))
+    two = _mixed(single[:-1] * _STEP + single[1:])
+    four = _mixed(two[:-2] * _STEP + two[2:])
+    eight = _mixed(four[:-4] * _STEP + four[4:])
+    hashes = _mixed(eight[:-4] * _STEP + four[8:])
+    zeros = np.concatenate([[0], np.cumsum(text == 0)])
+    divided = zeros[SHINGLE:] > zeros[:-SHINGLE]
+    hashes[divided] = _NONE
+    windows = np.lib.stride_tricks.sliding_window_view(hashes, WINDOW)
+    lowest = windows.min(axis=1)
+    chosen = np.zeros(len(hashes), dtype=bool)
+    for place in range(WINDOW):
+        chosen[place : place + len(lowest)] |= windows[:, place] == lowest
+    places = np.flatnonzero(chosen & ~divided)
+    return hashes[places], places
+
+
+def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    product = hashes * _FACTOR
+    mixed: NDArray[np.uint64] = product ^ (product >> _SHIFT)
+    return mixed

@@ -165,7 +165,7 @@ def export_pairs(
         )
         passages = outputs.select("passage").unique()
         others = warehouse.read("reference", passages, ["translator"])["translator"].unique().sort()
-        rights = disclosure(warehouse, corpus, [*translators, *others], passages, private)
+        rights = disclosure(warehouse, corpus, [*translators, *others], private)
     texts = {"", *translators}
     if hidden := named(sorted(texts & rights.hidden)):
         problem = f"would contain texts that may not be passed on: {', '.join(hidden)}"

@@ -387,9 +387,9 @@ def restricted_of(warehouse: Warehouse, outputs: pl.DataFrame) -> list[str]:
     for (corpus,), group in outputs.group_by(CORPUS):
         systems = group["system"].unique()
         people = [name.removeprefix(base_sets.TRANSLATOR) for name in systems if name.startswith(base_sets.TRANSLATOR)]
-        rights = disclosure(warehouse, str(corpus), people, group.select("passage").unique(), private=False)
+        rights = disclosure(warehouse, str(corpus), people, private=False)
         hidden = {f"{base_sets.TRANSLATOR}{name}" for name in rights.hidden}
-        repeating = group.filter(rights.withheld(group).is_not_null())
+        repeating = group.filter(rights.withheld(group.rename({"system": "model"})).is_not_null())
         restricted |= hidden & set(systems) | set(repeating["system"])
     return sorted(restricted)
 

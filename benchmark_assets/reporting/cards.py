@@ -46,7 +46,7 @@ def cards(warehouse: Warehouse, asset: str, partitions: pl.DataFrame) -> Mapping
 
 def _shown(warehouse: Warehouse, corpus: str, passages: pl.DataFrame) -> Disclosure:
     translators = warehouse.read("reference", passages, ["translator"])["translator"].unique()
-    return disclosure(warehouse, corpus, translators, passages, private=False)
+    return disclosure(warehouse, corpus, translators, private=False)
 
 
 def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, Card]]:

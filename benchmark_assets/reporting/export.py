@@ -144,7 +144,7 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
     references, prose = _references(warehouse, passages), _prose(warehouse, key)
     verification = warehouse.read("verification", passages, [*public("verification"), "evidence"])
     translators = [*references["translator"], *prose["translator"], *verification["translator"]]
-    terms = disclosure(warehouse, corpus, translators, passages, private=False)
+    terms = disclosure(warehouse, corpus, translators, private=False)
     rights = terms.rights
     order = sources.select("passage", "document", "position")
     sources, references, prose, verification = (

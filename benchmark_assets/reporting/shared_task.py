@@ -158,7 +158,7 @@ def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[st
     selected = warehouse.read("selection", columns=["passage", "selected"]).filter("selected").select("passage")
     sources = warehouse.read("source_text", key).join(selected, on="passage", how="semi").sort("document", "position")
     references = warehouse.read("reference", sources.select("passage"), ["passage", "translator", "text", "complete"])
-    rights = disclosure(warehouse, corpus, references["translator"], sources.select("passage"), private)
+    rights = disclosure(warehouse, corpus, references["translator"], private)
     pair = _pair(warehouse, key, corpus)
     if "" in rights.hidden:
         raise BadInput(corpus, "source", "is restricted, but a test set requires it", "use --private")

@@ -12,6 +12,7 @@ from resources.warehouse import Warehouse
 from tests.audit.stored import put
 from tests.support import write_corpus
 
+CLOSED = "words of closed, which a person wrote with care and has kept to herself"
 MARKUP = '<script>alert("x")</script> </style> & מים'
 
 
@@ -36,11 +37,11 @@ def warehouse(tmp_path: Path) -> Warehouse:
         {"passage": "c/p:1", "corpus": "c", "passage_id": "p:1", "document": "p", "position": 1, "language": "la",
          "segment_ids": ["p:1.1"], "segments": [MARKUP], "text": MARKUP})  # fmt: skip
     put(warehouse, "reference", *(
-        {"passage": "c/p:1", "translator": name, "text": f"words of {name}", "complete": True}
-        for name in ("open", "closed")
+        {"passage": "c/p:1", "translator": name, "text": text, "complete": True}
+        for name, text in (("open", "words of open"), ("closed", CLOSED))
     ))  # fmt: skip
     put(warehouse, "model_output",
-        {**output, "text": MARKUP}, {**output, "model": "parrot", "text": "Lo! Words of Closed."})  # fmt: skip
+        {**output, "text": MARKUP}, {**output, "model": "parrot", "text": f"Lo! {CLOSED.title()}."})  # fmt: skip
     put(warehouse, "judge_vote",
         {**output, "judge": "j", **judgement, "cause": "quotes the closed", "evidence": ""},
         {**output, "judge": "k", "abstention": "label 'it repeats the closed' is none"})  # fmt: skip
@@ -64,8 +65,8 @@ def test_texts_stand_on_it_as_they_are(warehouse: Warehouse) -> None:
 
 def test_restricted_texts_and_those_who_may_quote_them_are_on_the_private_page_only(warehouse: Warehouse) -> None:
     shown = page(warehouse, "c")
-    assert "restricted: 15 characters" in shown
-    closed = ("words of closed", "Words of Closed", "quotes the closed", "copies the closed", "repeats the", "me@home")
+    assert f"restricted: {len(CLOSED)} characters" in shown
+    closed = ("words of closed", "Words Of Closed", "quotes the closed", "copies the closed", "repeats the", "me@home")
     assert not any(words in shown for words in closed)
     private = page(warehouse, "c", private=True)
     assert all(words in private for words in closed)

@@ -2,89 +2,140 @@
 
 import json
 import random
-import re
-from collections.abc import Callable, Iterator
-from itertools import permutations
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.corpus.overlap import LONGEST, copied
+from benchmark_assets.corpus.folding import letters
+from benchmark_assets.corpus.overlap import LEAST, LONG, RUN, SHINGLE, Copy, Index, copies
+from resources.home import PROJECT
+from tests.corpus.disguises import DISGUISES, OTHER, first_words
 
-OTHER = "Nothing of this was ever said by anyone, as far as people remember; it only fills a page with words. "
-
-
-def sentences(text: str) -> list[str]:
-    return re.findall(r"\S[^.;:!?]*[.;:!?]*\W*", text)
-
-
-def reordered(text: str, rng: random.Random) -> str:
-    return " ".join(rng.sample(parts := sentences(text), len(parts)))
+NOTHING = Index.of([])
+TRANSLATORS = ("harrow", "lindqvist", "okafor")
 
 
-def half(text: str, _: random.Random) -> str:
+def sample(translator: str) -> list[list[str]]:
+    """The passages of the sample by this translator, by document."""
+    documents = []
+    for path in sorted((PROJECT / f"warehouse/sample/translation/en/{translator}").glob("*.json")):
+        passages: dict[str, list[str]] = {}
+        for segment, text in json.loads(path.read_text(encoding="utf-8")).items():
+            passages.setdefault(segment.rpartition(".")[0], []).append(text.strip())
+        documents.append([" ".join(segments) for segments in passages.values()])
+    return documents
+
+
+RESTRICTED = [passage for document in sample("harrow") for passage in document]
+INDEX = Index.of(sample("harrow"))
+
+
+def found(outputs: Sequence[str], index: Index = INDEX, free: Index = NOTHING) -> list[Copy | None]:
+    """Copies among outputs that have nothing in common."""
+    return copies(outputs, range(len(outputs)), index, lambda: free)
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+def test_every_disguise_is_found(disguise: str) -> None:
+    chance = random.Random(1)
+    part = 3 if "third" in disguise else 2 if "half" in disguise else 1
+    texts = [text for text in RESTRICTED if len(letters(first_words(text, part))) >= 1.5 * LEAST]
+    assert len(texts) >= 20
+    missed = [text for text in texts if not found([DISGUISES[disguise](text, chance)])[0]]
+    assert len(missed) <= 0.02 * len(texts), missed
+
+
+@pytest.mark.parametrize("translator", TRANSLATORS[1:])
+def test_other_translations_of_the_same_passages_are_no_copies(translator: str) -> None:
+    assert not any(found([text for document in sample(translator) for text in document]))
+
+
+def test_a_copy_names_its_document_and_the_amount() -> None:
+    (copy,) = found([RESTRICTED[-1]])
+    assert copy is not None
+    assert copy.document == len(sample("harrow")) - 1
+    assert copy.amount.startswith("letters in a row: ")
+
+
+def test_any_passage_of_any_document_is_found() -> None:
+    assert all(found([text for text in RESTRICTED if len(letters(text)) >= LEAST + SHINGLE]))
+
+
+def test_a_text_divided_among_outputs_of_one_model_is_found_in_all_of_them() -> None:
+    text = "Then both of the old men went down to the harbor without saying a word about it"
     words = text.split()
-    return " ".join(words[: (len(words) + 1) // 2])
+    halves = [f"{OTHER} {' '.join(words[:8])}.", f"{' '.join(words[8:])}. {OTHER}"]
+    assert len(letters(text)) < 2 * LEAST
+    index = Index.of([[text]])
+    assert all(copies(halves, ["model", "model"], index, lambda: NOTHING))
+    assert not any(copies(halves, ["model", "other"], index, lambda: NOTHING))
 
 
-DISGUISES: dict[str, Callable[[str, random.Random], str]] = {
-    "whole": lambda text, _: text,
-    "cut": lambda text, _: text[:-2],
-    "recased": lambda text, _: text.upper(),
-    "marked": lambda text, _: " ".join(f"{word}[{n}]" if n % 5 == 0 else word for n, word in enumerate(text.split())),
-    "reordered": reordered,
-    "half": half,
-    "half among other words": lambda text, rng: OTHER + half(text, rng) + " " + OTHER,
-    "last tenth lost": lambda text, _: text[: len(text) * 9 // 10],
-}
-LETTERS = st.text(st.sampled_from("abcdefghij"), min_size=2, max_size=5)
+def test_lines_that_are_short_alone_are_found_together() -> None:
+    lines = [
+        "the geese went over at dusk",
+        "and nobody in the yard",
+        "looked up from the barrow",
+        "or put down his spade",
+    ]
+    assert max(len(letters(line)) for line in lines) < LEAST
+    assert all(found([" ".join(lines)], Index.of([lines])))
+    assert all(copies(lines, [0] * 4, Index.of([lines]), lambda: NOTHING))
+    assert not any(found(lines, Index.of([lines])))
 
 
-@given(st.lists(LETTERS, min_size=1, max_size=80), st.text(max_size=40), st.text(max_size=40))
-def test_a_text_that_has_the_whole_original_is_a_copy(words: list[str], before: str, after: str) -> None:
-    assert copied(f"{before} {' '.join(words)} {after}".upper(), ", ".join(words))
+@given(st.lists(st.text("abcdefghij", min_size=2, max_size=5), min_size=60, max_size=90), st.integers(0, 30))
+def test_a_long_run_is_a_copy(words: list[str], start: int) -> None:
+    run = "".join(words)[start : start + LONG]
+    assert found([f"{OTHER} {run} {OTHER}"], Index.of([[" ".join(words)]]))[0]
 
 
-@given(st.lists(LETTERS, min_size=LONGEST, max_size=80), st.integers(0, 60))
-def test_a_run_of_twenty_words_is_a_copy(words: list[str], start: int) -> None:
-    run = words[start : start + LONGEST]
-    if len(run) == LONGEST:
-        assert copied(" ".join([OTHER, *run, OTHER]), " ".join(words))
+@given(st.text("abcdefghij", max_size=LEAST - 1))
+def test_less_than_the_minimum_is_no_evidence(text: str) -> None:
+    assert found([text, f"{OTHER} {text}"], Index.of([[text], [text, "."]])) == [None, None]
 
 
-def test_texts_without_letters_copy_nothing() -> None:
-    assert not copied("", "a text")
-    assert not copied("a text", "…")
-    assert not copied("12 34", "12 34")
+@given(st.lists(st.text("abc ", max_size=60), max_size=5), st.lists(st.text("abc ", max_size=60), max_size=5))
+def test_runs_are_those_of_a_plain_search(outputs: list[str], passages: list[str]) -> None:
+    """Every pair of places with `RUN` equal letters is in a run, and every run consists of equal letters."""
+    index = Index.of([passages])
+    texts = [letters(output) for output in outputs]
+    runs = index.shared(texts)
+    for output, start, end, place in zip(*runs, strict=True):
+        assert (texts[output][start:end] == index.letters[place : place + end - start]).all()
+    covered = {(output, at) for output, start, end, _ in zip(*runs, strict=True) for at in range(start, end)}
+    indexed = "".join(map(chr, index.letters // 4))
+    for number, text in enumerate(texts):
+        plain = "".join(map(chr, text // 4))
+        for at in range(len(plain) - RUN + 1):
+            if plain[at : at + RUN] in indexed:
+                assert {(number, place) for place in range(at, at + RUN)} <= covered
+
+
+def test_what_stands_in_an_open_text_is_no_evidence() -> None:
+    free = Index.of([[f"He also wrote: {RESTRICTED[0]}"]])
+    assert found([RESTRICTED[0], RESTRICTED[1]], free=free)[0] is None
+    assert found([RESTRICTED[0], RESTRICTED[1]], free=free)[1]
+
+
+def test_names_are_no_evidence() -> None:
+    names = "Publius Sempronius, Quintus Fabius Maximus, Marcus Valerius Corvus, Lucius Papirius Cursor"
+    text = (
+        f"They chose {names} and went home again in the evening, because it had begun to rain on the hills. On the day "
+        "after, nobody could say who had brought the ladder, who had left it standing there against the wall of the "
+        "barn, and why all the hens were sitting on it in a row, from the lowest step to the highest, and were silent."
+    )
+    assert not found([f"Elected were {names}, as the annals say."], Index.of([[text]]))[0]
+    assert found([f"{OTHER} and went home again in the evening, because it had begun to rain."], Index.of([[text]]))[0]
 
 
 def test_scripts_without_spaces_are_compared_by_character() -> None:
-    text = "天地不仁以萬物為芻狗聖人不仁以百姓為芻狗天地之間其猶橐籥乎"
-    assert copied(text[:14], text)
-    assert not copied("道可道非常道名可名非常名無名天地之始", text)
+    index = Index.of([["天地不仁以萬物為芻狗聖人不仁以百姓為芻狗天地之間其猶橐籥乎"]])
+    assert found(["天地不仁以萬物為芻狗聖人不仁"], index)[0]
+    assert not found(["道可道非常道名可名非常名無名天地之始"], index)[0]
 
 
-def translations(realdata: Path) -> Iterator[dict[str, str]]:
-    """Texts by translator, of each chapter of the Daodejing."""
-    for line in (realdata / "daodejing/daodejing.jsonl").read_text(encoding="utf-8").splitlines():
-        yield {name: text for name, text in json.loads(line)["references"].items() if text}
-
-
-@pytest.mark.realdata
-def test_translators_of_one_text_do_not_copy_each_other(realdata: Path) -> None:
-    pairs = [pair for texts in translations(realdata) for pair in permutations(texts.values(), 2)]
-    wrong = sum(bool(copied(*pair)) for pair in pairs)
-    print(f"{wrong} of {len(pairs)} pairs of translations are taken for copies")
-    assert wrong <= 0.01 * len(pairs)
-
-
-@pytest.mark.realdata
-@pytest.mark.parametrize("disguise", DISGUISES)
-def test_copies_of_real_translations_are_found(realdata: Path, disguise: str) -> None:
-    rng = random.Random(1)
-    texts = [text for each in translations(realdata) for text in each.values()]
-    found = sum(bool(copied(DISGUISES[disguise](text, rng), text)) for text in texts)
-    print(f"{disguise}: {found} of {len(texts)}")
-    assert found >= 0.95 * len(texts)
+def test_texts_without_letters_copy_nothing() -> None:
+    assert found(["", "12 34", "…"], Index.of([[""], ["12 34", "…"], []])) == [None] * 3

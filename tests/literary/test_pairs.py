@@ -106,7 +106,7 @@ def test_restricted_texts_need_a_word(salon: Salon) -> None:
 
 
 def test_an_output_that_repeats_a_restricted_text_is_left_out(salon: Salon) -> None:
-    text = "Kiyo shed tears."
+    text = "Kiyo shed tears, and then she went back into the house to look for her umbrella."
     third = {"passage": "novels/botchan:2", "translator": "sasaki", "text": text, "complete": True}
     salon.store("reference", [third], "passage", "translator")
     salon.outputs("ours", OURS | {"botchan:2": f"So: {text}"})

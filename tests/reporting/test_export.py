@@ -342,8 +342,9 @@ def test_who_has_no_licence_is_restricted(stored: Warehouse, tmp_path: Path) -> 
 
 
 def test_an_output_that_repeats_a_restricted_text_is_withheld(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
-    restrict(corpus, "cleo")
-    by_heart = "Well: off the mouse goes; «Puss» stays put, then."
+    text = "Off goes the mouse behind the oven, while the cat on the sill keeps her seat and stays put."
+    put(stored, "reference", {"passage": PASSAGES[0], "translator": "mora", "text": text, "complete": True})
+    by_heart = text.replace(",", "; «then»")
     put(stored, "model_output", {"model": "parrot", "passage": PASSAGES[0], "text": by_heart},
         {"model": "parrot", "passage": PASSAGES[1], "text": "The sun is up."})  # fmt: skip
     export(stored, tmp_path / "public", "tiny")
@@ -354,13 +355,10 @@ def test_an_output_that_repeats_a_restricted_text_is_withheld(stored: Warehouse,
         ("parrot", "doc1:2", "translated", 14),
         ("shy", "doc1:1", "refused", None),
     ]
-    assert holding(tmp_path / "public", ["stays put"]) == set()
+    assert holding(tmp_path / "public", ["keeps her seat"]) == set()
     assert records(tmp_path / "private" / PRIVATE / "outputs.jsonl") == [
         {"model": "parrot", "passage_id": "doc1:1", "translation": by_heart}
     ]
-    restrict(corpus, "source")  # which alpha and beta give back
-    export(stored, tmp_path / "public", "tiny")
-    assert holding(tmp_path / "public", SOURCES["doc1"].values()) == set()
 
 
 def test_the_same_warehouse_gives_the_same_bytes(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:

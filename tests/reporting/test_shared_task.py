@@ -196,16 +196,19 @@ def test_restricted_texts_are_left_out(
     built: dg.Definitions, warehouse: Warehouse, corpus: Path, tmp_path: Path
 ) -> None:
     restrict(corpus, "cleo")
-    by_heart = {PASSAGES[0]: "Off the mouse goes. Puss stays put.", PASSAGES[1]: "x", PASSAGES[2]: "y"}
+    text = "Off goes the mouse behind the oven, while Puss on the sill keeps her seat and stays put."
+    row = {"passage": PASSAGES[0], "translator": "mora", "text": text, "complete": True}
+    put(warehouse, "reference", row)
+    by_heart = {PASSAGES[0]: text.upper(), PASSAGES[1]: "x", PASSAGES[2]: "y"}
     put(warehouse, "model_output", *({"model": "parrot", "passage": p, "text": t} for p, t in by_heart.items()))
     public = write(warehouse, tmp_path / "public", "tiny")
-    assert (public.references, public.incomplete, public.left_out) == (["ann", "ben"], ["parrot"], ["cleo"])
+    assert (public.references, public.incomplete, public.left_out) == (["ann", "ben"], ["parrot"], ["cleo", "mora"])
     read(tmp_path / "public")
     whole = b"".join(path.read_bytes() for path in (tmp_path / "public").rglob("*") if path.is_file())
-    assert b"Puss" not in whole
+    assert b"puss" not in whole.lower()
     assert b"Sunrise" not in whole
     private = write(warehouse, tmp_path / "private", "tiny", private=True)
-    assert (private.references, private.left_out) == ([*TRANSLATIONS], [])
+    assert (private.references, private.left_out) == ([*TRANSLATIONS, "mora"], [])
     assert "do not pass on" in lines(tmp_path / "private" / "README.md")[0]
     restrict(corpus, "source")
     with pytest.raises(BadInput, match="a test set requires it"):

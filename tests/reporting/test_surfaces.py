@@ -47,8 +47,8 @@ from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Warehouse
 from tests.audit.stored import put
+from tests.corpus.disguises import DISGUISES
 from tests.corpus.support import describe, edit, read_back, write_lines
-from tests.corpus.test_overlap import DISGUISES
 from tests.processes import here
 from tests.support import CORE, SOURCES, TRANSLATIONS, LetterEmbedder, made_home, write_corpus, write_outputs
 from tests.systems import provider
@@ -293,7 +293,7 @@ def test_a_package_lists_what_it_leaves_out(world: World, tmp_path: Path) -> Non
     rows = pl.read_csv(tmp_path / "out/withheld.csv").with_columns(pl.col(pl.String).fill_null(""))
     copies = rows.filter(part="outputs")
     assert set(copies.select("model", "passage_id").iter_rows()) == set(product(DAMAGES, PASSAGES))
-    pattern = r"copies a restricted text \(cleo\); (shared words in a row: \d\d|words in shared runs: \d+%)"
+    pattern = r"copies a restricted text \(cleo\); (letters in a row: \d+|share of (a passage|the output): \d+%)"
     assert copies["reason"].str.contains(f"^{pattern}$").all()
     texts = rows.filter(part="references.jsonl")
     assert texts.select("passage_id", "translator", "reason").rows() == [
@@ -324,7 +324,7 @@ def test_an_output_that_copies_a_text_without_alignment_is_withheld(world: World
         world.corpus.write_text(json.dumps(content))
         put(world.warehouse, "prose")
     rows = pl.read_csv(tmp_path / "out/withheld.csv").filter(part="outputs", model=HONEST)
-    assert rows["passage_id"].to_list() == ["doc1:1", "doc1:2"]  # digits do not count
+    assert rows["passage_id"].to_list() == [*PASSAGES]  # whichever passage they are outputs for
     assert rows["reason"][0].startswith("copies a restricted text (dora); ")
 
 

@@ -86,7 +86,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
         sources = _sources(warehouse, corpus)
         passages = sources.select("passage")
         references = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
-        rights = disclosure(warehouse, corpus, references["translator"], passages, private)
+        rights = disclosure(warehouse, corpus, references["translator"], private)
         if sources.is_empty():
             remedy = "run `variorum update`; `variorum funnel` shows why passages are dropped"
             raise BadInput(corpus, "", "has no passage in the benchmark", remedy)

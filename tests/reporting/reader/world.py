@@ -21,7 +21,7 @@ from tests.support import write_corpus
 CORPUS = "tiny"
 MODELS = ["zq/alpha", "zq beta & <b>", "__proto__"]
 ENDPOINT = "https://endpoint.of-the-home.example/v1"
-CLOSED = "marker of the closed translation"
+CLOSED = "marker of the closed translation, which nobody may pass on to anybody"
 TIBETAN = "བདག་ཅག་གིས་འདི་སྐད་ཐོས་པ་དུས་གཅིག་ན། " * 12
 WEDGES = "𒀭"
 HOSTILE = {
