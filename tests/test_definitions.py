@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -93,15 +94,21 @@ def test_an_override_takes_the_place_of_a_resource() -> None:
     assert isinstance((build_definitions().resources or {})["embedder"], Embedder)
 
 
-def test_definitions_load_without_torch() -> None:
-    """A model library that loaded with the definitions would cost every process of Dagster seconds."""
+def test_definitions_load_without_torch_and_with_one_thread_for_sums() -> None:
+    """A model library that loaded with the definitions would cost every process of Dagster seconds. Sums of several
+    threads would depend on their number."""
     code = (
         "import sys; from benchmark_assets.definitions import build_definitions; "
         "build_definitions().resolve_asset_graph(); "
-        "print([name for name in ('torch', 'transformers', 'sentence_transformers', 'openai') if name in sys.modules])"
+        "heavy = {'torch', 'transformers', 'sentence_transformers', 'openai'}; print(heavy & {*sys.modules}); "
+        "import polars, threadpoolctl; "
+        "print(polars.thread_pool_size(), *{each['num_threads'] for each in threadpoolctl.threadpool_info()})"
     )
-    found = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
+    many = os.environ | dict.fromkeys(["POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"], "4")
+    found = subprocess.run(
+        [sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True, env=many
+    )
+    assert found.stdout.split("\n")[:2] == ["set()", "1 1"]
 
 
 if __name__ == "__main__":

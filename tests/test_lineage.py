@@ -366,6 +366,7 @@ def test_numbers_that_are_recomputed_on_another_cpu_keep_their_versions(
     )
     runs.update(other, instance)
     assert warehouse.read("materialization").equals(states)
+    systems.asked()
     for asset in VECTORS:
         runs.forget(other, instance, asset)
     runs.update(other, instance)
@@ -373,6 +374,7 @@ def test_numbers_that_are_recomputed_on_another_cpu_keep_their_versions(
     assert not_fresh(other, instance) == {}
     versions = ["asset", *KEYS, "version", "fingerprint"]
     assert warehouse.read("materialization", columns=versions).equals(states.select(versions))
+    assert systems.asked() == []
     written = warehouse.read("materialization").join(states, on=["asset", *KEYS, "updated_at"], how="anti")
     assert {*written["asset"]} == {*VECTORS}
 
