@@ -1,7 +1,8 @@
-"""Backups of a home: copying it while runs continue, and restoring it.
+"""Backups of a home: copying it while runs continue, and exchanging its files for restored ones.
 
-Here: which files belong to a home, the order in which they are copied, manifests, incremental copies, restoration. Not
-here: what the rows mean (automation.safekeeping), commands (cli), schedules (automation).
+Here: which files belong to a home, the order in which they are copied, manifests, incremental copies, the exchange of
+repaired files. Not here: how files are repaired (automation.repairing), what the rows mean (automation.safekeeping),
+commands (cli), schedules (automation).
 
 No transaction spans the warehouse, the ledger and Dagster's state, so the order of copying keeps a backup consistent.
 Dagster's state is copied first: after a restoration, the next update reports again what the warehouse stored after
@@ -13,7 +14,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,26 +23,30 @@ from uuid import uuid4
 
 import duckdb
 
-from resources import locks
+from resources import locks, removals
 from resources.errors import BadInput, raise_all
 from resources.home import RESTORING
+from resources.provider import archive
 from resources.provider.sqlite_ledger import SqliteLedger
-from resources.sqlite_files import integrity
 from resources.warehouse import Warehouse
 from resources.whole_files import move, sha256, sync, write
 
 MANIFEST = "manifest.json"
 
-LEDGER = "ledger.sqlite"
-"""Name of the ledger in a home and in a backup."""
+LEDGER, WAREHOUSE = "ledger.sqlite", "variorum.duckdb"
+"""Names of the ledger and of the warehouse in a home and in a backup."""
+
+READY = "ready"
+"""File in RESTORING once all files of a repair are there."""
+
+MOST_NAMED = 3
+"""Maximum number of files that a line names."""
 
 README = """Backups of a Variorum home. Each folder is a backup, named after the time (UTC) at which it was complete.
 
-Private: backups contain restricted texts, people's labels and models' replies. Restore one with `variorum restore`.
+Private: backups contain restricted texts, people's labels and models' replies. `variorum restore` repairs a home with
+the last one.
 """
-
-ASIDE = "before-restore"
-"""Subfolder of a home for the files that restorations replaced, with one folder per restoration."""
 
 STAMP = "%Y-%m-%dT%H-%M-%S.%fZ"
 """Format of a backup's name: the time (UTC) at which the backup was complete."""
@@ -113,8 +118,11 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
                 path = str(original.relative_to(home))
                 with suppress(FileNotFoundError):  # deleted since it was listed
                     files[path] = _keep(original, path, new, last, known)
-            warehouse.copy_to(new / "variorum.duckdb")
-            files["variorum.duckdb"] = _content(new / "variorum.duckdb", [])
+            warehouse.copy_to(new / WAREHOUSE)
+            files[WAREHOUSE] = _content(new / WAREHOUSE, [])
+            removals.write(new, removals.united(removals.read(home), removals.recorded(warehouse)))
+            if (new / removals.FILE).exists():
+                files[removals.FILE] = _content(new / removals.FILE, [])
             if ledger.exists():
                 files[LEDGER] = _keep(ledger, LEDGER, new, last, known)
             filed = {
@@ -123,7 +131,7 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
             for path, original in {**filed, **outside}.items():
                 files[path] = _keep(original, path, new, last, known)
             places = {path: str(original) for path, original in outside.items()}
-            made = Manifest(str(home), files, rows(new / "variorum.duckdb"), places)
+            made = Manifest(str(home), files, rows(new / WAREHOUSE), places)
             write(new / MANIFEST, json.dumps(made._asdict(), indent=1))
             place = folder / datetime.now(UTC).strftime(STAMP)
             new.rename(place)
@@ -150,6 +158,11 @@ def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mappin
 def names(folder: Path) -> list[str]:
     """Names of the backups in a folder, the oldest first."""
     return sorted(path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST}"))
+
+
+def every(folder: Path) -> list[Path]:
+    """The backups in a folder, the oldest first."""
+    return [folder / name for name in names(folder)]
 
 
 def manifest(backup: Path) -> Manifest:
@@ -206,42 +219,6 @@ def spare(folder: Path) -> None:
             shutil.rmtree(removed)
 
 
-def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
-    """Restore the warehouse, ledger and Dagster state of a home from a backup.
-
-    The replaced files are moved aside. The home keeps its own ledger if that ledger has all replies of the backup:
-    the home's ledger may also have later replies, which have been paid for. If the process is killed, `home.prepare`
-    refuses the home until the next call completes the restoration.
-
-    Returns
-    -------
-    A pair: the subfolder with the replaced files (None if no file was replaced), and a list of the files outside the
-    home that are missing and could not be restored, each in the form 'COPY, to be put at PLACE'.
-
-    Raises
-    ------
-    BadInput
-        If the backup is damaged. The home is then unchanged.
-    """
-    expected = check(backup)
-    ready = home / RESTORING / "ready"
-    if not ready.exists():
-        shutil.rmtree(home / RESTORING, ignore_errors=True)
-        unpack(backup, expected, home / RESTORING)
-        write(ready, datetime.now(UTC).strftime(STAMP))
-    aside = home / ASIDE / ready.read_text(encoding="utf-8")
-    for file in (home / RESTORING / f"{LEDGER}.archive").glob("*"):  # named by a hash of their content
-        move(file, home / f"{LEDGER}.archive" / file.name)
-    for name in ("dagster", "variorum.duckdb", LEDGER):
-        new = home / RESTORING / name
-        if not new.exists() or (name == LEDGER and _has_replies_of(home / name, new)):
-            continue
-        set_aside(home / name, aside)
-        new.rename(home / name)
-    shutil.rmtree(home / RESTORING)
-    return aside if aside.exists() else None, list(_put_back(backup, expected, home))
-
-
 def unpack(backup: Path, expected: Manifest, folder: Path) -> None:
     """Copy to a folder those files of a backup that belong inside the home."""
     for path in expected.files:
@@ -262,30 +239,71 @@ def databases(home: Path) -> list[Path]:
     return [*home.glob(LEDGER), *sorted((home / "dagster").rglob("*.db"))]
 
 
-def _has_replies_of(ledger: Path, other: Path) -> bool:
-    """Whether a ledger is sound, and has a reply to every question to which the ledger `other` has a reply."""
-    if not ledger.exists() or integrity(ledger):
-        return False
-    answered = (
-        "SELECT q.key FROM {0}.reply r JOIN {0}.attempt a ON a.id = r.attempt JOIN {0}.question q ON q.id = a.question"
-    )
-    with closing(sqlite3.connect(ledger)) as connection:
-        connection.execute("ATTACH ? AS other", (str(other),))
-        lacking = f"{answered.format('other')} EXCEPT {answered.format('main')} LIMIT 1"
-        return connection.execute(lacking).fetchone() is None
+def begin(home: Path) -> Path:
+    """Return an empty folder in a home for the files of a repair. They replace the home's files once it is `ready`."""
+    shutil.rmtree(home / RESTORING, ignore_errors=True)
+    (home / RESTORING).mkdir(parents=True)
+    return home / RESTORING
 
 
-def _put_back(backup: Path, expected: Manifest, home: Path) -> Iterator[str]:
-    for path, original in expected.outside.items():
-        place = Path(original)
+def ready(home: Path, aside: str, lines: Sequence[str]) -> None:
+    """Declare the files of a repair complete: from now on, the home is only usable once they are exchanged.
+
+    `aside` is the subfolder of the home for the replaced files; `lines` say what is kept, merged and lost.
+    """
+    write(home / RESTORING / READY, json.dumps([aside, *lines]))
+
+
+def exchange(home: Path) -> list[str] | None:
+    """Exchange the files of a repair that is ready, also if an earlier process was killed meanwhile.
+
+    Returns
+    -------
+    The lines given to `ready`, and one about the replaced files. None if no repair is ready.
+    """
+    if not (home / RESTORING / READY).exists():
+        return None
+    name, *lines = json.loads((home / RESTORING / READY).read_text(encoding="utf-8"))
+    for file in archive.folder(home / RESTORING / LEDGER).glob("*"):  # named by a hash of their content
+        move(file, archive.folder(home / LEDGER) / file.name)
+    for part in ("dagster", WAREHOUSE, LEDGER, removals.FILE):
+        new = home / RESTORING / part
+        if new.exists():
+            set_aside(home / part, home / name)
+            new.rename(home / part)
+    shutil.rmtree(home / RESTORING)
+    return [*lines, f"the replaced files are in {home / name}"] if (home / name).exists() else lines
+
+
+def put_back(
+    backup: Path, expected: Manifest, home: Path, aside: Path, usable: Callable[[str, Path], bool]
+) -> list[str]:
+    """Restore files outside the home that are missing, and settings (YAML) that are not `usable`; other files stay.
+
+    Returns
+    -------
+    Lines about restored files, about files that could not be restored, and about those that differ from the backup.
+    """
+    lines, differing = [], []
+    for path, content in expected.outside.items():
+        place = Path(content)
         if place.is_relative_to(expected.home):
             place = home / place.relative_to(expected.home)
-        if place.exists():
-            continue
         try:
+            if place.exists() and (usable(path, place) or not usable(path, backup / path)):
+                differing += [str(place)] * (sha256(place) != expected.files[path].sha256)
+                continue
+            if place.exists():
+                aside.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(place, aside / place.name)
             _copy_bytes(backup / path, place)
+            lines.append(f"{place}: restored from the backup")
         except OSError:
-            yield f"{backup / path}, to be put at {original}"
+            lines.append(f"not restored: {backup / path}, to be put at {content}")
+    if differing:
+        first = ", ".join(differing[:MOST_NAMED])
+        lines.append(f"kept as they are, though they differ from the backup: {len(differing)} files, such as {first}")
+    return lines
 
 
 def _dagster(folder: Path) -> Iterator[Path]:

@@ -160,6 +160,7 @@ class _TableEntry(Frozen):
     checked_with: str | None = None
     stored: bool = True
     versions: Versions = "rows"
+    fact: bool = False
 
 
 class Table(NamedTuple):
@@ -168,7 +169,8 @@ class Table(NamedTuple):
     `file` is the name of the package file that holds its public columns, None if packages do not include the table.
     For a table that no asset fills, `checked_with` names an asset; the check `sound` of this asset covers the
     table. A table that is not `stored` declares columns that exist only in packages or displays. `versions` tells what
-    the versions of partitions of the asset with this name are hashes of.
+    the versions of partitions of the asset with this name are hashes of. The rows of a `fact` were entered or imported
+    by people, and cannot be computed again: a repair of the home loses none that can be read.
     """
 
     name: str
@@ -179,6 +181,7 @@ class Table(NamedTuple):
     checked_with: str | None
     stored: bool
     versions: Versions
+    fact: bool
 
     @property
     def content(self) -> dict[str, Column]:
@@ -203,6 +206,11 @@ class Table(NamedTuple):
 def tables() -> Mapping[str, Table]:
     """Every stored table by name."""
     return {name: each for name, each in declared().items() if each.stored}
+
+
+def facts() -> list[str]:
+    """Names of the tables whose rows people entered or imported."""
+    return [name for name, each in tables().items() if each.fact]
 
 
 def packaged(file: str) -> list[Table]:
@@ -363,7 +371,7 @@ def _table(file: Path, name: str, entry: _TableEntry, shared: Mapping[str, _Entr
                     name=f"{column}_{end}", meaning=meaning, interval=False, between=column, nullable=True
                 )
                 columns[bound.name] = bound
-    fixed = entry.file, entry.checked_with, entry.stored, entry.versions
+    fixed = entry.file, entry.checked_with, entry.stored, entry.versions, entry.fact
     return Table(name, entry.meaning, tuple(entry.key), columns, *fixed)
 
 

@@ -26,7 +26,7 @@ from resources.read_cache import ReadCache, query
 from resources.warehouse import UNWRITTEN, Replacement, Result, Warehouse, check
 from resources.whole_files import sync
 
-LOST = "restore a backup with `variorum restore FOLDER`, or rebuild the warehouse without a backup: `variorum rebuild`"
+LOST = "merge it with a backup by `variorum restore FOLDER`, or copy what can be read with `variorum rebuild`"
 
 FEW = 50
 """Maximum number of keys that a query lists. A query joins larger sets of keys."""

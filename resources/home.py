@@ -24,8 +24,7 @@ _HOST = rf"(?:\[[0-9A-Fa-f:.]+\]|{_TEXT})(?::\d*)?"
 _URL = re.compile(rf"postgres(?:ql)?://(?:{_TEXT}(?::{_TEXT})?@)?{_HOST}(?:,{_HOST})*(?:/{_TEXT})?(?:\?[^\s#]*)?")
 
 RESTORING = ".restoring"
-"""Subfolder of a home into which a backup is copied when it is restored. The subfolder has a file `ready` once the copy
-is complete."""
+"""Subfolder of a home for the files that a repair makes. The subfolder has a file `ready` once they are complete."""
 
 
 def home() -> Path:
@@ -121,20 +120,20 @@ def prepare() -> Path:
     Raises
     ------
     BadInput
-        If a restoration was interrupted, the warehouse is missing although the home has been used, or the database
-        cannot be reached.
+        If a repair was interrupted, the warehouse is missing although the home has been used, or the database cannot be
+        reached.
     """
     place = home()
     if url := database():
         reach(url)
     if (place / RESTORING / "ready").exists():
         raise BadInput(
-            place, "", "a restoration was interrupted", "run the same `variorum restore` again, which completes it"
+            place, "", "a repair was interrupted", "run the same `variorum restore` or `variorum rebuild` again"
         )
     if not database() and (place / "variorum.duckdb.lock").exists() and not (place / "variorum.duckdb").exists():
         raise BadInput(
             place / "variorum.duckdb", "", "is missing, although this home has been used",
-            "restore a backup with `variorum restore FOLDER`; or begin with an empty warehouse: `variorum rebuild`",
+            "bring it back with `variorum restore FOLDER`; or begin with an empty warehouse: `variorum rebuild`",
         )  # fmt: skip
     os.environ["VARIORUM_HOME"] = str(place)  # absolute, for processes with another working directory
     dagster_home = Path(os.environ.setdefault("DAGSTER_HOME", str(place / "dagster")))

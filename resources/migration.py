@@ -71,6 +71,7 @@ VERSIONS = (
     Version("13401105cd8f2c541f7073e9d41ba1f9", {}, {}),
     Version("9079147fef110a5438a921a37ee8028b", {}, {}),
     Version("87695420ac8e226a53fd5dc43b6d1dd7", {}, {}),
+    Version("e2baea70634bffb963c27467f5c31a0f", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

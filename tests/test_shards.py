@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.automation import rebuilding, runs
+from benchmark_assets.automation import repairing, runs
 from benchmark_assets.automation.due import SHARD, due, order, ranges
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.lineage import shards
@@ -196,7 +196,7 @@ def test_a_rebuilt_home_has_its_shards(
 ) -> None:
     rows = warehouse.read("materialization")
     shutil.rmtree(home / "dagster")
-    list(rebuilding.rebuild(divided))
+    list(repairing.rebuild(lambda: divided))
     with dg.DagsterInstance.get() as instance:
         assert list(instance.get_dynamic_partitions("passage")) == [FIRST, LAST]
         runs.update(divided, instance)

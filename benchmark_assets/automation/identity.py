@@ -1,10 +1,10 @@
 """Identity marks of a home's stores: checking them before anything runs, and renewing them; migration of Dagster's
 tables.
 
-Not here: the meaning of marks (resources.identity), repair of a home whose stores do not belong together (rebuilding).
+Not here: the meaning of marks (resources.identity), repair of a home whose stores do not belong together (repairing).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from uuid import uuid4
 
@@ -19,14 +19,18 @@ from resources.warehouse import Warehouse
 _HOME, _EPOCH, _LEDGER = "variorum/home", "variorum/epoch", "variorum/ledger"
 _DAGSTER = "variorum/dagster"
 
-REMEDY = "restore a backup with `variorum restore FOLDER`, or keep what is left with `variorum rebuild`"
+REMEDY = "repair it with `variorum restore FOLDER`, which keeps what is sound, or without a backup: `variorum rebuild`"
 
 
 def marks(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) -> Marks:
     """Read the marks of Dagster's state, the warehouse and the ledger."""
     values = instance.daemon_cursor_storage.get_cursor_values({_HOME, _EPOCH, _LEDGER})
-    dagster = Mark(values[_HOME], int(values[_EPOCH]), values[_LEDGER] == "yes") if _HOME in values else None
-    return Marks(dagster, warehouse.mark(), ledger.mark())
+    return Marks(mark(values), warehouse.mark(), ledger.mark())
+
+
+def mark(values: Mapping[str, str]) -> Mark | None:
+    """The mark in values that Dagster's state stores by key; None if they have none."""
+    return Mark(values[_HOME], int(values[_EPOCH]), values[_LEDGER] == "yes") if _HOME in values else None
 
 
 def confirm(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) -> Marks:

@@ -19,6 +19,7 @@ from benchmark_assets.automation.planning import PART
 from benchmark_assets.lineage.removal import words
 from benchmark_assets.studies.assets import PAYER
 from benchmark_assets.translation.systems import Systems
+from resources import removals
 from resources.errors import BadInput
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
@@ -133,6 +134,7 @@ def remove_job(location: Location) -> dg.JobDefinition:
         }[config.kind]  # fmt: skip
         with _driving(context):
             rows = remove(context, warehouse, systems, config.name)
+            removals.write(warehouse.folder, removals.recorded(warehouse))
             context.add_output_metadata({"removed": dg.MetadataValue.md(markdown(rows))})
             notifications.send(f"removed {config.kind} {config.name}: {words(rows) or 'no rows'}")
             runs.update(location(), context.instance, Scope(corpora=[]))

@@ -1,20 +1,23 @@
 """Removal of a model, corpus, task or base set, or of people's work that a scan kept, for the job `remove`.
 
+Each removal is recorded, so that no repair of the home brings the removed rows back (resources.removals).
 Not here: the removal of partitions (lineage.removal) and of documents that are no longer in the files (corpus.assets).
 """
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import dagster as dg
 import polars as pl
 
 from benchmark_assets.corpus import human_work
 from benchmark_assets.lineage import shards
-from benchmark_assets.lineage.removal import ROWS, remove
+from benchmark_assets.lineage.removal import KEPT, ROWS, remove
 from benchmark_assets.pairwise.base_sets import TABLES
 from benchmark_assets.translation.systems import Systems
 from resources import catalogue
 from resources.errors import BadInput
+from resources.removals import Removal, Selection
 from resources.warehouse import Replacement, Warehouse
 
 
@@ -30,7 +33,9 @@ def model(context: dg.OpExecutionContext, warehouse: Warehouse, systems: Systems
         raise BadInput(systems.provider.registry_path, f"models.{name}", "is in the registry", "remove it there first")
     if name not in context.instance.get_dynamic_partitions("model") and not systems.known([name]):
         raise BadInput(name, "", "no such model in this warehouse", "`variorum models` lists the models")
-    return remove(context, warehouse, pl.DataFrame({"model": [name]}))
+    key = pl.DataFrame({"model": [name]})
+    record = _recorded(warehouse, "model", name, [Selection(_affected("model"), "model", [name])])
+    return remove(context, warehouse, key, [record])
 
 
 def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
@@ -53,6 +58,8 @@ def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, nam
         if "corpus" in table.columns and "passage" not in table.columns
     ]  # fmt: skip
     counts, emptied = _emptied(warehouse, tables, key)
+    selections = [Selection(_affected("passage"), "passage", [], f"{name}/"), Selection(tables, "corpus", [name])]
+    emptied.append(_recorded(warehouse, "corpus", name, selections))
     rows = remove(context, warehouse, pl.DataFrame({"passage": passages}, schema={"passage": pl.String}), emptied)
     return pl.concat([rows, counts.filter(pl.col("rows") > 0)])
 
@@ -68,7 +75,8 @@ def task(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name:
     key = pl.DataFrame({"task": [name]})
     if warehouse.read("task", key).is_empty():
         raise BadInput(name, "", "no such task in this warehouse", "`variorum status` lists the tasks")
-    return remove(context, warehouse, key)
+    record = _recorded(warehouse, "task", name, [Selection(_affected("task"), "task", [name])])
+    return remove(context, warehouse, key, [record])
 
 
 def base_set(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
@@ -87,7 +95,9 @@ def base_set(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, n
     if name not in known:
         names = ", ".join(sorted(known)) or "none"
         raise BadInput(name, "", "no such base set in this warehouse", f"imported base sets: {names}")
-    counts, emptied = _emptied(warehouse, [*TABLES, "anchor_total", "published_base_set"], key)
+    tables = [*TABLES, "anchor_total", "published_base_set"]
+    counts, emptied = _emptied(warehouse, tables, key)
+    emptied.append(_recorded(warehouse, "baseset", name, [Selection(tables, "base_set", [name])]))
     warehouse.write(emptied, context.run.run_id)
     return counts.filter(pl.col("rows") > 0)
 
@@ -106,9 +116,32 @@ def kept(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name:
         raise BadInput(
             name, "", "has no kept work on passages that are no longer in its files", "see `variorum status`"
         )
-    counts, emptied = _emptied(warehouse, rows["table"].unique().sort().to_list(), rows.select("passage"))
+    tables, passages = rows["table"].unique().sort().to_list(), rows["passage"].unique().sort().to_list()
+    counts, emptied = _emptied(warehouse, tables, rows.select("passage"))
+    emptied.append(_recorded(warehouse, "kept", name, [Selection(tables, "passage", passages)]))
     warehouse.write(emptied, context.run.run_id)
     return counts
+
+
+def _affected(dim: str) -> list[str]:
+    """Tables from which rows are removed by their `model`, `passage` or `task`."""
+    return [name for name, table in catalogue.tables().items() if dim in table.columns and name not in KEPT]
+
+
+def _recorded(warehouse: Warehouse, kind: str, name: str, selections: list[Selection]) -> Replacement:
+    """A replacement that records a removal, at a time that no removed row is later than, even if the clock was set
+    back since."""
+    last = datetime.now(UTC).replace(tzinfo=None)
+    for selection in selections:
+        chosen = pl.col(selection.column).is_in(selection.values)
+        if selection.beginning:
+            chosen |= pl.col(selection.column).str.starts_with(selection.beginning)
+        keys = None if selection.beginning else pl.DataFrame({selection.column: selection.values})
+        for table in selection.tables:
+            rows = warehouse.read(table, keys, [selection.column, "updated_at"]).filter(chosen)
+            last = max([last, *rows["updated_at"].drop_nulls().sort(descending=True).head(1)])
+    record = Removal(last.isoformat(), kind, name, selections).row
+    return Replacement("removal", record, record.select("removed_at", "kind", "name"))
 
 
 def _emptied(warehouse: Warehouse, tables: Sequence[str], key: pl.DataFrame) -> tuple[pl.DataFrame, list[Replacement]]:

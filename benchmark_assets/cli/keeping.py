@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from contextlib import nullcontext
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,7 +10,8 @@ import click
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.automation import identity, rebuilding, runs
+from benchmark_assets.automation import identity, repairing, runs
+from benchmark_assets.automation.due import Scope
 from benchmark_assets.automation.safekeeping import agreement, back_up
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.definitions import build_definitions
@@ -45,28 +46,32 @@ def backup(folder: Path) -> None:
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--at", metavar="NAME", help="Name of the backup; by default the last one.")
-def restore(folder: Path, at: str | None) -> None:
-    """Restore the home's warehouse, ledger and Dagster state from a backup in FOLDER.
+@click.option(
+    "--as-of-backup", is_flag=True, help="Replace a sound warehouse, too: the home becomes what it was at the backup."
+)
+@click.option("--yes", is_flag=True, help="Do not ask whether --as-of-backup may lose what it lists.")
+def restore(folder: Path, at: str | None, as_of_backup: bool, yes: bool) -> None:
+    """Repair the home with a backup in FOLDER. Only what is lost, damaged or older than the backup is replaced.
 
-    The replaced files are kept in a folder in the home. If the home's ledger has all replies of the backup, the
-    ledger is not replaced, since it may also have later replies. Stop Dagster's UI and all runs first. The next
-    `variorum update` recomputes what the backup lacks, without paying again for replies in the ledger.
+    Whatever can be read of a damaged warehouse or ledger is kept, and the backup adds what is missing. What people
+    removed since the backup stays removed. The replaced files are kept in a folder in the home. Stop Dagster's UI and
+    all runs first. The next `variorum update` recomputes what is missing, without paying again for replies in the
+    ledger.
     """
     if database():
         raise BadInput(
             "VARIORUM_DATABASE", "", "is set, but backups restore a home of files",
             "restore a dump of the database with `pg_restore` (docs/deployment.md), or unset it",
         )  # fmt: skip
-    chosen, place = backups.chosen(folder, at), home()
-    warehouse = DuckDBWarehouse(path=str(place / "variorum.duckdb"), wait_seconds=5)
-    with warehouse.exclusively() if Path(warehouse.path).exists() else nullcontext():
-        aside, missing = backups.restore(chosen, place)
-    prepare()
-    with dg.DagsterInstance.get() as instance:
-        identity.join(instance, warehouse, SqliteLedger(place / backups.LEDGER))
-    click.echo(f"{place}: restored from {chosen}{f'; the replaced files are in {aside}' if aside else ''}")
-    for file in missing:
-        click.echo(f"not restored: {file}")
+
+    def agreed(losses: Sequence[str]) -> None:
+        if losses and not yes:
+            click.echo(f"the backup lacks {', '.join(losses)}")
+            click.confirm("Lose them?", abort=True)
+
+    for line in repairing.restore(build_definitions, folder, at, as_of_backup, agreed):
+        click.echo(line)
+    click.echo(f"{home()}: restored from {backups.chosen(folder, at)}; next: `variorum update`")
 
 
 @click.command()
@@ -105,11 +110,15 @@ def verify(folder: Path | None, at: str | None) -> None:
 def rebuild() -> None:
     """Repair a home whose warehouse, ledger or Dagster state is lost, damaged, outdated, or from another home.
 
-    Materializes all assets that need no model, and lists what is lost. If you have a backup, restore it instead.
-    Unusable files are moved to a folder in the home. Stop Dagster's UI and all runs first.
+    Every table and row that can be read is kept. Materializes all assets that need no model, and lists what is lost. If
+    you have a backup, use `variorum restore` instead. Replaced files are moved to a folder in the home. Stop Dagster's
+    UI and all runs first.
     """
-    for line in rebuilding.rebuild(build_definitions()):
+    for line in repairing.rebuild(build_definitions):
         click.echo(line)
+    deployment = Deployment()
+    runs.look(deployment.definitions, deployment.instance)
+    runs.update(deployment.definitions, deployment.instance, Scope(models=[]))
     click.echo(f"{home()}: rebuilt; `variorum stale` lists the partitions that need a model")
 
 
@@ -164,7 +173,7 @@ def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstan
     for file in backups.databases(warehouse.folder):
         if problem := integrity(file):
             where = place / file.relative_to(warehouse.folder)
-            raise BadInput(where, "", f"is damaged ({problem})", "restore a backup: `variorum restore`")
+            raise BadInput(where, "", f"is damaged ({problem})", identity.REMEDY)
     provider: Provider = (definitions.resources or {})["provider"]
     for file in provider.ledger.archived():
         archive.read(file)

@@ -57,6 +57,19 @@ def files(connection: sqlite3.Connection, ledger: Path) -> list[Path]:
     return [folder(ledger) / name for (name,) in names]
 
 
+def is_sound(file: Path) -> bool:
+    """Whether a file has the content by whose hash it is named."""
+    try:
+        content = lzma.decompress(file.read_bytes())
+    except (OSError, lzma.LZMAError):
+        return False
+    return f"{_digest(content)}.xz" == file.name
+
+
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
+
+
 @lru_cache(maxsize=2)  # replies are read in the order of their numbers
 def read(file: Path) -> bytes:
     """The texts in a file, one after the other.
@@ -86,7 +99,7 @@ def move(connection: sqlite3.Connection, ledger: Path, before: float, fewest: in
     bodies |= {("question", question): body for _, _, question, body in rows if body}
     contents = {place: zlib.decompress(body) for place, body in bodies.items()}
     whole = b"".join(contents.values())
-    name = f"{blake2b(whole, digest_size=16).hexdigest()}.xz"
+    name = f"{_digest(whole)}.xz"
     write(folder(ledger) / name, lzma.compress(whole))
     start = 0
     for (table, number), content in contents.items():

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from resources import locks, sqlite_files
-from resources.errors import BadInput
+from resources.errors import BadInput, DamagedError
 from resources.provider import archive
 from resources.provider.archive import FEWEST
 from resources.provider.ledger import (
@@ -64,7 +64,7 @@ BUSY = 60
 BALLAST = 8 << 20
 """Bytes reserved on disk. They are released when the disk is full, so that replies in flight can still be stored."""
 
-SALVAGE = "restore a backup with `variorum restore FOLDER`, or salvage what can be read with `variorum rebuild`"
+SALVAGE = "merge it with a backup by `variorum restore FOLDER`, or salvage what can be read with `variorum rebuild`"
 
 _RAW = "r.status, r.headers, r.broken, r.body, f.file, f.start, f.length"
 _FILED = "LEFT JOIN archived f ON f.kind = 'reply' AND f.id = r.attempt"
@@ -109,7 +109,8 @@ class SqliteLedger(Ledger):
                 f"SELECT q.replicate, q.body, g.file, g.start, g.length, {_RAW} FROM attempt a "
                 f"JOIN question q ON q.id = a.question JOIN reply r ON r.attempt = a.id {_FILED} "
                 "LEFT JOIN archived g ON g.kind = 'question' AND g.id = q.id "
-                f"WHERE a.model = ? AND a.outcome IN ({FINISHED}) ORDER BY a.id",
+                f"WHERE a.model = ? AND a.outcome IN ({FINISHED}) AND (q.body <> x'' OR g.file IS NOT NULL) "
+                "ORDER BY a.id",
                 (model,),
             ):
                 yield replicate, archive.text(self.path, *row[:4]), _raw(self.path, row[4:])
@@ -187,9 +188,13 @@ class SqliteSession(Session):
         locks.exclusive(self._lock)
         # Commits wait for the disk, so they run in a thread outside the event loop.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
-        with transaction(self._connection) as connection:
-            connection.execute("INSERT INTO session VALUES (?, ?, ?)", (self._session, self.run, time.time()))
-            self._settle_the_dead(connection)
+        try:
+            with _damage_named(self._path), transaction(self._connection) as connection:
+                connection.execute("INSERT INTO session VALUES (?, ?, ?)", (self._session, self.run, time.time()))
+                self._settle_the_dead(connection)
+        except BaseException:
+            self._leave()
+            raise
         self._connection.execute(
             "PRAGMA busy_timeout = 1000"
         )  # short, because the event loop would be blocked from now on
@@ -200,6 +205,10 @@ class SqliteSession(Session):
         self._thread.shutdown()
         with suppress(sqlite3.Error), transaction(self._connection) as connection:
             _close(connection, "session = ?", self._session)
+        self._leave()
+
+    def _leave(self) -> None:
+        self._thread.shutdown()
         self._connection.close()
         self._reader.close()
         (self._locks / self._session).unlink(missing_ok=True)
@@ -291,6 +300,14 @@ class SqliteSession(Session):
             try:
                 results = await self._transact(writes)
             except sqlite3.Error as error:
+                if _is_damage(error):
+                    self._unwritable = UnwritableError(self._path, "", f"is damaged ({error})", SALVAGE)
+                    for write in self._only_paid(writes):
+                        if len(writes) > 1:  # the reply of another call may belong on the damaged page
+                            await self._commit([write])
+                        else:
+                            self._end(write, self._unwritable)
+                    return
                 if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                     logger.warning("%s: locked by another process; trying again", self._path)
                     await asyncio.sleep(1)
@@ -504,12 +521,19 @@ def _damage_named(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.DatabaseError, zlib.error) as error:
-        if isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError):
+        if not _is_damage(error):
             raise
         raise _unusable(path, error) from error
 
 
+def _is_damage(error: sqlite3.Error | zlib.error) -> bool:
+    """Whether an error shows a damaged file, unlike a full disk or a rule of a table."""
+    if isinstance(error, sqlite3.OperationalError):
+        return "Could not decode" in str(error) or "malformed" in str(error)
+    return not isinstance(error, sqlite3.IntegrityError)
+
+
 def _unusable(path: Path, error: sqlite3.Error | zlib.error) -> BadInput:
-    if isinstance(error, sqlite3.OperationalError):  # such as a full disk
+    if not _is_damage(error):
         return BadInput(path, "", f"cannot be used as a ledger ({error})", "free space or make the folder writable")
-    return BadInput(path, "", f"is damaged ({error})", SALVAGE)
+    return DamagedError(path, "", f"is damaged ({error})", SALVAGE)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.automation import rebuilding, runs
+from benchmark_assets.automation import repairing, runs
 from resources.identity import LAG, Mark, Marks, faults
 from resources.provider.sqlite_ledger import SqliteLedger, connect
 from resources.warehouse import Warehouse
@@ -119,7 +119,7 @@ def test_a_harmed_home_names_the_fault_and_is_mended(
         assert fault in refused
         assert "variorum restore FOLDER" in refused
         assert "variorum rebuild" in refused
-    print(*rebuilding.rebuild(built), sep="\n")
+    print(*repairing.rebuild(lambda: built), sep="\n")
     here(home, "status")
     with dg.DagsterInstance.get() as instance:
         runs.look(built, instance)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from resources.errors import DamagedError
-from resources.provider.salvage import Salvaged, is_damaged, salvage
+from resources.provider.salvage import Salvaged, damage, salvage
 from resources.provider.sqlite_ledger import SqliteLedger
 from tests.provider.server import Server
 from tests.provider.support import model, question
@@ -91,8 +91,8 @@ def test_a_missing_or_damaged_file_is_named(ledger: SqliteLedger) -> None:
 
 def test_a_ledger_with_moved_replies_is_salvaged(ledger: SqliteLedger, tmp_path: Path) -> None:
     ledger.compact(NOW)
-    assert not is_damaged(ledger.path)
-    assert salvage(ledger.path, tmp_path / "new.sqlite") == Salvaged(240, 240, 0)
+    assert not damage(ledger.path)
+    assert salvage(ledger.path, tmp_path / "new.sqlite") == Salvaged(240, 240, 0, 0)
     assert len(rows(SqliteLedger(tmp_path / "new.sqlite"), "SELECT 1 FROM archived")) == 460
 
 

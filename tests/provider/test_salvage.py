@@ -12,7 +12,7 @@ import pytest
 
 from resources.errors import BadInput
 from resources.provider.ledger import LOST
-from resources.provider.salvage import Salvaged, is_damaged, put_back, salvage
+from resources.provider.salvage import Salvaged, damage, put_back, salvage
 from resources.provider.sqlite_ledger import SqliteLedger
 from tests.provider.server import Server
 from tests.provider.support import model, question
@@ -37,8 +37,8 @@ def accounts(path: Path) -> dict[str, tuple[int, int, int]]:
 
 
 def test_a_sound_ledger_is_copied_whole(whole: Path, tmp_path: Path) -> None:
-    assert not is_damaged(whole)
-    assert salvage(whole, tmp_path / "new.sqlite") == Salvaged(60, 60, 0)
+    assert not damage(whole)
+    assert salvage(whole, tmp_path / "new.sqlite") == Salvaged(60, 60, 0, 0)
     assert accounts(tmp_path / "new.sqlite") == accounts(whole)
     assert SqliteLedger(tmp_path / "new.sqlite").attempts().equals(SqliteLedger(whole).attempts())
 
@@ -54,9 +54,9 @@ def test_replies_on_sound_pages_survive_damaged_ones(whole: Path, tmp_path: Path
         for page in lost:
             file.seek(page * size)
             file.write(chance.randbytes(size))
-    assert is_damaged(damaged)
+    assert damage(damaged)
     saved = salvage(damaged, new)
-    assert not is_damaged(new)
+    assert not damage(new)
     readable = SqliteLedger(new).answered(
         [key for (key,) in rows(SqliteLedger(new), "SELECT key FROM question") if not key.startswith(LOST)]
     )
@@ -78,8 +78,8 @@ def test_a_byte_of_a_reply_that_flipped_is_named_and_costs_that_reply(whole: Pat
         flipped = body[:-1] + bytes([body[-1] ^ 1])
         connection.execute("UPDATE reply SET body = ? WHERE attempt = 7", (flipped,))
         connection.commit()
-    assert is_damaged(damaged)
-    assert salvage(damaged, tmp_path / "new.sqlite") == Salvaged(60, 59, 1)
+    assert damage(damaged)
+    assert salvage(damaged, tmp_path / "new.sqlite") == Salvaged(60, 59, 1, 0)
     assert accounts(tmp_path / "new.sqlite") == accounts(whole)
 
 

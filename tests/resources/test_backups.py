@@ -15,7 +15,7 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from benchmark_assets.automation import runs
+from benchmark_assets.automation import repairing, runs
 from benchmark_assets.automation.due import due, order
 from benchmark_assets.automation.safekeeping import agreement
 from resources import backups, catalogue
@@ -26,6 +26,8 @@ from tests.support import by_hand, edit_segment
 
 ONE = "from benchmark_assets.cli import console; console()"
 """A command in a process that can be killed."""
+
+RESTORE = ("restore", "--as-of-backup", "--yes")
 
 EMPTY = zlib.compress(b"{}")
 
@@ -77,7 +79,10 @@ def test_a_lost_warehouse_is_named_and_a_restored_home_is_current(
     for part in ("variorum.duckdb", "variorum.duckdb.wal"):
         (home / part).unlink(missing_ok=True)
     refused = here(home, "status", code=1)
-    assert "variorum.duckdb: is missing, although this home has been used; restore a backup" in refused.stderr
+    assert (
+        "variorum.duckdb: is missing, although this home has been used; bring it back with `variorum restore"
+        in refused.stderr
+    )
     assert "restored from" in here(home, "restore", str(saved)).stdout
     assert_equal(contents(warehouse), before)
     with dg.DagsterInstance.get() as restored:
@@ -103,7 +108,7 @@ def test_what_happened_since_is_materialized_again_and_later_replies_stay(
     runs.update(built, instance)
     undisturbed = contents(warehouse)
     by_hand(warehouse.name).close()
-    here(home, "restore", str(saved))
+    here(home, "restore", str(saved), "--as-of-backup", "--yes")
     assert answered(home) == {"before", "after"}
     with dg.DagsterInstance.get() as restored:
         runs.look(built, restored)
@@ -142,7 +147,7 @@ def test_what_a_restoration_moved_aside_is_no_part_of_the_home(saved: Path, home
     (home / "ledger.sqlite").write_bytes(b"no database" * 1000)
     assert "ledger.sqlite: is damaged" in here(home, "verify", code=1).stderr
     here(home, "restore", str(saved))
-    assert (home / backups.ASIDE).exists()
+    assert (home / repairing.RESTORED).exists()
     assert "sound" in here(home, "verify").stdout
 
 
@@ -182,7 +187,7 @@ def test_a_damaged_backup_is_named_and_the_home_stays_as_it_is(saved: Path, home
         )
     file.unlink()
     assert f"{path}: is missing; use another backup" in here(home, "restore", str(saved), code=1).stderr
-    assert not (home / backups.ASIDE).exists()
+    assert not (home / repairing.RESTORED).exists()
 
 
 def test_a_folder_of_something_else_is_left_alone(home: Path, tmp_path: Path) -> None:
@@ -220,13 +225,13 @@ def test_kills_of_backup_and_restoration_lose_neither_side(
         kill(home, lambda: any(saved.glob(".new-*")), chance.uniform(0, 1), "backup", str(saved))
         backups.check(backups.chosen(saved, None))
         if turn % 2:  # while files are exchanged
-            kill(home, ready.exists, chance.uniform(0, 0.002), "restore", str(saved))
+            kill(home, ready.exists, chance.uniform(0, 0.002), *RESTORE, str(saved))
         else:  # while they are copied
-            kill(home, (home / ".restoring").exists, chance.uniform(0, 0.2), "restore", str(saved))
+            kill(home, (home / ".restoring").exists, chance.uniform(0, 0.2), *RESTORE, str(saved))
         if ready.exists():
             interrupted += 1
-            assert "a restoration was interrupted" in here(home, "status", code=1).stderr
-        here(home, "restore", str(saved))
+            assert "a repair was interrupted" in here(home, "status", code=1).stderr
+        here(home, *RESTORE, str(saved))
         assert_equal(contents(warehouse), before)
         assert answered(home) == {"before"}
         by_hand(warehouse.name).close()
