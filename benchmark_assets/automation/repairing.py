@@ -148,7 +148,11 @@ class _Repair:
         if not self._backup and not any(store.problem for store in stores.values()):  # no index is read to find damage
             stores["warehouse"] = _Store("is rewritten with new indexes, since no other fault was found")
         if as_of_backup:
-            agreed(self._lost(stores["warehouse"]))
+            try:
+                agreed(self._lost(stores["warehouse"]))
+            except BaseException:
+                shutil.rmtree(self._new)
+                raise
             for name in ("warehouse", "dagster"):
                 stores[name] = _Store("is replaced on purpose", replaced=True)
         lines = [
