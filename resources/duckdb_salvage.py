@@ -117,7 +117,7 @@ def _copy_parts(damaged: Path, new: Path, table: str) -> Loss:
 
 
 def _copy_columns(connection: duckdb.DuckDBPyConnection, table: str, where: str) -> int:
-    """Copy rows of which some columns cannot be read, if these are nullable or provenance; return the number of
+    """Copy rows with unreadable columns, if these columns are nullable or provenance; return the number of
     rows."""
     columns = connection.execute(
         'SELECT name, "notnull" FROM pragma_table_info(?)', [f'old."{table}"']
