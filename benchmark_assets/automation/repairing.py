@@ -311,7 +311,8 @@ def _damage_of_dagster(folder: Path) -> str:
 
 def _words(losses: Mapping[str, Loss]) -> Iterator[str]:
     """Lines about rows that could not be read."""
-    for table, loss in losses.items():
+    for table in sorted(losses.keys() & catalogue.tables().keys()):
+        loss = losses[table]
         rows = "its rows" if loss.rows < 0 else f"{loss.rows} rows"
         kind = "" if catalogue.tables()[table].fact else "; what is missing is computed again"
         came = f", {loss.restored} rows came from the backup" if loss.restored else ""

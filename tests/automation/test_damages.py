@@ -335,6 +335,7 @@ def test_no_fact_that_could_be_read_is_lost(copy: Callable[[int], Path], full: b
             assert not any(SECRET in str(fact) for fact in after), (number, harm)
         outcomes[*harm, outcome] += 1
         shutil.rmtree(place.parent)
+        print(number, *harm, outcome, flush=True)
     table = pl.DataFrame(
         [(*key, count) for key, count in sorted(outcomes.items())],
         ["store", "damage", "command", "outcome", "times"], orient="row",
