@@ -7,6 +7,7 @@ Here: files and rows. Not here: which file is repaired with which (automation.re
 (provider.salvage).
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import NamedTuple
 import duckdb
 
 from resources import catalogue
+from resources.errors import BadInput
 from resources.identity import Mark
 from resources.keys import KEYS
 from resources.removals import Removal, apply
@@ -23,6 +25,9 @@ from resources.whole_files import sync
 
 VECTOR = 2048
 """Number of rows that DuckDB reads at once. Fewer rows of a damaged table cannot be read one by one."""
+
+PATIENCE = 10
+"""Seconds to wait for a process that has the file open."""
 
 _PROVENANCE = {"fingerprint": "''", "run_id": "''", "updated_at": "now()::TIMESTAMP"}
 """Values for provenance that cannot be read: the row was in the home, so no earlier removal concerns it."""
@@ -202,7 +207,7 @@ def opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A DuckDB instance of its own with a file as `old`, read only: without its write-ahead log if that is damaged."""
     with closing(duckdb.connect()) as connection:
         try:
-            connection.execute(f"ATTACH {_quoted(path)} AS old (READ_ONLY)")
+            _attach(connection, path)
         except duckdb.Error:
             if not path.with_name(f"{path.name}.wal").exists():
                 raise
@@ -210,10 +215,26 @@ def opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             bare.unlink(missing_ok=True)
             bare.hardlink_to(path)
             try:
-                connection.execute(f"ATTACH {_quoted(bare)} AS old (READ_ONLY)")
+                _attach(connection, bare)
             finally:
                 bare.unlink()
         yield connection
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute(f"ATTACH {_quoted(path)} AS old (READ_ONLY)")
+            return
+        except duckdb.Error as error:
+            if "Could not set lock" not in str(error):
+                raise
+            if time.monotonic() > deadline:
+                raise BadInput(
+                    path, "", f"another process has had it open for {PATIENCE} s", "end Dagster's UI and all runs"
+                ) from error
+        time.sleep(0.1)
 
 
 def remove(file: Path) -> None:
