@@ -3,8 +3,8 @@
 A repair replaces only what has a fault. What it replaces, it merges: every row of the former file that can be read,
 then what a backup has in addition. All new files are complete before the first one is exchanged.
 
-Here: which stores have a fault, which files replace them, the lines that report it. Not here: marks (resources.identity),
-reading around damage (resources.duckdb_salvage, provider.salvage), copies (resources.backups).
+Here: which stores have a fault, which files replace them, the lines that report it. Not here: marks
+(resources.identity), reading around damage (resources.duckdb_salvage, provider.salvage), copies (resources.backups).
 """
 
 import shutil

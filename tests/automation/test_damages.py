@@ -109,7 +109,6 @@ def _make(folder: Path) -> None:
             answer(place / LEDGER, range(20), filler=600)
             SqliteLedger(place / LEDGER).compact(datetime.fromtimestamp(100, UTC), fewest=1)
             answer(place / LEDGER, range(20, 40), filler=600)
-            runs.update(definitions, instance)
             checkpoint(place)
             back_up(warehouse, provider, folder / "backups")
             shutil.copytree(place, folder / "former", symlinks=True)
