@@ -145,7 +145,7 @@ class _Repair:
         }
         if not stores["warehouse"].problem and self._was_copied_before_a_removal():
             stores["warehouse"] = _Store("is older than a removal")
-        if not self._backup and not any(store.problem for store in stores.values()):  # no index is read to find damage
+        if not (self._backup or faults(self._marks) or any(store.problem for store in stores.values())):
             stores["warehouse"] = _Store("is rewritten with new indexes, since no other fault was found")
         if as_of_backup:
             try:
@@ -176,12 +176,10 @@ class _Repair:
             return _Store("is missing")
         if mark and former and mark.home != former.home:
             return _Store("belongs to another home", replaced=True)
-        older = bool(former and (mark or former).epoch < former.epoch) or (
-            former is not None and name in wrong and not mark
-        )
+        older = bool(mark and former and mark.epoch < former.epoch)
         if problem := damage(path):
             return _Store(f"is damaged ({problem})", older=older)
-        if older:
+        if older or (former and name in wrong and not mark):
             return _Store(OLDER, older=True)
         return _Store("" if self._backup or name != "dagster" else wrong.get(name, ""))
 

@@ -354,15 +354,14 @@ def flip(file: Path, at: int) -> None:
 
 def test_restore_replaces_only_a_damaged_index(copy: Callable[[int], Path]) -> None:
     place = copy(0)
-    sound = {part: (place / part).read_bytes() for part in (WAREHOUSE, LEDGER)}
     (place / INDEX).write_bytes((place / INDEX).read_bytes()[:300] + b"\xa5" * 4000)
     assert "`variorum restore FOLDER`" in here(place, "update", code=1).stderr
     assert "kept, since no fault was found: variorum.duckdb, ledger.sqlite" in here(
         place, "restore", str(place.parent / "backups")
     ).stdout  # fmt: skip
     assert {"early item", "late item"} <= set(location(place).resources["warehouse"].read("imported_label")["item"])
-    assert (place / LEDGER).read_bytes() == sound[LEDGER] or len(replies(place)) == 60
-    assert not list(place.glob(f"before-restore/*/{WAREHOUSE}"))
+    assert len(replies(place)) == 60
+    assert [file.name for file in place.glob("before-restore/*/*")] == ["dagster"]
 
 
 def test_a_damaged_cache_costs_a_cache(copy: Callable[[int], Path]) -> None:
@@ -401,7 +400,7 @@ def test_what_was_removed_stays_removed_until_it_is_imported_again(copy: Callabl
     for command in (["--as-of-backup", "--yes"], ["--as-of-backup", "--yes"], []):
         done = here(place, "restore", str(place.parent / "backups"), *command).stdout
         warehouse = DuckDBWarehouse(path=str(place / WAREHOUSE))
-        assert ("late item" in set(warehouse.read("imported_label")["item"])) is False
+        assert "late item" not in set(warehouse.read("imported_label")["item"])
         assert warehouse.read("imported_output").is_empty()
         assert SECRET.encode() not in (place / WAREHOUSE).read_bytes()
         with dg.DagsterInstance.get() as instance:
