@@ -291,7 +291,7 @@ def _marks(place: Path) -> Marks:
         dagster = identity.mark(values)
     with suppress(sqlite3.Error), closing(_sqlite(place / backups.LEDGER)) as connection:
         row = connection.execute("SELECT home, epoch FROM identity").fetchone()
-        ledger = Mark(*row, True) if row else None
+        ledger = Mark(row[0], row[1], ledger=True) if row else None
     return Marks(dagster, duckdb_salvage.mark(place / backups.WAREHOUSE), ledger)
 
 
