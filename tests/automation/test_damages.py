@@ -258,7 +258,7 @@ def hurt(place: Path, harm: Harm, chance: random.Random) -> None:
     match harm.kind:
         case "flipped":
             block = BLOCK if file.suffix == ".duckdb" else 4096
-            blocks = range(max(1, len(content) // block))
+            blocks: Sequence[int] = range(max(1, len(content) // block))
             if harm.store == "vectors":
                 blocks = _blocks_of_vectors(file)
             for at in chance.sample(blocks, min(len(blocks), 20 if chance.random() < 0.3 else 1)):
@@ -359,7 +359,7 @@ def test_restore_replaces_only_a_damaged_index(copy: Callable[[int], Path]) -> N
     assert "kept, since no fault was found: variorum.duckdb, ledger.sqlite" in here(
         place, "restore", str(place.parent / "backups")
     ).stdout  # fmt: skip
-    assert {"early item", "late item"} <= set(location(place).resources["warehouse"].read("imported_label")["item"])
+    assert {"early item", "late item"} <= {*DuckDBWarehouse(path=str(place / WAREHOUSE)).read("imported_label")["item"]}
     assert len(replies(place)) == 60
     assert [file.name for file in place.glob("before-restore/*/*")] == ["dagster"]
 
