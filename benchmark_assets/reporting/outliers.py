@@ -71,6 +71,11 @@ def human_drifts(pairs: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+ROUNDING = 1e-9
+"""Excess over a threshold that does not count. A threshold is the drift of a text. When systems are compared with the
+threshold, the drift of this text is computed in another way, with other last digits."""
+
+
 def thresholds(drifts: pl.DataFrame, units: pl.DataFrame, false_alarms: Mapping[str, float]) -> pl.DataFrame:
     """Adjusted drift that a given share of human translations exceeds, by corpus, embedder and number of references.
 
@@ -133,7 +138,7 @@ def rates(scores: pl.DataFrame, thresholds: pl.DataFrame, units: pl.DataFrame) -
     keys = ["corpus", "embedder", "references"]
     scored = scores.drop_nulls("drift_adjusted").with_columns(pl.col("references").cast(pl.Int32))
     scored = scored.join(thresholds.select(*keys, "threshold"), on=keys).with_columns(
-        above=(pl.col("drift_adjusted") > pl.col("threshold")).cast(pl.Float64)
+        above=(pl.col("drift_adjusted") > pl.col("threshold") + ROUNDING).cast(pl.Float64)
     )
     texts = scored.group_by("corpus", "kind", "system", "passage").agg(pl.col("above", "references").mean())
     rows = []

@@ -79,6 +79,20 @@ def test_thresholds_have_the_stated_false_alarms_and_models_a_share_of_outliers(
         assert (row["mean_references"], row["passages"]) == (3, 200)
 
 
+def test_the_text_at_a_threshold_is_not_above_it_however_its_drift_is_rounded() -> None:
+    own, names, whole = exchangeable_translations(3, 40, 4), NAMES[:4], units(40)
+    similarities = pairs(own, names)
+    table = thresholds(human_drifts(similarities), whole, {"x": 0.1})
+    scores = left_out_scores(outputs({}, own, names), similarities)
+    nearest = (scores["drift_adjusted"] - table.filter(references=3)["threshold"].item()).abs()
+    assert nearest.min() < 1e-12
+    shares = [
+        rates(scores.with_columns(pl.col("drift_adjusted") * (1 + rounding)), table, whole)["share"].to_list()
+        for rounding in (-1e-14, 0, 1e-14)
+    ]
+    assert shares[0] == shares[1] == shares[2]
+
+
 def test_few_units_give_a_threshold_without_interval() -> None:
     drawn = exchangeable_translations(1, 4, 3)
     row = thresholds(human_drifts(pairs(drawn, NAMES[:3])), units(4), {"x": 0.05}).row(0, named=True)
