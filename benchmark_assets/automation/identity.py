@@ -4,8 +4,9 @@ tables.
 Not here: the meaning of marks (resources.identity), repair of a home whose stores do not belong together (repairing).
 """
 
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from uuid import uuid4
 
 import dagster as dg
@@ -59,7 +60,8 @@ def migrate_dagster(instance: dg.DagsterInstance) -> None:
             instance.root_directory, "", problem, "use the version of Variorum that wrote it, or a later one"
         )
     if written_by or instance.get_runs_count():
-        instance.upgrade()
+        with redirect_stdout(sys.stderr):  # Dagster prints what it updates
+            instance.upgrade()
     storage.set_cursor_values({_DAGSTER: dg.__version__})
 
 
