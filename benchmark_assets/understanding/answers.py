@@ -217,9 +217,12 @@ class TaskAnswers(ItemStudy[Answering]):
                 for draw, template in enumerate(templates):
                     key: dict[str, str | int] = {"seed": seed, "sample": sample, "draw": draw}
                     items.append(Item(partition, key, template, content, None, form.number(draw), facts))
-        # A call that got RETRIES + 1 empty replies, over all runs, is not repeated: repeating it would cost again.
+        # A call that got RETRIES + 1 empty replies, over all runs, is not repeated: repeating it would cost again. If
+        # the model draws no lots, two replies that it ended by itself suffice.
         calls = [item.question.key for item in items if item.question]
         empty_calls = self.provider.ledger.ended(calls, Outcome.EMPTY, RETRIES + 1)
+        if model.settings.temperature == 0:
+            empty_calls |= self.provider.ledger.ended(calls, Outcome.EMPTY, 2, by_itself=True)
         empty = parsed(description, Reading(Outcome.EMPTY))
         for call, item in zip(calls, items, strict=True):
             yield replace(item, settled=Verdict(call, 1, empty)) if call in empty_calls else item

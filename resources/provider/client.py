@@ -112,6 +112,7 @@ class Client:
             If the model cannot be called: its API key is not set, or its recording lacks the question.
         """
         retries, announcements, pause, waited = 0, 0, self._waits.first, 0.0
+        before: Reading | None = None
         while True:
             try:
                 stored = await self._ledger.find(question.key)
@@ -140,8 +141,9 @@ class Client:
                 reason = f"{question.model.place}: {_words(question, reading)}, for {waited:.0f} s"
                 self._stop((question.model.name,), reason)
                 continue
-            if reading.policy is Policy.FAIL or retries > RETRIES:
+            if reading.policy is Policy.FAIL or retries > RETRIES or _repeats(question, before, reading):
                 raise CallFailed(_words(question, reading), reading)
+            before = reading
             delay = (retry_after(raw.headers) if reading.policy is Policy.WAIT else None) or 0.0
             announcements += delay > 0
             if not delay or announcements > TRUSTED:
@@ -254,6 +256,12 @@ class Client:
 
 def _batches(question: Question) -> tuple[str, ...]:
     return question.model.name, question.purpose, "batches"
+
+
+def _repeats(question: Question, before: Reading | None, reading: Reading) -> bool:
+    """Whether a model that draws no lots has ended twice without a text: it will do so again."""
+    ended = reading.outcome is Outcome.EMPTY and reading.finish != ""
+    return ended and before == reading and question.model.settings.temperature == 0
 
 
 def _words(question: Question, reading: Reading) -> str:

@@ -202,9 +202,10 @@ class Ledger(ABC):
         """The subset of `keys` whose questions have a reply."""
         return self._with_attempts(keys, f"a.outcome IN ({ENDED})", 1)
 
-    def ended(self, keys: Iterable[str], outcome: Outcome, times: int) -> set[str]:
-        """The subset of `keys` whose questions have at least `times` attempts with this outcome."""
-        return self._with_attempts(keys, f"a.outcome = '{outcome}'", times)
+    def ended(self, keys: Iterable[str], outcome: Outcome, times: int, by_itself: bool = False) -> set[str]:
+        """The subset of `keys` whose questions have at least `times` attempts with this outcome; only those that the
+        model ended `by_itself` if so required."""
+        return self._with_attempts(keys, f"a.outcome = '{outcome}'" + " AND a.finish != ''" * by_itself, times)
 
     def _with_attempts(self, keys: Iterable[str], condition: str, times: int) -> set[str]:
         known, found = list(keys), set[str]()

@@ -107,9 +107,12 @@ async def ask_under_faults(server: Server, ledger: SqliteLedger, faults: list[st
     """Ask a question of eight passages for each fault, which its first requests meet; each has a model of its own."""
     keys = {f"d{number}:0": fault for number, fault in enumerate(faults)}
     server.configure(by_key=keys, by_key_times=times)
+    # A busy machine takes seconds for a reply, and only one fault is to run out of time. It has a host of its own,
+    # because an endpoint has one limit for all of its models.
+    slow = model(server.url, {"timeout": 60})
+    quick = model(server.url.replace("127.0.0.1", "localhost"), {"timeout": 8})
     questions = [
-        # A busy machine takes seconds for a reply, and only one fault is to run out of time.
-        question(named(model(server.url, {"timeout": 8 if fault == "timeout" else 60}), fault), number, passages=8)
+        question(named(quick if fault == "timeout" else slow, fault), number, passages=8)
         for number, fault in enumerate(faults)
     ]
     async with asking(ledger) as client:
@@ -738,8 +741,10 @@ def test_a_fault_that_may_cost_something_is_met_a_few_times_only(always: Future[
     result, requests, outcomes = always.result()[fault]
     assert isinstance(result, CallFailed)
     assert ASKED_AGAIN[fault] in str(result)
-    assert [seen.fault for seen in requests] == [fault] * (1 + RETRIES)
-    assert outcomes == [ASKED_AGAIN[fault]] * (1 + RETRIES)
+    # At temperature 0, a model that has ended twice without a text will do so again.
+    times = 2 if fault == "empty_content" else 1 + RETRIES
+    assert [seen.fault for seen in requests] == [fault] * times
+    assert outcomes == [ASKED_AGAIN[fault]] * times
     gaps = [after.arrived - before.ended for before, after in pairwise(requests)]
     for number, gap in enumerate(gaps):
         assert gap >= 0.5 * 0.5 * 2**number
