@@ -40,6 +40,7 @@ def test_a_new_home_is_private(tmp_path: Path, full: bool) -> None:
     if full:
         variorum(home, "demo", VARIORUM_PLOTS="on")
         with serving(home, free_port()):
+            (home / "ui.log").unlink()  # of the test
             assert modes(home).keys() == {"drwx------", "-rw-------"}, modes(home)
         variorum(home, "backup", str(tmp_path / "backups"))
         assert modes(tmp_path / "backups").keys() == {"drwx------", "-rw-------"}, modes(tmp_path / "backups")

@@ -20,6 +20,9 @@ from resources.provider.postgres_ledger import PostgresLedger
 AT_ONCE = 8
 """Number of openings at once: threads, each with connections of its own, as the server sees processes."""
 
+END_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
+"""Ends the connections that warehouses keep open."""
+
 Opening = Callable[[str], object]
 
 
@@ -60,6 +63,7 @@ def test_first_openings_at_once(schema: str, opening: Opening, database: str, fu
 
     with ThreadPoolExecutor(AT_ONCE) as processes, psycopg.connect(database, autocommit=True) as connection:
         for attempt in range(100 if full else 2):
+            connection.execute(END_OTHERS, [connection.info.backend_pid])
             connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(schema)))
             for opened in [processes.submit(process, number, attempt) for number in range(AT_ONCE)]:
                 opened.result()
