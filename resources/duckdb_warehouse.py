@@ -393,9 +393,11 @@ class DuckDBWarehouse(Warehouse):
             connection.execute("USE warehouse")
             try:
                 _prepare(connection, self.path)
-            except BaseException:
+            except BaseException as error:
                 connection.close()
                 _detach()
+                if isinstance(error, duckdb.Error):
+                    raise self._explained(error) from error
                 raise
 
     def _wanted(self) -> bool:

@@ -7,13 +7,14 @@ messages before and after an update. Not here: which partitions are stale (autom
 
 import functools
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 import dagster as dg
 import polars as pl
+from dagster._utils.error import SerializableErrorInfo
 
 from benchmark_assets.accounts.costs import room
 from benchmark_assets.automation import identity, planning
@@ -447,7 +448,8 @@ def _run(
     )
     errors = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
     errors += [event.job_failure_data.error for event in result.all_events if event.is_job_failure]  # between steps
-    if any(error and error.cls_name in INTERRUPTED for error in errors):
+    names = [name for error in errors for name in _classes(error)]
+    if not {*names}.isdisjoint(INTERRUPTED):
         raise KeyboardInterrupt
     failed_checks = {
         f"check {check.check_name!r} of {check.asset_key.to_user_string()}: {check.description}":
@@ -455,6 +457,16 @@ def _run(
         for check in result.get_asset_check_evaluations() if not check.passed
     }  # fmt: skip
     if not result.success:
-        faults = list(reasons(result.all_events)) or [*failed_checks, f"run {result.run_id} of {name} failed"][:1]
+        faults = (
+            list(reasons(result.all_events))
+            or [*failed_checks, f"run {result.run_id} of {name} failed ({', '.join(names)})"][:1]
+        )
         raise RunFailedError("; ".join(faults))
     return failed_checks
+
+
+def _classes(error: SerializableErrorInfo | None) -> Iterator[str]:
+    """Names of the classes of an error and of the errors that it came from."""
+    while error:
+        yield error.cls_name or ""
+        error = error.cause or error.context

@@ -289,6 +289,19 @@ def look_with_a_full_disk(path: str, tell: Connection) -> None:
     tell.send(str(DuckDBWarehouse(path=path).snapshot()))
 
 
+def migrate_with_a_full_disk(path: str, tell: Connection) -> None:
+    """Open a warehouse where no file may grow beyond a few blocks, then where it may; say the error, then the texts."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        DuckDBWarehouse(path=path).read("corpus")
+    except BadInput as error:
+        tell.send(str(error))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    tell.send(texts(DuckDBWarehouse(path=path)))
+
+
 def test_a_process_that_finds_the_file_taken_waits_its_turn(warehouse: Warehouse) -> None:
     warehouse.read("corpus")
     with process(hold, warehouse.name) as (_, holder):
@@ -502,3 +515,14 @@ def test_a_snapshot_for_which_there_is_no_room_leaves_the_last_one_and_nothing_e
         assert files(warehouse) == ["variorum-snapshot.duckdb", "variorum.duckdb"]
         connection.send("room")
         assert content(connection.recv()) == content(warehouse.name) != last
+
+
+def test_a_migration_that_the_disk_has_no_room_for_is_explained_and_made_up_for(warehouse: Warehouse) -> None:
+    replace(warehouse, sources("x/1"), "x/1")
+    with by_hand(warehouse.name) as connection:
+        connection.execute("UPDATE schema_version SET digest = 'former'")
+    with process(migrate_with_a_full_disk, warehouse.name) as (_, connection):
+        message = connection.recv()
+        assert f"{warehouse.name}: cannot be written" in message
+        assert "free space on its disk" in message
+        assert connection.recv() == {"x/1": "a text"}

@@ -61,15 +61,16 @@ class Commands:
 
     def start(
         self, home: Path, *arguments: str, fill: tuple[str, int, int] | None = None, log: str = "",
-        read_only: bool = False,
+        read_only: bool = False, shift: int = 0,
     ) -> Started:  # fmt: skip
-        """Start a command; `fill` and `log` are those of disk.c. With `read_only`, the home is mounted read-only."""
+        """Start a command; `fill`, `log` and `shift` are those of faults.c. With `read_only`, the home is mounted
+        read-only."""
         assert self._server.stdin is not None
         assert self._server.stdout is not None
         variables = {**self._variables, "VARIORUM_HOME": str(home), "DAGSTER_HOME": str(home / "dagster")}
         request = {
             "arguments": arguments, "variables": variables, "folder": str(self._folder), "fill": fill, "log": log,
-            "read_only": read_only,
+            "read_only": read_only, "shift": shift,
         }  # fmt: skip
         self._server.stdin.write(json.dumps(request) + "\n")
         self._server.stdin.flush()
@@ -122,6 +123,8 @@ def _main() -> None:
             disk_fill = ctypes.CDLL(None).disk_fill
             disk_fill.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_long, ctypes.c_char_p]
             disk_fill(below.encode(), first, room, request["log"].encode() or None)
+        if request["shift"]:
+            ctypes.CDLL(None).clock_shift(ctypes.c_long(request["shift"]))
         import_module("benchmark_assets.cli").console()
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.robustness.commands import Commands, commands
 from tests.robustness.world import World, world
 
-SHIM = Path(__file__).with_name("disk.c")
+SHIM = Path(__file__).with_name("faults.c")
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +24,7 @@ def runner(made: World) -> Iterator[Commands]:
     """Commands in the world. If there is a C compiler, `fill` gives them a full disk."""
     shim: Path | None = None
     if compiler := shutil.which("cc"):
-        shim = made.folder / "disk.so"
+        shim = made.folder / "faults.so"
         subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", shim, SHIM, "-ldl"], check=True)
     with commands(made.folder / "words", made.variables, shim) as each:
         done = each.run(made.home, "import", "corpus", str(made.corpus))

@@ -2,6 +2,8 @@
  * fail with ENOSPC, except that `room` bytes and the bytes of files deleted since then can still be written. Writes are
  * also new files, links and folders. With n = 0 nothing fails, and `log` lists the path of each write.
  *
+ * `clock_shift(seconds)` sets the clock forward or back.
+ *
  * Loaded with LD_PRELOAD. SQLite, DuckDB, Rust and Python all write through these functions of the C library.
  */
 #define _GNU_SOURCE
@@ -13,14 +15,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[PATH_MAX];
-static long first, count, room;
+static long first, count, room, shift;
 static int list = -1;
 
-#define NEXT(name, ...) ((typeof(&name))dlsym(RTLD_NEXT, #name))(__VA_ARGS__)
+#define NEXT(name, ...) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))(__VA_ARGS__)
 
 void disk_fill(const char *below, long n, long spare, const char *log) {
     list = log ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
@@ -130,3 +134,21 @@ int linkat(int a, const char *from, int b, const char *path, int flags) {
 }
 int unlink(const char *path) { freed(AT_FDCWD, path); return NEXT(unlink, path); }
 int unlinkat(int at, const char *path, int flags) { freed(at, path); return NEXT(unlinkat, at, path, flags); }
+
+void clock_shift(long seconds) { shift = seconds; }
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int failed = NEXT(clock_gettime, clock, now);
+    if (!failed && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) now->tv_sec += shift;
+    return failed;
+}
+int gettimeofday(struct timeval *now, void *zone) {
+    int failed = ((int (*)(struct timeval *, void *))dlsym(RTLD_NEXT, "gettimeofday"))(now, zone);
+    if (!failed) now->tv_sec += shift;
+    return failed;
+}
+time_t time(time_t *place) {
+    time_t now = NEXT(time, NULL) + shift;
+    if (place) *place = now;
+    return now;
+}
