@@ -22,7 +22,7 @@ from benchmark_assets.automation import identity
 from benchmark_assets.corpus.description import examine
 from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.refresh import further_tables
-from resources import backups, catalogue, duckdb_salvage, removals, yaml_files
+from resources import backups, catalogue, duckdb_salvage, removals
 from resources.duckdb_salvage import Loss
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
@@ -31,7 +31,7 @@ from resources.identity import Mark, Marks, faults
 from resources.keys import KEYS
 from resources.provider import archive, salvage
 from resources.provider.provider import Provider
-from resources.provider.registry import Registry
+from resources.provider.registry import load
 from resources.removals import Removal
 from resources.sqlite_files import integrity
 from resources.warehouse import STATES, Replacement, Warehouse
@@ -390,7 +390,7 @@ def _is_usable(path: str, file: Path) -> bool:
     """Whether the registry or the description of a corpus can be read; other files always can."""
     if path == "models.yaml":
         with suppress(BadInput):
-            yaml_files.read(file, Registry, "")
+            load(file)
             return True
         return False
     return file.suffix not in (".yaml", ".yml") or examine(file)[0] is not None
