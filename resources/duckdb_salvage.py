@@ -29,6 +29,9 @@ VECTOR = 2048
 PATIENCE = 10
 """Seconds to wait for a process that has the file open."""
 
+_IN_USE = ("Could not set lock", "Unique file handle conflict")
+"""Words of DuckDB's errors about a file that another process, or this one, has open. The file is not damaged."""
+
 _PROVENANCE = {"fingerprint": "''", "run_id": "''", "updated_at": "now()::TIMESTAMP"}
 """Values for provenance that cannot be read: the row was in the home, so no earlier removal concerns it."""
 
@@ -228,11 +231,11 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
             connection.execute(f"ATTACH {_quoted(path)} AS old (READ_ONLY)")
             return
         except duckdb.Error as error:
-            if "Could not set lock" not in str(error):
+            if not any(words in str(error) for words in _IN_USE):
                 raise
             if time.monotonic() > deadline:
                 raise BadInput(
-                    path, "", f"another process has had it open for {PATIENCE} s", "end Dagster's UI and all runs"
+                    path, "", f"has been open elsewhere for {PATIENCE} s", "end Dagster's UI and all runs"
                 ) from error
         time.sleep(0.1)
 
