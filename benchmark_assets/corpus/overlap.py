@@ -34,7 +34,10 @@ LONG = 90
 PART = 0.3
 """A run of this share of the shorter text (of at least `LEAST` letters) makes an output a copy of a short text."""
 
-SHARE = 0.4
+TENTH = 0.1
+"""Up to `LONG` letters, less than this share of the output is no evidence: short formulas occur in long outputs."""
+
+SHARE = 0.38
 """An output is a copy if this share of its letters, or of the letters of a restricted passage, is shared. Each stretch
 of shared letters counts as `SHINGLE` letters less than it has, since independent translations share short stretches."""
 
@@ -207,6 +210,7 @@ def _copies(
     copied: dict[int, Copy] = {}
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
     unit_sizes = np.diff(np.concatenate([[0], np.cumsum(index.counts)])[index.units])
+    lengths = np.diff(index.units)
     length, place_end = runs.end - runs.start, runs.place + runs.end - runs.start
     # Each run is divided where a unit ends.
     first, last = np.searchsorted(index.units, runs.place, "right") - 1, np.searchsorted(index.units, place_end) - 1
@@ -234,15 +238,19 @@ def _copies(
         return int(np.maximum(before[edges[:, 1]] - before[edges[:, 0]] - SHINGLE, 0).sum())
 
     for place in np.flatnonzero(length[run] >= LEAST).tolist():
-        whole = np.flatnonzero(run == run[place]).tolist()
+        whole = range(*np.searchsorted(run, [run[place], run[place] + 1]).tolist())
         evidence = sum(int(np.count_nonzero(counted(part))) for part in whole)
-        if evidence >= min(LONG, max(LEAST, PART * min(sizes[output[place]], unit_sizes[unit[place]]))):
+        size = int(sizes[output[place]])
+        if evidence >= min(LONG, max(LEAST, PART * min(size, unit_sizes[unit[place]]), TENTH * size)):
             found = Copy(int(index.document[unit[place]]), f"letters in a row: {evidence}")
             copied.setdefault(int(output[place]), found)
     for places, size in _together(output * len(unit_sizes) + unit, high - low, unit_sizes[unit]):
         number, of = int(output[places[0]]), int(unit[places[0]])
-        evidence = amount(places, low[places] + shift[places], int(sizes[number]))
-        if evidence >= _enough(SHARE, size):
+        evidence = min(  # a part that the output repeats counts once
+            amount(places, low[places] + shift[places], int(sizes[number])),
+            amount(places, low[places] - index.units[of], int(lengths[of])),
+        )
+        if evidence >= max(_enough(SHARE, size), min(LONG, TENTH * sizes[number]) - SHINGLE):
             copied.setdefault(number, Copy(int(index.document[of]), f"share of a passage: {evidence / size:.0%}"))
     documents = index.document[unit]
     for places, size in _together(output * (len(index.document) + 1) + documents, high - low, sizes[output]):
@@ -252,7 +260,7 @@ def _copies(
             copied.setdefault(number, Copy(int(documents[places[0]]), f"share of the output: {evidence / size:.0%}"))
     for places, size in _together(group[output] * len(unit_sizes) + unit, high - low, unit_sizes[unit]):
         of = int(unit[places[0]])
-        if amount(places, low[places] - index.units[of], int(np.diff(index.units)[of])) >= _enough(DIVIDED, size):
+        if amount(places, low[places] - index.units[of], int(lengths[of])) >= _enough(DIVIDED, size):
             for number in set(output[places].tolist()):
                 copied.setdefault(number, Copy(int(index.document[of]), "part of a passage that outputs divide"))
     return copied
@@ -262,10 +270,11 @@ def _together(keys: Integers, lengths: Integers, sizes: Integers) -> Iterator[tu
     """Numbers of the parts with the same key, and their size, where the lengths may reach `SHARE` of the size."""
     order = np.argsort(keys, kind="stable")
     begins = np.flatnonzero(np.diff(keys[order], prepend=-1))
-    for places in np.split(order, begins[1:]) if len(order) else []:
-        size = int(sizes[places[0]])
-        if lengths[places].sum() - SHINGLE >= _enough(SHARE, size):
-            yield places, size
+    if len(order):
+        ends = np.append(begins[1:], len(order))
+        amounts, of_each = np.add.reduceat(lengths[order], begins), sizes[order[begins]]
+        for number in np.flatnonzero(amounts - SHINGLE >= np.maximum(LEAST - SHINGLE, SHARE * of_each)).tolist():
+            yield order[begins[number] : ends[number]], int(of_each[number])
 
 
 def _enough(share: float, size: int) -> float:

@@ -81,7 +81,7 @@ def test_the_current_description_decides(warehouse: Warehouse, tmp_path: Path) -
 
 
 def test_a_text_that_is_open_in_one_corpus_is_no_reason_in_another(warehouse: Warehouse) -> None:
-    store(warehouse, {("one/p:1", "cleo"): BARN, ("two/p:1", "ann"): f"It is told: {BARN}."})
+    store(warehouse, {("one/p:1", "cleo"): BARN, ("two/p:1", "ann"): f"He wrote: {BARN}."})
     assert reasons(warehouse, BARN) == [None]
 
 
