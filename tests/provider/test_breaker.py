@@ -14,10 +14,10 @@ from resources.provider.client import Reply, Waits, opened
 from resources.provider.ledger import Ledger
 from resources.provider.reading import USABLE, Outcome
 from resources.provider.reading import USELESS as OUTCOMES
-from tests.provider.faults import error
+from tests.provider.faults import PAGE, error
 from tests.provider.faulty import Faulty, completion, misbehaving, response
 from tests.provider.support import NO_BUDGET, Result, model, outcome, question
-from tests.provider.useless import BEGIN, CELLS, END, FORMS, IN_FLIGHT, PAGE, PASSAGES, USELESS, Row, rows
+from tests.provider.useless import BEGIN, CELLS, END, FORMS, IN_FLIGHT, PASSAGES, USELESS, Row, rows
 
 UNCERTAIN = [*USELESS][[*USELESS].index("200 with a page of HTML") :]
 """Replies that do not say what they cost."""
@@ -114,7 +114,8 @@ def test_the_table_in_the_decisions_has_all_such_replies() -> None:
     cells = [[word.strip() for word in line.strip("|").split("|")] for line in printed]
     assert [(reply, form) for reply, form, *_ in cells] == CELLS
     for reply, form, *counts, dollars in cells:
-        check_row(Row(reply, form, *map(int, counts), dollars))
+        first, following, released, mended, answers = map(int, counts)
+        check_row(Row(reply, form, first, following, released, mended, answers, dollars))
 
 
 def test_a_later_session_of_the_same_run_asks_nothing(ledger: Ledger) -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.translation.asking import text_under, translate, translating
+from benchmark_assets.translation.asking import TEXT, text_under, translate, translating
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.provider.asking import Ask, Template, fields, insist
@@ -82,8 +82,8 @@ async def one_by_one(ask: Ask, asked: Model) -> int:
 async def judged(ask: Ask, asked: Model) -> int:
     """Have each passage judged; return the number of verdicts."""
     prompt, names = prompts.load("translate"), language_names("la", "en")
-    read = fields(["1"], partial(text_under, "1"))
-    template = Template(asked, prompt, names, "judge", schema_of(["1"], {"type": "string"}), read, "passages")
+    read = fields(schema_of(["1"], TEXT), partial(text_under, "1"))
+    template = Template(asked, prompt, names, "judge", schema_of(["1"], TEXT), read, "passages")
     verdicts = await asyncio.gather(*(insist(ask, template, {"1": text}) for text in PASSAGES.values()))
     return sum(verdict.value is not None for verdict in verdicts)
 
@@ -145,7 +145,8 @@ def row(faulty: Faulty, folder: Path, mended: set[str], name: str, reply: str, f
         if run == "first":
             dollars = calls.select(pl.coalesce("cost", "reserved").sum()).item()
     shutil.rmtree(folder / "useless")  # it reserves 8 MB
-    return Row(reply, form, *(after - before for before, after in pairwise(attempts)), answers, f"{dollars:.4f}")
+    first, following, released, late = (after - before for before, after in pairwise(attempts))
+    return Row(reply, form, first, following, released, late, answers, f"{dollars:.4f}")
 
 
 def table(found: Sequence[Row]) -> str:
