@@ -116,6 +116,10 @@ class Examinations(ItemStudy[Examinee]):
         applicable = partitions if fingerprints else partitions.clear()
         return applicable.with_columns(settings=pl.lit(digest(*fingerprints)))
 
+    def rereadable(self, partitions: pl.DataFrame) -> pl.DataFrame:
+        """None: a newly read reply would change which sentinels a judge is asked about next."""
+        return partitions.clear()
+
     def items(self, partitions: pl.DataFrame, how: Examinee) -> Iterator[Item]:
         """The questions about each sentinel."""
         judge, aspect, direction, template, _ = how

@@ -22,13 +22,17 @@ from resources.warehouse import Warehouse
 UNKNOWN = ""
 """Stored `made_from` of a partition that a user marked for recomputation."""
 
+REREAD = "reread"
+"""In `Standing.stale`, `before` of a partition that is stale only because its stored replies are to be read again."""
+
 INCOMPLETE = "incomplete"
 """Stored `made_from` of an asset that was stored although some of its rows are missing (see `Computed`)."""
 
 Settings = str | Callable[[pl.DataFrame], pl.DataFrame]
 """Everything that determines a result, except the inputs and the code: one string for all partitions, or a function
 from a frame of partitions to a frame with their dimensions and `settings`. A partition that the function leaves out
-does not apply. A partition with null `settings` keeps its stored rows."""
+does not apply. A partition with null `settings` keeps its stored rows. The frame may have the column `reread`, which is
+true for partitions whose stored replies are to be read again."""
 
 
 class Standing(NamedTuple):
@@ -101,6 +105,10 @@ def assess(
     same = (pl.col("fingerprint") == pl.col("fingerprint_stored")) & ~pl.col("before").is_in([UNKNOWN, INCOMPLETE])
     is_current = pl.when(pl.col("fingerprint").is_null()).then(pl.col("before").is_not_null()).otherwise(same)
     is_current = is_current.fill_null(False)
+    if "reread" in ready.columns:
+        again = is_current & pl.col("reread").fill_null(False) & pl.col("fingerprint").is_not_null()
+        ready = ready.with_columns(before=pl.when(again).then(pl.lit(REREAD)).otherwise("before"))
+        is_current &= pl.col("before").fill_null("") != REREAD
     stale = ready.filter(~is_current & pl.col("fingerprint").is_not_null())
     obsolete = partitions.join(stored, on=KEYS, how="semi").join(ready, on=KEYS, how="anti")
     pending = pl.concat([stale.select(KEYS), obsolete.select(KEYS)]).join(stored, on=KEYS)

@@ -15,7 +15,7 @@ from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunctio
 
 from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import failures, unreported
-from benchmark_assets.lineage.standing import INCOMPLETE, UNKNOWN, Settings, Standing, assess
+from benchmark_assets.lineage.standing import INCOMPLETE, REREAD, UNKNOWN, Settings, Standing, assess
 from benchmark_assets.partitions import dimensions
 from resources.keys import KEYS
 from resources.provider.estimate import Estimate
@@ -162,6 +162,8 @@ def _reason(parts: Mapping[str, Any]) -> str:
         return "recompute requested"
     if parts["before"] == INCOMPLETE:
         return INCOMPLETE
+    if parts["before"] == REREAD:
+        return "stored replies can be read again"
     before = set(parts["before"].split())
     changed = [part.partition(":")[0] for part in parts["made_from"].split() if part not in before]
     return f"{', '.join(changed)} changed"

@@ -98,6 +98,14 @@ class Comparisons(OutputStudy[Contest]):
             fingerprint = digest(name, content, judging.model_dump(), determinants)
             yield Group(group.select(OUTPUT), how, fingerprint)
 
+    def older(self, calls: pl.DataFrame) -> pl.DataFrame:
+        """All calls, except those of outputs that are compared adaptively: a newly read reply would change which pairs
+        are asked about next."""
+        settings = self.warehouse.read("base_set", columns=["base_set", "settings"]).iter_rows()
+        adaptive = [name for name, how in settings if Judging.model_validate_json(how).adaptive]
+        rows = self.warehouse.read("comparison", pl.DataFrame({"base_set": adaptive}, {"base_set": pl.String}), OUTPUT)
+        return calls.join(rows, on=OUTPUT, how="anti")
+
     def items(self, partitions: pl.DataFrame, how: Contest) -> Iterator[Item]:
         """One item for each output, anchor and side on which the output is shown."""
         base_set, judging, template = how

@@ -53,8 +53,9 @@ def study_asset(
         def compute(stale: pl.DataFrame) -> Computed:
             return bound.compute(stale, payer(context))
 
+        settings = bound.standing_settings
         return refresh(
-            context, warehouse, compute, bound.settings, lambda: describe(warehouse), bound.cost, sparse=bound.sparse
+            context, warehouse, compute, settings, lambda: describe(warehouse), bound.cost, sparse=bound.sparse
         )
 
     return asset

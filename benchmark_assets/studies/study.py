@@ -29,6 +29,10 @@ logger = logging.getLogger("variorum.studies")
 CALLS = "study_call"
 """Table that links each verdict of a study to its question."""
 
+UNREAD = "unread"
+"""Way of parsing of an abstention whose replies today's reader could not read. An abstention without a way of parsing
+is older, and its stored replies may be readable by now."""
+
 How = TypeVar("How")
 Partition = tuple[str, ...]
 
@@ -131,6 +135,17 @@ class Study(ABC):
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
         """One row for each partition to which the study applies: its dimensions, and in `settings` everything that
         determines its results except inputs and code (see lineage.standing)."""
+
+    def standing_settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
+        """The settings of each partition, and in `reread` whether its stored replies are to be read again."""
+        again = self.rereadable(partitions).select(self.dims).with_columns(reread=True)
+        if not self.dims or again.is_empty():
+            return self.settings(partitions)
+        return self.settings(partitions).join(again, on=self.dims, how="left", maintain_order="left")
+
+    def rereadable(self, partitions: pl.DataFrame) -> pl.DataFrame:
+        """Partitions with replies that an earlier version could not read and that are still stored; by default none."""
+        return partitions.clear()
 
     @abstractmethod
     def cost(self, stale: pl.DataFrame) -> Estimate | None:
@@ -236,6 +251,25 @@ class ItemStudy(Study, Generic[How]):
             {CALLS: self.calls(good)},
         )
 
+    def rereadable(self, partitions: pl.DataFrame) -> pl.DataFrame:
+        """Partitions with an abstention of an earlier version.
+
+        Only partitions all of whose replies are in the ledger count, so that reading them again asks no model.
+        """
+        keys = partitions.select(self.dims).with_columns(study=pl.lit(self.name))
+        calls = self.warehouse.read(CALLS, keys, [*self.dims, "item", "call", "parsing"])
+        older = self.older(calls.filter(pl.col("parsing").is_null()))
+        calls = calls.join(older, on=self.dims, how="semi")
+        if older.is_empty() or not self.provider.ledger.exists():
+            return partitions.clear()
+        stored = pl.col("call").is_in(list(self.provider.ledger.answered(calls["call"])))
+        complete = calls.group_by(self.dims).agg(stored.all()).filter("call")
+        return partitions.join(complete, on=self.dims, how="semi")
+
+    def older(self, calls: pl.DataFrame) -> pl.DataFrame:
+        """Those of the calls without a way of parsing whose replies are to be read again; by default all."""
+        return calls
+
     def plan(self, stale: pl.DataFrame) -> Plan:
         """The items of stale partitions, and the errors of partitions without items."""
         items: list[Item] = []
@@ -270,7 +304,7 @@ def _call_row(study: Study, item: Item, verdict: Verdict[Any]) -> Mapping[str, o
     return {
         "study": study.name, **dict.fromkeys(KEYS, ""), **dict(zip(study.dims, item.partition, strict=True)),
         "item": "|".join(map(str, item.key.values())), "call": verdict.call, "asked": verdict.asked,
-        "parsing": verdict.parsing, "prompt": template.prompt.label if template else None,
+        "parsing": verdict.parsing or UNREAD, "prompt": template.prompt.label if template else None,
         "settings": template.model.stated if template else None,
     }  # fmt: skip
 

@@ -158,6 +158,11 @@ class TaskAnswers(ItemStudy[Answering]):
                 fingerprint = digest(imported[model, task], *how, description.marked)
                 yield Group(partition, (samples[task], None), fingerprint)
 
+    def older(self, calls: pl.DataFrame) -> pl.DataFrame:
+        """Calls of tasks with an unusable answer: earlier versions recorded no way of parsing for any answer."""
+        unusable = self.warehouse.read("answer", pl.DataFrame({"usable": [False]}), self.dims)
+        return calls.join(unusable, on=self.dims, how="semi")
+
     def items(self, partitions: pl.DataFrame, how: Answering) -> Iterator[Item]:
         """One item for each test sample, seed and draw. Items of imported answers have their verdict already."""
         samples, model = how

@@ -48,8 +48,9 @@ class Form:
         prompt, values = prompted(self.description)
         filled = values | {"examples": _examples(self.description, self.shown)}
 
-        def read(reading: Reading) -> tuple[Parsed, None]:
-            return parsed(self.description, reading), None
+        def read(reading: Reading) -> tuple[Parsed, str | None]:
+            answer = parsed(self.description, reading)
+            return answer, None if answer.problem else "tolerant" if answer.steps else "strict"
 
         return Template(
             _seeded(self.model, self.number(draw)), prompt, filled, PURPOSE, answer_schema(self.description), read,

@@ -13,10 +13,11 @@ UNENDED = "cut off while thinking"
 
 _WORDS = r"(?:\w+:)?(?:think|thinking|thoughts?|reason|reasoning|reflection|scratchpad|analysis)"
 _OPEN = re.compile(
-    rf"<{_WORDS}>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>|<unused94>thought", re.IGNORECASE
+    rf"<{_WORDS}>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>|<unused94>thought|<\|channel>\s*thought",
+    re.IGNORECASE,
 )
 _CLOSE = re.compile(
-    rf"</{_WORDS}>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<unused95>", re.IGNORECASE
+    rf"</{_WORDS}>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<unused95>|<channel\|>", re.IGNORECASE
 )
 
 _FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")

@@ -230,6 +230,7 @@ READABLE: Mapping[str, str] = {
     "<|constrain|>json<|message|>{good}",
     "channels with commentary": "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary"
     "<|message|>{other}<|end|><|start|>assistant<|channel|>final<|message|>{good}",
+    "channel of thought": "<|channel>thought\nHm. {other}<channel|>{good}",
     "channels without tokens": "analysisWe weigh both. {other}? No.assistantfinal{good}",
     "only the final channel": "<|channel|>final<|message|>{good}",
     "answer in a tag": "<answer>{good}</answer>",
