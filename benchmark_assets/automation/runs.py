@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import dagster as dg
 import polars as pl
-from dagster._utils.error import SerializableErrorInfo
+from dagster_shared.error import SerializableErrorInfo
 
 from benchmark_assets.accounts.costs import room
 from benchmark_assets.automation import identity, planning
