@@ -54,9 +54,15 @@ def files(folder: Path = PROJECT) -> list[str]:
     return [str(test.relative_to(folder)) for test in tests if _PROVES.search(test.read_text(encoding="utf-8"))]
 
 
+ROOMS = {"robustness": ("benchmark_assets/automation", "benchmark_assets/cli", "resources")}
+"""Rooms of folders of tests that mirror none."""
+
+
 def room(file: str, folder: Path = PROJECT) -> list[Path]:
     """The folder that a file of tests is about: the one that mirrors it, else each one that it imports from."""
     parts = Path(file).parts[1:-1]
+    if parts and parts[0] in ROOMS:
+        return [folder / place for place in ROOMS[parts[0]]]
     places = [folder / "benchmark_assets" / "/".join(parts), folder / "resources" / "/".join(parts)]
     places.append(folder / "resources" if parts == ("resources",) else folder / "-")
     mirrored = [place for place in places if parts and place.is_dir()]
