@@ -8,33 +8,19 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
+from resources.provider.choices import ANSWER, NOUN, chosen
+
 NEGATION = re.compile(r"\b(?:not|no|nor|neither|never|cannot|rather|instead|unlike|\w+n t)\b")
 """Negations in a text that `normal` has normalized. A sentence with a negation may name a class in order to deny it."""
 
-_CHOSEN = r"(?:translation|text|option|candidate|version|output|response|answer|choice|verdict|winner)"
-_NOUN = re.compile(rf"^(?:{_CHOSEN}(?![a-z]))?[\s_:]*", re.IGNORECASE)
+_NOUN = re.compile(rf"^(?:{NOUN}(?:(?![a-z])|(?<=[一-鿿])))?[\s_:]*", re.IGNORECASE)
 _MARKS = "\"'`()[]{}.,:;!_# \t\n"
-_BEFORE = re.compile(
-    rf"(?:\b{_CHOSEN}|\b(?:is|choose|chose|prefer|pick|select)|[:：=])[\s_\-'\"*(\[{{]*$", re.IGNORECASE
-)
-"""What precedes a letter that is a choice, and not an article or an initial."""
 
-_AFTER = re.compile(r"[\s*)\]}]*(?:$|[,;!)\n]|\s[-–—]\s|\.(?:\s*$|\s*\n)|(?:is|wins|because|since)\b)")
-"""What follows a letter that is a choice."""
-
-_LETTER = re.compile(r"(?<![\w'’.-])[A-HJ-Z](?![\w'’-])")
-"""A capital letter by itself, except the pronoun I."""
-
-_NAMED_LETTER = re.compile(rf"\b{_CHOSEN}[\s_]([a-z])\b", re.IGNORECASE)
-
-_CONCLUSION = re.compile(rf"^\W*(?:final\s+|my\s+)?(?:{_CHOSEN}|better|答案)\W*(?:is\W+)?(.*)$", re.IGNORECASE)
+_CONCLUSION = re.compile(rf"^\W*{ANSWER}\W*(?:is\W+)?(.*)$", re.IGNORECASE)
 """A line that states the answer, such as 'Answer: A'."""
 
 _QUOTED = re.compile(r"“[^“”]*”|«[^«»]*»|「[^「」]*」|‘[^‘’]*’|\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)|^\s*>.*$", re.MULTILINE)
 """A quotation within a text, or a line of a quoted block."""
-
-NEAR = 40
-"""Number of characters before a letter that decide whether it is a choice."""
 
 LONGEST = 20_000
 """Largest number of characters of a text that may mean a name. Longer texts are no answers in words."""
@@ -91,9 +77,8 @@ class Names:
     def meant(self, text: str) -> str:
         """The only name that a text means, outside quotations.
 
-        A name that is a single letter is recognized where it cannot be an article or an initial: as the whole text,
-        after a word such as 'translation' or 'is', or before the end of a clause. A last line such as 'Answer: A'
-        decides, whatever the lines before it discuss.
+        A name that is a single letter is recognized as the whole text, and in a clause that states a choice (choices).
+        A last line such as 'Answer: A' decides, whatever the lines before it discuss.
 
         Raises Unusable if the text means no name, or several, or has a negation.
         """
@@ -113,25 +98,14 @@ class Names:
             return conclusions[lines[-1]]
         spoken = _QUOTED.sub(" ", plain)
         words = Names([name for name in self.names if len(name) > 1])
-        found = (words.named(spoken) if words.names else _negated(spoken)) | self._letters(spoken)
+        letters = {name.upper(): name for name in self.names if len(name) == 1}
+        found = words.named(spoken) if words.names else _negated(spoken)
+        if len(words.names) < len(self.names):
+            found |= {letters.get(letter, "") for letter in chosen(spoken)}
         if len(found) != 1 or "" in found:
             listed = ", ".join(sorted(filter(None, found)))
             raise Unusable(f"the text names {listed or 'none'} of {', '.join(self.names)} without doubt")
         return found.pop()
-
-    def _letters(self, text: str) -> set[str]:
-        """The letters that a text chooses. The set includes '' if a letter may be an article, an initial or another
-        choice."""
-        letters = {name.casefold(): name for name in self.names if len(name) == 1}
-        if not letters:
-            return set()
-        found = {letters.get(letter.casefold(), "") for letter in _NAMED_LETTER.findall(text)}
-        for letter in _LETTER.finditer(text):
-            clear = _BEFORE.search(text, max(0, letter.start() - NEAR), letter.start()) or _AFTER.match(
-                text, letter.end()
-            )
-            found.add(letters.get(letter[0].casefold(), "") if clear else "")
-        return found
 
 
 def _negated(text: str) -> set[str]:

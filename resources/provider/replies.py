@@ -10,6 +10,7 @@ import json
 import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import jiter
@@ -40,6 +41,7 @@ _OBJECT = re.compile(r"[{｛]\s*[\"'{“”＂]")
 """The likely beginning of a JSON object, maybe in full-width signs."""
 
 _FENCES = re.compile(r"```[\w-]*")
+_FENCE_LINE = re.compile(r"^```[\w-]*[ \t]*\r?$", re.MULTILINE)
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "「": "」"}
 """Quotation marks, each with the mark that ends the quotation."""
@@ -438,6 +440,9 @@ def _values(text: str, repairing: bool, keys: Collection[str] = ()) -> Iterator[
             position = end
             break
         else:
+            if fenced := _fenced(text, start):
+                position = fenced  # what precedes it is a remark with braces
+                continue
             # A value inside a faulty object must not be mistaken for the whole object.
             end = text.rfind("}" if text[start] == "{" else "]") + 1
             closed = _closed_object(text[start:], alone=False) if keys else ""
@@ -449,6 +454,15 @@ def _values(text: str, repairing: bool, keys: Collection[str] = ()) -> Iterator[
             if repairing and end > start:
                 yield valued(_mended(text[start:end]), end, repaired=True)
             return
+
+
+def _fenced(text: str, start: int) -> int:
+    """Where the content of the next fence in a text begins, if this content is a JSON object or list; else 0."""
+    lines = list(islice(_FENCE_LINE.finditer(text, start), 2))
+    if len(lines) < 2:
+        return 0
+    whole = _whole(text[lines[0].end() : lines[1].start()])
+    return lines[0].end() if whole and isinstance(whole.value, dict | list) and whole.value else 0
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:

@@ -11,13 +11,19 @@ from resources.provider.names import Unusable
 UNENDED = "cut off while thinking"
 """The reason for a reply whose thinking does not end."""
 
-_WORDS = r"(?:\w+:)?(?:think|thinking|thoughts?|reason|reasoning|reflection|scratchpad|analysis)"
+_WORDS = (
+    r"(?:\w+:)?(?:(?:ant)?think|(?:ant)?thinking|thoughts?|reason|reasoning|reflection|scratchpad|analysis|cot"
+    r"|(?:thinking|thought|reasoning)_(?:process|content)|inner_monologue|chain_of_thought|思考|思考过程)"
+)
 _OPEN = re.compile(
-    rf"<{_WORDS}>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>|<unused94>thought|<\|channel>\s*thought",
+    rf"<\s?{_WORDS}(?:\s[^<>]{{0,200}})?(?<!/)>|&lt;{_WORDS}&gt;|<\|(?:begin_of_)?think(?:ing)?\|>|\[THINK\]"
+    r"|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>|<unused94>thought|<\|channel>\s*thought",
     re.IGNORECASE,
 )
 _CLOSE = re.compile(
-    rf"</{_WORDS}>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<unused95>|<channel\|>", re.IGNORECASE
+    rf"<\s?/{_WORDS}\s?>|&lt;/{_WORDS}&gt;|<\|(?:/|end_of_)think(?:ing)?\|>|\[/THINK\]"
+    r"|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<unused95>|<channel\|>",
+    re.IGNORECASE,
 )
 
 _FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")
@@ -26,8 +32,7 @@ _FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|me
 _PLAIN_CHANNELS = re.compile(r"analysis.*assistantfinal", re.DOTALL)
 """Channels whose tokens the endpoint removed, so that only their names are left."""
 
-_TOKEN = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<eos>|<end_of_turn>")
-_LONGEST_TOKEN = 44
+_TOKENS = re.compile(r"(?:<\|[\w ]{1,40}\|>|</?s>|<eos>|<end_of_turn>|\s)+")
 _INVISIBLE = "\ufeff\u200b\u2060"
 
 
@@ -61,10 +66,9 @@ def after_thinking(text: str) -> tuple[str, bool]:
 def _without_tokens(text: str) -> str:
     """A text without tokens of a chat template, blanks and invisible characters at its beginning and end."""
     text = text.strip().strip(_INVISIBLE).strip()
-    while token := _TOKEN.match(text):
-        text = text[token.end() :].lstrip()
-    while tokens := list(_TOKEN.finditer(text, max(0, len(text) - _LONGEST_TOKEN))):
-        if tokens[-1].end() < len(text):
-            break
-        text = text[: tokens[-1].start()].rstrip()
+    if beginning := _TOKENS.match(text):
+        text = text[beginning.end() :]
+    for tokens in _TOKENS.finditer(text):
+        if tokens.end() == len(text):
+            return text[: tokens.start()]
     return text
