@@ -12,6 +12,7 @@ no question is asked twice.
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,14 +43,16 @@ READY = "ready"
 MOST_NAMED = 3
 """Maximum number of files that a line names."""
 
-README = """Backups of a Variorum home. Each folder is a backup, named after the time (UTC) at which it was complete.
+README = """Backups of a Variorum home. Each folder is a backup, named after the time (UTC) at which it was complete, and a number
+that grows with each backup.
 
 Private: backups contain restricted texts, people's labels and models' replies. `variorum restore` repairs a home with
-the last one.
+the last one: the one with the highest number, since clocks can be wrong.
 """
 
 STAMP = "%Y-%m-%dT%H-%M-%S.%fZ"
-"""Format of a backup's name: the time (UTC) at which the backup was complete."""
+"""Format of a time (UTC) in names. A backup is named after the time at which it was complete, then `-` and its number.
+Backups of former versions have no number, and come first."""
 
 DAYS, WEEKS, MONTHS = 7, 5, 12
 """Retention: for each of this many days, weeks and months, the last backup is kept."""
@@ -109,7 +112,9 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
             shutil.rmtree(leftover)
         earlier = names(folder)
         last = folder / earlier[-1] if earlier else None
-        known = manifest(last).files if last else {}
+        known: dict[str, Content] = {}
+        with suppress(BadInput):  # if the last manifest is damaged, nothing is linked
+            known = manifest(last).files if last else {}
         new = folder / f".new-{uuid4()}"
         files: dict[str, Content] = {}
         try:
@@ -133,7 +138,7 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
             places = {path: str(original) for path, original in outside.items()}
             made = Manifest(str(home), files, rows(new / WAREHOUSE), places)
             write(new / MANIFEST, json.dumps(made._asdict(), indent=1))
-            place = folder / datetime.now(UTC).strftime(STAMP)
+            place = folder / f"{datetime.now(UTC).strftime(STAMP)}-{_number(earlier[-1]) + 1 if earlier else 1}"
             new.rename(place)
         finally:
             shutil.rmtree(new, ignore_errors=True)
@@ -142,12 +147,13 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
 
 
 def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mapping[str, Content]) -> Content:
-    """Add a file to the backup `new`. Link an unchanged file to its copy in the backup `last`; copy any other file.
+    """Add a file to the backup `new`. Link an unchanged file to its copy in the backup `last`, unless the copy is damaged;
+    copy any other file.
 
     `known` has the files of `last`.
     """
     state = _state(original)
-    if last and path in known and known[path].state == state:
+    if last and path in known and known[path].state == state and _is_sound(last / path, known[path]):
         (new / path).parent.mkdir(parents=True, exist_ok=True)
         os.link(last / path, new / path)
         return known[path]._replace(linked=True)
@@ -156,8 +162,20 @@ def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mappin
 
 
 def names(folder: Path) -> list[str]:
-    """Names of the backups in a folder, the oldest first."""
-    return sorted(path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST}"))
+    """Names of the backups in a folder in the order in which they were made, whatever the clock said."""
+    return sorted((path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST}")), key=lambda name: (_number(name), name))
+
+
+def _number(name: str) -> int:
+    found = re.fullmatch(r".*Z-(\d+)", name, re.ASCII)
+    return int(found[1]) if found else 0
+
+
+def moment(name: str) -> datetime | None:
+    """The time (UTC) in the name of a backup; None if a person has renamed it."""
+    with suppress(ValueError):
+        return datetime.strptime(re.sub(r"-\d+$", "", name), STAMP)
+    return None
 
 
 def every(folder: Path) -> list[Path]:
@@ -199,19 +217,22 @@ def check(backup: Path) -> Manifest:
         file = backup / path
         if not file.is_file():
             faults.append(BadInput(file, "", "is missing", "use another backup"))
-        elif sha256(file) != content.sha256:
+        elif not _is_sound(file, content):
             faults.append(BadInput(file, "", "was altered since the backup", "use another backup"))
     raise_all(faults)
     return expected
 
 
 def spare(folder: Path) -> None:
-    """Remove old backups. The last backup of each of the latest DAYS days, WEEKS weeks and MONTHS months is kept."""
-    known = names(folder)
+    """Remove old backups. The last backup of each of the latest DAYS days, WEEKS weeks and MONTHS months is kept, and
+    each that a person has renamed."""
+    known = {name: made for name in names(folder) if (made := moment(name))}
     kept: set[str] = set()
     for form, count in (("%Y-%m-%d", DAYS), ("%G-%V", WEEKS), ("%Y-%m", MONTHS)):
-        last = {datetime.strptime(name, STAMP).strftime(form): name for name in known}
-        kept |= set(list(last.values())[-count:])
+        last: dict[str, str] = {}
+        for name, made in reversed(known.items()):
+            last.setdefault(made.strftime(form), name)
+        kept |= set([*last.values()][:count])
     for name in known:
         if name not in kept:
             removed = folder / f".new-{uuid4()}"  # atomic, so that a kill leaves no partial backup
@@ -314,6 +335,10 @@ def _dagster(folder: Path) -> Iterator[Path]:
     for path in sorted(files, key=lambda path: (ranks.get(path.name, 1), path)):
         if not path.name.endswith(("-wal", "-shm", "-journal")):
             yield path
+
+
+def _is_sound(file: Path, content: Content) -> bool:
+    return file.is_file() and sha256(file) == content.sha256
 
 
 def _state(path: Path) -> list[int]:

@@ -479,6 +479,11 @@ def _engine(process: int) -> duckdb.DuckDBPyConnection:
     return engine
 
 
+_AFTER_REMOVALS = "(SELECT greatest(?::TIMESTAMP, max(removed_at) + INTERVAL 1 MICROSECOND) FROM removal)"
+"""The present time, or the moment after the last removal if the clock has been set back since: a repair takes what is
+stored up to a removal for removed."""
+
+
 def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, run_id: str) -> None:
     """Replace the rows of partitions. A stored row that equals the new row stays with its stamps; only its fingerprint
     is updated."""
@@ -500,7 +505,7 @@ def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, ru
             added += f" ANTI JOIN equal keys ON {same_key}"
         connection.execute(f'DELETE FROM "{table}" t WHERE {replaced}')
         connection.execute(
-            f'INSERT INTO "{table}" ({names}, run_id, updated_at) SELECT {names}, ?, ? FROM {added}',
+            f'INSERT INTO "{table}" ({names}, run_id, updated_at) SELECT {names}, ?, {_AFTER_REMOVALS} FROM {added}',
             [run_id, datetime.now(UTC).replace(tzinfo=None)],
         )
     except (duckdb.ConstraintException, duckdb.ConversionException) as error:

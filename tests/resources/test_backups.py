@@ -206,12 +206,39 @@ def test_the_last_backup_of_each_day_week_and_month_is_kept(tmp_path: Path) -> N
             backup.mkdir()
             (backup / backups.MANIFEST).write_text("{}")
     backups.spare(tmp_path)
-    kept = [datetime.strptime(name, backups.STAMP) for name in backups.names(tmp_path)]
+    kept = [moment for name in backups.names(tmp_path) if (moment := backups.moment(name))]
     assert {moment.hour for moment in kept} == {20}
     assert kept[-backups.DAYS :] == [begun + timedelta(days=393 + day, hours=20) for day in range(backups.DAYS)]
     assert len({(moment.year, moment.month) for moment in kept}) == backups.MONTHS
     assert len(kept) <= backups.DAYS + backups.WEEKS + backups.MONTHS
     assert not list(tmp_path.glob(".new-*"))
+
+
+def test_the_last_backup_is_the_last_made_whatever_the_clock_said(tmp_path: Path) -> None:
+    days = [f"2026-01-{day:02}" for day in range(1, 10)]
+    order = [days[0], *(f"2027-03-{day:02}" for day in range(1, 9)), *days[1:]]  # the clock was ahead for 8 backups
+    made = [f"{day}T03-00-00.000000Z-{number}" for number, day in enumerate(order, 1)]
+    former, renamed = "2025-12-31T03-00-00.000000Z", "before-the-thesis"
+    for name in (*made, former, renamed):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / backups.MANIFEST).write_text("{}")
+    assert backups.names(tmp_path) == [former, renamed, *made]
+    backups.spare(tmp_path)
+    assert backups.names(tmp_path)[-7:] == made[-7:]
+    assert backups.chosen(tmp_path, None).name == made[-1]
+    assert (tmp_path / renamed).exists()
+
+
+def test_damage_to_a_backup_is_not_passed_on_to_the_next(saved: Path, home: Path) -> None:
+    last = backups.chosen(saved, None)
+    (linked,) = [path for path in last.glob("sources/tiny/*.yaml")]
+    linked.write_text("damaged")
+    here(home, "backup", str(saved))
+    assert "sound" in here(home, "verify", str(saved)).stdout
+    (backups.chosen(saved, None) / backups.MANIFEST).write_text("damaged")
+    here(home, "backup", str(saved))
+    assert backups.chosen(saved, None).name.endswith("-3")
+    assert backups.check(backups.chosen(saved, None)).rows
 
 
 @pytest.mark.large
