@@ -43,8 +43,8 @@ READY = "ready"
 MOST_NAMED = 3
 """Maximum number of files that a line names."""
 
-README = """Backups of a Variorum home. Each folder is a backup, named after the time (UTC) at which it was complete, and a number
-that grows with each backup.
+README = """Backups of a Variorum home. Each folder is a backup, named after the time (UTC) at which it was complete and
+after a number that grows with each backup.
 
 Private: backups contain restricted texts, people's labels and models' replies. `variorum restore` repairs a home with
 the last one: the one with the highest number, since clocks can be wrong.
@@ -147,8 +147,8 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
 
 
 def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mapping[str, Content]) -> Content:
-    """Add a file to the backup `new`. Link an unchanged file to its copy in the backup `last`, unless the copy is damaged;
-    copy any other file.
+    """Add a file to the backup `new`. An unchanged file is linked to its copy in the backup `last`, if that is sound;
+    any other file is copied.
 
     `known` has the files of `last`.
     """
@@ -163,7 +163,9 @@ def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mappin
 
 def names(folder: Path) -> list[str]:
     """Names of the backups in a folder in the order in which they were made, whatever the clock said."""
-    return sorted((path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST}")), key=lambda name: (_number(name), name))
+    return sorted(
+        (path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST}")), key=lambda name: (_number(name), name)
+    )
 
 
 def _number(name: str) -> int:

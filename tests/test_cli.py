@@ -1,6 +1,7 @@
 """The command line on a home of its own: in this process, but for what makes, finds and fails in others."""
 
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,29 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
 from tests.processes import environment, here, variorum
 from tests.support import PASSAGES, TRANSLATIONS, write_corpus, write_outputs, write_registry
+
+INTERRUPTED = """
+import os, signal, sys
+from benchmark_assets.entry import console
+
+class AtDagster:
+    @staticmethod
+    def find_spec(name, *_):
+        if name == "dagster":
+            os.kill(os.getpid(), signal.{signal})
+
+sys.meta_path.insert(0, AtDagster)
+console()
+"""
+"""A command that is interrupted while it imports Dagster."""
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_is_interrupted_before_it_begins_says_so(tmp_path: Path, ending: signal.Signals) -> None:
+    code = INTERRUPTED.format(signal=ending.name)
+    done = subprocess.run([sys.executable, "-c", code], env=environment(tmp_path), capture_output=True, text=True)
+    assert done.returncode == 128 + signal.SIGINT
+    assert done.stderr == "Error: interrupted; nothing had begun. Run the same command again\n"
 
 
 def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: Path) -> None:

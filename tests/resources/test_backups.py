@@ -231,7 +231,7 @@ def test_the_last_backup_is_the_last_made_whatever_the_clock_said(tmp_path: Path
 
 def test_damage_to_a_backup_is_not_passed_on_to_the_next(saved: Path, home: Path) -> None:
     last = backups.chosen(saved, None)
-    (linked,) = [path for path in last.glob("sources/tiny/*.yaml")]
+    (linked,) = last.glob("sources/tiny/*.yaml")
     linked.write_text("damaged")
     here(home, "backup", str(saved))
     assert "sound" in here(home, "verify", str(saved)).stdout
