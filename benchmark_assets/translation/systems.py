@@ -13,7 +13,7 @@ from babel import Locale
 
 from benchmark_assets.corpus.human_work import imported_outputs
 from benchmark_assets.references import glossary
-from benchmark_assets.translation.asking import Output, translating
+from benchmark_assets.translation.asking import Output, Passages, translating
 from benchmark_assets.translation.batches import batches
 from benchmark_assets.translation.requests import (
     BatchRequest,
@@ -150,7 +150,7 @@ class CalledSystem:
                 texts = {identity: sources[key] for identity, key in keys.items()}
                 requests += [
                     BatchRequest(template, {identity: texts[identity] for identity in batch}, keys)
-                    for batch in self._batches(texts)
+                    for batch in self._batches(template, texts)
                 ]
         return requests
 
@@ -164,8 +164,23 @@ class CalledSystem:
             for key, previous, following in rows.select("passage", "previous", "following").iter_rows()
         ]
 
-    def _batches(self, texts: Mapping[str, str]) -> list[list[str]]:
-        return batches(texts, self._model.settings.batch_tokens, counter(self._model.settings.tokenizer))
+    def _batches(self, template: Passages, texts: Mapping[str, str]) -> list[list[str]]:
+        """The batches of passages. From batches without a stored reply, passages are taken that have one of their own:
+        its translation may be readable by now, and if not, the next question is about the passage alone."""
+        groups = batches(texts, self._model.settings.batch_tokens, counter(self._model.settings.tokenizer))
+
+        def key(group: Sequence[str]) -> str:
+            part = {passage: texts[passage] for passage in group}
+            return template(part).question(part).key
+
+        keys = {key(group): group for group in groups if len(group) > 1}
+        answered = self._provider.ledger.answered(keys)
+        new = [passage for found, group in keys.items() if found not in answered for passage in group]
+        keys_alone = {passage: key([passage]) for passage in new}
+        answered = self._provider.ledger.answered(keys_alone.values())
+        alone = {passage for passage, found in keys_alone.items() if found in answered}
+        parts = [[passage for passage in group if passage not in alone] for group in groups]
+        return [*filter(None, parts), *([passage] for passage in new if passage in alone)]
 
     def _within_limit(self, passages: Sequence[str]) -> list[str]:
         """The passages without those that a limited evaluation of the model excludes, in the given order."""

@@ -49,7 +49,7 @@ the URL."""
 
 _REMEDIES = {
     Outcome.UNREACHABLE: "check `url`, and whether the server runs",
-    Outcome.NOT_FOUND: "check `id` and `url`",
+    Outcome.NOT_FOUND: "check `id` and `url`: API addresses often end in /v1",
     Outcome.NO_CREDIT: "pay for credit at the endpoint",
     Outcome.RATE_LIMITED: "wait, then try again",
     Outcome.TIMEOUT: "try again, or raise `timeout`",

@@ -156,6 +156,16 @@ def test_settings_that_determine_the_reply_ask_again_and_others_do_not(deploymen
     assert len(server.log()) == 6
 
 
+def test_a_new_batch_leaves_out_what_was_answered_alone(deployment: Deployment, server: Server) -> None:
+    deployment.translate()
+    texts = dict(deployment.warehouse.read("source_text", columns=["passage", "text"]).iter_rows())
+    deployment.registry(batch_tokens=3000)
+    systems = deployment.code_location()[1]
+    outputs = {output.passage: output.text for output in systems.translate("ours", texts, "next")}
+    assert outputs == deployment.texts()
+    assert len(server.log()) == len(PASSAGES)
+
+
 def test_an_edited_source_is_asked_for_alone(deployment: Deployment, server: Server) -> None:
     deployment.registry(batch_tokens=3000)
     deployment.translate()
