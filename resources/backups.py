@@ -27,8 +27,9 @@ import duckdb
 from resources import locks, removals
 from resources.errors import BadInput, raise_all
 from resources.home import RESTORING
-from resources.provider import archive
+from resources.provider import archive, salvage
 from resources.provider.sqlite_ledger import SqliteLedger
+from resources.sqlite_files import integrity
 from resources.warehouse import Warehouse
 from resources.whole_files import move, sha256, sync, write
 
@@ -104,7 +105,7 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
     Raises
     ------
     BadInput
-        If the folder cannot be written, or contains anything but backups.
+        If the folder cannot be written, or contains anything but backups; or if a store is damaged.
     """
     home = warehouse.folder
     with _alone(folder):
@@ -135,6 +136,7 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
             }  # with every file that the copy names
             for path, original in {**filed, **outside}.items():
                 files[path] = _keep(original, path, new, last, known)
+            _check_databases(home, new, files)
             places = {path: str(original) for path, original in outside.items()}
             made = Manifest(str(home), files, rows(new / WAREHOUSE), places)
             write(new / MANIFEST, json.dumps(made._asdict(), indent=1))
@@ -159,6 +161,19 @@ def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mappin
         return known[path]._replace(linked=True)
     _copy(original, new / path)
     return _content(new / path, state)
+
+
+def _check_databases(home: Path, new: Path, files: Mapping[str, Content]) -> None:
+    """Raise BadInput if a database is damaged that was copied as it is: a backup of it could replace a sound one."""
+    for path, content in files.items():
+        if content.linked or not _is_database(new / path):
+            continue
+        problem = salvage.damage(new / path) if path == LEDGER else integrity(new / path)
+        if problem:
+            raise BadInput(
+                home / path, "", f"is damaged ({problem}), and nothing was backed up",
+                "repair it with `variorum restore FOLDER`, or without a backup: `variorum rebuild`",
+            )  # fmt: skip
 
 
 def names(folder: Path) -> list[str]:
@@ -355,11 +370,14 @@ def _content(path: Path, state: list[int]) -> Content:
     return Content(sha256(path), path.stat().st_size, state, linked=False)
 
 
+def _is_database(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(len(_SQLITE)) == _SQLITE
+
+
 def _copy(original: Path, place: Path) -> None:
     """Copy a file. An SQLite database is copied in one transaction, so other processes may write meanwhile."""
-    with original.open("rb") as file:
-        is_database = file.read(len(_SQLITE)) == _SQLITE
-    if not is_database:
+    if not _is_database(original):
         _copy_bytes(original, place)
         return
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -234,6 +234,12 @@ class _Repair:
 
     def _ledger(self, store: "_Store") -> Iterator[str]:
         file, saved, made = (folder / backups.LEDGER for folder in (self._place, self._saved, self._new))
+        if saved.exists() and (damage := self._damage_of_ledger(saved)):  # copied so by a former version
+            yield f"the backup's {backups.LEDGER}: is damaged, too ({damage}); what can be read of it is used"
+            readable = saved.with_name("readable.sqlite")
+            salvage.salvage(saved, readable)
+            backups.set_aside(saved, saved.parent / "damaged")
+            readable.rename(saved)
         files = [archive.folder(saved) / each.name for each in archive.folder(saved).glob("*")]
         missing = [each for each in files if not archive.is_sound(archive.folder(file) / each.name)]
         for each in missing:

@@ -37,12 +37,20 @@ _ACCOUNTS = """
 """
 
 
-_ASKED_AGAIN = f"""
-    UPDATE question SET key = '{LOST}' || key WHERE key NOT LIKE '{LOST}%'
+_WITHOUT_REPLY = f"""
+    SELECT id FROM question WHERE key NOT LIKE '{LOST}%'
     AND id IN (SELECT question FROM attempt WHERE outcome IN ({ENDED}))
     AND id NOT IN (SELECT question FROM attempt JOIN reply ON attempt = id WHERE outcome IN ({ENDED}))
 """
-"""Renames questions whose reply is lost: under its key, such a question would count as answered."""
+_ASKED_AGAIN = (
+    f"""
+    UPDATE attempt SET question = former.id FROM question q JOIN question former ON former.key = '{LOST}' || q.key
+    WHERE q.id = attempt.question AND q.id IN ({_WITHOUT_REPLY})
+    """,
+    f"UPDATE question SET key = '{LOST}' || key WHERE id IN ({_WITHOUT_REPLY})",
+)
+"""Statements that rename questions whose reply is lost: under its key, such a question would count as answered. If a
+reply to it has been lost before, its attempts are added to those of that time."""
 
 _ANSWERED = """
     SELECT q.key, a.asked FROM {0}.reply r
@@ -112,7 +120,8 @@ def salvage(damaged: Path | None, new: Path, other: Path | None = None) -> Salva
             "WHERE question NOT IN (SELECT id FROM question) GROUP BY question"
         )
         target.execute("DELETE FROM reply WHERE attempt NOT IN (SELECT id FROM attempt)")
-        target.execute(_ASKED_AGAIN)
+        for statement in _ASKED_AGAIN:
+            target.execute(statement)
         target.execute("DELETE FROM account")
         target.execute(_ACCOUNTS.format(day=ledger.day))
         attempts, replies, lost = target.execute(
@@ -266,7 +275,9 @@ def _question(source: sqlite3.Connection, target: Statements, number: int, key: 
     place, replicate, body = source.execute(
         "SELECT place, replicate, body FROM question WHERE id = ?", (number,)
     ).fetchone()
-    found = target.execute("SELECT id, body, place FROM question WHERE key IN (?, ?)", (key, f"{LOST}{key}")).fetchone()
+    found = target.execute(
+        "SELECT id, body, place FROM question WHERE key IN (?, ?) ORDER BY length(key)", (key, f"{LOST}{key}")
+    ).fetchone()
     if found is None:
         own = _free(target, "question", number)
         target.execute("INSERT INTO question VALUES (?, ?, ?, ?, ?)", (own, key, place, replicate, body))

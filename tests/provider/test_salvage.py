@@ -43,6 +43,20 @@ def test_a_sound_ledger_is_copied_whole(whole: Path, tmp_path: Path) -> None:
     assert SqliteLedger(tmp_path / "new.sqlite").attempts().equals(SqliteLedger(whole).attempts())
 
 
+def test_a_reply_that_is_lost_a_second_time_is_asked_for_again(running: Server, tmp_path: Path) -> None:
+    asked, path = [question(model(running.url), 7)], tmp_path / "0.sqlite"
+    for time in (1, 2):
+        assert all(map(good, ask(SqliteLedger(path), asked)))
+        with closing(sqlite3.connect(path)) as connection, connection:
+            assert connection.execute("DELETE FROM reply").rowcount == 1
+        other, path = path, tmp_path / f"{time}.sqlite"
+        assert salvage(other, path) == Salvaged(time, 0, time, 0)
+    ((lost,),) = rows(SqliteLedger(path), "SELECT DISTINCT key FROM attempt JOIN question q ON q.id = question")
+    assert lost.startswith(LOST)
+    assert salvage(path, tmp_path / "merged.sqlite", other) == Salvaged(2, 0, 2, 0)
+    assert all(map(good, ask(SqliteLedger(path), asked)))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_replies_on_sound_pages_survive_damaged_ones(whole: Path, tmp_path: Path, seed: int) -> None:
     chance, damaged, new = random.Random(seed), tmp_path / "damaged.sqlite", tmp_path / "new.sqlite"

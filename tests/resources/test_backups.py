@@ -229,6 +229,19 @@ def test_the_last_backup_is_the_last_made_whatever_the_clock_said(tmp_path: Path
     assert (tmp_path / renamed).exists()
 
 
+@pytest.mark.parametrize("path", ["ledger.sqlite", "dagster/history/runs.db"])
+def test_a_damaged_store_never_takes_the_place_of_a_sound_copy(saved: Path, home: Path, path: str) -> None:
+    with (home / path).open("r+b") as file:
+        file.seek(3 * 4096)
+        file.write(b"\xff" * 4096)
+    before = backups.names(saved)
+    assert "is damaged" in here(home, "backup", str(saved), code=1).stderr
+    assert backups.names(saved) == before
+    here(home, "restore", str(saved))
+    here(home, "backup", str(saved))
+    assert answered(home) == {"before"}
+
+
 def test_damage_to_a_backup_is_not_passed_on_to_the_next(saved: Path, home: Path) -> None:
     last = backups.chosen(saved, None)
     (linked,) = last.glob("sources/tiny/*.yaml")
