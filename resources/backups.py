@@ -84,7 +84,9 @@ class Manifest(NamedTuple):
     outside: dict[str, str]
 
 
-def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], folder: Path) -> tuple[Path, Manifest]:
+def back_up(
+    warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], folder: Path, lost: Sequence[str] = ()
+) -> tuple[Path, Manifest]:
     """Copy a home into a new subfolder of `folder`, then remove the backups that `spare` does not keep.
 
     An interrupted backup leaves only a hidden folder, which the next backup removes.
@@ -97,6 +99,9 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
         Further files that the home depends on, by their path in the backup.
     folder
         Folder of all backups of this home; created if it does not exist.
+    lost
+        Beginnings of paths in the backup. Such files are taken from the last backup, since the originals cannot be
+        found.
 
     Returns
     -------
@@ -114,8 +119,10 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
         earlier = names(folder)
         last = folder / earlier[-1] if earlier else None
         known: dict[str, Content] = {}
+        known_places: dict[str, str] = {}
         with suppress(BadInput):  # if the last manifest is damaged, nothing is linked
-            known = manifest(last).files if last else {}
+            if last:
+                _, known, _, known_places = manifest(last)
         new = folder / f".new-{uuid4()}"
         files: dict[str, Content] = {}
         try:
@@ -138,6 +145,9 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
                 files[path] = _keep(original, path, new, last, known)
             _check_databases(home, new, files)
             places = {path: str(original) for path, original in outside.items()}
+            for path in known_places:
+                if last and path.startswith(tuple(lost)) and path not in files and _is_sound(last / path, known[path]):
+                    files[path], places[path] = _link(path, new, last, known), known_places[path]
             made = Manifest(str(home), files, rows(new / WAREHOUSE), places)
             write(new / MANIFEST, json.dumps(made._asdict(), indent=1))
             place = folder / f"{datetime.now(UTC).strftime(STAMP)}-{_number(earlier[-1]) + 1 if earlier else 1}"
@@ -156,11 +166,15 @@ def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mappin
     """
     state = _state(original)
     if last and path in known and known[path].state == state and _is_sound(last / path, known[path]):
-        (new / path).parent.mkdir(parents=True, exist_ok=True)
-        os.link(last / path, new / path)
-        return known[path]._replace(linked=True)
+        return _link(path, new, last, known)
     _copy(original, new / path)
     return _content(new / path, state)
+
+
+def _link(path: str, new: Path, last: Path, known: Mapping[str, Content]) -> Content:
+    (new / path).parent.mkdir(parents=True, exist_ok=True)
+    os.link(last / path, new / path)
+    return known[path]._replace(linked=True)
 
 
 def _check_databases(home: Path, new: Path, files: Mapping[str, Content]) -> None:

@@ -10,7 +10,8 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.automation import findings
-from benchmark_assets.corpus.registry import sources
+from benchmark_assets.corpus.description import examine
+from benchmark_assets.corpus.registry import paths, sources
 from benchmark_assets.lineage.events import dagster_records
 from benchmark_assets.partitions import dimensions
 from resources import backups, catalogue
@@ -39,12 +40,14 @@ def back_up(warehouse: Warehouse, provider: Provider, folder: Path) -> str:
         raise BadInput(ledger.place, "", "is no file, which backups copy", "copy the database with `pg_dump`")
     outside = {"models.yaml": Path(provider.registry_path)}
     outside |= {f"sources/{path}": file for path, file in sources(warehouse).items()}
-    place, made = backups.back_up(warehouse, ledger.path, outside, folder)
+    lost = [name for name, file in paths(warehouse).items() if examine(file)[0] is None]
+    place, made = backups.back_up(warehouse, ledger.path, outside, folder, [f"sources/{name}/" for name in lost])
     copied = sum(content.size for content in made.files.values() if not content.linked)
     linked = sum(content.linked for content in made.files.values())
     return (
         f"{place}: {len(made.files)} files, {copied / 1e6:.1f} MB copied, {linked} files as in the last backup, "
         f"{sum(made.rows.values())} rows of {len(made.rows)} tables. It contains restricted texts."
+        + (f" As in the last backup, since the description cannot be read: {', '.join(lost)}." if lost else "")
     )
 
 

@@ -242,6 +242,16 @@ def test_a_damaged_store_never_takes_the_place_of_a_sound_copy(saved: Path, home
     assert answered(home) == {"before"}
 
 
+def test_files_of_a_corpus_whose_description_is_lost_stay_in_the_next_backup(
+    saved: Path, corpus: Path, home: Path
+) -> None:
+    content = corpus.read_bytes()
+    corpus.unlink()
+    assert "since the description cannot be read: tiny" in here(home, "backup", str(saved)).stdout
+    here(home, "restore", str(saved))
+    assert corpus.read_bytes() == content
+
+
 def test_damage_to_a_backup_is_not_passed_on_to_the_next(saved: Path, home: Path) -> None:
     last = backups.chosen(saved, None)
     (linked,) = last.glob("sources/tiny/*.yaml")
