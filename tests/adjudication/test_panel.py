@@ -33,7 +33,7 @@ from benchmark_assets.translation.systems import language_names
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import PROJECT
-from resources.provider.asking import TRIES, Verdict
+from resources.provider.asking import Verdict
 from resources.provider.provider import Provider
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Replacement
@@ -196,10 +196,10 @@ def test_what_determines_the_votes_is_in_the_fingerprint_and_nothing_else(provid
 
 def test_judges_of_every_kind_vote_and_nothing_is_asked_twice(provider: Provider, server: Server) -> None:
     fence = f"Here is my judgement:\n\n```json\n{dumps(MAJOR)}\n```"
-    slip = dumps(MAJOR | {"label": "AGENT_OR_ROLE_ERROR"})
+    slip, another = (dumps(MAJOR | {"label": label}) for label in ("AGENT_OR_ROLE_ERROR", "GRAVE_ERROR"))
     contradiction = dumps(MINOR | {"is_major_error": True})
     judgements = {
-        "fair": [dumps(VALID)], "harsh": [fence], "mild|A dog runs.": [slip, slip, dumps(MINOR)],
+        "fair": [dumps(VALID)], "harsh": [fence], "mild|A dog runs.": [slip, another, dumps(MINOR)],
         "mild|Dogs!": ["I had rather not say."], "fair|Dogs!": [contradiction, dumps(MAJOR).lower()],
     }  # fmt: skip
     faults = {"mild|A mouse.": "refusal", "fair|A mouse.": "content_filter"}
@@ -215,7 +215,7 @@ def test_judges_of_every_kind_vote_and_nothing_is_asked_twice(provider: Provider
         ["VALID_VARIATION", "MAJOR_ERROR", "VALID_VARIATION"],
     ]
     assert str(labels[1][2]).startswith("no JSON")
-    assert [[vote.asked for vote in own] for own in given] == [[1, 1, 3], [2, 1, TRIES], [1, 1, 1], [1, 1, 1]]
+    assert [[vote.asked for vote in own] for own in given] == [[1, 1, 3], [2, 1, 2], [1, 1, 1], [1, 1, 1]]
     assert [vote.parsing for vote in given[0]] == ["strict", "repaired", "strict"]
 
     for seen in server.log():  # nobody learns whose candidate it is, or whose references they are

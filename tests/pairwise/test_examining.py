@@ -15,6 +15,7 @@ from benchmark_assets.pairwise.matches import text_lengths
 from benchmark_assets.studies.study import CALLS, Item
 from resources.digest import digest
 from resources.keys import KEYS
+from resources.provider.breaker import MOST
 from resources.warehouse import Replacement
 from tests.pairwise.arena import ANCHORS, FIRST, SET, Arena, write_judges
 from tests.provider.server import Server, dumps
@@ -131,13 +132,22 @@ def test_a_bad_judge_fails_with_the_reason(arena: Arena, server: Server, choose:
 
 def test_unreadable_replies_are_asked_once_and_no_choice(arena: Arena, server: Server) -> None:
     describe(arena)
-    server.configure(answer="judge", judgements={"comparer": ["I prefer the first."]})
+    server.configure(answer="judge", judgements=answering(arena, lambda item: "A" if item.key["shown"] == "A" else "?"))
     materialize(arena)
     row = card(arena)
     assert row["verdict"] == "failed"
-    assert row["unread"] == row["calls"] == len(server.log())
+    assert row["calls"] == len(server.log())
+    assert 0 < int(str(row["unread"])) < len(server.log())
     assert "could not be read" in str(row["problem"])
-    assert row["first_rate"] is row["contradictions"] is None
+
+
+def test_the_examination_of_a_judge_that_is_never_readable_stops_early(arena: Arena, server: Server) -> None:
+    describe(arena)
+    server.configure(answer="judge", judgements={"comparer": ["I would rather not say."]})
+    failures = study(arena).compute(WHOLE, "run").failures
+    assert failures is not None
+    assert "calls in a row gave nothing of use" in failures["error"].item()
+    assert len(server.log()) <= MOST + arena.provider.registry().models["comparer"].in_flight
 
 
 def test_a_question_that_the_endpoint_rejects_is_no_choice_and_leaves_the_others_alone(

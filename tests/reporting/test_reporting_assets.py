@@ -8,6 +8,7 @@ import pytest
 
 from benchmark_assets.automation import runs
 from benchmark_assets.reporting.assets import stored
+from resources.harmless import in_markdown
 from resources.warehouse import Warehouse
 from tests.support import MODELS, TRANSLATIONS
 
@@ -72,13 +73,13 @@ def test_every_asset_shows_its_table_with_the_signature(
             assert isinstance(shown_text, str)
             assert shown_text.startswith("| corpus | ")
             assert "| tiny | " in shown_text
-            assert tables[asset]["signature"][0] in shown_text
+            assert in_markdown(tables[asset]["signature"][0]) in shown_text
     event = instance.get_latest_materialization_event(dg.AssetKey("leaderboard"))
     assert event is not None
     assert event.asset_materialization is not None
     board = str(event.asset_materialization.metadata["leaderboard of tiny"].value)
     assert board.startswith("| rank | kind | system | ")
-    assert tables["leaderboard"]["signature"][0] in board
+    assert in_markdown(tables["leaderboard"]["signature"][0]) in board
 
 
 def test_the_report_is_made_in_a_home_of_which_many_assets_have_nothing(
