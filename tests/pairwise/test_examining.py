@@ -147,7 +147,7 @@ def test_the_examination_of_a_judge_that_is_never_readable_stops_early(arena: Ar
     failures = study(arena).compute(WHOLE, "run").failures
     assert failures is not None
     assert "calls in a row gave nothing of use" in failures["error"].item()
-    assert len(server.log()) <= MOST + arena.provider.registry().models["comparer"].in_flight
+    assert len(server.log()) <= MOST + arena.provider.registry().model("comparer").in_flight
 
 
 def test_a_question_that_the_endpoint_rejects_is_no_choice_and_leaves_the_others_alone(
