@@ -25,26 +25,38 @@ RUN = SHINGLE + WINDOW - 1
 """Minimum number of letters in a row that count as shared; every such run is found. About four English words."""
 
 LEAST = 40
-"""Minimum number of letters in a row that are evidence, about nine words. Less decides nothing, such as a shared line
-or a whole restricted text that is shorter."""
+"""Minimum number of letters that are evidence if they are most of a passage and of the output, about nine words. Less
+decides nothing, such as a whole restricted text that is shorter."""
+
+LEAST_PART = 60
+"""Minimum number of letters that are evidence if they are a part, about 13 words."""
 
 LONG = 90
 """A run of this many letters makes an output a copy, about 20 words."""
 
 PART = 0.3
-"""A run of this share of the shorter text (of at least `LEAST` letters) makes an output a copy of a short text."""
+"""A run of this share of the shorter text, of at least `LEAST_PART` letters, makes an output a copy of a short text."""
 
 TENTH = 0.1
 """Up to `LONG` letters, less than this share of the output is no evidence: short formulas occur in long outputs."""
 
-SHARE = 0.38
+SHARE = 0.4
 """An output is a copy if this share of its letters, or of the letters of a restricted passage, is shared. Each stretch
 of shared letters counts as `SHINGLE` letters less than it has, since independent translations share short stretches."""
+
+COVERED = 0.6
+"""An output is a copy if this share of its letters and of the letters of a passage is shared, in any stretches."""
+
+FORMULA = 0.5
+"""What a letter counts that recurs in another restricted text: translators of texts with formulas share these."""
+
+SAME = 0.5
+"""Documents that share this much of the shorter one are the same text, stored twice. It does not recur in itself."""
 
 DIVIDED = 0.6
 """Outputs of one model in one document are copies if together they share this much of a restricted passage."""
 
-PLACES = 16
+PLACES = 40
 """Maximum number of places in the index at which a shingle is looked up, to limit the work for refrains."""
 
 BLOCK = 500_000
@@ -80,7 +92,7 @@ class Index(NamedTuple):
     """Documents in which copied letters are looked up.
 
     - `letters`: letters of all documents, with 0 after each document.
-    - `counts`: which letters are evidence: those of all words but names.
+    - `weights`: how much each letter counts as evidence: 0 in names, `FORMULA` where it recurs in another text.
     - `units`: start of each unit in `letters`, and the length of `letters`. A unit is a passage, or several consecutive
       passages that only together have `LEAST` letters.
     - `document`: number of the document of each unit.
@@ -88,7 +100,7 @@ class Index(NamedTuple):
     """
 
     letters: NDArray[np.uint32]
-    counts: NDArray[np.bool_]
+    weights: NDArray[np.float32]
     units: Integers
     document: Integers
     hashes: NDArray[np.uint64]
@@ -98,11 +110,11 @@ class Index(NamedTuple):
     def of(cls, documents: Sequence[Sequence[str]]) -> Self:
         """The index of documents, each a sequence of passages in their order."""
         parts, starts, owners, length = [np.zeros(0, np.uint32)], [0], [], 0
-        counts = [np.zeros(0, bool)]
+        weights = [np.zeros(0, np.float32)]
         for number, document in enumerate(documents):
             folds = list(with_names(document))
             passages = [passage for passage, _ in folds]
-            counts += [*(~is_name for _, is_name in folds), np.zeros(1, bool)]
+            weights += [*((~is_name).astype(np.float32) for _, is_name in folds), np.zeros(1, np.float32)]
             sizes = _merged([len(passage) for passage in passages])
             starts += [length + end for end in np.cumsum(sizes)[:-1]]
             owners += [number] * len(sizes)
@@ -116,9 +128,11 @@ class Index(NamedTuple):
         places, firsts = np.unique(places, return_index=True)  # blocks overlap by less than a run
         hashes = hashes[firsts]
         order = np.argsort(hashes, kind="stable")
-        return cls(
-            joined, np.concatenate(counts), np.array(starts), np.array(owners, np.int64), hashes[order], places[order]
-        )
+        hashes, places, units, owner = hashes[order], places[order], np.array(starts), np.array(owners, np.int64)
+        recurring = places[_recurring(hashes, owner[np.searchsorted(units, places, "right") - 1])]
+        weight = np.concatenate(weights)
+        weight[np.unique(recurring[:, None] + np.arange(SHINGLE))] *= FORMULA
+        return cls(joined, weight, units, owner, hashes, places)
 
     def shared(self, outputs: Sequence[NDArray[np.uint32]], least: int = RUN) -> _Runs:
         """The runs of at least `least` letters that outputs share with this index."""
@@ -170,11 +184,13 @@ def copies(
 
     An output is a copy if it shares one of these with the restricted documents, in runs of at least `RUN` letters:
 
-    - a run of `LONG` letters, or of `PART` of the shorter text and at least `LEAST` letters;
+    - a run of `LONG` letters, or of `PART` of the shorter text and at least `LEAST_PART` letters;
     - `SHARE` of the letters of a passage, or `SHARE` of the letters of the output in one document;
+    - `COVERED` of the letters of a passage and of the output;
     - part of a passage, if the outputs of its group together share `DIVIDED` of the passage.
 
-    Names do not count, nor letters that stand in a run of at least `LEAST` in an openly licensed text.
+    Names do not count, nor letters that stand in a run of at least `LEAST` in an openly licensed text. Letters
+    of formulas count `FORMULA`.
 
     Parameters
     ----------
@@ -209,7 +225,7 @@ def _copies(
     """Copies by the number of the output. `own_counts` says which letters of an output are evidence; by default all."""
     copied: dict[int, Copy] = {}
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
-    unit_sizes = np.diff(np.concatenate([[0], np.cumsum(index.counts)])[index.units])
+    unit_sizes = np.diff(np.concatenate([[0], np.cumsum(index.weights, dtype=np.float64)])[index.units])
     lengths = np.diff(index.units)
     length, place_end = runs.end - runs.start, runs.place + runs.end - runs.start
     # Each run is divided where a unit ends.
@@ -220,53 +236,61 @@ def _copies(
     low, high = np.maximum(runs.place[run], index.units[unit]), np.minimum(place_end[run], index.units[unit + 1])
     output, shift = runs.output[run], (runs.start - runs.place)[run]
 
-    def counted(place: int) -> NDArray[np.bool_]:
-        """Which letters of a part of a run are evidence."""
-        counts = index.counts[low[place] : high[place]]
+    def weights(place: int) -> NDArray[np.float32]:
+        """How much the letters of a part of a run count."""
+        of_index = index.weights[low[place] : high[place]]
         own = own_counts.get(int(output[place]))
-        return counts if own is None else counts & own[low[place] + shift[place] : high[place] + shift[place]]
+        return of_index if own is None else of_index * own[low[place] + shift[place] : high[place] + shift[place]]
 
-    def amount(places: Integers, begins: Integers, size: int) -> int:
-        """Evidence in a text of `size` letters that shares the parts with these numbers, from their places on."""
-        shared, counts = np.zeros((2, size), dtype=bool)
+    def amount(places: Integers, begins: Integers, size: int, whole: float = np.inf) -> float:
+        """Evidence in a text of `size` letters that shares the parts with these numbers, from their places on.
+
+        Stretches count completely if they are `COVERED` of `whole`.
+        """
+        shared, counts = np.zeros(size, dtype=bool), np.zeros(size)
         for place, begin in zip(places.tolist(), begins.tolist(), strict=True):
             end = begin + int(high[place] - low[place])
             shared[begin:end] = True
-            counts[begin:end] |= counted(place)
+            counts[begin:end] = np.maximum(counts[begin:end], weights(place))
         edges = np.flatnonzero(np.diff(shared, prepend=False, append=False)).reshape(-1, 2)
         before = np.concatenate([[0], np.cumsum(counts)])
-        return int(np.maximum(before[edges[:, 1]] - before[edges[:, 0]] - SHINGLE, 0).sum())
+        if before[-1] >= max(LEAST, COVERED * whole):
+            return float(before[-1])
+        return float(np.maximum(before[edges[:, 1]] - before[edges[:, 0]] - SHINGLE, 0).sum())
 
     for place in np.flatnonzero(length[run] >= LEAST).tolist():
         whole = range(*np.searchsorted(run, [run[place], run[place] + 1]).tolist())
-        evidence = sum(int(np.count_nonzero(counted(part))) for part in whole)
-        size = int(sizes[output[place]])
-        if evidence >= min(LONG, max(LEAST, PART * min(size, unit_sizes[unit[place]]), TENTH * size)):
-            found = Copy(int(index.document[unit[place]]), f"letters in a row: {evidence}")
+        evidence = sum(float(weights(part).sum()) for part in whole)
+        size = float(sizes[output[place]])
+        if evidence >= min(LONG, max(LEAST_PART, PART * min(size, unit_sizes[unit[place]]), TENTH * size)):
+            found = Copy(int(index.document[unit[place]]), f"letters in a row: {evidence:.0f}")
             copied.setdefault(int(output[place]), found)
     for places, size in _together(output * len(unit_sizes) + unit, high - low, unit_sizes[unit]):
         number, of = int(output[places[0]]), int(unit[places[0]])
+        longer = max(size, float(sizes[number]))
         evidence = min(  # a part that the output repeats counts once
-            amount(places, low[places] + shift[places], int(sizes[number])),
-            amount(places, low[places] - index.units[of], int(lengths[of])),
+            amount(places, low[places] + shift[places], int(sizes[number]), longer),
+            amount(places, low[places] - index.units[of], int(lengths[of]), longer),
         )
-        if evidence >= max(_enough(SHARE, size), min(LONG, TENTH * sizes[number]) - SHINGLE):
+        if evidence >= max(_enough(LEAST, SHARE, size), min(LONG, TENTH * sizes[number]) - SHINGLE):
             copied.setdefault(number, Copy(int(index.document[of]), f"share of a passage: {evidence / size:.0%}"))
     documents = index.document[unit]
     for places, size in _together(output * (len(index.document) + 1) + documents, high - low, sizes[output]):
         number = int(output[places[0]])
-        evidence = amount(places, low[places] + shift[places], size)
-        if evidence >= _enough(SHARE, size):
+        evidence = amount(places, low[places] + shift[places], int(size))
+        if evidence >= _enough(LEAST_PART, SHARE, size):
             copied.setdefault(number, Copy(int(documents[places[0]]), f"share of the output: {evidence / size:.0%}"))
     for places, size in _together(group[output] * len(unit_sizes) + unit, high - low, unit_sizes[unit]):
         of = int(unit[places[0]])
-        if amount(places, low[places] - index.units[of], int(lengths[of])) >= _enough(DIVIDED, size):
+        if amount(places, low[places] - index.units[of], int(lengths[of])) >= _enough(LEAST, DIVIDED, size):
             for number in set(output[places].tolist()):
                 copied.setdefault(number, Copy(int(index.document[of]), "part of a passage that outputs divide"))
     return copied
 
 
-def _together(keys: Integers, lengths: Integers, sizes: Integers) -> Iterator[tuple[Integers, int]]:
+def _together(
+    keys: Integers, lengths: Integers, sizes: Integers | NDArray[np.float64]
+) -> Iterator[tuple[Integers, float]]:
     """Numbers of the parts with the same key, and their size, where the lengths may reach `SHARE` of the size."""
     order = np.argsort(keys, kind="stable")
     begins = np.flatnonzero(np.diff(keys[order], prepend=-1))
@@ -274,12 +298,34 @@ def _together(keys: Integers, lengths: Integers, sizes: Integers) -> Iterator[tu
         ends = np.append(begins[1:], len(order))
         amounts, of_each = np.add.reduceat(lengths[order], begins), sizes[order[begins]]
         for number in np.flatnonzero(amounts - SHINGLE >= np.maximum(LEAST - SHINGLE, SHARE * of_each)).tolist():
-            yield order[begins[number] : ends[number]], int(of_each[number])
+            yield order[begins[number] : ends[number]], float(of_each[number])
 
 
-def _enough(share: float, size: int) -> float:
+def _enough(least: int, share: float, size: float) -> float:
     """The least evidence in several stretches of a text of this size."""
-    return max(LEAST - SHINGLE, share * size)
+    return max(least - SHINGLE, share * size)
+
+
+def _recurring(hashes: NDArray[np.uint64], document: Integers) -> NDArray[np.bool_]:
+    """Which of the shingles, sorted by hash, stand in several texts. Documents with the same text are one text."""
+    if not len(hashes):
+        return np.zeros(0, bool)
+    from scipy.sparse import coo_array  # type: ignore[import-untyped]  # takes 0.2 s to import
+    from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
+
+    count = int(document.max()) + 1
+    number = np.cumsum(np.diff(hashes, prepend=hashes[:1]) != 0)
+    shingle, owner = np.divmod(np.unique(number * count + document), count)
+    both = np.flatnonzero(np.diff(shingle) == 0)
+    pairs, shared = np.unique(owner[both] * count + owner[both + 1], return_counts=True)
+    first, second = np.divmod(pairs, count)
+    sizes = np.bincount(owner, minlength=count)
+    same = shared >= SAME * np.minimum(sizes[first], sizes[second])
+    graph = coo_array((same[same], (first[same], second[same])), shape=(count, count))
+    text = connected_components(graph, directed=False)[1]
+    texts = np.unique(shingle * count + text[owner]) // count
+    recurring: NDArray[np.bool_] = np.bincount(texts)[number] > 1
+    return recurring
 
 
 def _merged(sizes: Sequence[int]) -> list[int]:

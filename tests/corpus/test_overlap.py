@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.folding import letters
-from benchmark_assets.corpus.overlap import LEAST, LONG, RUN, SHINGLE, Copy, Index, copies
+from benchmark_assets.corpus.overlap import LEAST, LEAST_PART, LONG, RUN, SHINGLE, Copy, Index, copies
 from resources.home import PROJECT
 from tests.corpus.disguises import DISGUISES, OTHER, first_words
 
@@ -41,7 +41,7 @@ def found(outputs: Sequence[str], index: Index = INDEX, free: Index = NOTHING) -
 def test_every_disguise_is_found(disguise: str) -> None:
     chance = random.Random(1)
     part = 3 if "third" in disguise else 2 if "half" in disguise else 1
-    texts = [text for text in RESTRICTED if len(letters(first_words(text, part))) >= 1.5 * LEAST]
+    texts = [text for text in RESTRICTED if len(letters(first_words(text, part))) >= 1.15 * LEAST_PART]
     assert len(texts) >= 20
     missed = [text for text in texts if not found([DISGUISES[disguise](text, chance)])[0]]
     assert len(missed) <= 0.02 * len(texts), missed
@@ -128,12 +128,28 @@ def test_names_are_no_evidence() -> None:
         "barn, and why all the hens were sitting on it in a row, from the lowest step to the highest, and were silent."
     )
     assert not found([f"Elected were {names}, as the annals say."], Index.of([[text]]))[0]
-    assert found([f"{OTHER} and went home again in the evening, because it had begun to rain."], Index.of([[text]]))[0]
+    assert found(
+        [f"{OTHER} and went home again in the evening, because it had begun to rain on the hills."], Index.of([[text]])
+    )[0]
+
+
+def test_a_formula_of_several_documents_counts_half() -> None:
+    formula = "and when the lamp had been lit and all of them had sat down by the fire again, the old man said"
+    assert LEAST_PART <= len(letters(formula)) < LONG
+    stories = [f"{formula} {text}" for text in RESTRICTED[:3]]
+    output = [f"It was late {formula} a few words about the weather, which had been bad since the middle of the week."]
+    assert found(output, Index.of([[stories[0]]]))[0]
+    assert not found(output, Index.of([[story] for story in stories]))[0]
+
+
+def test_a_text_that_is_stored_twice_does_not_recur() -> None:
+    once, twice = Index.of(sample("harrow")), Index.of([*sample("harrow"), *sample("harrow")])
+    assert (twice.weights == [*once.weights, *once.weights]).all()
 
 
 def test_scripts_without_spaces_are_compared_by_character() -> None:
     index = Index.of([["天地不仁以萬物為芻狗聖人不仁以百姓為芻狗天地之間其猶橐籥乎"]])
-    assert found(["天地不仁以萬物為芻狗聖人不仁"], index)[0]
+    assert found(["天地不仁以萬物為芻狗聖人不仁以百姓"], index)[0]
     assert not found(["道可道非常道名可名非常名無名天地之始"], index)[0]
 
 

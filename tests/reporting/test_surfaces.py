@@ -58,7 +58,7 @@ RUN = re.compile(r"(?:\bzq[a-z]+\W+){5}zq[a-z]+", re.IGNORECASE)
 
 DAMAGES = ("whole", "cut", "recased", "reordered", "half")
 HONEST = "honest"
-OTHERWISE = "came in other words from a person who had never seen that other book."
+OTHERWISE = "came in other words from a person who had never seen that other book or its author."
 _WORDS = product("abcdefghij", repeat=3)
 
 
