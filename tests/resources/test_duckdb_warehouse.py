@@ -12,8 +12,10 @@ import duckdb
 import polars as pl
 import pytest
 
+from resources.duckdb_salvage import purge
 from resources.duckdb_warehouse import BEFORE_MIGRATION, IDLE, DuckDBWarehouse
 from resources.errors import BadInput, DamagedError
+from resources.removals import Removal, Selection, recorded
 from resources.warehouse import Replacement, Warehouse
 from tests.resources.warehouses import content, process, replace, said, sources, texts, write_many
 from tests.support import by_hand
@@ -31,6 +33,18 @@ def stored(warehouse: Warehouse) -> pl.DataFrame:
     """Three passages of two corpora, as they are before a test writes."""
     replace(warehouse, sources("x/1", "x/2", "y/1"), run_id="before")
     return warehouse.read("source_text")
+
+
+def test_what_is_stored_after_a_removal_is_never_taken_for_removed(tmp_path: Path) -> None:
+    warehouse = DuckDBWarehouse(path=str(tmp_path / "variorum.duckdb"))
+    selection = Selection(["source_text"], "passage", [], "x/")
+    row = Removal("2999-01-01T00:00:00", "corpus", "x", [selection]).row  # the clock was ahead
+    warehouse.write([Replacement("removal", row, row.select("removed_at", "kind", "name"))], "run")
+    replace(warehouse, sources("x/1"))
+    assert purge(Path(warehouse.name), recorded(warehouse)) == 0
+    with by_hand(warehouse.name) as connection:
+        connection.execute("UPDATE source_text SET updated_at = now()::TIMESTAMP")
+    assert purge(Path(warehouse.name), recorded(warehouse)) == 1
 
 
 # Files that are not as declared
