@@ -56,6 +56,9 @@ PATIENCE = 0.02
 
 _DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
 
+_INTERRUPTED = "Query interrupted"
+"""Message of the RuntimeError by which DuckDB answers Ctrl-C during a query, in place of KeyboardInterrupt."""
+
 _UNWRITABLE = {
     "Could not write": disk.SPACE, "No space left": disk.SPACE,
     "Read-only file system": disk.RIGHTS, "Permission denied": disk.RIGHTS,
@@ -342,6 +345,10 @@ class DuckDBWarehouse(Warehouse):
                 yield connection
             except duckdb.Error as error:
                 raise self._explained(error) from error
+            except RuntimeError as error:
+                if str(error) == _INTERRUPTED:
+                    raise KeyboardInterrupt from error
+                raise
 
     @contextmanager
     def _opened(self) -> Iterator[None]:

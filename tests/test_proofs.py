@@ -7,6 +7,7 @@ import pytest
 from tests import proofs
 
 FILE = "tests/metrics/test_some.py"
+MARK = ".".join(["pytest", "mark", "proof"])  # this file has no proof
 
 
 @pytest.fixture
@@ -14,7 +15,7 @@ def project(tmp_path: Path) -> Path:
     """A project with one room and one proof."""
     for path, text in {
         "benchmark_assets/metrics/scores.py": '"""Scores."""\n\nONE = 1  # a comment\n',
-        FILE: "import pytest\n\npytestmark = pytest.mark.proof\n",
+        FILE: f"import pytest\n\npytestmark = {MARK}\n",
         "tests/metrics/test_other.py": "def test_nothing():\n    pass\n",
     }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +47,7 @@ def test_a_proof_that_failed_or_was_skipped_is_stale(project: Path, outcome: str
         ("benchmark_assets/metrics/scores.py", '"""Scores."""\n\nONE = 2\n', True),
         ("benchmark_assets/metrics/new.sql", "SELECT 1", True),
         ("benchmark_assets/pairwise/scores.py", "TWO = 2\n", False),
-        (FILE, "import pytest\n\npytestmark = [pytest.mark.proof]\n", True),
+        (FILE, f"import pytest\n\npytestmark = [{MARK}]\n", True),
     ],
 )
 def test_a_proof_is_stale_if_the_code_of_its_room_has_changed(
