@@ -1,4 +1,4 @@
-"""Who may read files: those of a home are private, and those that are handed over follow the user's umask.
+"""Modes of files: a home's files are private, and files that are handed over follow the user's umask.
 
 In a home of one person, folders have mode 0700 and files 0600. A home that several machines share is on a volume whose
 group may read and write it: 2770 and 0660. Here: the umask of processes, and modes of files that exist. Not here:

@@ -74,7 +74,7 @@ class Salvaged(NamedTuple):
 def damage(path: Path, folders: Sequence[Path] = ()) -> str:
     """Why a ledger is damaged: a table that cannot be read, or a text that cannot be decompressed; '' if it is sound.
 
-    Archived texts are those of sound files in the `folders`, by default in the ledger's own.
+    Archived texts are read from sound files in `folders`, by default the ledger's own folder.
     """
     folders = folders or [archive.folder(path)]
     if problem := integrity(path):
@@ -185,7 +185,7 @@ def _attempt(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _copy_all(source: sqlite3.Connection, target: Statements, texts: Sequence[Path]) -> None:
-    """Copy every readable row. Archived texts are those of sound files in the folders `texts`."""
+    """Copy every readable row. Archived texts are read from sound files in the folders `texts`."""
     tables: set[str] = set()
     with suppress(sqlite3.DatabaseError):  # nothing can be read, not even the names of the tables
         tables = {name for (name,) in source.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
