@@ -115,11 +115,12 @@ class Served:
     def opened(self, **headers: str) -> int | None:
         """Status with which a websocket is refused; None for one that is opened."""
         try:
-            connect(
+            with connect(
                 f"ws://127.0.0.1:{self.port}/graphql",
                 additional_headers=headers,
                 subprotocols=[Subprotocol("graphql-ws")],
-            ).close()
+            ):
+                pass
         except InvalidStatus as refused:
             return refused.response.status_code
         return None
