@@ -248,11 +248,16 @@ def test_a_materialization_by_hand_of_what_is_current_is_reported_again(
 @pytest.mark.proof
 @pytest.mark.large
 def test_of_two_models_one_that_cannot_be_asked_is_a_failure_of_its_own(
-    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path, server: Server
+    built: dg.Definitions,
+    home: Path,
+    instance: dg.DagsterInstance,
+    warehouse: Warehouse,
+    tmp_path: Path,
+    server: Server,
 ) -> None:
     write_registry(tmp_path / "models.yaml", server.url, "good", "twice")
     import_outputs(warehouse, write_outputs(tmp_path / "twice.jsonl", {"doc2:1": "Nothing."}), "tiny", None)
-    provider = Provider(registry_path=str(tmp_path / "models.yaml"), ledger_path=str(tmp_path / "ledger.sqlite"))
+    provider = Provider(registry_path=str(tmp_path / "models.yaml"), ledger_path=str(home / "ledger.sqlite"))
     called = build_definitions(
         resource_overrides={"warehouse": warehouse, "provider": provider, "embedder": LetterEmbedder()}
     )
