@@ -113,8 +113,7 @@ def test_a_run_over_several_models_stores_the_plot_once(built: dg.Definitions, i
 SMALL = {"leaderboard", "model_summary"}
 DEMO = {
     "leaderboard", "model_summary", "metric_rank", "closest_share", "translator_agreement", "system_comparison",
-    "slice_summary", "audit_outcome", "error_estimate", "judge_calibration", "metric_agreement", "sensitivity",
-    "sensitivity_threshold", "model_call",
+    "slice_summary", "audit_outcome", "error_estimate", "judge_calibration", "metric_agreement", "model_call",
 }  # fmt: skip
 
 
