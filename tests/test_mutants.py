@@ -21,7 +21,7 @@ MODULES = {
     "money": ("benchmark_assets/accounts/costs.py", "resources/provider/estimate.py", "resources/provider/breaker.py"),
     "lineage": ("benchmark_assets/lineage",),
 }  # fmt: skip
-"""Modules, or folders of modules, that random mutants are made of."""
+"""Modules, or folders of modules, that random mutants change."""
 
 MOST_SURVIVORS = 0.05
 
@@ -80,7 +80,7 @@ def test_a_mutant_is_a_module_with_one_changed_expression() -> None:
 
 
 def modules() -> Iterator[str]:
-    """Paths of all modules of which random mutants are made."""
+    """Paths of all modules that random mutants change."""
     for path in (path for paths in MODULES.values() for path in paths):
         files = sorted((PROJECT / path).rglob("*.py")) or [PROJECT / path]
         yield from (str(file.relative_to(PROJECT)) for file in files if file.name not in ("__init__.py", "assets.py"))
