@@ -23,6 +23,13 @@ from resources.errors import BadInput
 
 _STAMPS = "fingerprint, run_id, updated_at"
 _NO_TASK = "'' AS task, call"
+_SENTINEL = "judge, direction, aspect, trait, kind, passage"
+_EXAMINED = {  # by former asset: the study whose judges it examined
+    "comparison_sentinel": "comparison", "aspect_sentinel": "aspect_vote", "judge_sentinel": "judge_vote",
+    "rubric_sentinel": "rubric_vote", "span_sentinel": "span_vote",
+}  # fmt: skip
+_REPLY = dict.fromkeys(["comparison_sentinel", "aspect_sentinel"], "shown, choice, trial_length")
+_EXAMINATIONS = "asset IN ({})".format(", ".join(f"'{asset}'" for asset in _EXAMINED))
 
 
 class Version(NamedTuple):
@@ -30,12 +37,13 @@ class Version(NamedTuple):
 
     `digest` is the digest of the catalogue's DDL. `renamed` maps a table and a former name of its column to the new
     name. `merged` maps a former table to the table that receives its rows, and to the SELECT clause that converts the
-    rows.
+    rows. `statements` are executed last.
     """
 
     digest: str
     renamed: Mapping[tuple[str, str], str]
     merged: Mapping[str, tuple[str, str]]
+    statements: Sequence[str] = ()
 
 
 VERSIONS = (
@@ -72,6 +80,28 @@ VERSIONS = (
     Version("9079147fef110a5438a921a37ee8028b", {}, {}),
     Version("87695420ac8e226a53fd5dc43b6d1dd7", {}, {}),
     Version("e2baea70634bffb963c27467f5c31a0f", {}, {}),
+    Version(
+        "6d6cfb9459457bbbda5f59a69af606e6",
+        {},
+        {
+            former: ("sentinel", f"""
+                SELECT '{purpose}' AS purpose, {_SENTINEL}, {columns}, number, abstention, '' AS fingerprint,
+                    run_id, updated_at""")
+            for former, purpose in _EXAMINED.items()
+            for columns in [_REPLY.get(former, "judged AS shown, worth")]
+        },
+        [
+            *(f"""UPDATE study_call SET study = 'sentinel', item = '{purpose}|' || item, fingerprint = ''
+                WHERE study = '{former}'"""
+              for former, purpose in _EXAMINED.items()),
+            f"""INSERT INTO materialization
+                (asset, model, passage, task, version, row_count, made_from, fingerprint, run_id, updated_at)
+                SELECT 'sentinel', '', '', '', min(version), sum(row_count), min(made_from), '', min(run_id),
+                    max(updated_at)
+                FROM materialization WHERE {_EXAMINATIONS} HAVING count(*) > 0""",
+            f"DELETE FROM materialization WHERE {_EXAMINATIONS}",
+        ],
+    ),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""
@@ -181,6 +211,8 @@ def migrate(schema: Schema, number: int, where: str) -> None:
         schema.create(table)
     for version in VERSIONS[number:]:
         _merge(schema, version)
+        for statement in version.statements:
+            schema.execute(statement)
     for table in schema.tables():
         # Only tables of the project: a user may have added others.
         former = table not in catalogue.tables() and schema.found(table).keys() >= {*catalogue.PROVENANCE}

@@ -212,7 +212,7 @@ SPARSE = {
     "span_vote", "human_span_vote", "annotation_agreement", "span_summary",
     "audit_outcome", "judge_calibration", "error_estimate", "metric_agreement",
     "worked_example", "anchor_score",
-    "comparison_sentinel", "aspect_sentinel", "judge_sentinel", "rubric_sentinel", "span_sentinel", "judge_report",
+    "sentinel", "judge_report",
     "vital_sign",
     "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",
     "anchored_win_rate",

@@ -4,8 +4,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.adjudication.consistency import consistency, preferences
-from benchmark_assets.adjudication.examining import JudgeSentinels, counted
-from benchmark_assets.adjudication.panel import JudgeVotes
+from benchmark_assets.adjudication.panel import JudgeVotes, counted
 from benchmark_assets.adjudication.triage import audits, banded, item_key
 from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.corpus.units import with_units
@@ -15,7 +14,6 @@ from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE, drift_score
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.partitions import GRID, SINGLE_RUN
-from benchmark_assets.references.assets import reference
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from resources.digest import digest
@@ -53,8 +51,6 @@ def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Wareho
 
 
 judge_vote = study_asset(JudgeVotes, GRID, "adjudication", [triage, model_output, REFERENCE, SOURCE])
-
-judge_sentinel = study_asset(JudgeSentinels, None, "adjudication", [reference, "source_text"])
 
 
 @dg.asset(

@@ -6,7 +6,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.adjudication.assets import human_label, judge_vote, triage, verdict
-from benchmark_assets.adjudication.examining import counted, of_panels
+from benchmark_assets.adjudication.panel import counted, of_panels
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit import readings
 from benchmark_assets.audit.anchored import anchored_estimates

@@ -9,7 +9,6 @@ from benchmark_assets.adjudication.assets import triage
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.error_spans import readings
 from benchmark_assets.error_spans.agreement import METHOD, agreement, by_judges, by_people, with_errors
-from benchmark_assets.error_spans.examining import SpanSentinels
 from benchmark_assets.error_spans.human_spans import human_rows
 from benchmark_assets.error_spans.judging import TABLE, SpanVotes
 from benchmark_assets.error_spans.steadiness import steadiness
@@ -21,7 +20,6 @@ from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
-from benchmark_assets.references.assets import reference
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from resources.digest import digest
@@ -29,8 +27,6 @@ from resources.tables import shown
 from resources.warehouse import Warehouse
 
 span_vote = study_asset(SpanVotes, GRID, "error_spans", [model_output, REFERENCE, SOURCE])
-
-span_sentinel = study_asset(SpanSentinels, None, "error_spans", [reference, "source_text"])
 
 
 @dg.asset(

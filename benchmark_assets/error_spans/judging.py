@@ -1,11 +1,12 @@
 """Error spans: judges mark the errors in an output, and score the output (GEMBA-MQM, ESA).
 
-Here: the judges of a corpus, the question, valid replies, the score of an output. Not here: positions of words in a
-text (location), scores of models (summary), retries (resources.provider.asking).
+Here: the judges of a corpus, the question, valid replies, the score of an output, how judges are examined. Not here:
+positions of words in a text (location), scores of models (summary), retries (resources.provider.asking), sentinels and
+rounds (examination).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 
@@ -15,6 +16,9 @@ from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.description import ErrorSpans
 from benchmark_assets.corpus.registry import sections
 from benchmark_assets.error_spans.location import located
+from benchmark_assets.examination.sample import Direction, other_references
+from benchmark_assets.examination.sentinels import Sound
+from benchmark_assets.examination.study import Examinee, TextExam
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.studies.study import Answered, Group, Item
 from resources import prompts
@@ -228,3 +232,48 @@ def span_rows(item: Item, annotation: Annotation) -> list[dict[str, object]]:
         start, end = next(positions[error.side]) or (None, None)
         rows.append({"place": place, "side": error.side, "span_start": start, "span_end": end, **error._asdict()})
     return rows
+
+
+REFERENCES = "references"
+"""Option of an examinee that sees references."""
+
+
+class SpanExam(TextExam):
+    """The exam of the judges of error spans. A judge sees references if all corpora in the direction show them."""
+
+    purpose = SpanVotes.name
+    best: ClassVar[str] = "no errors, score 100"
+
+    def seats(self) -> Mapping[str, Iterable[tuple[str, str]]]:
+        """The judges of error spans, by corpus."""
+        return {corpus: [(judge, "") for judge in section.judges] for corpus, section in self._sections().items()}
+
+    def template(self, judge: Model, direction: Direction) -> Template[Annotation]:
+        """The template of the question about an output."""
+        return annotating(judge, direction.languages)
+
+    def options(self, judge: str, direction: Direction) -> tuple[str, ...]:
+        """Whether the judge sees references."""
+        of_judge = [section for name, section in self._sections().items() if name in direction.corpora]
+        return (REFERENCES,) if all(section.references for section in of_judge if judge in section.judges) else ()
+
+    def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
+        """The source of each passage, and its references if the judge sees references.
+
+        The sound text is not among the references. If the judge sees references, passages without any other reference
+        are left out.
+        """
+        if REFERENCES not in examinee.options:
+            return {text.passage: {"source": text.material.source} for text in texts}
+        references = other_references(self.warehouse, texts)
+        return {
+            text.passage: {"source": text.material.source, "references": [other for _, other in sorted(others.items())]}
+            for text in texts if (others := references[text.passage])
+        }  # fmt: skip
+
+    def worth(self, value: Annotation) -> float:
+        """The MQM score, on a scale from 0 to 1."""
+        return 1 + mqm(error.severity for error in value.errors) / MOST_POINTS
+
+    def _sections(self) -> Mapping[str, ErrorSpans]:
+        return sections(self.warehouse, "spans", ErrorSpans)

@@ -2,7 +2,7 @@
 judges are flagged.
 
 Here: the combined verdict on several judges, and the flags of scores. Not here: the judges on which a score depends
-(the modules `examining` of other rooms), verdicts on single judges (reports).
+(the rooms of their studies), verdicts on single judges (reports).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -47,10 +47,10 @@ UNREAD = 0.2
 MARKS = ("rubric_vote", "span_vote")
 """Purposes of judges that give marks on a scale."""
 
-CHOICE = schema("comparison_sentinel", "abstention")
+CHOICE = schema("sentinel", "worth", "abstention")
 """Columns of choices."""
 
-_PAIR = ["judge", "direction", "aspect", "trait", "kind", "passage"]
+_PAIR = ["purpose", "judge", "direction", "aspect", "trait", "kind", "passage"]
 
 _FAILURES: Mapping[Trait, str] = {
     "accuracy": "preferred the sound text to a damaged one in both orders in {hits} of {pairs} pairs",
@@ -67,19 +67,21 @@ _FAILURES_ON_TEXTS: Mapping[Trait, str] = {
 }  # fmt: skip
 
 
-def choices_on_texts(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Choices of judges of single texts. `verdicts` are rows of their examination, such as rows of `judge_sentinel`.
+def with_choices(rows: pl.DataFrame) -> pl.DataFrame:
+    """Choices of judges, from rows of `sentinel`.
 
     Returns
     -------
-    Columns of `CHOICE`, one row for each verdict. The rows of the sound text and of the text on trial have the same
-    choice. `shown` and `trial_length` are null, because the judge did not see the texts side by side.
+    Columns of `CHOICE`, one row for each row of `rows`. For judges of single texts, the rows of the sound text and of
+    the text on trial have the same choice. Their `shown` is null, because the judge did not see the texts side by side.
     """
-    pairs = verdicts.sort("judged").group_by(_PAIR, maintain_order=True).agg("worth")  # sound before trial
+    on_texts = pl.col("shown").is_in(["sound", "trial"])
+    texts = rows.filter(on_texts)
+    pairs = texts.sort("shown").group_by(_PAIR, maintain_order=True).agg("worth")  # sound before trial
     choice = pl.Series("choice", [compared(worths) for worths in pairs["worth"].to_list()], dtype=pl.String)
-    chosen = verdicts.join(pairs.select(_PAIR).with_columns(choice), on=_PAIR, maintain_order="left")
-    nulls = {name: pl.lit(None, CHOICE[name]) for name in ("shown", "trial_length")}
-    return chosen.with_columns(**nulls).select(CHOICE.names())
+    chosen = texts.drop("choice").join(pairs.select(_PAIR).with_columns(choice), on=_PAIR, maintain_order="left")
+    chosen = chosen.with_columns(shown=pl.lit(None, pl.String))
+    return pl.concat([frame.select(CHOICE.names()) for frame in (rows.filter(~on_texts), chosen)])
 
 
 def reports(choices: pl.DataFrame, thresholds: Examination) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -88,7 +90,7 @@ def reports(choices: pl.DataFrame, thresholds: Examination) -> tuple[pl.DataFram
     Parameters
     ----------
     choices
-        Columns of `CHOICE`, and `purpose`.
+        Columns of `CHOICE`.
 
     Returns
     -------

@@ -4,7 +4,7 @@ Here: the choice of passages and human translations, and the references that a j
 sentinels made from these texts (sentinels).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -16,6 +16,7 @@ from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.sensitivity.damage import Material, foreign_terms, hashed, terms
 from benchmark_assets.sensitivity.languages import rules
 from benchmark_assets.sensitivity.sample import chosen
+from benchmark_assets.translation.systems import language_names
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
@@ -35,6 +36,11 @@ class Direction(NamedTuple):
     def name(self) -> str:
         """The language tags, such as `ja-en`."""
         return f"{self.source}-{self.target}"
+
+    @property
+    def languages(self) -> Mapping[str, str]:
+        """Names of the languages, by variable of a prompt."""
+        return language_names(self.source, self.target)
 
 
 def directions(warehouse: Warehouse) -> dict[str, Direction]:

@@ -1,17 +1,19 @@
 """The examination of judges as a study: a judge is asked about sentinels with the prompt of its own study.
 
-Here: items, rounds and rows, for judges that choose between two texts and for judges of single texts. Not here: which
-judges are examined, and the content of a question (the modules `examining` of adjudication, error_spans, pairwise and
-literary), sentinels (sentinels, sample), the verdict on a judge (sequential, reports).
+Here: how a study says how its judges are examined (`Exam`), items, rounds and rows. Not here: the exams of studies,
+which stand beside these studies (adjudication.panel, error_spans.judging, literary.ensemble, pairwise.matches and
+pairwise.rubric), sentinels (sentinels, sample), the verdict on a judge (sequential, reports).
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import polars as pl
 
+from benchmark_assets.examination.reports import MARKS
 from benchmark_assets.examination.sample import Direction, directions, sounds
 from benchmark_assets.examination.sentinels import DAMAGES, Sentinel, Sound, Trait, sentinels
 from benchmark_assets.examination.sequential import (
@@ -25,28 +27,28 @@ from benchmark_assets.examination.sequential import (
 )
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.studies.study import CALLS, Answered, Group, Item, ItemStudy, Rounds
-from benchmark_assets.translation.systems import language_names
 from resources import catalogue
 from resources.catalogue import schema
 from resources.digest import digest
 from resources.provider.asking import Template, Verdict
+from resources.provider.provider import Provider
 from resources.provider.reading import Outcome as OutcomeOfCall
 from resources.provider.registry import Examination, Model
 from resources.provider.served import versioned
+from resources.warehouse import Warehouse
 
 Letter = Literal["A", "B"]
 LETTERS: tuple[Letter, Letter] = ("A", "B")
 
-Asked = tuple[Mapping[str, str], Mapping[str, Any], Mapping[str, object]]
-"""A question about a sentinel, as a tuple: the part of its key that distinguishes it from other questions about the
-sentinel; its content; and the columns of its row that are known before the reply."""
-
+Asked = tuple[str, Mapping[str, Any], Mapping[str, object]]
+"""A question about a sentinel, as a tuple: what the judge sees (`shown`); its content; and the columns of its row that
+are known before the reply."""
 
 FINAL = (OutcomeOfCall.EMPTY, OutcomeOfCall.TOO_LONG, OutcomeOfCall.REJECTED)
 """Outcomes of failed calls that count as replies without a choice, because asking again would not change them. After
 other failures, such as an outage, the judge's examination lacks a reply, and the next update asks again."""
 
-_EXAMINEE = ("judge", "direction", "aspect")
+_EXAMINEE = ("purpose", "judge", "direction", "aspect")
 """Columns that identify an examinee."""
 
 
@@ -61,22 +63,28 @@ class Examinee(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-class Examinations(ItemStudy[Examinee]):
-    """A study that examines judges. It has no partitions.
+@dataclass(frozen=True)
+class Exam(ABC):
+    """How the judges of a study are examined.
 
-    `asked` has the number of questions about a sentinel, by trait. `best` names, in words, the best verdict that a
-    judge of single texts can give; '' for judges that choose between two texts. `marks` tells whether the verdicts are
-    marks on a scale.
+    `purpose` is the name of the study, `asked` has the number of questions about a sentinel, by trait. `best` names, in
+    words, the best verdict that a judge of single texts can give; '' for judges that choose between two texts.
     """
 
-    dims: ClassVar[tuple[str, ...]] = ()
+    warehouse: Warehouse
+    provider: Provider
+
+    purpose: ClassVar[str]
     asked: ClassVar[Mapping[Trait, int]]
     best: ClassVar[str] = ""
-    marks: ClassVar[bool] = False
 
     @abstractmethod
-    def examinees(self) -> Iterator[Examinee]:
-        """The judges to examine, once for each direction and aspect."""
+    def seats(self) -> Mapping[str, Iterable[tuple[str, str]]]:
+        """The name of each judge and the aspect that it judges, by corpus."""
+
+    @abstractmethod
+    def template(self, judge: Model, direction: Direction) -> Template[Any]:
+        """The template of a judge's questions about outputs."""
 
     @abstractmethod
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
@@ -91,24 +99,122 @@ class Examinations(ItemStudy[Examinee]):
     def outcome(self, answers: Sequence[Answered]) -> Outcome:
         """The choices on a sentinel, from the answers to its questions."""
 
-    def thresholds(self) -> Examination:
-        """Thresholds of the examination."""
-        examination = self.provider.registry().examination
-        return examination.of_marks() if self.marks else examination
+    @abstractmethod
+    def reply(self, item: Item, verdict: Verdict[Any]) -> Mapping[str, object]:
+        """The columns of a row that hold the judge's reply."""
 
     def damages(self, aspect: str) -> Sequence[str]:
         """The kinds of damage that a judge of this aspect should notice; by default all."""
         return DAMAGES
 
-    def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Examinee]]:
-        """A group for each judge, direction and aspect."""
-        thresholds = self.thresholds().model_dump(exclude={"marks"})
-        for examinee in self.examinees():
-            judge, aspect, direction, template, options = examinee
-            once = replace(template, tries=1, final=FINAL)  # so that the number of calls is bounded
-            determinants = template.determinants, thresholds, self.damages(aspect)
-            fingerprint = digest(judge, aspect, direction, *determinants, *options)
-            yield Group(partitions, examinee._replace(template=once), fingerprint)
+    def options(self, judge: str, direction: Direction) -> tuple[str, ...]:
+        """Settings of the study that change the content of a judge's questions; by default none."""
+        return ()
+
+    def thresholds(self) -> Examination:
+        """Thresholds of the examination."""
+        examination = self.provider.registry().examination
+        return examination.of_marks() if self.purpose in MARKS else examination
+
+    def examinees(self) -> Iterator[Examinee]:
+        """The registered judges of corpora that request an examination, once for each direction and aspect."""
+        registry, of_corpora = self.provider.registry(), directions(self.warehouse)
+        used = {
+            (judge, aspect, of_corpora[corpus]): None
+            for corpus, seats in sorted(self.seats().items()) if corpus in of_corpora
+            for judge, aspect in seats if judge in registry.judges
+        }  # fmt: skip
+        for judge, aspect, direction in used:
+            template = self.template(versioned(registry.model(judge), self.provider.ledger), direction)
+            yield Examinee(judge, aspect, direction, template, self.options(judge, direction))
+
+
+class PairExam(Exam):
+    """The exam of judges that choose between two texts. Each pair is shown in both orders."""
+
+    asked: ClassVar[Mapping[Trait, int]] = CALLS_ABOUT_PAIRS
+
+    def shown(self, examinee: Examinee, context: Mapping[str, Any], a: str, b: str) -> Mapping[str, Any]:
+        """The content of a question about the translations `a` and `b`."""
+        return {**context, "translation_a": a, "translation_b": b}
+
+    @abstractmethod
+    def preferred(self, value: Any) -> str:
+        """The letter of the text that a reply prefers, or any other string if the reply prefers neither text."""
+
+    def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
+        """Two questions about each sentinel, with the text on trial as A and as B; one question if the texts are
+        identical."""
+        for side, trial in list(zip(LETTERS, sentinel.trials, strict=True))[: self.asked[sentinel.trait]]:
+            a, b = (trial, sentinel.sound) if side == "A" else (sentinel.sound, trial)
+            ratio = len(trial) / len(sentinel.sound)
+            yield side, self.shown(examinee, context, a, b), {"trial_length": ratio}
+
+    def outcome(self, answers: Sequence[Answered]) -> Outcome:
+        """The choices with the text on trial shown as A and as B."""
+        choices = [self._choice(item, verdict) for item, verdict in answers]
+        return choices[0], choices[-1]
+
+    def reply(self, item: Item, verdict: Verdict[Any]) -> Mapping[str, object]:
+        """The choice."""
+        return {"choice": self._choice(item, verdict)}
+
+    def _choice(self, item: Item, verdict: Verdict[Any]) -> Choice:
+        preferred = "" if verdict.value is None else self.preferred(verdict.value)
+        if preferred not in LETTERS:
+            return "neither"
+        return "trial" if preferred == item.key["shown"] else "sound"
+
+
+class TextExam(Exam):
+    """The exam of judges of single texts. The sound text and the text on trial are shown in separate questions."""
+
+    asked: ClassVar[Mapping[Trait, int]] = CALLS_ABOUT_TEXTS
+
+    @abstractmethod
+    def worth(self, value: Any) -> float | None:
+        """The value of a verdict from 0 (worst) to 1 (best); None if it does not rate the translation."""
+
+    def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
+        """A question about the sound text, if the trait compares both texts; and a question about the text on trial."""
+        if self.asked[sentinel.trait] > 1:
+            yield "sound", {**context, "candidate": sentinel.sound}, {}
+        yield "trial", {**context, "candidate": sentinel.trials[0]}, {}
+
+    def outcome(self, answers: Sequence[Answered]) -> Outcome:
+        """The outcome. Both of its choices are the same: the text with the better verdict, or neither."""
+        choice = compared([self._worth(verdict) for _, verdict in answers])
+        return choice, choice
+
+    def reply(self, item: Item, verdict: Verdict[Any]) -> Mapping[str, object]:
+        """The value of the verdict."""
+        return {"worth": self._worth(verdict)}
+
+    def _worth(self, verdict: Verdict[Any]) -> float | None:
+        return None if verdict.value is None else self.worth(verdict.value)
+
+
+class Examinations(ItemStudy[tuple[Exam, Examinee]]):
+    """The study that examines the judges of all studies. It has no partitions. `exams` says how each is examined."""
+
+    name = "sentinel"
+    dims: ClassVar[tuple[str, ...]] = ()
+    exams: ClassVar[Sequence[type[Exam]]]
+
+    @cached_property
+    def _by_purpose(self) -> Mapping[object, Exam]:
+        return {exam.purpose: exam(self.warehouse, self.provider) for exam in self.exams}
+
+    def groups(self, partitions: pl.DataFrame) -> Iterator[Group[tuple[Exam, Examinee]]]:
+        """A group for each purpose, judge, direction and aspect."""
+        for purpose, exam in self._by_purpose.items():
+            thresholds = exam.thresholds().model_dump(exclude={"marks"})
+            for examinee in exam.examinees():
+                judge, aspect, direction, template, options = examinee
+                once = replace(template, tries=1, final=FINAL)  # so that the number of calls is bounded
+                determinants = template.determinants, thresholds, exam.damages(aspect)
+                fingerprint = digest(purpose, judge, aspect, direction, *determinants, *options)
+                yield Group(partitions, (exam, examinee._replace(template=once)), fingerprint)
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
         """A hash of the fingerprints of all groups. The study does not apply if no judge is to be examined."""
@@ -120,22 +226,23 @@ class Examinations(ItemStudy[Examinee]):
         """None: a newly read reply would change which sentinels a judge is asked about next."""
         return partitions.clear()
 
-    def items(self, partitions: pl.DataFrame, how: Examinee) -> Iterator[Item]:
+    def items(self, partitions: pl.DataFrame, how: tuple[Exam, Examinee]) -> Iterator[Item]:
         """The questions about each sentinel."""
-        judge, aspect, direction, template, _ = how
+        exam, (judge, aspect, direction, template, _) = how
         texts = sounds(self.warehouse, direction)
-        contexts = self.contexts(how, texts)
+        contexts = exam.contexts(how[1], texts)
         known = [text for text in texts if text.passage in contexts]
         limits = counts(self.provider.registry().examination.calls)
-        wanted = {trait: limits[trait] for trait in self.asked}
-        made = sentinels(known, direction.settings[0].seed, wanted, self.damages(aspect), self.best)
+        wanted = {trait: limits[trait] for trait in exam.asked}
+        made = sentinels(known, direction.settings[0].seed, wanted, exam.damages(aspect), exam.best)
         for number, sentinel in enumerate(made):
             of_sentinel = {
-                "judge": judge, "direction": direction.name, "aspect": aspect, "trait": sentinel.trait,
-                "kind": sentinel.kind, "passage": sentinel.passage,
+                "purpose": exam.purpose, "judge": judge, "direction": direction.name, "aspect": aspect,
+                "trait": sentinel.trait, "kind": sentinel.kind, "passage": sentinel.passage,
             }  # fmt: skip
-            for key, content, row in self.questions(how, contexts[sentinel.passage], sentinel):
-                yield Item((), {**of_sentinel, **key}, template, content, facts={"number": number, **row})
+            for shown, content, row in exam.questions(how[1], contexts[sentinel.passage], sentinel):
+                facts = {"number": number, **row}
+                yield Item((), {**of_sentinel, "shown": shown}, template, content, facts=facts)
 
     def most(self, items: Sequence[Item]) -> Sequence[Item]:
         """The items of each judge up to the limit of calls."""
@@ -144,36 +251,41 @@ class Examinations(ItemStudy[Examinee]):
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
         """Ask about sentinels round by round until the verdict on each judge is clear."""
-        thresholds = self.thresholds()
 
         def following(answered: Sequence[Answered]) -> list[Item]:
             verdicts = {id(item): verdict for item, verdict in answered}
             batch: list[Item] = []
-            for of_judge in _by_examinee(items).values():
-                pairs: dict[Trait, list[list[Item]]] = {trait: [] for trait in self.asked}
+            for (purpose, *_), of_judge in _by_examinee(items).items():
+                exam = self._by_purpose[purpose]
+                pairs: dict[Trait, list[list[Item]]] = {trait: [] for trait in exam.asked}
                 for pair in _pairs(of_judge):
                     pairs[pair[0].key["trait"]].append(pair)  # type: ignore[index]
                 asked = {
                     trait: [pair for pair in of_trait if id(pair[0]) in verdicts] for trait, of_trait in pairs.items()
                 }
                 outcomes = {
-                    trait: [self.outcome([(item, verdicts[id(item)]) for item in pair]) for pair in of_trait]
+                    trait: [exam.outcome([(item, verdicts[id(item)]) for item in pair]) for pair in of_trait]
                     for trait, of_trait in asked.items()
                     if of_trait
                 }
                 if any(verdicts[id(item)].error for of_trait in asked.values() for pair in of_trait for item in pair):
                     continue  # this examination is incomplete anyway
-                for trait, size in next_round(outcomes, thresholds, self.asked).items():
+                for trait, size in next_round(outcomes, exam.thresholds(), exam.asked).items():
                     start = len(asked[trait])
                     batch += [item for pair in pairs[trait][start : start + size] for item in pair]
             return batch
 
         return following
 
+    def rows_of(self, item: Item, verdict: Verdict[Any]) -> Iterable[Mapping[str, object]]:
+        """One row: the judge's reply, what is known of the question, and the reason for an abstention."""
+        reply = self._by_purpose[item.key["purpose"]].reply(item, verdict)
+        yield {**item.facts, **reply, "abstention": verdict.abstention}
+
     def fault(self, item: Item, verdict: Verdict[Any]) -> str:
         """A message with the judge and the error. If a judge is unavailable, all its questions have the same
         message."""
-        judge, direction, aspect = _examinee(item)
+        _, judge, direction, aspect = _examinee(item)
         of_aspect = f" ({aspect})" if aspect else ""
         return f"{judge}{of_aspect} is not examined in {direction}: {verdict.error}" if verdict.error else ""
 
@@ -194,7 +306,7 @@ class Examinations(ItemStudy[Examinee]):
         computed, (rows, calls) = self.computed(plan, examined), self._earlier(list(faults))
         tables = {self.name: pl.concat([computed.tables[self.name], rows])}
         notes = {CALLS: pl.concat([computed.notes[CALLS], calls])}
-        return Computed(tables, computed.failures, notes, "; ".join(faults.values()))
+        return Computed(tables, computed.failures, notes, "; ".join(dict.fromkeys(faults.values())))
 
     def _earlier(self, examinees: Sequence[tuple[object, ...]]) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The stored rows of examinees, and the stored calls from which these rows come."""
@@ -203,92 +315,6 @@ class Examinations(ItemStudy[Examinee]):
         items = rows.select(pl.concat_str(catalogue.table(self.name).key, separator="|")).to_series()
         calls = self.warehouse.read(CALLS, pl.DataFrame({"study": [self.name]}), schema(CALLS).names())
         return rows, calls.filter(pl.col("item").is_in(items.implode()))
-
-
-class PairExaminations(Examinations):
-    """Examinations of judges that choose between two texts. Each pair is shown in both orders."""
-
-    asked: ClassVar[Mapping[Trait, int]] = CALLS_ABOUT_PAIRS
-
-    def shown(self, examinee: Examinee, context: Mapping[str, Any], a: str, b: str) -> Mapping[str, Any]:
-        """The content of a question about the translations `a` and `b`."""
-        return {**context, "translation_a": a, "translation_b": b}
-
-    @abstractmethod
-    def preferred(self, value: Any) -> str:
-        """The letter of the text that a reply prefers, or any other string if the reply prefers neither text."""
-
-    def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
-        """Two questions about each sentinel, with the text on trial as A and as B; one question if the texts are
-        identical."""
-        for side, trial in list(zip(LETTERS, sentinel.trials, strict=True))[: self.asked[sentinel.trait]]:
-            a, b = (trial, sentinel.sound) if side == "A" else (sentinel.sound, trial)
-            ratio = len(trial) / len(sentinel.sound)
-            yield {"shown": side}, self.shown(examinee, context, a, b), {"trial_length": ratio}
-
-    def outcome(self, answers: Sequence[Answered]) -> Outcome:
-        """The choices with the text on trial shown as A and as B."""
-        choices = [self._choice(item, verdict) for item, verdict in answers]
-        return choices[0], choices[-1]
-
-    def rows_of(self, item: Item, verdict: Verdict[Any]) -> Iterable[Mapping[str, object]]:
-        """One row: the choice, the ratio of lengths, and the reason for an abstention."""
-        yield {**item.facts, "choice": self._choice(item, verdict), "abstention": verdict.abstention}
-
-    def _choice(self, item: Item, verdict: Verdict[Any]) -> Choice:
-        preferred = "" if verdict.value is None else self.preferred(verdict.value)
-        if preferred not in LETTERS:
-            return "neither"
-        return "trial" if preferred == item.key["shown"] else "sound"
-
-
-class TextExaminations(Examinations):
-    """Examinations of judges of single texts. The sound text and the text on trial are shown in separate questions."""
-
-    asked: ClassVar[Mapping[Trait, int]] = CALLS_ABOUT_TEXTS
-
-    @abstractmethod
-    def juries(self) -> Mapping[str, Sequence[str]]:
-        """The names of the judges, by corpus."""
-
-    @abstractmethod
-    def template(self, judge: Model, languages: Mapping[str, str]) -> Template[Any]:
-        """The template of a judge's questions; `languages` maps variables of the prompt to names of languages."""
-
-    @abstractmethod
-    def worth(self, value: Any) -> float | None:
-        """The value of a verdict from 0 (worst) to 1 (best); None if it does not rate the translation."""
-
-    def examinees(self) -> Iterator[Examinee]:
-        """The registered judges of corpora that request an examination."""
-        registry, of_corpora = self.provider.registry(), directions(self.warehouse)
-        used = {
-            (judge, of_corpora[corpus]): None
-            for corpus, judges in sorted(self.juries().items()) if corpus in of_corpora
-            for judge in judges if judge in registry.judges
-        }  # fmt: skip
-        for judge, direction in used:
-            model = versioned(registry.model(judge), self.provider.ledger)
-            languages = language_names(direction.source, direction.target)
-            yield Examinee(judge, "", direction, self.template(model, languages))
-
-    def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
-        """A question about the sound text, if the trait compares both texts; and a question about the text on trial."""
-        if self.asked[sentinel.trait] > 1:
-            yield {"judged": "sound"}, {**context, "candidate": sentinel.sound}, {}
-        yield {"judged": "trial"}, {**context, "candidate": sentinel.trials[0]}, {}
-
-    def outcome(self, answers: Sequence[Answered]) -> Outcome:
-        """The outcome. Both of its choices are the same: the text with the better verdict, or neither."""
-        choice = compared([self._worth(verdict) for _, verdict in answers])
-        return choice, choice
-
-    def rows_of(self, item: Item, verdict: Verdict[Any]) -> Iterable[Mapping[str, object]]:
-        """One row: the value of the verdict, and the reason for an abstention."""
-        yield {**item.facts, "worth": self._worth(verdict), "abstention": verdict.abstention}
-
-    def _worth(self, verdict: Verdict[Any]) -> float | None:
-        return None if verdict.value is None else self.worth(verdict.value)
 
 
 def _by_examinee(items: Sequence[Item]) -> dict[tuple[object, ...], list[Item]]:

@@ -15,7 +15,6 @@ from benchmark_assets.literary import adherence, controlled, ensemble, readings
 from benchmark_assets.literary.anchored import SIGNATURE as ANCHORED
 from benchmark_assets.literary.anchored import anchored_scores, anchored_win_rates
 from benchmark_assets.literary.calibration import calibration
-from benchmark_assets.literary.examining import AspectSentinels, of_ensembles
 from benchmark_assets.literary.extraction import Glossary
 from benchmark_assets.literary.pairs import applicable, applicable_matches, matches, pairs
 from benchmark_assets.literary.scores import SIGNATURE, scores
@@ -23,7 +22,6 @@ from benchmark_assets.literary.works import with_works
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, GRID, MODEL, PASSAGE, SINGLE_RUN
-from benchmark_assets.references.assets import reference
 from benchmark_assets.references.glossary import literary
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
@@ -95,9 +93,6 @@ aspect_vote = study_asset(
 )  # fmt: skip
 
 
-aspect_sentinel = study_asset(AspectSentinels, None, "literary", [reference, "source_text", glossary])
-
-
 @dg.asset(
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="2", kinds={"duckdb"},
     deps=[aspect_vote],
@@ -128,7 +123,7 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
     partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="4",
     kinds={"duckdb", "numpy"},
     deps=[*(dg.AssetDep(each, partition_mapping=BY_MODEL) for each in (head_to_head, aspect_vote)), judge_report,
-          aspect_sentinel],
+          "sentinel"],
 )  # fmt: skip
 def literary_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
@@ -164,10 +159,11 @@ def literary_score(
             verdicts, votes = (table.filter(CORPUS.eq(corpus)) for table in tables)
             works = with_works(votes.select("passage").unique(), warehouse)
             inputs = verdicts, votes, works, corpora[corpus]
-            sentinels = warehouse.read("aspect_sentinel").filter(direction="-".join(languages[corpus]))
+            direction = pl.DataFrame({"purpose": ["aspect_vote"], "direction": ["-".join(languages[corpus])]})
+            sentinels = warehouse.read("sentinel", direction)
             ratios = controlled.log_ratios(warehouse, votes, corpora[corpus].human)
             rows.append(controlled.with_control(scores(*inputs, contract), *inputs, ratios, sentinels))
-        scored, standings = pl.concat(rows), of_ensembles(warehouse)
+        scored, standings = pl.concat(rows), ensemble.of_ensembles(warehouse)
         of_rows = [standings[key] for key in scored.select("corpus", "aspect").iter_rows()]
         return Computed({"literary_score": flagged(scored, "literary_score", of_rows, kept=["length_coefficient"])})
 

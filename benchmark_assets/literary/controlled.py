@@ -49,7 +49,7 @@ def with_control(
     ratios
         Columns `model`, `passage` and `log_ratio`, as `log_ratios` returns them.
     sentinels
-        Rows of `aspect_sentinel` for the language direction of the corpus.
+        Rows of `sentinel` about the seats of ensembles, for the language direction of the corpus.
 
     Returns
     -------

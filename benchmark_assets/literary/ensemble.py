@@ -1,10 +1,12 @@
 """The ensemble: collect the votes of a corpus's seats on outputs and human translations, and combine the votes.
 
-Here: the seats of a corpus, pairs that need no judge, votes and verdicts as rows. Not here: the question to one judge
-(versus), scores of models (scores), accuracy of seats (calibration).
+Here: the seats of a corpus, how they are examined, pairs that need no judge, votes and verdicts as rows. Not here: the
+question to one judge (versus), scores of models (scores), accuracy of seats (calibration), sentinels and rounds
+(examination).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 from unicodedata import category
 
 import numpy as np
@@ -13,7 +15,12 @@ import polars as pl
 from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
-from benchmark_assets.corpus.description import Literary, Seat
+from benchmark_assets.corpus.description import ASPECTS, Aspect, Literary, Seat
+from benchmark_assets.corpus.registry import corpus_languages
+from benchmark_assets.examination.flags import Standing, cards, together
+from benchmark_assets.examination.sample import Direction
+from benchmark_assets.examination.sentinels import DAMAGES, Sound
+from benchmark_assets.examination.study import Examinee, PairExam
 from benchmark_assets.literary.versus import PROMPT, Preference, shown, versus
 from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.pairwise.comparing import Side, arranged, sides
@@ -25,6 +32,8 @@ from resources.digest import digest
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict
 from resources.provider.provider import Provider
+from resources.provider.registry import Model
+from resources.warehouse import Warehouse
 
 MACHINE, HUMAN, UNSURE = "machine", "human", "unsure"
 
@@ -118,25 +127,19 @@ class AspectVotes(OutputStudy[Bench]):
         """One item for each output, seat and side of the output."""
         section, templates = how
         passages = partitions.select("passage")
-        columns = ["passage", "text", "previous", "following"]
-        sources = {row[0]: row[1:] for row in self.warehouse.read("source_text", passages, columns).iter_rows()}
+        seen = contexts(self.warehouse, passages)
         humans = self.texts("reference", passages.with_columns(translator=pl.lit(section.human), complete=True))
-        terms, outputs = glossary.entries(self.warehouse, passages), on_trial.texts(self.warehouse, partitions)
+        outputs = on_trial.texts(self.warehouse, partitions)
         for output in partitions.select(OUTPUT).iter_rows():
             model, passage = output
-            if output not in outputs or passage not in sources or passage not in humans:
+            if output not in outputs or passage not in seen or passage not in humans:
                 continue
-            source, previous, following = sources[passage]
-            context = {
-                "previous": previous or "", "source": source, "next": following or "",
-                "glossary": list(terms.get(passage, ())),
-            }  # fmt: skip
             for side in sides(section.orders, passage, model):
                 first, second = arranged(outputs[output], humans[passage], side)
                 verdict = settled(outputs[output], humans[passage], side)
                 for judge, aspect in ((seat.judge, seat.aspect) for seat in section.ensemble):
                     key = {"judge": judge, "aspect": aspect, "shown": side}
-                    yield Item(output, key, templates[judge], shown(context, first, second, aspect), verdict)
+                    yield Item(output, key, templates[judge], shown(seen[passage], first, second, aspect), verdict)
 
     def rows_of(self, item: Item, verdict: Verdict[Preference]) -> Iterable[Mapping[str, object]]:
         """One row: the seat's vote with its justification, or the reason for an abstention."""
@@ -149,6 +152,72 @@ class AspectVotes(OutputStudy[Bench]):
     def fault(self, item: Item, verdict: Verdict[Preference]) -> str:
         """The seat and the error of a failed call; '' if the call did not fail."""
         return f"{item.key['judge']} on {item.key['aspect']}: {verdict.error}" if verdict.error else ""
+
+
+_GROSS = ("foreign", "other_passage", "empty", "untranslated")
+
+CONCERNED: Mapping[Aspect, Sequence[str]] = {
+    "meaning": DAMAGES, "prose": _GROSS, "voice": _GROSS, "terms": (*_GROSS, "term"),
+}  # fmt: skip
+"""Kinds of damage that concern each aspect. A seat judges its own aspect only."""
+
+
+class SeatExam(PairExam):
+    """The exam of the seats of literary ensembles."""
+
+    purpose = AspectVotes.name
+
+    def seats(self) -> Mapping[str, Iterable[tuple[str, str]]]:
+        """The seats of each ensemble, by corpus."""
+        corpora = glossary.literary(self.warehouse)
+        return {corpus: [(seat.judge, seat.aspect) for seat in section.ensemble] for corpus, section in corpora.items()}
+
+    def template(self, judge: Model, direction: Direction) -> Template[Preference]:
+        """The template of the question about a pair of texts."""
+        return versus(judge, direction.languages)
+
+    def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
+        """The source of each chunk, the text around it, and its glossary."""
+        return contexts(
+            self.warehouse, pl.DataFrame({"passage": [text.passage for text in texts]}, {"passage": pl.String})
+        )
+
+    def shown(self, examinee: Examinee, context: Mapping[str, Any], a: str, b: str) -> Mapping[str, Any]:
+        """The content of a question to the ensemble about a pair of texts."""
+        return shown(context, a, b, examinee.aspect)
+
+    def damages(self, aspect: str) -> Sequence[str]:
+        """The kinds of damage that concern the aspect."""
+        return next(kinds for name, kinds in CONCERNED.items() if name == aspect)
+
+    def preferred(self, value: Preference) -> str:
+        """The letter in the reply, or `unsure`."""
+        return str(value.better)
+
+
+def contexts(warehouse: Warehouse, passages: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """What a judge sees beside the two texts: the source of each chunk, the text around it, and its glossary."""
+    terms = glossary.entries(warehouse, passages)
+    rows = warehouse.read("source_text", passages, ["passage", "text", "previous", "following"])
+    return {
+        passage: {
+            "previous": previous or "", "source": text, "next": following or "",
+            "glossary": list(terms.get(passage, ())),
+        }
+        for passage, text, previous, following in rows.iter_rows()
+    }  # fmt: skip
+
+
+def of_ensembles(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
+    """The verdict on the seats of each ensemble, by corpus and aspect; the aspect '' stands for the whole ensemble."""
+    of_cards, languages = cards(warehouse, AspectVotes.name), corpus_languages(warehouse)
+    return {
+        (corpus, aspect): together(
+            [(seat.judge, seat.aspect, "-".join(languages[corpus])) for seat in section.ensemble
+             if aspect in ("", seat.aspect)], of_cards,
+        )
+        for corpus, section in glossary.literary(warehouse).items() for aspect in ("", *ASPECTS)
+    }  # fmt: skip
 
 
 def seat_votes(votes: pl.DataFrame) -> pl.DataFrame:

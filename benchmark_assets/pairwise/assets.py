@@ -14,15 +14,9 @@ from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.pairwise import base_sets, controlled, readings, rubric, scores, totals
 from benchmark_assets.pairwise.comparing import judged_by
-from benchmark_assets.pairwise.examining import (
-    ComparisonSentinels,
-    RubricSentinels,
-    of_slices,
-    padding_of_base_sets,
-)
 from benchmark_assets.pairwise.matches import Comparisons, text_lengths
+from benchmark_assets.pairwise.standings import of_slices, padding_of_base_sets
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
-from benchmark_assets.references.assets import reference
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from benchmark_assets.translation.systems import Systems
@@ -31,10 +25,6 @@ from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
 comparison = study_asset(Comparisons, GRID, "pairwise", [model_output, SOURCE])
-
-comparison_sentinel = study_asset(ComparisonSentinels, None, "pairwise", [reference, "source_text"])
-
-rubric_sentinel = study_asset(RubricSentinels, None, "pairwise", [reference, "source_text"])
 
 
 @dg.asset(group_name="pairwise", code_version="4", kinds={"duckdb", "numpy"}, deps=[judge_report])

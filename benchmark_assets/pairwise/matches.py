@@ -6,7 +6,7 @@ comparison of two texts (comparing), base sets themselves (base_sets), strengths
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -14,6 +14,9 @@ from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.registry import corpus_languages
+from benchmark_assets.examination.sample import Direction
+from benchmark_assets.examination.sentinels import Sound
+from benchmark_assets.examination.study import Examinee, PairExam
 from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging
 from benchmark_assets.pairwise.comparing import Contenders, Side, arranged, comparing, judged_by, settled, sides
 from benchmark_assets.pairwise.rounds import adaptive_inputs, round_pairs
@@ -22,6 +25,7 @@ from resources.digest import digest, text_hash
 from resources.errors import BadInput
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict
+from resources.provider.registry import Model
 from resources.warehouse import Warehouse
 
 _WINNER = dict.fromkeys(["passage", "anchor", "winner"], pl.String)
@@ -167,6 +171,31 @@ class Comparisons(OutputStudy[Contest]):
     def fault(self, item: Item, verdict: Verdict[Side]) -> str:
         """The base set, the anchor and the error of a failed call; '' if the call did not fail."""
         return f"{item.key['base_set']} {item.key['anchor']}: {verdict.error}" if verdict.error else ""
+
+
+class ComparisonExam(PairExam):
+    """The exam of the judges of base sets."""
+
+    purpose = Comparisons.name
+
+    def seats(self) -> Mapping[str, Iterable[tuple[str, str]]]:
+        """The judges of base sets with items from a corpus, by corpus."""
+        items = self.warehouse.read("base_set_item", columns=["base_set", "passage"])
+        judges = self.warehouse.read("base_set", columns=["base_set", "judge"])
+        used = items.join(judges, on="base_set").select(CORPUS, "judge", aspect=pl.lit("")).unique().sort("judge")
+        return used.rows_by_key("corpus")
+
+    def template(self, judge: Model, direction: Direction) -> Template[Side]:
+        """The template of the question about a pair of texts."""
+        return comparing(judge, (direction.source, direction.target))
+
+    def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
+        """The source text of each passage."""
+        return {text.passage: {"source": text.material.source} for text in texts}
+
+    def preferred(self, value: Side) -> str:
+        """The letter in the reply."""
+        return value
 
 
 def text_lengths(warehouse: Warehouse, base_set: str, outputs: pl.DataFrame) -> pl.DataFrame:

@@ -1,11 +1,11 @@
 """Rubric marks from 1 to 5: a judge marks one output and sees one reference (JP-TL-Bench, section 5.3, appendix C).
 
-Here: the judges of a corpus, the question, valid replies, the summary of marks. Not here: comparing two texts
-(comparing), retries (resources.provider.asking).
+Here: the judges of a corpus, the question, valid replies, how judges are examined, the summary of marks. Not here:
+comparing two texts (comparing), retries (resources.provider.asking), sentinels and rounds (examination).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 
@@ -14,6 +14,9 @@ from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.description import Rubric
 from benchmark_assets.corpus.registry import sections
+from benchmark_assets.examination.sample import Direction, other_references
+from benchmark_assets.examination.sentinels import Sound
+from benchmark_assets.examination.study import Examinee, TextExam
 from benchmark_assets.metrics.intervals import SIGNATURE, Bounds, mean_interval, rate_interval
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.references.texts import complete_texts
@@ -136,6 +139,33 @@ class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
     def rows_of(self, item: Item, verdict: Verdict[Mark]) -> Iterable[Mapping[str, object]]:
         """One row: the judge's mark, or the reason for an abstention."""
         yield (verdict.value._asdict() if verdict.value else {}) | {"abstention": verdict.abstention}
+
+
+class RubricExam(TextExam):
+    """The exam of the judges of rubrics. An answer is a mark."""
+
+    purpose = RubricVotes.name
+    best: ClassVar[str] = f"mark {BEST}"
+
+    def seats(self) -> Mapping[str, Iterable[tuple[str, str]]]:
+        """The rubric's judges, by corpus."""
+        return {corpus: [(judge, "") for judge in rubric.judges] for corpus, rubric in rubrics(self.warehouse).items()}
+
+    def template(self, judge: Model, direction: Direction) -> Template[Mark]:
+        """The template of the question about an output."""
+        return marking(judge, direction.languages)
+
+    def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
+        """The source and one reference, for each passage that has a reference other than the sound text."""
+        references = other_references(self.warehouse, texts)
+        return {
+            text.passage: {"source": text.material.source, "reference": reference_of(text.passage, others)}
+            for text in texts if (others := references[text.passage])
+        }  # fmt: skip
+
+    def worth(self, value: Mark) -> float:
+        """The mark, on a scale from 0 to 1."""
+        return (value.mark - 1) / (BEST - 1)
 
 
 def summarize(votes: pl.DataFrame) -> pl.DataFrame:

@@ -1,18 +1,40 @@
-"""The asset of vital signs: what influences the verdicts of judges, besides quality."""
+"""Assets about judges: their replies to sentinels, and what influences their verdicts besides quality."""
 
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.adjudication.panel import PanelExam
 from benchmark_assets.corpus.units import kinds
+from benchmark_assets.error_spans.judging import SpanExam
+from benchmark_assets.examination.study import Examinations
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
-from benchmark_assets.literary.assets import aspect_vote
+from benchmark_assets.literary.assets import aspect_vote, glossary
+from benchmark_assets.literary.ensemble import SeatExam
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.pairwise.assets import comparison
+from benchmark_assets.pairwise.matches import ComparisonExam
+from benchmark_assets.pairwise.rubric import RubricExam
+from benchmark_assets.references.assets import reference
+from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.vital_signs.signs import of_judges
 from resources.provider.provider import Provider
 from resources.tables import shown
 from resources.warehouse import Warehouse
+
+
+class Sentinels(Examinations):
+    """Replies of all judges to sentinels: human translations, and texts with known faults.
+
+    A judge is examined once for each language direction of the corpora whose descriptions request an examination, and
+    again if the judge, its served version, a text or the glossary changes. An examination ends as soon as its verdict
+    is clear.
+    """
+
+    exams = (PanelExam, ComparisonExam, RubricExam, SpanExam, SeatExam)
+
+
+sentinel = study_asset(Sentinels, None, "examination", [reference, "source_text", glossary])
 
 
 @dg.asset(group_name="vital_signs", code_version="1", kinds={"duckdb", "numpy"}, deps=[comparison, aspect_vote])

@@ -170,11 +170,7 @@ def test_what_is_made_on_demand_is_never_due(sequence: list[str]) -> None:
 def test_what_has_no_partitions_comes_last(specs: dict[str, dg.AssetSpec], sequence: list[str]) -> None:
     needed = {
         "near_duplicate",
-        "aspect_sentinel",
-        "comparison_sentinel",
-        "judge_sentinel",
-        "rubric_sentinel",
-        "span_sentinel",
+        "sentinel",
         "judge_report",
     }  # by assets with partitions
     single = [name for name in sequence if specs[name].partitions_def is None and name not in needed]

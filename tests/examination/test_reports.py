@@ -11,7 +11,7 @@ Case = tuple[str, str, Outcome]
 
 
 def choices(*cases: Case) -> pl.DataFrame:
-    """Rows of `comparison_sentinel`, one passage for each case."""
+    """Rows of `sentinel`, one passage for each case."""
     rows = [
         {
             "judge": "umpire", "purpose": "comparison", "aspect": "", "direction": "la-en", "trait": trait,

@@ -7,20 +7,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from benchmark_assets.adjudication.examining import JudgeSentinels, counted, of_panels
 from benchmark_assets.adjudication.labels import MAJOR, VALID
-from benchmark_assets.adjudication.panel import JudgeVotes
+from benchmark_assets.adjudication.panel import JudgeVotes, PanelExam, counted, of_panels
 from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.audit.outcomes import outcomes, with_standings, without_failed
 from benchmark_assets.audit.rated import rated
 from benchmark_assets.corpus.registry import register
-from benchmark_assets.error_spans.examining import SpanSentinels
-from benchmark_assets.error_spans.judging import SpanVotes
-from benchmark_assets.examination.reports import choices_on_texts, reports
+from benchmark_assets.error_spans.judging import SpanExam, SpanVotes
+from benchmark_assets.examination.reports import reports, with_choices
 from benchmark_assets.examination.sentinels import DEMANDS
-from benchmark_assets.examination.study import TextExaminations
-from benchmark_assets.pairwise.examining import RubricSentinels
-from benchmark_assets.pairwise.rubric import RubricVotes
+from benchmark_assets.examination.study import Examinations, TextExam
+from benchmark_assets.pairwise.rubric import RubricExam, RubricVotes
 from benchmark_assets.studies.study import Item, ItemStudy
 from resources.keys import KEYS
 from resources.provider.registry import Examination
@@ -40,19 +37,29 @@ CRITICAL = {"text": "…", "category": "other", "severity": "critical"}
 Replies = tuple[Any, Any]
 """The best reply and the worst."""
 
-KINDS: dict[str, tuple[type[TextExaminations], type[ItemStudy[Any]], Replies]] = {
-    "judge_vote": (JudgeSentinels, JudgeVotes, (SOUND, WRONG)),
-    "rubric_vote": (RubricSentinels, RubricVotes, (MARK | {"mark": 5}, MARK | {"mark": 1})),
-    "span_vote": (SpanSentinels, SpanVotes, ({"errors": [], "score": 100}, {"errors": [CRITICAL], "score": 0})),
+KINDS: dict[str, tuple[type[TextExam], type[ItemStudy[Any]], Replies]] = {
+    "judge_vote": (PanelExam, JudgeVotes, (SOUND, WRONG)),
+    "rubric_vote": (RubricExam, RubricVotes, (MARK | {"mark": 5}, MARK | {"mark": 1})),
+    "span_vote": (SpanExam, SpanVotes, ({"errors": [], "score": 100}, {"errors": [CRITICAL], "score": 0})),
 }
-"""Examinations and votes of judges of single texts, by purpose."""
+"""Exams and votes of judges of single texts, by purpose."""
+
+
+def study_of(arena: Arena, exam: type[TextExam]) -> Examinations:
+    """The study with this exam alone."""
+
+    class Single(Examinations):
+        exams = (exam,)
+
+    return Single(arena.warehouse, arena.systems)
+
 
 Choose = Callable[[Item], bool]
 """Function from a question to whether a judge gives its best reply."""
 
 
 def fair(item: Item) -> bool:
-    return item.key["judged"] == "sound" or item.key["trait"] == "padding"
+    return item.key["shown"] == "sound" or item.key["trait"] == "padding"
 
 
 def obedient(item: Item) -> bool:
@@ -79,7 +86,7 @@ def examining(arena: Arena) -> Arena:
 def card(arena: Arena, server: Server, purpose: str, choose: Choose) -> dict[str, Any]:
     """The report card of a judge that answers as `choose` says."""
     kind, _, (best, worst) = KINDS[purpose]
-    study = kind(arena.warehouse, arena.systems)
+    study = study_of(arena, kind)
     replies = {
         f"comparer|{item.content['source']}|{item.content['candidate']}": [dumps(best if choose(item) else worst)]
         for item in study.plan(WHOLE).items
@@ -87,7 +94,7 @@ def card(arena: Arena, server: Server, purpose: str, choose: Choose) -> dict[str
     server.configure(answer="judge", judgements=replies)
     server.clear()
     rows = study.compute(WHOLE, "run").tables[study.name]
-    cards, kinds = reports(choices_on_texts(rows).with_columns(purpose=pl.lit(purpose)), Examination())
+    cards, kinds = reports(with_choices(rows), Examination())
     assert kinds["pairs"].sum() == cards["damaged"].item()
     assert cards["calls"].item() == len(rows) >= len(server.log())
     return cards.row(0, named=True)
@@ -127,7 +134,7 @@ def test_the_judge_of_a_text_sees_what_it_sees_in_its_own_study_but_never_the_so
     examining: Arena, purpose: str
 ) -> None:
     kind, votes, _ = KINDS[purpose]
-    items = kind(examining.warehouse, examining.systems).plan(WHOLE).items
+    items = study_of(examining, kind).plan(WHOLE).items
     if votes is JudgeVotes:
         examining.warehouse.write([Replacement("triage", triage(), None)], run_id="test")
     own = votes(examining.warehouse, examining.systems).plan(MINE).items
@@ -139,7 +146,7 @@ def test_the_judge_of_a_text_sees_what_it_sees_in_its_own_study_but_never_the_so
     for item in items:
         given = item.content.get("references", item.content.get("reference"))
         texts = [given] if isinstance(given, str) else [*given.values()] if isinstance(given, dict) else given
-        sound = [each.content["candidate"] for each in items if each.key["judged"] == "sound"
+        sound = [each.content["candidate"] for each in items if each.key["shown"] == "sound"
                  and each.key["passage"] == item.key["passage"]]  # fmt: skip
         assert not {*texts} & {*sound}
         assert len(texts) == (1 if purpose == "rubric_vote" else len(TRANSLATIONS) - 1)

@@ -27,7 +27,7 @@ RATIOS = np.tile([1.5, 3.0], 9)
 
 
 def sentinels(ensemble: Literary, fondness: float, chance: np.random.Generator, pairs: int = 18) -> pl.DataFrame:
-    """Rows of `aspect_sentinel` by seats with this fondness of length, in logits of a verdict."""
+    """Rows of `sentinel` by seats with this fondness of length, in logits of a verdict."""
     rows = []
     for seat in ensemble.ensemble:
         for number, ratio in enumerate(np.resize(RATIOS, pairs)):

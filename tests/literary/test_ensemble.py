@@ -28,12 +28,12 @@ from benchmark_assets.literary.ensemble import (
     verdicts,
     winners,
 )
-from benchmark_assets.literary.examining import AspectSentinels
 from benchmark_assets.literary.pairs import export_pairs, import_pairs
 from benchmark_assets.literary.readings import of_scores
 from benchmark_assets.pairwise.comparing import sides
 from benchmark_assets.studies.study import CALLS, Item
 from benchmark_assets.translation.imports import import_outputs
+from benchmark_assets.vital_signs import assets as vital_signs
 from resources.digest import digest
 from resources.keys import KEYS
 from resources.warehouse import Warehouse
@@ -230,7 +230,7 @@ def test_weights_ask_nobody_again_and_people_calibrate(
     monkeypatch.setenv("VARIORUM_MODELS", str(salon.registry))
     salon.describe()
     resources = {"warehouse": warehouse, "provider": salon.provider, "embedder": LetterEmbedder()}
-    definitions = build_definitions(rooms=CORE, resource_overrides=resources)
+    definitions = build_definitions(rooms=[*CORE, vital_signs], resource_overrides=resources)
     runs.look(definitions, instance)
     materialized(definitions, [*CONSTRUCTION, "glossary", "reference"], PASSAGES[0], PASSAGES[-1])
     import_outputs(warehouse, write_outputs(tmp_path / "ours.jsonl", OURS), "novels", "ours")
@@ -297,12 +297,12 @@ def test_weights_ask_nobody_again_and_people_calibrate(
     path = tmp_path / "novels" / "corpus.yaml"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"examination": {"passages": 3}}), encoding="utf-8")
     register(warehouse, path)
-    items = AspectSentinels(warehouse, salon.systems).plan(WHOLE).items
+    items = vital_signs.Sentinels(warehouse, salon.systems).plan(WHOLE).items
     server.configure(answer="judge", judgements={
         f"{item.key['judge']}|{item.key['aspect']}|{item.content['translation_a']}|{item.content['translation_b']}":
         [prefers(BAD_SEATS[str(item.key["aspect"])](item))] for item in items
     })  # fmt: skip
-    examination = {dg.AssetKey(name) for name in ("aspect_sentinel", "judge_report")}
+    examination = {dg.AssetKey(name) for name in ("sentinel", "judge_report")}
     job.get_subset(asset_selection=examination).execute_in_process(instance=instance)
     assert sorted(parity()) == [(aspect, None, "failed") for aspect in ("", "meaning", "prose", "voice")]
     assert "stylist (voice) failed its examination" in str(warehouse.read("literary_score")["problem"].to_list())

@@ -7,8 +7,8 @@ import polars as pl
 from benchmark_assets.corpus.description import ASPECTS
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.examination.sentinels import DAMAGES
-from benchmark_assets.literary.ensemble import AspectVotes
-from benchmark_assets.literary.examining import CONCERNED, AspectSentinels, of_ensembles
+from benchmark_assets.literary.ensemble import CONCERNED, AspectVotes, of_ensembles
+from benchmark_assets.vital_signs.assets import Sentinels
 from resources.keys import KEYS
 from tests.literary.conftest import MINE, OURS, Salon, prefers
 from tests.provider.server import Server
@@ -16,12 +16,12 @@ from tests.provider.server import Server
 WHOLE = pl.DataFrame({key: [""] for key in KEYS})
 
 
-def study(salon: Salon) -> AspectSentinels:
+def study(salon: Salon) -> Sentinels:
     """The study, once the corpus asks for an examination."""
     path = salon.folder / "novels" / "corpus.yaml"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"examination": {"passages": 3}}), encoding="utf-8")
     register(salon.warehouse, path)
-    return AspectSentinels(salon.warehouse, salon.systems)
+    return Sentinels(salon.warehouse, salon.systems)
 
 
 def test_a_seat_sees_what_it_sees_when_it_votes(salon: Salon) -> None:
@@ -61,7 +61,7 @@ def test_an_output_that_addresses_its_judge_is_withheld_from_all_seats(salon: Sa
 
 def test_a_seat_that_is_never_sure_prefers_neither_text(salon: Salon, server: Server) -> None:
     server.configure(answer="judge", judgements={"exact": [prefers("unsure")], "stylist": [prefers("unsure")]})
-    choices = study(salon).compute(WHOLE, "run").tables["aspect_sentinel"]
+    choices = study(salon).compute(WHOLE, "run").tables["sentinel"]
     assert choices["choice"].unique().to_list() == ["neither"]
     assert choices["abstention"].null_count() == len(choices) > 0
 

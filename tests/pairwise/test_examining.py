@@ -10,9 +10,10 @@ import pytest
 from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.examination.sentinels import INSTRUCTIONS, PRAISES
-from benchmark_assets.pairwise.examining import ComparisonSentinels, of_slices, padding_of_base_sets
 from benchmark_assets.pairwise.matches import text_lengths
+from benchmark_assets.pairwise.standings import of_slices, padding_of_base_sets
 from benchmark_assets.studies.study import CALLS, Item
+from benchmark_assets.vital_signs.assets import Sentinels
 from resources.digest import digest
 from resources.keys import KEYS
 from resources.provider.breaker import MOST
@@ -22,7 +23,7 @@ from tests.provider.server import Server, dumps
 from tests.support import PASSAGES, write_corpus
 
 WHOLE = pl.DataFrame({key: [""] for key in KEYS})
-ASSETS = ("comparison_sentinel", "judge_report")
+ASSETS = ("sentinel", "judge_report")
 
 Choose = Callable[[Item], str]
 """Function from an item to the letter that a judge answers."""
@@ -35,8 +36,8 @@ def describe(arena: Arena, passages: int = 3) -> None:
     register(arena.warehouse, path)
 
 
-def study(arena: Arena) -> ComparisonSentinels:
-    return ComparisonSentinels(arena.warehouse, arena.systems)
+def study(arena: Arena) -> Sentinels:
+    return Sentinels(arena.warehouse, arena.systems)
 
 
 def answering(arena: Arena, choose: Choose) -> dict[str, list[str]]:
@@ -108,7 +109,7 @@ def test_an_honest_judge_passes_and_is_asked_no_more_than_needed(arena: Arena, s
     kinds = arena.warehouse.read("judge_accuracy")
     assert kinds["accuracy"].unique().to_list() == [1]
     assert kinds["pairs"].sum() == row["damaged"]
-    calls = arena.warehouse.read(CALLS, pl.DataFrame({"study": ["comparison_sentinel"]}))
+    calls = arena.warehouse.read(CALLS, pl.DataFrame({"study": ["sentinel"]}))
     assert set(calls["call"]) == set(arena.provider.ledger.attempts()["key"])
 
 
@@ -158,7 +159,7 @@ def test_a_question_that_the_endpoint_rejects_is_no_choice_and_leaves_the_others
     computed = study(arena).compute(WHOLE, "run")
     assert computed.failures is not None
     assert computed.failures.is_empty()
-    rows = computed.tables["comparison_sentinel"]
+    rows = computed.tables["sentinel"]
     assert rows["choice"].value_counts().filter(choice="neither")["count"].to_list() == [2]
     assert rows["abstention"].count() == 2
 
@@ -202,7 +203,7 @@ def test_a_judge_is_examined_anew_with_other_settings_only(arena: Arena, server:
     server.configure(answer="judge", judgements=answering(arena, other))
     materialize(arena)
     asked = len(server.log())
-    asset = dg.AssetKey("comparison_sentinel")
+    asset = dg.AssetKey("sentinel")
     with dg.DagsterInstance.get() as instance:
         assert due(arena.definitions, instance, asset).rows.is_empty()
         write_judges(arena.registry, server.url, temperature=0.5)
@@ -217,7 +218,7 @@ def test_the_report_goes_when_the_corpus_no_longer_asks(arena: Arena, server: Se
     materialize(arena)
     describe(arena, passages=0)
     materialize(arena)
-    assert len(arena.warehouse.read("judge_report")) == len(arena.warehouse.read("comparison_sentinel")) == 0
+    assert len(arena.warehouse.read("judge_report")) == len(arena.warehouse.read("sentinel")) == 0
 
 
 def test_a_slice_of_one_direction_depends_on_the_examination_in_this_direction(arena: Arena) -> None:

@@ -27,6 +27,7 @@ from resources.warehouse import Warehouse
 HOMES = Path(__file__).parent.parent / "homes"
 
 RENAMED = {key: name for version in VERSIONS for key, name in version.renamed.items()}
+MERGED = {former: table for version in VERSIONS for former, (table, _) in version.merged.items()}
 GIVEN_UP = {"system_comparison": {"p_bootstrap"}}
 
 CALLS = {
@@ -71,7 +72,9 @@ def test_no_row_of_a_former_home_is_lost(warehouse: Warehouse, name: str) -> Non
     assert sum(map(len, former.values())) > 400
     with warehouse.consistently():
         for table, rows in former.items():
-            if table not in CALLS:
+            if table in MERGED:
+                assert len(warehouse.read(MERGED[table])) >= len(rows), table
+            else:
                 now = warehouse.read(table)
                 names = {former: new for (where, former), new in RENAMED.items() if where == table}
                 rows = rows.rename(names, strict=False)
@@ -138,6 +141,47 @@ def test_a_home_of_version_1_opens_with_its_scores_and_the_new_columns(
     with duckdb.connect(warehouse.name) as connection:
         last = "SELECT number, digest FROM schema_version ORDER BY migrated_at DESC LIMIT 1"
         assert connection.execute(last).fetchone() == (len(VERSIONS), digest())
+
+
+EXAMINED = {"comparison": "shown", "aspect_vote": "shown", "judge_vote": "judged", "rubric_vote": "judged",
+            "span_vote": "judged"}  # fmt: skip
+"""Studies whose judges had an examination of their own, and the column with what the judge saw."""
+
+
+def test_examinations_of_five_studies_become_one_and_keep_their_rows_and_calls(warehouse: Warehouse) -> None:
+    warehouse.read("corpus")
+    shared = "'j' AS judge, 'la-en' AS direction, '' AS aspect, 'accuracy' AS trait, 'term' AS kind, 'c/1' AS passage"
+    stamps = "'f' AS fingerprint, 'r' AS run_id, now()::TIMESTAMP AS updated_at"
+    with duckdb.connect(warehouse.name) as connection:  # as version 11 left it
+        connection.execute("DROP TABLE sentinel")
+        for purpose, shown in EXAMINED.items():
+            asset = f"{purpose.removesuffix('_vote')}_sentinel"
+            seen = "'A' AS shown, 'trial' AS choice, 1.5 AS trial_length"
+            reply = seen if shown == "shown" else "'trial' AS judged, 0.25 AS worth"
+            values = f"{shared}, {reply}, 3::INTEGER AS number, 'why' AS abstention, {stamps}"
+            connection.execute(f"CREATE TABLE {asset} AS SELECT {values}")
+            item = "j|la-en||accuracy|term|c/1|A"
+            call = f"'{asset}', '', '', '', '{item}', 'call of {purpose}', 'f', 'r', now()::TIMESTAMP"
+            columns = "study, model, passage, task, item, call, fingerprint, run_id, updated_at"
+            connection.execute(f"INSERT INTO study_call ({columns}) VALUES ({call})")
+            state = f"'{asset}', '', '', '', 'v', 1, 'code:1', 'f', 'r', now()::TIMESTAMP"
+            columns = "asset, model, passage, task, version, row_count, made_from, fingerprint, run_id, updated_at"
+            connection.execute(f"INSERT INTO materialization ({columns}) VALUES ({state})")
+        connection.execute("UPDATE schema_version SET number = 11, digest = ?", [VERSIONS[10].digest])
+    with DuckDBWarehouse(path=warehouse.name).consistently():
+        reply = ["purpose", "shown", "choice", "trial_length", "worth", "judge", "passage", "number", "abstention"]
+        common = ("j", "c/1", 3, "why")
+        assert warehouse.read("sentinel", columns=reply).sort("purpose").rows() == [
+            (purpose, *(("A", "trial", 1.5, None) if shown == "shown" else ("trial", None, None, 0.25)), *common)
+            for purpose, shown in sorted(EXAMINED.items())
+        ]
+        calls = warehouse.read("study_call", columns=["study", "item", "call"]).sort("item").rows()
+        of_study = "sentinel", "j|la-en||accuracy|term|c/1|A"
+        assert calls == [
+            (of_study[0], f"{purpose}|{of_study[1]}", f"call of {purpose}") for purpose in sorted(EXAMINED)
+        ]
+        states = warehouse.read("materialization", columns=["asset", "row_count", "fingerprint"])
+        assert states.rows() == [("sentinel", 5, "")]  # stale: the replies are read again from the ledger
 
 
 def test_a_home_whose_clock_was_set_back_is_migrated_once(warehouse: Warehouse) -> None:
