@@ -20,6 +20,7 @@ from benchmark_assets.examination import assets as examination
 from benchmark_assets.literary import assets as literary
 from benchmark_assets.metrics import assets as metrics
 from benchmark_assets.pairwise import assets as pairwise
+from benchmark_assets.people import assets as people
 from benchmark_assets.references import assets as references
 from benchmark_assets.reporting import assets as reporting
 from benchmark_assets.reporting.cards import cards
@@ -42,7 +43,7 @@ from resources.warehouse import Warehouse
 
 ROOMS = [
     corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
-    audit, examination, pairwise, error_spans, literary, understanding, vital_signs, benchmarks,
+    people, audit, examination, pairwise, error_spans, literary, understanding, vital_signs, benchmarks,
 ]  # fmt: skip
 OWNERS = ["team:variorum"]
 

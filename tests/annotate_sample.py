@@ -9,10 +9,12 @@ import re
 from collections.abc import Mapping
 from hashlib import blake2b
 
-from benchmark_assets.adjudication.annotation import ANSWERS, in_order, sheet
-from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, UNSURE, VALID
 from benchmark_assets.adjudication.triage import item_key
+from benchmark_assets.people.controls import in_order
+from benchmark_assets.people.forms import LABEL_FORM
+from benchmark_assets.people.items import SheetItem
+from benchmark_assets.people.sheets import sheet
 from tests.record_sample import SAMPLE, translations
 
 ANNOTATIONS = SAMPLE / "annotations"
@@ -46,12 +48,12 @@ def answers(annotator: str) -> bytes:
             items.append(SheetItem(item, passage, "", {}, text))
             defects[item] = planted.get((model, passage), {"label": VALID})
     rows = [
-        [each.item, annotator, *(answer[name] for name in ANSWERS)]
+        [each.item, annotator, *(answer[name] for name in LABEL_FORM.columns)]
         for (each,) in in_order([[item] for item in items], annotator, seed=1)
         if _chance(annotator, each.item, "labelled") < SHARE[annotator]
         for answer in [_answer(annotator, each, defects[each.item])]
     ]
-    return sheet(["item", "annotator", *ANSWERS], rows)
+    return sheet(["item", "annotator", *LABEL_FORM.columns], rows)
 
 
 def _answer(annotator: str, item: SheetItem, defect: Mapping[str, str]) -> dict[str, str]:
@@ -62,7 +64,7 @@ def _answer(annotator: str, item: SheetItem, defect: Mapping[str, str]) -> dict[
             label = other
         left -= rate
     sure = "high" if _chance(annotator, item.item, "sure") < 0.6 else "medium"
-    answer = dict.fromkeys(ANSWERS, "") | {"label": label, "severity": "none", "confidence": sure}
+    answer = dict.fromkeys(LABEL_FORM.columns, "") | {"label": label, "severity": "none", "confidence": sure}
     if label in (MINOR, MAJOR):
         answer |= {"error_category": defect.get("error_category", CATEGORY), "severity": defect.get("severity", "low")}
         if label == MINOR and answer["severity"] == "high":

@@ -101,7 +101,7 @@ def read_answer(values: Mapping[str, Any]) -> Opinion:
     ValueError
         If the fields are not a valid judgement; the message is the reason.
     """
-    judgement = read_judgement(values, confidence_needed=True)
+    judgement = read_judgement(values)
     for name, label in FLAGS.items():
         flag = values.get(name)
         if flag is not None and flag is not (judgement.label == label):

@@ -1,10 +1,10 @@
 """The vocabulary of adjudication (labels, error categories, severities), and the validation of a judgement.
 
-Source of the vocabulary: the audit paper, tables 4 and 5, appendices B and D. Not here: asking for judgements (judging,
-annotation), combining them (verdicts).
+Source of the vocabulary: the audit paper, tables 4 and 5, appendices B and D. Not here: asking for judgements
+(judging), what people fill in (people.forms), combining them (verdicts).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from resources.errors import quoted
@@ -33,15 +33,15 @@ CONFIDENCES = ("low", "medium", "high")
 
 
 class Judgement(NamedTuple):
-    """A judge's or a person's judgement of one candidate. `confidence` is None if a person left it empty."""
+    """A judge's judgement of one candidate."""
 
     label: str
     error_category: str
     severity: str
-    confidence: str | None
+    confidence: str
 
 
-def read_judgement(fields: Mapping[str, object], confidence_needed: bool) -> Judgement:
+def read_judgement(fields: Mapping[str, object]) -> Judgement:
     """Validate a judgement. In names, case is ignored, and blanks, hyphens and underscores are equivalent.
 
     Parameters
@@ -49,8 +49,6 @@ def read_judgement(fields: Mapping[str, object], confidence_needed: bool) -> Jud
     fields
         `label`, `error_category`, `severity` and `confidence`. An error requires a category; with any other label the
         category must be `NONE`, empty or missing.
-    confidence_needed
-        Whether a missing confidence is an error.
 
     Raises
     ------
@@ -58,26 +56,26 @@ def read_judgement(fields: Mapping[str, object], confidence_needed: bool) -> Jud
         If a value is not in the vocabulary, if an error has no category, or if another label has a category. The
         message names the field.
     """
-    label = _named(fields, "label", LABELS)
-    with_default = {"error_category": _text(fields, "error_category") or NO_CATEGORY}
-    category = _named(with_default, "error_category", (*CATEGORIES, NO_CATEGORY))
+    label = term("label", fields.get("label"), LABELS)
+    category = term("error_category", _text(fields.get("error_category")) or NO_CATEGORY, (*CATEGORIES, NO_CATEGORY))
     if (label in ERRORS) == (category == NO_CATEGORY):
         raise ValueError(f"error_category {category} is not allowed with label {label}")
-    severity = _named(fields, "severity", SEVERITIES)
-    if not confidence_needed and not _text(fields, "confidence"):
-        return Judgement(label, category, severity, None)
-    return Judgement(label, category, severity, _named(fields, "confidence", CONFIDENCES))
+    severity = term("severity", fields.get("severity"), SEVERITIES)
+    return Judgement(label, category, severity, term("confidence", fields.get("confidence"), CONFIDENCES))
 
 
-def _named(fields: Mapping[str, object], name: str, allowed: tuple[str, ...]) -> str:
-    value = _text(fields, name)
+def term(name: str, value: object, allowed: Collection[str]) -> str:
+    """The allowed word that a value is, if case is ignored, and blanks, hyphens and underscores are equivalent.
+
+    Raises ValueError, with the `name` of the field, if there is none.
+    """
+    text = _text(value)
     by_folded = {word.casefold(): word for word in allowed}
-    folded = "_".join(value.casefold().replace("-", " ").replace("_", " ").split())
+    folded = "_".join(text.casefold().replace("-", " ").replace("_", " ").split())
     if folded not in by_folded:
-        raise ValueError(f"{name} {quoted(value)} is not one of {', '.join(allowed)}")
+        raise ValueError(f"{name} {quoted(text)} is not one of {', '.join(allowed)}")
     return by_folded[folded]
 
 
-def _text(fields: Mapping[str, object], name: str) -> str:
-    value = fields.get(name)
+def _text(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""

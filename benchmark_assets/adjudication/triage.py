@@ -1,6 +1,6 @@
 """Triage of outputs: drift bands, the queue for the panel, and the sample for annotation by people.
 
-Not here: judging (panel), exporting the sample (annotation), drift itself (metrics.drift).
+Not here: judging (panel), exporting the sample (people.sample), drift itself (metrics.drift).
 """
 
 from collections.abc import Mapping, Sequence

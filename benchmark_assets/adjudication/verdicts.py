@@ -2,7 +2,7 @@
 
 The rule is the one in table E1 of the audit paper, for any number of raters.
 
-Not here: votes (judging, panel), labels (label_imports), statistics over a corpus (audit).
+Not here: votes (judging, panel), labels (people), statistics over a corpus (audit).
 """
 
 import polars as pl

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.adjudication.assets import human_label, judge_vote, triage, verdict
+from benchmark_assets.adjudication.assets import judge_vote, triage, verdict
 from benchmark_assets.adjudication.panel import counted, of_panels
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit import readings
@@ -28,6 +28,7 @@ from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_sc
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.scores import model_scores
+from benchmark_assets.people.assets import human_label
 from benchmark_assets.references.assets import reference_envelope
 from resources import prompts
 from resources.digest import digest

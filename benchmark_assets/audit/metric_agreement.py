@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmark_assets.adjudication.labels import MAJOR, MINOR, VALID
 from benchmark_assets.audit.rated import labeled_by_people
 from benchmark_assets.metrics import meta_evaluation as agree
 from benchmark_assets.metrics import permutation
@@ -18,10 +17,8 @@ from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.metrics.intervals import Floats, Units, bounded, effective_units, sample_and_resamples, unit_sizes
 from benchmark_assets.metrics.measures import BY_NAME, numbered_units
 from benchmark_assets.metrics.significance import holm
+from benchmark_assets.people.mqm import LABEL_POINTS
 from resources.catalogue import schema
-
-POINTS = {VALID: 0, MINOR: -1, MAJOR: -5}
-"""Score of an output by its label: MQM's weights of minor and major errors (Freitag et al. 2021)."""
 
 GOODNESS = {
     name: BY_NAME[name].better * pl.col(name)
@@ -33,7 +30,7 @@ GOODNESS = {
 
 METRIC_AGREEMENT, METRIC_COMPARISON = schema("metric_agreement"), schema("metric_comparison")
 
-_LABELS = f"people's labels as scores: {', '.join(f'{label} {points}' for label, points in POINTS.items())}"
+_LABELS = f"people's labels as scores: {', '.join(f'{label} {points}' for label, points in LABEL_POINTS.items())}"
 
 
 def agreements(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
@@ -90,7 +87,7 @@ def _by_corpus(rows: pl.DataFrame, scores: pl.DataFrame) -> list[tuple[object, F
     Scores have the shape (models, passages), NaN if missing. Models and passages are in alphabetical order.
     """
     people = labeled_by_people(rows).with_columns(
-        people=pl.col("label").replace_strict(POINTS, return_dtype=pl.Float64)
+        people=pl.col("label").replace_strict(LABEL_POINTS, return_dtype=pl.Float64)
     )
     turned = scores.select("model", "passage", **GOODNESS)
     scored = people.select("corpus", "model", "passage", "unit", "people")

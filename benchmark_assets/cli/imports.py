@@ -5,15 +5,14 @@ from pathlib import Path
 import click
 import polars as pl
 
-from benchmark_assets.adjudication.label_imports import LabelCounts, import_labels
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import IGNORE, PATH, numbers
 from benchmark_assets.corpus.registry import register
-from benchmark_assets.error_spans.human_spans import import_annotations
 from benchmark_assets.literary.pairs import import_pairs
 from benchmark_assets.pairwise.base_sets import import_base_set
+from benchmark_assets.people.answers import Counts, import_annotations, import_labels
 from benchmark_assets.reporting.overview import contents
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.understanding.answer_imports import import_answers
@@ -100,7 +99,7 @@ def import_model_answers(file: Path, task: str, model: str, ignore: tuple[str, .
 @click.option("--annotator", help="Name of the annotator; overrides the name in the file.")
 @IGNORE
 def import_people_labels(files: tuple[Path, ...], annotator: str | None, ignore: tuple[str, ...]) -> None:
-    """Import labels by people: completed spreadsheets (.csv) or exports of Label Studio (.json)."""
+    """Import labels by people: completed spreadsheets (.csv, .xlsx) or exports of Label Studio (.json)."""
     warehouse = Deployment().warehouse
     for path, counts in zip(files, import_labels(warehouse, files, annotator, ignore), strict=True):
         _report(warehouse, path, counts)
@@ -109,14 +108,15 @@ def import_people_labels(files: tuple[Path, ...], annotator: str | None, ignore:
 
 @import_.command(name="annotations")
 @click.argument("file", type=PATH)
-def import_people_annotations(file: Path) -> None:
+@IGNORE
+def import_people_annotations(file: Path, ignore: tuple[str, ...]) -> None:
     """Import the error spans and scores of annotators, from Pearmut, Label Studio or a spreadsheet."""
     warehouse = Deployment().warehouse
-    _report(warehouse, file, import_annotations(warehouse, file))
+    _report(warehouse, file, import_annotations(warehouse, file, ignore))
     click.echo("`variorum update` updates the results that depend on this import")
 
 
-def _report(warehouse: Warehouse, path: Path, counts: LabelCounts) -> None:
+def _report(warehouse: Warehouse, path: Path, counts: Counts) -> None:
     """Print the counts of an imported file, the names that were respelled, and the rows that were quarantined."""
     click.echo(f"{path}: {numbers(dict(zip(counts._fields, counts[:-1], strict=False)))}")
     for name, spelling in counts.respelled.items():

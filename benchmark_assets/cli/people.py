@@ -5,20 +5,17 @@ from pathlib import Path
 import click
 import polars as pl
 
-from benchmark_assets.adjudication.annotation import export_items
 from benchmark_assets.audit.page import page
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import IGNORE, PATH, holding, numbers
-from benchmark_assets.error_spans.campaigns import ESA, PROTOCOLS, Plan, write_campaign
-from benchmark_assets.error_spans.forms import FORMS
 from benchmark_assets.literary import glossary_file
 from benchmark_assets.literary.pairs import export_pairs
+from benchmark_assets.people.forms import ESA, FORMS, LABEL_FORM
+from benchmark_assets.people.pearmut import PROTOCOLS, Plan, write_campaign
+from benchmark_assets.people.sample import export_items
 from benchmark_assets.understanding import span_labels
 from resources import whole_files
 from resources.errors import BadInput
-
-LABELS = "labels"
-"""The audit's protocol: one label per output."""
 
 
 @click.command()
@@ -26,16 +23,16 @@ LABELS = "labels"
 @click.argument("corpus")
 @click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
 @click.option(
-    "--protocol", type=click.Choice([LABELS, *FORMS]), default=LABELS, show_default=True,
+    "--protocol", type=click.Choice(list(FORMS)), default=LABEL_FORM.protocol, show_default=True,
     help="What annotators enter for each output: one label, or errors and a score.",
 )  # fmt: skip
 def annotate(folder: Path, corpus: str, annotators: tuple[str, ...], protocol: str) -> None:
     """Write the blind sample of CORPUS to FOLDER: Label Studio tasks and a spreadsheet for each annotator."""
-    sent = export_items(Deployment().warehouse, folder, corpus, annotators, FORMS.get(protocol))
+    sent = export_items(Deployment().warehouse, folder, corpus, annotators, FORMS[protocol])
     controls = f" and {sent.controls} control items" if sent.controls else ""
     names = ", ".join(annotators)
     click.echo(f"{folder}: {sent.items} items{controls} for each annotator ({names}); {holding(sent.restricted)}")
-    kind = "labels FILES" if protocol == LABELS else "annotations FILE"
+    kind = "annotations FILE" if FORMS[protocol].parts else "labels FILES"
     click.echo(f"its README.md explains what to do; import completed files with `variorum import {kind}`")
 
 

@@ -7,7 +7,6 @@ from contextlib import suppress
 
 import click
 
-from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.automation import runs, webserver
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.automation.jobs import PLANNERS
@@ -15,6 +14,7 @@ from benchmark_assets.benchmarks import limits, parts
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
+from benchmark_assets.people.answers import import_labels
 from benchmark_assets.reporting.answer import MEANING, demonstration
 from benchmark_assets.reporting.leaderboard import listed
 from benchmark_assets.understanding.board import MODEL

@@ -8,10 +8,7 @@ import polars as pl
 from benchmark_assets.adjudication.assets import triage
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.error_spans import readings
-from benchmark_assets.error_spans.agreement import METHOD, agreement, by_judges, by_people, with_errors
-from benchmark_assets.error_spans.human_spans import human_rows
 from benchmark_assets.error_spans.judging import TABLE, SpanVotes
-from benchmark_assets.error_spans.steadiness import steadiness
 from benchmark_assets.error_spans.summary import rates, summarize
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.examination.flags import flagged, of_judges
@@ -20,6 +17,9 @@ from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
+from benchmark_assets.people.agreement import METHOD, agreement, by_judges, by_people, human_rows, with_errors
+from benchmark_assets.people.answers import applicable, fingerprints
+from benchmark_assets.people.steadiness import steadiness
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from resources.digest import digest
@@ -63,17 +63,11 @@ def span_summary(
 def human_span_vote(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """People's scores of an output's current text, and the errors that they mark in it."""
 
-    def annotations(partitions: pl.DataFrame) -> pl.DataFrame:
-        items = warehouse.read("triage", partitions.select("model", "passage"), ["model", "passage", "item"])
-        imported = warehouse.read("imported_annotation", items.select("item")).drop("passage")
-        return items.join(imported, on="item").sort("model", "passage", "annotator")
-
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        fingerprints = pl.format("{} {}", "annotator", "fingerprint").str.join("\n")
-        return annotations(partitions).group_by("model", "passage", maintain_order=True).agg(settings=fingerprints)
+        return fingerprints(applicable(warehouse, "imported_annotation", partitions))
 
     def compute(stale: pl.DataFrame) -> Computed:
-        rows = annotations(stale)
+        rows = applicable(warehouse, "imported_annotation", stale)
         votes, errors = human_rows(rows, warehouse.read("imported_span", rows.select("item", "annotator")))
         return Computed({"human_span_vote": votes, "human_error_span": errors})
 

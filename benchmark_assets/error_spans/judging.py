@@ -19,6 +19,7 @@ from benchmark_assets.error_spans.location import located
 from benchmark_assets.examination.sample import Direction, other_references
 from benchmark_assets.examination.sentinels import Sound
 from benchmark_assets.examination.study import Examinee, TextExam
+from benchmark_assets.people.mqm import BEST, CATEGORIES, MOST_POINTS, OMISSION, WEIGHTS, mqm
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.studies.study import Answered, Group, Item
 from resources import prompts
@@ -29,25 +30,6 @@ from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict, fields
 from resources.provider.reading import storable
 from resources.provider.registry import Model
-
-WEIGHTS = {"minor": 1, "major": 5, "critical": 25}
-"""Points that an error costs, by severity (GEMBA-MQM)."""
-
-MOST_POINTS = 25
-"""Maximum number of points that the errors of an output cost (GEMBA-MQM)."""
-
-BEST = 100
-"""Highest overall score (ESA)."""
-
-OMISSION = "accuracy/omission"
-"""The category whose span is in the source."""
-
-CATEGORIES = (
-    "accuracy/addition", OMISSION, "accuracy/mistranslation", "accuracy/untranslated", "fluency/grammar",
-    "fluency/spelling", "fluency/punctuation", "fluency/register", "fluency/inconsistency", "style", "terminology",
-    "other",
-)  # fmt: skip
-"""Categories of MQM for translations."""
 
 TABLE = "error_span"
 
@@ -123,15 +105,6 @@ def _read_error(place: int, error: Any) -> MarkedError:
     if severity not in tuple(WEIGHTS):  # the value may not be hashable
         raise ValueError(f"error {place} has the unknown severity {quoted(severity)}")
     return MarkedError(storable(text.strip()), category, severity)
-
-
-def mqm(severities: Iterable[str]) -> float:
-    """Score of an output from the severities of its errors, -25 to 0; 0 without errors.
-
-    Source: GEMBA-MQM (Kocmi and Federmann 2023), with its weights and its cap. The published code counts only the five
-    most severe errors; here, all errors count.
-    """
-    return -float(min(sum(WEIGHTS[severity] for severity in severities), MOST_POINTS))
 
 
 def annotating(judge: Model, languages: Mapping[str, str]) -> Template[Annotation]:

@@ -8,9 +8,9 @@ import math
 import numpy as np
 import polars as pl
 
-from benchmark_assets.error_spans.judging import WEIGHTS
 from benchmark_assets.metrics.intervals import mean_interval
 from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.people.mqm import WEIGHTS
 from resources import catalogue
 from resources.catalogue import schema
 from resources.keys import CORPUS

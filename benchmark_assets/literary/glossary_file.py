@@ -13,9 +13,9 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmark_assets.adjudication.annotation import sheet
 from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.unknown_keys import FIXED, unknown_keys
+from benchmark_assets.people.sheets import sheet
 from benchmark_assets.references.glossary import GENDERS, Term, literary
 from benchmark_assets.studies.study import CALLS
 from resources import whole_files

@@ -1,8 +1,8 @@
 """Blind pairs for annotators: export of outputs beside human translations or anchors, and import of the labels.
 
 Here: the choice of pairs, the spreadsheet with its control items, the import of labels, and the labels of pairs whose
-texts have not changed. Not here: the choice of control items (adjudication.controls), the consistency of annotators
-(adjudication.consistency), calibration of judges against the labels (calibration), estimates from labels (anchored).
+texts have not changed. Not here: the choice of control items (people.controls), the consistency of annotators
+(people.consistency), calibration of judges against the labels (calibration), estimates from labels (anchored).
 """
 
 import csv
@@ -13,9 +13,6 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.adjudication.annotation import sheet, with_controls
-from benchmark_assets.adjudication.controls import ATTENTION, REPEAT
-from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.corpus.description import Literary
@@ -25,6 +22,9 @@ from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, alike
 from benchmark_assets.pairwise.comparing import SIDES, Side, arranged
+from benchmark_assets.people.controls import ATTENTION, REPEAT, with_controls
+from benchmark_assets.people.items import SheetItem
+from benchmark_assets.people.sheets import sheet
 from benchmark_assets.references import glossary
 from resources import catalogue, whole_files
 from resources.digest import digest, text_hash

@@ -22,11 +22,11 @@ from urllib.parse import quote
 import numpy as np
 import polars as pl
 
-from benchmark_assets.adjudication.labels import MAJOR, MINOR, VALID
 from benchmark_assets.audit.rated import anonymous
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.metrics.measures import MEASURES, Measure
 from benchmark_assets.metrics.scores import made_by, model_scores
+from benchmark_assets.people.mqm import LABEL_POINTS
 from benchmark_assets.reporting.export import EXPORT
 from resources.errors import BadInput
 from resources.folders import README, check_vacant, put
@@ -41,9 +41,6 @@ METRICS = {
 }  # fmt: skip
 """For each metric: the column with passage scores, the measure for system scores, and a factor, which is -1 if lower
 scores are better."""
-
-WEIGHTS = {VALID: 0.0, MINOR: -1.0, MAJOR: -5.0}
-"""Scores of labels: MQM's error weights with a minus sign, as in shared tasks. Other labels have no score."""
 
 METAINFO = '''\
 """Read this test set with mt-metrics-eval (https://github.com/google-research/mt-metrics-eval)."""
@@ -274,7 +271,7 @@ def _by_people(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[
     """Score files of people's labels, the panel's verdicts, comparisons with the human translation, and scores from
     the errors that people mark, if present."""
     passages = lines.passages.select("passage")
-    weight = pl.col("label").replace_strict(WEIGHTS, default=None, return_dtype=pl.Float64)
+    weight = pl.col("label").replace_strict(LABEL_POINTS, default=None, return_dtype=pl.Float64)
     labels = warehouse.read("human_label", passages, ["model", "passage", "label"]).with_columns(score=weight)
     marked = warehouse.read("human_span_vote", passages, ["model", "passage", "mqm", "esa"])
     kinds = {

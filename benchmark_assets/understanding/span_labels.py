@@ -1,32 +1,31 @@
 """Annotation of spans in Label Studio: write samples for annotation, and convert annotations to files of samples.
 
 Here: Label Studio's tasks and interface for a span task; conversion of Label Studio's exports (JSON or JSON-MIN) to
-JSON lines in the format of the task's files. Not here: labels of translations (adjudication), locating spans (spans).
+JSON lines in the format of the task's files. Not here: Label Studio's formats (people.label_studio), locating spans
+(spans).
 """
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from xml.etree.ElementTree import Element, SubElement
 
 import polars as pl
 
-from benchmark_assets.adjudication.label_imports import STUDIO, Marked, marked_span
-from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
+from benchmark_assets.people import label_studio
+from benchmark_assets.people.form import marked
+from benchmark_assets.people.places import marked_span
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.tasks import tasks
 from resources import whole_files
-from resources.errors import BadInput, quoted, raise_all
+from resources.errors import BadInput, quoted
 from resources.folders import PRIVATE, README, check_vacant, put, room
 from resources.warehouse import Warehouse
 
 CONTROL = "span"
 """Name of the control for spans in Label Studio's interface and exports."""
-
-AGAIN = "export the annotations from Label Studio as JSON or JSON-MIN"
 
 RETURN = """\
 Create a project in Label Studio, paste `labeling-config.xml` as the code of its labeling interface, and import
@@ -79,7 +78,7 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
     files = {
         README: _readme(description, len(samples)).encode(),
         f"{place}labeling-config.xml": labeling_config(description),
-        f"{place}tasks.json": (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode(),
+        f"{place}tasks.json": label_studio.tasks(content),
     }
     put(files, folder)
     return len(samples)
@@ -87,19 +86,19 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
 
 def labeling_config(description: TaskDescription) -> bytes:
     """XML of Label Studio's interface, which shows the texts in order and has a label for each type of span."""
-    view = Element("View")
-    # Without this style, Label Studio shows runs of white space as one space, but its offsets count all characters.
-    SubElement(view, "Style").text = ".htx-text{ white-space: pre-wrap; }"
-    for number, name in enumerate(description.texts, start=1):
-        SubElement(view, "Header", value=name)
-        if name == description.marked:
-            labels = SubElement(view, "Labels", name=CONTROL, toName=f"text_{number}")
-            for kind in description.types:
-                SubElement(labels, "Label", value=kind)
-        SubElement(view, "Text", name=f"text_{number}", value=f"$text_{number}")
-    indent(view)
-    config: str = tostring(view, encoding="unicode")
-    return f"{config}\n".encode()
+
+    def fill(view: Element) -> None:
+        # Without this style, Label Studio shows runs of white space as one space, but its offsets count all characters.
+        SubElement(view, "Style").text = ".htx-text{ white-space: pre-wrap; }"
+        for number, name in enumerate(description.texts, start=1):
+            SubElement(view, "Header", value=name)
+            if name == description.marked:
+                labels = SubElement(view, "Labels", name=CONTROL, toName=f"text_{number}")
+                for kind in description.types:
+                    SubElement(labels, "Label", value=kind)
+            SubElement(view, "Text", name=f"text_{number}", value=f"$text_{number}")
+
+    return label_studio.interface(fill)
 
 
 def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path, ignore: Collection[str] = ()) -> WrittenLabels:
@@ -123,7 +122,12 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path, ignore:
     samples = {(row["split"], row["sample"]): row for row in rows.iter_rows(named=True)}
     labeled: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
     waiting = 0
-    for fields, finished in _export(file, ignore):
+    content = label_studio.read(file, label_studio.parsed_json(file))
+    names = ("task", "split", "sample", CONTROL)
+    label_studio.check_names(file, content, re.compile(r"text_\d+").fullmatch, names, ignore)
+    for task in content:
+        fields = task.fields
+        finished = task.annotations if not task.short or "annotator" in fields else []
         key = str(fields.get("split")), str(fields.get("sample"))
         where = " ".join(key)
         if fields.get("task") != code or key not in samples:
@@ -138,7 +142,7 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path, ignore:
         if not finished:
             waiting += 1
             continue
-        labeled[key] = _spans(finished[0], description, texts[description.marked], file, where)
+        labeled[key] = _spans(finished[0][1].get(CONTROL, []), description, texts[description.marked], file, where)
     if not labeled:
         raise BadInput(file, "", "has no finished annotation", "submit annotations in Label Studio, then export them")
     order = sorted(labeled, key=lambda key: (key[0], samples[key]["position"]))
@@ -177,47 +181,18 @@ def _task(description: TaskDescription, row: Mapping[str, Any], marks: pl.DataFr
     return {**task, "predictions": [{"model_version": "gold", "result": result}]}
 
 
-def _export(file: Path, ignore: Collection[str]) -> Iterable[tuple[dict[str, Any], list[list[Any]]]]:
-    """For each task in an export, yield its data, and a list that has the marked spans of each finished annotation."""
-    try:
-        content = json.loads(decode(file))
-    except (ValueError, RecursionError) as error:
-        raise BadInput(file, "", f"is not JSON ({error})", AGAIN) from error
-    if not isinstance(content, list):
-        raise BadInput(file, "", "is not a list of tasks", AGAIN)
-    for place, task in enumerate(content, start=1):
-        try:
-            if "data" not in task:  # JSON-MIN has one annotation per task, and omits an empty control
-                _check_names(file, task, place, (*ignore, *STUDIO))
-                yield task, [task.get(CONTROL, [])] if "annotator" in task else []
-                continue
-            annotations = task.get("annotations") or []
-            finished = [entry for entry in annotations if not (entry.get("was_cancelled") or entry.get("skipped"))]
-            parts = [[(part.get("from_name"), part) for part in entry["result"]] for entry in finished]
-            controls = {name for entry in parts for name, _ in entry if name}  # relations have none
-            _check_names(file, {*task["data"], *controls}, place, ignore)
-            yield dict(task["data"]), [[part["value"] for name, part in entry if name == CONTROL] for entry in parts]
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise BadInput(file, f"task {place}", "is not in Label Studio's format", AGAIN) from error
-
-
-def _check_names(file: Path, names: Iterable[str], place: int, ignore: Collection[str]) -> None:
-    """Raise BadInput for unknown fields and controls of a task."""
-    ours = {name: f"task {place}" for name in names if not re.fullmatch(r"text_\d+", name)}
-    raise_all(unknown_keys(file, ours, ("task", "split", "sample", CONTROL), IMPORTED, ignore))
-
-
 def _spans(
-    marks: list[Any], description: TaskDescription, text: str, file: Path, where: str
+    marks: Sequence[Any], description: TaskDescription, text: str, file: Path, where: str
 ) -> list[tuple[str, int, int]]:
     """Type, start and end of each marked span, in text order. Offsets count characters; ends are exclusive."""
     spans = set()
     for mark in marks:
         try:
             kinds = list(mark["labels"])
-            first, last = marked_span(Marked(mark["start"], mark["end"], str(mark.get("text", ""))), text)
+            first, last = marked_span(marked(mark), text)
         except (AttributeError, KeyError, TypeError) as error:
-            raise BadInput(file, where, "has a span that is not in Label Studio's format", AGAIN) from error
+            problem = "has a span that is not in Label Studio's format"
+            raise BadInput(file, where, problem, label_studio.AGAIN) from error
         except ValueError as error:
             problem = "a span's words differ from the text at its place"
             raise BadInput(file, where, problem, "mark the span again") from error

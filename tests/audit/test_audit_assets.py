@@ -9,6 +9,7 @@ import pytest
 from benchmark_assets.adjudication import assets as adjudication
 from benchmark_assets.audit import assets as audit
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.people import assets as forms
 from resources.duckdb_warehouse import DuckDBWarehouse
 from tests.audit.stored import put
 from tests.support import CORE, LetterEmbedder, made_home, run
@@ -21,7 +22,8 @@ TABLES = (
 def test_tables_come_with_the_first_label_and_go_with_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     warehouse = DuckDBWarehouse(path=str(made_home(monkeypatch, tmp_path) / "variorum.duckdb"))
     definitions = build_definitions(
-        rooms=[*CORE, adjudication, audit], resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()}
+        rooms=[*CORE, adjudication, forms, audit],
+        resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()},
     )
     outputs = [{"model": "m", "passage": f"c/p:{i}"} for i in range(3)]
     place = {"drift": 1.0, "band": "0.0-1.0", "queued": False, "sampled": True}

@@ -15,6 +15,7 @@ from benchmark_assets.adjudication import assets as adjudication
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.people import assets as people
 from benchmark_assets.translation.imports import import_outputs
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import prepare
@@ -39,7 +40,7 @@ SOURCE = "root/la/test/doc1_root-la-test.json"
 
 @pytest.fixture(scope="module")
 def rooms() -> Sequence[ModuleType]:
-    return [*CORE, adjudication]
+    return [*CORE, adjudication, people]
 
 
 def once(*passages: str, assets: tuple[str, ...] = ASSETS) -> Counter[tuple[str, str]]:

@@ -11,11 +11,12 @@ import polars as pl
 import pytest
 
 from benchmark_assets.adjudication import assets as adjudication
-from benchmark_assets.adjudication.annotation import sheet
-from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.human_work import kept, notices, outdated_counts
 from benchmark_assets.partitions import range_tags
+from benchmark_assets.people import assets as people
+from benchmark_assets.people.answers import import_labels
+from benchmark_assets.people.sheets import sheet
 from benchmark_assets.reporting.reader.content import shown
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Replacement, Warehouse
@@ -25,7 +26,7 @@ from tests.support import CORE, PASSAGES, run, write_outputs
 
 @pytest.fixture(scope="module")
 def rooms() -> Sequence[ModuleType]:
-    return [*CORE, adjudication]
+    return [*CORE, adjudication, people]
 
 
 TEXTS = {"doc1:1": "A mouse runs; a cat sits.", "doc1:2": "The sun comes up.", "doc2:1": "Nothing new is new here."}

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.automation.due import due
-from benchmark_assets.error_spans.judging import CATEGORIES, WEIGHTS, SpanVotes, mqm, read_annotation
+from benchmark_assets.error_spans.judging import SpanVotes, read_annotation
 from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.people.mqm import CATEGORIES, WEIGHTS, mqm
 from benchmark_assets.studies.study import CALLS
 from resources.warehouse import Replacement
 from tests.pairwise.arena import FIRST, OUTPUTS, SECOND, THIRD, Arena, write_judges

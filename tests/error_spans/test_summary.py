@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.units import FEWEST
-from benchmark_assets.error_spans.judging import CATEGORIES, WEIGHTS, mqm
 from benchmark_assets.error_spans.summary import RATES, SUMMARY, rates, summarize
+from benchmark_assets.people.mqm import CATEGORIES, WEIGHTS, mqm
 from resources.catalogue import schema
 
 Errors = list[tuple[str, str]]

@@ -10,10 +10,11 @@ import polars as pl
 import pytest
 
 from benchmark_assets.adjudication import assets as adjudication
-from benchmark_assets.adjudication.controls import CHECKED, REPEATED
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.examination import assets as examination
 from benchmark_assets.literary.pairs import COLUMNS, SentPair, applicable, export_pairs, import_pairs
+from benchmark_assets.people import assets as people
+from benchmark_assets.people.controls import CHECKED, REPEATED
 from resources.digest import digest
 from resources.harmless import unguarded
 from tests.literary.conftest import Salon
@@ -85,7 +86,7 @@ def attentive(row: Row) -> str:
 
 def consistency(library: Salon) -> pl.DataFrame:
     definitions = build_definitions(
-        rooms=[*CORE, examination, adjudication], resource_overrides={"warehouse": library.warehouse}
+        rooms=[*CORE, examination, adjudication, people], resource_overrides={"warehouse": library.warehouse}
     )
     job = definitions.resolve_implicit_global_asset_job_def()
     chosen = job.get_subset(asset_selection={dg.AssetKey("annotator_consistency")})

@@ -7,13 +7,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from benchmark_assets.adjudication.controls import REPEATED
 from benchmark_assets.literary.pairs import COLUMNS, applicable_matches, export_pairs, import_pairs
+from benchmark_assets.people.controls import REPEATED
 from resources.errors import BadInput
 from resources.harmless import unguarded
 from resources.warehouse import Replacement
-from tests.adjudication.test_annotation import put
 from tests.pairwise.arena import ANCHORS, OUTPUTS, SET, Arena
+from tests.people.test_sample import put
 from tests.support import PASSAGES
 
 MATCHES = {model: len(OUTPUTS) * len(ANCHORS.keys() - {model}) for model in ("ours", "theirs")}

@@ -11,15 +11,13 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import sync_playwright
 
-from benchmark_assets.adjudication.annotation import export_items
-from benchmark_assets.adjudication.label_imports import import_labels
-from benchmark_assets.error_spans.campaigns import MQM
-from benchmark_assets.error_spans.forms import FORMS
-from benchmark_assets.error_spans.human_spans import import_annotations
+from benchmark_assets.people.answers import import_annotations, import_labels
+from benchmark_assets.people.forms import FORMS, MQM
+from benchmark_assets.people.sample import export_items
 from resources.warehouse import Warehouse
-from tests.adjudication.test_annotation import put_outputs
-from tests.adjudication.test_controls import PASSAGES, TEXTS, drawn
 from tests.peers.environments import Peer
+from tests.people.test_controls import PASSAGES, TEXTS, drawn
+from tests.people.test_sample import put_outputs
 from tests.processes import free_port, started
 from tests.reporting.reader.conftest import CHROMIUM
 

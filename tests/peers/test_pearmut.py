@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from benchmark_assets.error_spans.campaigns import CONTRASTIVE, ESA, MQM, Plan, candidate, write_campaign
-from benchmark_assets.error_spans.human_spans import import_annotations
+from benchmark_assets.people.answers import import_annotations
+from benchmark_assets.people.forms import ESA, MQM
+from benchmark_assets.people.pearmut import CONTRASTIVE, Plan, candidate, write_campaign
 from resources.warehouse import Warehouse
-from tests.adjudication.test_controls import drawn
-from tests.error_spans.test_human_spans import judged
 from tests.peers.environments import Peer
+from tests.people.test_controls import drawn
+from tests.people.test_errors import judged
 from tests.processes import free_port, started
 from tests.reporting.reader.conftest import CHROMIUM
 

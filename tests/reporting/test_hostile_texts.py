@@ -19,11 +19,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.annotation import export_items, sheet
-from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.audit.page import page
 from benchmark_assets.cli.progress import HomeLog, Shown, Terminal
-from benchmark_assets.error_spans.campaigns import Plan, write_campaign
+from benchmark_assets.people.answers import import_labels
+from benchmark_assets.people.pearmut import Plan, write_campaign
+from benchmark_assets.people.sample import export_items
+from benchmark_assets.people.sheets import sheet
 from benchmark_assets.reporting import cards, latex
 from benchmark_assets.reporting.contents import as_csv, as_parquet
 from benchmark_assets.reporting.export import export

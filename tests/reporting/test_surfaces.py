@@ -22,14 +22,10 @@ from dagster._serdes import serialize_value
 
 from benchmark_assets.adjudication import assets as adjudication
 from benchmark_assets.adjudication import judging
-from benchmark_assets.adjudication.annotation import export_items, restricted_texts
-from benchmark_assets.adjudication.items import SheetItem
-from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.audit.page import page
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.error_spans.campaigns import Plan, write_campaign
 from benchmark_assets.error_spans.judging import read_annotation
 from benchmark_assets.literary import glossary_file
 from benchmark_assets.literary.extraction import read_terms
@@ -37,6 +33,11 @@ from benchmark_assets.literary.pairs import export_pairs, import_pairs
 from benchmark_assets.literary.versus import read_preference
 from benchmark_assets.pairwise.comparing import read_answer
 from benchmark_assets.pairwise.rubric import read_mark
+from benchmark_assets.people import assets as people
+from benchmark_assets.people.answers import import_labels
+from benchmark_assets.people.items import SheetItem
+from benchmark_assets.people.pearmut import Plan, write_campaign
+from benchmark_assets.people.sample import export_items, restricted_texts
 from benchmark_assets.reporting import latex, shared_task
 from benchmark_assets.reporting.export import export
 from benchmark_assets.reporting.reader.writing import write_blind, write_reader
@@ -100,7 +101,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         corpus = described(folder)
         register(warehouse, corpus)
         resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "provider": provider(home)}
-        definitions = build_definitions(rooms=[*CORE, adjudication], resource_overrides=resources)
+        definitions = build_definitions(rooms=[*CORE, adjudication, people], resource_overrides=resources)
         with dg.DagsterInstance.get() as instance, warehouse.kept_open():
             runs.look(definitions, instance)
             for model, texts in outputs().items():

@@ -1,7 +1,7 @@
 """Content of a reader: passages with texts, outputs, scores and judgments; an overview of all outputs, to filter them.
 
 Here: rows, rights and the form of the records. Not here: files (writing), code that runs in the browser (reader.js),
-the sample for annotators (adjudication.annotation).
+the sample for annotators (people.sample).
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """Readers: folders of static files for a browser, to read a corpus or to label a corpus's sample blind.
 
 Here: files and folders. Not here: content of the passages (content), items and guide for annotators
-(adjudication.annotation), code that runs in the browser (reader.js).
+(people.sample), code that runs in the browser (reader.js).
 
 A page that is opened from disk cannot fetch data, but it can load scripts. Therefore, content is written as scripts
 that pass it to `READER`. The index is loaded with the page; texts are loaded in shards, on demand.
@@ -17,20 +17,15 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.adjudication.annotation import (
-    ANSWERS,
-    SentItem,
-    checked_names,
-    drawn_items,
-    guide,
-    record_controls,
-    restricted_texts,
-    with_controls,
-)
-from benchmark_assets.adjudication.items import SheetItem
-from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES
+from benchmark_assets.adjudication.labels import ERRORS
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.corpus.registry import current
+from benchmark_assets.people.controls import record_controls, with_controls
+from benchmark_assets.people.form import Choice
+from benchmark_assets.people.forms import LABEL_FORM
+from benchmark_assets.people.items import SheetItem
+from benchmark_assets.people.names import checked_names
+from benchmark_assets.people.sample import SentItem, drawn_items, restricted_texts
 from benchmark_assets.reporting.reader.content import Record, shown
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, Kind, check_replaceable, put, room
@@ -91,7 +86,7 @@ def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool 
 def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str) -> SentItem:
     """Write a page on which an annotator labels the sample of a corpus.
 
-    Items, their order and the guide are as in `adjudication.annotation.export_items`. Restricted texts are included,
+    Items, their order and the guide are as in `people.sample.export_items`. Restricted texts are included,
     because annotators need them. If the sample has restricted texts, all files with texts are in the subfolder
     `PRIVATE`. The browser keeps the answers until the annotator saves them as a spreadsheet, which `import_labels`
     reads.
@@ -99,7 +94,7 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
     Raises
     ------
     BadInput
-        As `adjudication.annotation.export_items`, except that an earlier reader is replaced without an error.
+        As `people.sample.export_items`, except that an earlier reader is replaced without an error.
     """
     folder = folder.resolve()
     (name,) = checked_names([annotator])
@@ -114,8 +109,8 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
     _check_place(folder, bool(restricted))
     index: Record = {
         "corpus": corpus, "private": bool(restricted), "annotator": name, "items": [item.item for item in items],
-        "places": [item.place for item in items], "answers": list(ANSWERS), "errors": list(ERRORS),
-        "words": {"label": LABELS, "error_category": CATEGORIES, "severity": SEVERITIES, "confidence": CONFIDENCES},
+        "places": [item.place for item in items], "answers": LABEL_FORM.columns, "errors": list(ERRORS),
+        "words": {field.name: list(field.words) for field in LABEL_FORM.fields if isinstance(field, Choice)},
     }  # fmt: skip
     passages = [_blind(item, described["source_language"] or "", described["target_language"] or "") for item in items]
     warning = f"Includes restricted texts ({', '.join(restricted)}): do not pass it on.\n\n" if restricted else ""
@@ -152,7 +147,7 @@ def _put(
     page = Template((STATIC / "reader.html").read_text(encoding="utf-8"))
     filled = page.substitute(
         title=escape(f"{'PRIVATE, do not pass on: ' if private else ''}{title}"),
-        guide=page_of(guide()) if "annotator" in index else "",
+        guide=page_of(LABEL_FORM.guide) if "annotator" in index else "",
         made=f"<ul>{''.join(f'<li>{escape(signature)}</li>' for signature in signatures)}</ul>",
         mode="blind" if "annotator" in index else "reading",
     )

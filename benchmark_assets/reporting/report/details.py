@@ -8,7 +8,7 @@ import polars as pl
 from benchmark_assets.benchmarks.readings import RULE
 from benchmark_assets.benchmarks.reproduction import OUTCOMES
 from benchmark_assets.corpus.human_work import outdated_counts
-from benchmark_assets.error_spans.judging import WEIGHTS
+from benchmark_assets.people.mqm import WEIGHTS
 from benchmark_assets.reporting.report.exhibits import Exhibit, ExhibitColumn, Home, column, columns, named
 from benchmark_assets.sensitivity.detection import ALL
 from resources.catalogue import label

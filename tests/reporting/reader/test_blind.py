@@ -7,8 +7,10 @@ from pathlib import Path
 import polars as pl
 from playwright.sync_api import Page, expect
 
-from benchmark_assets.adjudication.annotation import ANSWERS, export_items, sheet
-from benchmark_assets.adjudication.label_imports import import_labels
+from benchmark_assets.people.answers import import_labels
+from benchmark_assets.people.forms import LABEL_FORM
+from benchmark_assets.people.sample import export_items
+from benchmark_assets.people.sheets import sheet
 from resources.harmless import unguarded
 from resources.warehouse import Warehouse
 from tests.reporting.reader.world import CORPUS, MODELS
@@ -103,4 +105,4 @@ def test_what_is_not_whole_is_said_at_once(blind: Path, page: Page) -> None:
     page.select_option("[name=severity]", "none")
     page.fill("[name=error_span]", "never said")
     assert page.inner_text("#fault") == "The error span is not in the candidate."
-    assert {page.locator(f"[name={name}]").count() for name in ANSWERS} == {1}
+    assert {page.locator(f"[name={name}]").count() for name in LABEL_FORM.columns} == {1}

@@ -1,47 +1,47 @@
-"""Campaigns for Pearmut, in which people mark errors in outputs and score the outputs (ESA, MQM).
+"""Pearmut, in which people mark errors in outputs and score the outputs (ESA, MQM): campaigns, and what comes back.
 
-Here: the campaign file, with the sample and its control items. Not here: drawing the sample and choosing control items
-(adjudication), reading the annotations (human_spans). Format: README of Pearmut 1.1, section "Campaign Configuration".
+Here: the campaign file, with the sample and its control items, and the content of downloads. Not here: drawing the
+sample and choosing control items (sample, controls), checks and storage (answers). Format: README of Pearmut 1.1,
+section "Campaign Configuration".
 """
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from benchmark_assets.adjudication.annotation import (
-    SentItem,
-    checked_names,
-    drawn_items,
-    record_controls,
-    restricted_texts,
-    with_controls,
-)
-from benchmark_assets.adjudication.controls import ATTENTION, CHECKED, REPEAT, Control, attention_checks
-from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.triage import audits, item_key
 from benchmark_assets.corpus.registry import current
-from benchmark_assets.error_spans.judging import CATEGORIES, WEIGHTS
+from benchmark_assets.people.controls import (
+    ATTENTION,
+    CHECKED,
+    REPEAT,
+    Control,
+    attention_checks,
+    record_controls,
+    with_controls,
+)
+from benchmark_assets.people.form import Answer, Errors, Mark
+from benchmark_assets.people.forms import ESA, FORMS, MQM
+from benchmark_assets.people.items import SheetItem
+from benchmark_assets.people.mqm import MISSING
+from benchmark_assets.people.names import checked_names
+from benchmark_assets.people.places import Units, utf16
+from benchmark_assets.people.sample import SentItem, drawn_items, restricted_texts
 from resources import whole_files
 from resources.errors import BadInput
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
-ESA, MQM, CONTRASTIVE = "ESA", "MQM", "cESA"
+CONTRASTIVE = "cESA"
 PROTOCOLS = (ESA, MQM, CONTRASTIVE)
-SEVERITIES: Mapping[str, tuple[str, ...]] = {
-    ESA: ("minor", "major"),
-    CONTRASTIVE: ("minor", "major"),
-    MQM: tuple(WEIGHTS),
-}
-"""Severities of errors, by protocol."""
 
-MISSING = "[missing]"
-"""Text that follows the output. Annotators mark it if the output lacks something."""
+RESET = "__RESET__"
+"""Pearmut's marker that a user's earlier annotations are void."""
 
 MOST_IF_BROKEN = 33
 """Highest score with which an annotator passes an attention check on Pearmut's dashboard. On Pearmut's scale, 0 means
@@ -51,6 +51,8 @@ broken and 33 flawed."""
 Shown = Mapping[str, SheetItem]
 """Items that Pearmut shows together. The keys are the names under which Pearmut's page receives the outputs of
 items."""
+
+_REMEDY = "download the annotations from Pearmut's dashboard"
 
 _MEDIA = re.compile("^<(audio|video|img|iframe) ")
 
@@ -164,23 +166,25 @@ def candidate(number: int) -> str:
     return f"candidate {number}"
 
 
-def utf16(text: str, place: int) -> int:
-    """Convert an offset in characters to UTF-16 code units."""
-    return len(text[:place].encode("utf-16-le")) // 2
-
-
 def _info(protocol: str, names: Sequence[str]) -> dict[str, Any]:
     info: dict[str, Any] = {
         "assignment": "task-based", "protocol": protocol, "users": list(names), "shuffle": False,
         "special_tokens": [MISSING],
     }  # fmt: skip
-    if protocol == MQM:
+    errors = _errors(protocol)
+    if errors.categories:
         categories: dict[str, list[str]] = {}
-        for category in CATEGORIES:
+        for category in errors.categories:
             main, _, sub = category.partition("/")
             categories.setdefault(main, []).extend([sub] if sub else [])
-        info |= {"mqm_categories": categories, "mqm_severities": [name.capitalize() for name in SEVERITIES[protocol]]}
+        info |= {"mqm_categories": categories, "mqm_severities": [name.capitalize() for name in errors.severities]}
     return info
+
+
+def _errors(protocol: str) -> Errors:
+    """The field in which people mark errors."""
+    form = FORMS[ESA if protocol == CONTRASTIVE else protocol]
+    return next(field for field in form.fields if isinstance(field, Errors))
 
 
 def _of_all_models(warehouse: Warehouse, corpus: str, items: Sequence[SheetItem], seed: int) -> list[Shown]:
@@ -209,7 +213,8 @@ def _of_all_models(warehouse: Warehouse, corpus: str, items: Sequence[SheetItem]
 
 def _marks(warehouse: Warehouse, corpus: str, plan: Plan) -> dict[str, list[dict[str, Any]]]:
     """The errors that a judge marks, in Pearmut's format, by item. If errors overlap, only the first is kept."""
-    judge, severities = plan.judge, SEVERITIES[plan.protocol]
+    judge, asked = plan.judge, _errors(plan.protocol)
+    severities = list(asked.severities)
     if judge is None:
         return {}
     spans = warehouse.read("error_span", pl.DataFrame({"judge": [judge]})).filter(corpus == CORPUS)
@@ -227,7 +232,7 @@ def _marks(warehouse: Warehouse, corpus: str, plan: Plan) -> dict[str, list[dict
             continue
         severity = row["severity"] if row["severity"] in severities else severities[-1]
         main, _, sub = row["category"].partition("/")
-        category = f"{main}/{sub or main}" if plan.protocol == MQM else None
+        category = f"{main}/{sub or main}" if asked.categories else None
         own.append({"start_i": start, "end_i": end, "severity": severity.capitalize(), "category": category})
     if not marks:
         raise BadInput(
@@ -262,3 +267,52 @@ def _segment(
     if judge is not None:
         segment |= {"prefilled": judge, "error_spans": {name: marks.get(item.item, []) for name, item in group.items()}}
     return segment
+
+
+def submissions(path: Path, content: Mapping[str, Any]) -> list[Answer]:
+    """The last submission of each annotator for each item, in a download that has a list for each campaign.
+
+    A submission with Pearmut's reset marker voids the user's earlier submissions. Tutorials, forms and skipped items
+    have no `item_id` or no annotation, and are left out. Raises BadInput if an entry is not a submission.
+    """
+    if not all(isinstance(entries, list) for entries in content.values()):
+        raise BadInput(path, "", "is not an object with a list for each campaign", _REMEDY)
+    last: dict[tuple[str, str], Answer] = {}
+    place = 0
+    for campaign_id, entries in content.items():
+        of_campaign: dict[tuple[str, str], Answer] = {}
+        for entry in entries:
+            place += 1
+            try:
+                user = str(entry["user_id"])
+                if entry["annotation"] == RESET:
+                    of_campaign = {key: value for key, value in of_campaign.items() if key[0] != user}
+                    continue
+                for shown, answer in zip(entry["item"], entry["annotation"], strict=True):
+                    if "item_id" in shown and isinstance(answer, dict):
+                        of_campaign |= {(user, each.item): each for each in _outputs(place, user, shown, answer)}
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                problem = "is not an annotation from a campaign of `variorum campaign`"
+                raise BadInput(path, f"{campaign_id} {place}", problem, _REMEDY) from error
+        last |= of_campaign
+    return sorted(last.values(), key=lambda answer: (answer.place, answer.item))
+
+
+def _outputs(place: int, user: str, shown: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[Answer]:
+    """Split a submission into one for each output that was shown."""
+    for name, item in shown["outputs"].items():
+        if name not in answer:
+            continue  # dynamic campaigns show some of the outputs
+        spans = answer[name].get("error_spans")
+        fault = "" if isinstance(spans, list) else "error_spans is not a list"
+        errors = [_mark(span) for span in spans] if isinstance(spans, list) else []
+        values = {"score": answer[name].get("score"), "errors": errors, "prefilled": shown.get("prefilled")}
+        yield Answer(place, str(item), user, values, fault, {"candidate": shown["tgt"][name]})
+
+
+def _mark(span: Any) -> Mark:
+    fields = span if isinstance(span, dict) else {}
+    category = fields.get("category")
+    main, _, sub = str(category).partition("/")
+    category = main if sub == main else category  # Pearmut repeats a category without subcategories
+    return Mark(fields.get("severity"), category, Units(fields.get("start_i"), fields.get("end_i")))

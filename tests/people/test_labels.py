@@ -15,29 +15,21 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.annotation import ANSWERS, export_items, items_sheet, sheet
-from benchmark_assets.adjudication.annotators import first_spellings, same_name
-from benchmark_assets.adjudication.items import SheetItem
-from benchmark_assets.adjudication.label_imports import (
-    NO_ANNOTATOR,
-    NO_SPAN,
-    TWICE,
-    UNKNOWN_ITEM,
-    LabelCounts,
-    Marked,
-    import_labels,
-    marked_span,
-    phrase_span,
-    read_sheet,
-)
 from benchmark_assets.adjudication.triage import item_key
+from benchmark_assets.people.answers import NO_ANNOTATOR, TWICE, UNKNOWN_ITEM, Counts, import_labels, read_sheet
+from benchmark_assets.people.forms import LABEL_FORM
+from benchmark_assets.people.items import SheetItem
+from benchmark_assets.people.names import first_spellings, same_name
+from benchmark_assets.people.places import NO_SPAN, Marked, marked_span, phrase_span
+from benchmark_assets.people.sample import export_items, items_sheet
+from benchmark_assets.people.sheets import sheet
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.harmless import unguarded
 from resources.warehouse import Replacement, Warehouse
-from tests.adjudication.test_annotation import ODD, drawn, put, put_outputs, rows
-from tests.adjudication.test_annotation import TEXTS as SENT
 from tests.annotate_sample import ANNOTATIONS, ANNOTATORS, answers
+from tests.people.test_sample import ODD, drawn, put, put_outputs, rows
+from tests.people.test_sample import TEXTS as SENT
 from tests.record_sample import translations
 
 __all__ = ["drawn"]
@@ -48,7 +40,7 @@ TEXTS = {
     ("beta", "tiny/doc1:1"): "=1+1 is right.",
     ("beta", "tiny/doc1:2"): "-- Puss stays put.",
 }
-COLUMNS = ["item", "annotator", *ANSWERS]
+COLUMNS = ["item", "annotator", *LABEL_FORM.columns]
 MINOR = {"label": "MINOR_ERROR", "error_category": "OTHER", "severity": "low"}
 VALID = {"label": "VALID_VARIATION", "severity": "none"}
 
@@ -95,7 +87,7 @@ def labels(warehouse: Warehouse, *columns: str) -> list[tuple[Any, ...]]:
 def test_a_sheet_brings_every_field(outputs: Warehouse, tmp_path: Path) -> None:
     row = MINOR | {"confidence": "High", "notes": " =not a formula ", "error_span": "the cat SITS"}
     path = write(tmp_path / "items.csv", mori(MOUSE, **row), mori(SUN), {"item": SUN, "annotator": "santos"} | VALID)
-    assert import_labels(outputs, [path]) == [LabelCounts(taken=2, unchanged=0, replaced=0, open=1, quarantined=0)]
+    assert import_labels(outputs, [path]) == [Counts(taken=2, unchanged=0, replaced=0, open=1, quarantined=0)]
     stored = outputs.read("imported_label").drop("fingerprint", "run_id", "updated_at")
     assert sorted(stored.rows()) == sorted([
         (MOUSE, "mori", "MINOR_ERROR", "OTHER", "low", "high", "=not a formula", 14, 27, str(path), "tiny/doc1:1", 2),
@@ -113,7 +105,7 @@ def test_odd_texts_go_out_are_labelled_and_come_back(
     items = [
         SheetItem(item_key("m", str(i), text), str(i), text, {"ann": text}, text) for i, text in enumerate(candidates)
     ]
-    table = rows(items_sheet(items, ["ann"], "mori", ANSWERS).decode("utf-8-sig"))
+    table = rows(items_sheet(items, ["ann"], "mori", LABEL_FORM).decode("utf-8-sig"))
     spans = []
     for row, text in zip(table, candidates, strict=True):
         start = data.draw(st.integers(0, len(text) - 1))
@@ -126,17 +118,17 @@ def test_odd_texts_go_out_are_labelled_and_come_back(
     writer.writerows(table)
     path = tmp_path_factory.getbasetemp() / "back.csv"
     path.write_bytes(file.getvalue().encode())
-    read = read_sheet(path)
+    read = read_sheet(path, LABEL_FORM)
     assert [answer.item for answer in read.answers] == [each.item for each in items]
     for answer, text, span in zip(read.answers, candidates, spans, strict=True):
-        assert (answer.annotator, answer.fields["label"], answer.fault) == ("mori", "minor error", "")
-        assert answer.fields["notes"] == notes.replace("\r\n", "\n").replace("\r", "\n").strip()
-        assert isinstance(answer.span, str)
+        assert (answer.annotator, answer.values["label"], answer.fault) == ("mori", "minor error", "")
+        assert answer.values["notes"] == notes.replace("\r\n", "\n").replace("\r", "\n").strip()
+        assert isinstance(answer.values["error_span"], str)
         if span.strip():
-            first, last = phrase_span(answer.span, text)
+            first, last = phrase_span(answer.values["error_span"], text)
             assert text[first:last].split() == span.split()
         else:
-            assert answer.span == ""
+            assert answer.values["error_span"] == ""
 
 
 def test_a_sheet_that_went_out_comes_back_with_labels(drawn: Warehouse, tmp_path: Path) -> None:
@@ -150,7 +142,7 @@ def test_a_sheet_that_went_out_comes_back_with_labels(drawn: Warehouse, tmp_path
         writer = csv.DictWriter(file, table[0].keys(), delimiter=";")
         writer.writeheader()
         writer.writerows(table)
-    assert import_labels(drawn, [path]) == [LabelCounts(5, 0, 0, 0, 0)]
+    assert import_labels(drawn, [path]) == [Counts(5, 0, 0, 0, 0)]
     lengths = {item_key(*key, text): len(text) for key, text in SENT.items()}
     assert all((start, end) == (0, lengths[item]) for item, _, start, end in labels(drawn, "span_start", "span_end"))
 
@@ -169,13 +161,13 @@ def test_a_sheet_may_be_saved_in_other_forms(tmp_path: Path, form: dict[str, Any
     path = tmp_path / "items.csv"
     path.write_bytes(file.getvalue().encode(encoding))
     with pytest.raises(BadInput, match="row 1 more: unknown column"):
-        read_sheet(path)
-    read = read_sheet(path, ["More"])
+        read_sheet(path, LABEL_FORM)
+    read = read_sheet(path, LABEL_FORM, ["More"])
     assert read.open == 0
     (answer,) = read.answers
     assert (answer.place, answer.item, answer.annotator) == (2, "a", "")
-    assert answer.fields["notes"] == 'line\n"two", three'
-    assert answer.fields["severity"] == "low; very, indeed"
+    assert answer.values["notes"] == 'line\n"two", three'
+    assert answer.values["severity"] == "low; very, indeed"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +193,7 @@ def test_a_row_that_does_not_fit_is_set_aside_and_the_others_are_taken(
     outputs: Warehouse, tmp_path: Path, row: dict[str, str], reason: str
 ) -> None:
     path = write(tmp_path / "items.csv", mori(SUN, **VALID), row, mori(PUSS, **MINOR))
-    assert import_labels(outputs, [path]) == [LabelCounts(2, 0, 0, 0, 1)]
+    assert import_labels(outputs, [path]) == [Counts(2, 0, 0, 0, 1)]
     ((place, said),) = quarantined(outputs)
     assert place == 3
     assert reason in said
@@ -211,7 +203,7 @@ def test_a_row_that_does_not_fit_is_set_aside_and_the_others_are_taken(
 def test_a_row_with_cells_beyond_the_header_is_set_aside(outputs: Warehouse, tmp_path: Path) -> None:
     path = tmp_path / "items.csv"
     path.write_text(f"item,annotator,label,error_category,severity\n{MOUSE},mori,VALID_VARIATION,,none,but, then\n")
-    assert import_labels(outputs, [path]) == [LabelCounts(0, 0, 0, 0, 1)]
+    assert import_labels(outputs, [path]) == [Counts(0, 0, 0, 0, 1)]
     assert quarantined(outputs) == [(2, "the row has more cells than the header")]
 
 
@@ -222,7 +214,7 @@ def test_who_labels_an_item_twice_and_differently_is_asked_which(outputs: Wareho
         mori(MOUSE, **VALID), santos, mori(MOUSE, **MINOR), mori(SUN, **MINOR), mori(SUN, **MINOR), mori(SUN),
         mori(PUSS, **VALID), mori(PUSS, **VALID | {"severity": "?"}),
     )  # fmt: skip
-    assert import_labels(outputs, [path]) == [LabelCounts(taken=2, unchanged=0, replaced=0, open=1, quarantined=4)]
+    assert import_labels(outputs, [path]) == [Counts(taken=2, unchanged=0, replaced=0, open=1, quarantined=4)]
     places = quarantined(outputs)
     assert places[:3] == [(2, TWICE), (4, TWICE), (8, TWICE)]
     assert places[3][1].startswith("severity '?'")
@@ -254,13 +246,13 @@ def test_a_row_whose_text_was_altered_is_set_aside(drawn: Warehouse, tmp_path: P
     columns = list(table[0])
     table[1][column] += " indeed"
     path = write(tmp_path / "back.csv", *table, columns=columns)
-    assert import_labels(drawn, [path]) == [LabelCounts(4, 0, 0, 0, 1)]
+    assert import_labels(drawn, [path]) == [Counts(4, 0, 0, 0, 1)]
     ((place, reason),) = quarantined(drawn)
     assert place == 3
     assert column in reason
     assert "altered in the file" in reason
     table[1][column] = table[1][column].removesuffix(" indeed")
-    assert import_labels(drawn, [write(path, *table, columns=columns)]) == [LabelCounts(1, 4, 0, 0, 0)]
+    assert import_labels(drawn, [write(path, *table, columns=columns)]) == [Counts(1, 4, 0, 0, 0)]
 
 
 def test_labels_that_were_sorted_apart_from_their_texts_are_set_aside(drawn: Warehouse, tmp_path: Path) -> None:
@@ -268,7 +260,7 @@ def test_labels_that_were_sorted_apart_from_their_texts_are_set_aside(drawn: War
     keys = [row["item"] for row in table]
     table = [row | {"item": key} for row, key in zip(table, keys[1:] + keys[:1], strict=True)]
     path = write(tmp_path / "back.csv", *table, columns=list(table[0]))
-    assert import_labels(drawn, [path]) == [LabelCounts(0, 0, 0, 0, 5)]
+    assert import_labels(drawn, [path]) == [Counts(0, 0, 0, 0, 5)]
 
 
 def test_spaces_and_line_breaks_that_a_spreadsheet_changes_are_no_alteration(drawn: Warehouse, tmp_path: Path) -> None:
@@ -276,7 +268,7 @@ def test_spaces_and_line_breaks_that_a_spreadsheet_changes_are_no_alteration(dra
     for row in table:
         row["candidate"] = unicodedata.normalize("NFD", row["candidate"])
     path = write(tmp_path / "back.csv", *table, columns=list(table[0]))
-    assert import_labels(drawn, [path]) == [LabelCounts(5, 0, 0, 0, 0)]
+    assert import_labels(drawn, [path]) == [Counts(5, 0, 0, 0, 0)]
 
 
 def test_a_source_that_was_corrected_since_is_accepted_if_its_column_is_ignored(
@@ -288,7 +280,7 @@ def test_a_source_that_was_corrected_since_is_accepted_if_its_column_is_ignored(
     drawn.write([Replacement("source_text", sources, None)], run_id="test")
     assert import_labels(drawn, [path])[0].quarantined == 5
     assert "--ignore 'source'" in quarantined(drawn)[0][1]
-    assert import_labels(drawn, [path], ignore=["source"]) == [LabelCounts(5, 0, 0, 0, 0)]
+    assert import_labels(drawn, [path], ignore=["source"]) == [Counts(5, 0, 0, 0, 0)]
 
 
 # Names
@@ -301,8 +293,8 @@ def test_spellings_of_a_name_are_one_person(outputs: Warehouse, tmp_path: Path) 
                    {"item": SUN, "annotator": "mori é"} | VALID)  # fmt: skip
     respelled = {"mori é": names[0], "MORI e\u0301": names[0]}
     assert import_labels(outputs, [first, second]) == [
-        LabelCounts(1, 0, 0, 0, 0),
-        LabelCounts(1, 0, 1, 0, 0, respelled),
+        Counts(1, 0, 0, 0, 0),
+        Counts(1, 0, 1, 0, 0, respelled),
     ]
     assert sorted(labels(outputs, "label")) == sorted([
         (MOUSE, names[0], "MINOR_ERROR"), (SUN, names[0], "VALID_VARIATION")
@@ -314,7 +306,7 @@ def test_two_spellings_of_an_earlier_version_become_one(outputs: Warehouse, tmp_
     import_labels(outputs, [path])
     earlier = outputs.read("imported_label").drop("run_id", "updated_at").with_columns(annotator=pl.lit("Mori"))
     outputs.write([Replacement("imported_label", earlier, earlier.select("item", "annotator"))], run_id="earlier")
-    assert import_labels(outputs, [path]) == [LabelCounts(0, 1, 0, 0, 0)]
+    assert import_labels(outputs, [path]) == [Counts(0, 1, 0, 0, 0)]
     assert labels(outputs) == [(MOUSE, "mori")]
 
 
@@ -372,7 +364,7 @@ def test_an_export_of_label_studio_brings_all_who_finished(outputs: Warehouse, t
         task(FORMULA, annotation("bo@uni.org")),
         task(PUSS, annotation("bo@uni.org", *IS_MINOR, skipped=True), annotation({"id": 9}, *IS_VALID)),
     ])  # fmt: skip
-    assert import_labels(outputs, [path]) == [LabelCounts(taken=4, unchanged=0, replaced=0, open=2, quarantined=0)]
+    assert import_labels(outputs, [path]) == [Counts(taken=4, unchanged=0, replaced=0, open=2, quarantined=0)]
     stored = outputs.read("imported_label").drop("file", "passage", "place", "fingerprint", "run_id", "updated_at")
     assert sorted(stored.rows()) == sorted([
         (MOUSE, "ada@uni.org", "MINOR_ERROR", "OMISSION_OR_TRUNCATION", "medium", "low", "one\ntwo 🌞", 14, 27),
@@ -390,7 +382,7 @@ def test_tasks_of_earlier_versions_name_the_source_otherwise(drawn: Warehouse, t
         row = rows_of[entry["data"]["item"]]
         entry["data"] |= {"source": source, "candidate": row["candidate"]}
         del entry["data"]["source_text"]
-    assert import_labels(drawn, [export(tmp_path / "p.json", tasks)]) == [LabelCounts(1, 0, 0, 0, 1)]
+    assert import_labels(drawn, [export(tmp_path / "p.json", tasks)]) == [Counts(1, 0, 0, 0, 1)]
     assert labels(drawn) == [(first, "a@b.org")]
     assert quarantined(drawn)[0][1].startswith("'source' was altered")
 
@@ -408,7 +400,7 @@ def test_the_short_form_brings_the_same(outputs: Warehouse, tmp_path: Path) -> N
         short(FORMULA, annotator=None),
         short(PUSS, label="Valid variation", severity="None", annotator=12),
     ])  # fmt: skip
-    assert import_labels(outputs, [path]) == [LabelCounts(taken=2, unchanged=0, replaced=0, open=1, quarantined=1)]
+    assert import_labels(outputs, [path]) == [Counts(taken=2, unchanged=0, replaced=0, open=1, quarantined=1)]
     assert quarantined(outputs) == [(1, NO_SPAN)]
     assert sorted(labels(outputs, "label", "notes", "span_start")) == sorted([
         (SUN, "ada@uni.org", "MINOR_ERROR", "one\ntwo\nthree", 2), (PUSS, "12", "VALID_VARIATION", "", None),
@@ -451,7 +443,7 @@ def test_an_annotation_that_does_not_fit_is_set_aside(
     outputs: Warehouse, tmp_path: Path, result: list[dict[str, Any]], reason: str
 ) -> None:
     path = export(tmp_path / "p.json", [task(SUN, annotation(1, *IS_VALID)), task(MOUSE, annotation(1, *result))])
-    assert import_labels(outputs, [path]) == [LabelCounts(1, 0, 0, 0, 1)]
+    assert import_labels(outputs, [path]) == [Counts(1, 0, 0, 0, 1)]
     ((place, said),) = quarantined(outputs)
     assert place == 2
     assert reason in said
@@ -463,7 +455,7 @@ def test_faults_of_one_task_are_told_together(outputs: Warehouse, tmp_path: Path
         task(MOUSE, annotation("a@b.org", *wrong), annotation("a@b.org", *IS_MINOR), annotation(None, *IS_VALID)),
         {"id": 4, "data": {"text": "of another project"}, "annotations": [annotation("a@b.org", *IS_VALID)]},
     ])  # fmt: skip
-    assert import_labels(outputs, [path]) == [LabelCounts(0, 0, 0, 0, 3)]
+    assert import_labels(outputs, [path]) == [Counts(0, 0, 0, 0, 3)]
     assert quarantined(outputs) == [
         (1, NO_ANNOTATOR), (1, f"label has 2 values; {TWICE}"), (2, "the item is missing"),
     ]  # fmt: skip
@@ -475,7 +467,7 @@ def test_half_a_character_does_no_harm(outputs: Warehouse, tmp_path: Path) -> No
     path = export(tmp_path / "p.json", [
         task(SUN, annotation("\udf1e@b.org", *IS_MINOR, half)), task("\ud83c", annotation(1, *IS_VALID)),
     ])  # fmt: skip
-    assert import_labels(outputs, [path]) == [LabelCounts(1, 0, 0, 0, 1)]
+    assert import_labels(outputs, [path]) == [Counts(1, 0, 0, 0, 1)]
     assert labels(outputs, "notes") == [(SUN, "\ufffd@b.org", "\ufffd!")]
 
 
@@ -511,7 +503,7 @@ def refused(warehouse: Warehouse, path: Path) -> list[tuple[str, str]]:
 
 def test_an_unknown_column_is_refused_by_name_unless_it_is_ignored(outputs: Warehouse, tmp_path: Path) -> None:
     row = mori(MOUSE, **VALID) | {"note": "lost", "reference ann": "", "colour": "red"}
-    columns = ["item", "annotator", "reference ann", "note", *ANSWERS[:4], "Colour"]
+    columns = ["item", "annotator", "reference ann", "note", *LABEL_FORM.columns[:4], "Colour"]
     path = write(tmp_path / "items.csv", row, columns=columns)
     misspelled, other = refused(outputs, path)
     assert other == ("row 1 note", "write `notes`, or name it with `--ignore`")
@@ -548,7 +540,7 @@ def test_the_same_file_again_changes_nothing(outputs: Warehouse, tmp_path: Path)
     path = write(tmp_path / "items.csv", mori(MOUSE, **VALID), mori(SUN, label="?"), mori(PUSS, **MINOR), mori(FORMULA))
     import_labels(outputs, [path])
     before = snapshot(outputs)
-    assert import_labels(outputs, [path, path]) == [LabelCounts(0, 2, 0, 1, 1)] * 2
+    assert import_labels(outputs, [path, path]) == [Counts(0, 2, 0, 1, 1)] * 2
     assert all(now.equals(then) for now, then in zip(snapshot(outputs), before, strict=True))
 
 
@@ -558,12 +550,12 @@ def test_a_corrected_file_replaces_what_its_annotator_said(outputs: Warehouse, t
     import_labels(outputs, [path])
     untouched = outputs.read("imported_label").filter(annotator="santos")
     write(path, mori(MOUSE, **MINOR), santos, mori(SUN, **VALID), mori(PUSS, label="!!"))
-    assert import_labels(outputs, [path]) == [LabelCounts(taken=1, unchanged=1, replaced=1, open=0, quarantined=1)]
+    assert import_labels(outputs, [path]) == [Counts(taken=1, unchanged=1, replaced=1, open=0, quarantined=1)]
     assert [reason.split()[1] for _, reason in quarantined(outputs)] == ["'!!'"]
     assert outputs.read("imported_label").filter(annotator="santos").equals(untouched)
     # Under another name, too: what a file brings takes the place of what was wrong with another's.
     other = write(tmp_path / "items (2).csv", mori(PUSS, **MINOR))
-    assert import_labels(outputs, [other]) == [LabelCounts(1, 0, 0, 0, 0)]
+    assert import_labels(outputs, [other]) == [Counts(1, 0, 0, 0, 0)]
     assert quarantined(outputs) == []
     assert {item: label for item, name, label in labels(outputs, "label") if name == "mori"} == {
         MOUSE: "MINOR_ERROR", SUN: "VALID_VARIATION", PUSS: "MINOR_ERROR"
@@ -574,7 +566,7 @@ def test_a_label_that_becomes_unreadable_stays_as_it_was(outputs: Warehouse, tmp
     path = write(tmp_path / "items.csv", mori(MOUSE, **VALID), mori(SUN, **VALID))
     import_labels(outputs, [path])
     write(path, mori(MOUSE, **VALID | {"severity": "?"}), mori(SUN))
-    assert import_labels(outputs, [path]) == [LabelCounts(0, 0, 0, 1, 1)]
+    assert import_labels(outputs, [path]) == [Counts(0, 0, 0, 1, 1)]
     assert len(labels(outputs)) == 2
 
 
@@ -591,7 +583,8 @@ def test_labels_may_be_given_in_the_name_of_somebody(outputs: Warehouse, tmp_pat
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("items.xlsx", b"PK", "unknown ending"),
+        ("items.ods", b"PK", "unknown ending"),
+        ("items.xlsx", b"PK", "cannot be read as a workbook"),
         ("items.csv", b"place,text\n1,a\n", "lacks the columns item, label"),
         ("items.csv", b"", "lacks the columns"),
         ("items.csv", "item,label,error_category,severity\n".encode("utf-16"), "UTF-8"),
@@ -606,8 +599,8 @@ def test_labels_may_be_given_in_the_name_of_somebody(outputs: Warehouse, tmp_pat
         ("p.json", b'[{"data": {"item": "a"}', "is not valid JSON"),
         ("p.json", b'[{"data": {"text": "a"}, "annotations": []}]', "has no task with an item"),
         ("p.json", b'[{"data": {"item": "a"}}, {"data": null}]', "has no object `data`"),
-        ("p.json", b'[{"data": {"item": "a"}, "annotations": [5]}]', "has an unknown kind of annotation"),
-        ("p.json", b'[{"data": {"item": "a"}, "annotations": [{"result": null}]}]', "has an unknown kind"),
+        ("p.json", b'[{"data": {"item": "a"}, "annotations": [5]}]', "not in Label Studio's format"),
+        ("p.json", b'[{"data": {"item": "a"}, "annotations": [{"result": null}]}]', "not in Label Studio's format"),
     ],
 )
 def test_of_what_is_no_file_of_labels_nothing_is_stored(

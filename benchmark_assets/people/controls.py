@@ -1,14 +1,18 @@
 """Control items of a sample: repeated items and attention checks, which measure annotators and never become labels.
 
-Here: the choice of repeated items, the texts of attention checks, and the positions of both in an annotator's list. Not
-here: files (annotation), the consistency of annotators (consistency).
+Here: the choice of repeated items, the texts of attention checks, the positions of both in an annotator's list, and
+their keys in the warehouse. Not here: files (sample), the consistency of annotators (consistency).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from benchmark_assets.adjudication.items import SheetItem
+import polars as pl
+
 from benchmark_assets.adjudication.triage import item_key
+from benchmark_assets.people.items import SheetItem
+from resources.digest import digest
+from resources.warehouse import Replacement, Warehouse
 
 REPEAT, ATTENTION = "repeat", "attention"
 
@@ -74,6 +78,47 @@ def with_repeats(ordered: Sequence[Group], seed: int, annotator: str) -> tuple[l
             repeats += [Control(REPEAT, original, repeat) for original, repeat in repeated]
             groups.append([repeat for _, repeat in repeated])
     return groups, repeats
+
+
+def with_controls(
+    items: Sequence[SheetItem], annotators: Sequence[str], seed: int, together: bool = False
+) -> tuple[dict[str, list[Group]], list[Control]]:
+    """The list of each annotator, by name, and the control items of all lists.
+
+    Each list has all items in an individual order, and control items among them. If `together`, the items of a passage
+    form one group; otherwise each item is a group of its own.
+    """
+    controls = attention_checks(items, seed)
+    groups: dict[str, list[SheetItem]] = {}
+    for item in (*items, *(check.shown for check in controls)):
+        groups.setdefault(item.place if together else item.item, []).append(item)
+    lists = {}
+    for name in annotators:
+        lists[name], repeats = with_repeats(in_order(groups.values(), name, seed), seed, name)
+        controls += repeats
+    return lists, controls
+
+
+def record_controls(warehouse: Warehouse, corpus: str, controls: Iterable[Control]) -> None:
+    """Store control items, so that answers to them are recognized."""
+    rows = [
+        {"item": shown.item, "kind": kind, "original": original, "passage": f"{corpus}/{shown.place}",
+         "text": shown.candidate, "fingerprint": digest(kind, original, shown.candidate)}
+        for kind, original, shown in controls
+    ]  # fmt: skip
+    stored = pl.DataFrame(rows, schema=warehouse.empty("control_item").schema).unique("item", maintain_order=True)
+    if len(stored):
+        warehouse.write([Replacement("control_item", stored, stored.select("item"))], run_id="export")
+
+
+def in_order(groups: Iterable[Group], annotator: str, seed: int) -> list[Group]:
+    """Order items for an annotator by a hash, so that the order reveals nothing and differs between annotators."""
+
+    def place(item: SheetItem) -> str:
+        return item_key(str(seed), annotator, item.item)
+
+    ordered = [sorted(group, key=place) for group in groups]
+    return sorted(ordered, key=lambda group: place(group[0]))
 
 
 def _alike(one: SheetItem, other: SheetItem) -> float:

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmark_assets.adjudication.consistency import consistency
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, VALID
+from benchmark_assets.people.consistency import consistency
 
 CONTROLS = {"item": pl.String, "kind": pl.String, "original": pl.String}
 

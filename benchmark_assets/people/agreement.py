@@ -1,7 +1,7 @@
 """Agreement on errors and scores (ESA, MQM): of annotators with each other, with themselves, and with judges.
 
-Here: pairs of annotations of one text, and their statistics. Not here: control items (adjudication.controls), agreement
-of labels (audit.calibration, adjudication.consistency).
+Here: people's annotations of outputs, pairs of annotations of one text, and their statistics. Not here:
+control items (controls), agreement of labels (audit.calibration, consistency).
 """
 
 from collections.abc import Mapping
@@ -9,8 +9,6 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from benchmark_assets.adjudication.controls import ATTENTION, REPEAT
-from benchmark_assets.error_spans.judging import MOST_POINTS, WEIGHTS, mqm
 from benchmark_assets.metrics.intervals import (
     SIGNATURE,
     Units,
@@ -23,6 +21,8 @@ from benchmark_assets.metrics.intervals import (
 )
 from benchmark_assets.metrics.measures import numbered_units, ratio
 from benchmark_assets.metrics.meta_evaluation import kendall_pooled, moments, pearson_of, pooled_pairs
+from benchmark_assets.people.controls import ATTENTION, REPEAT
+from benchmark_assets.people.mqm import MOST_POINTS, WEIGHTS, mqm
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -51,6 +51,28 @@ def with_errors(annotations: pl.DataFrame, spans: pl.DataFrame, controls: pl.Dat
     rows = annotations.join(errors, on=["item", "annotator"], how="left").join(kinds, on="item", how="left")
     listed = pl.col("errors").fill_null([])
     return rows.with_columns(errors=listed, mqm=listed.map_elements(_mqm, return_dtype=pl.Float64))
+
+
+def human_rows(annotations: pl.DataFrame, spans: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Rows of `human_span_vote` and `human_error_span`.
+
+    Parameters
+    ----------
+    annotations
+        Rows of `imported_annotation`, with `model` and `passage` of the output.
+    spans
+        Rows of `imported_span`.
+    """
+    keys = annotations.select("item", "annotator", "model", "passage")
+    errors = spans.drop("passage", "fingerprint", "run_id", "updated_at").join(keys, on=["item", "annotator"])
+    severities = errors.group_by("item", "annotator").agg("severity")
+    votes = annotations.select("item", "annotator", "model", "passage", "esa", "prefilled").join(
+        severities, on=["item", "annotator"], how="left", maintain_order="left"
+    )
+    lists = [values or [] for values in votes["severity"].to_list()]
+    counts = {name: pl.Series([values.count(name) for values in lists], dtype=pl.Int32) for name in WEIGHTS}
+    votes = votes.with_columns(mqm=pl.Series(list(map(mqm, lists)), dtype=pl.Float64), **counts)
+    return votes.drop("item", "severity"), errors.drop("item")
 
 
 def by_people(annotations: pl.DataFrame) -> pl.DataFrame:

@@ -1,18 +1,18 @@
 """Consistency of people who mark errors (ESA, MQM): attention checks that they passed, and changes over time.
 
 Here: rates and means with intervals for each person. Not here: agreement of annotators with themselves and with others
-(agreement), labels (adjudication.consistency), the choice of control items (adjudication.controls).
+(agreement), labels (consistency), the choice of control items (controls).
 """
 
 from functools import partial
 
 import polars as pl
 
-from benchmark_assets.adjudication.consistency import change, rate
-from benchmark_assets.adjudication.controls import ATTENTION
-from benchmark_assets.error_spans.campaigns import MOST_IF_BROKEN
-from benchmark_assets.error_spans.judging import BEST, MOST_POINTS
 from benchmark_assets.metrics.intervals import mean_interval
+from benchmark_assets.people.consistency import change, rate
+from benchmark_assets.people.controls import ATTENTION
+from benchmark_assets.people.mqm import BEST, MOST_POINTS
+from benchmark_assets.people.pearmut import MOST_IF_BROKEN
 from resources.catalogue import schema
 from resources.keys import CORPUS
 

@@ -2,7 +2,7 @@
 
 Here: rates with intervals for each person, from labels and preferences, and the change of any measure over time. Not
 here: choosing control items (controls), agreement of pairs of people (audit.calibration), errors and scores
-(error_spans.steadiness).
+(steadiness).
 """
 
 import math
@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import polars as pl
 
-from benchmark_assets.adjudication.controls import ATTENTION, REPEAT
 from benchmark_assets.adjudication.labels import ERRORS, MAJOR
 from benchmark_assets.metrics.intervals import Bounds, Floats, Units, rate_interval
 from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.people.controls import ATTENTION, REPEAT
 from resources.catalogue import schema
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse

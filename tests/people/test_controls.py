@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.annotation import export_items, in_order, sheet
-from benchmark_assets.adjudication.controls import CHECKED, REPEATED, attention_checks, with_repeats
-from benchmark_assets.adjudication.items import SheetItem
-from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.corpus.registry import register
+from benchmark_assets.people.answers import import_labels
+from benchmark_assets.people.controls import CHECKED, REPEATED, attention_checks, in_order, with_repeats
+from benchmark_assets.people.items import SheetItem
+from benchmark_assets.people.sample import export_items
+from benchmark_assets.people.sheets import sheet
 from resources.harmless import unguarded
 from resources.warehouse import Warehouse
-from tests.adjudication.test_annotation import files, put, put_outputs, rows
+from tests.people.test_sample import files, put, put_outputs, rows
 
 PASSAGES = [f"tiny/doc1:{n}" for n in range(1, 31)]
 TEXTS = {(model, passage): f"{passage} {n} {model} own words" for model in ("alpha", "beta")

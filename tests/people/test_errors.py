@@ -9,31 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.annotation import export_items, sheet
-from benchmark_assets.adjudication.label_imports import UNKNOWN_ITEM, Candidate
-from benchmark_assets.error_spans.campaigns import (
-    CONTRASTIVE,
-    ESA,
-    MISSING,
-    MQM,
-    PROTOCOLS,
-    Plan,
-    candidate,
-    write_campaign,
-)
-from benchmark_assets.error_spans.forms import FORMS
-from benchmark_assets.error_spans.human_spans import HumanError, checked, import_annotations
-from benchmark_assets.error_spans.judging import CATEGORIES, WEIGHTS
-from benchmark_assets.error_spans.submissions import RESET, Mark, Submitted, Units, read
+from benchmark_assets.people.answers import UNKNOWN_ITEM, Candidate, checked, import_annotations, read
+from benchmark_assets.people.form import Answer, Mark
+from benchmark_assets.people.forms import ESA, FORMS, MQM, MQM_FORM
+from benchmark_assets.people.mqm import CATEGORIES, MISSING, WEIGHTS
+from benchmark_assets.people.pearmut import CONTRASTIVE, PROTOCOLS, RESET, Plan, candidate, write_campaign
+from benchmark_assets.people.places import Units
+from benchmark_assets.people.sample import export_items
+from benchmark_assets.people.sheets import sheet
 from benchmark_assets.translation.imports import import_outputs
 from resources.errors import BadInput
 from resources.harmless import unguarded
 from resources.warehouse import Warehouse
-from tests.adjudication.test_annotation import files, put, rows
-from tests.adjudication.test_controls import PASSAGES as PASSAGES_OF_SAMPLE
-from tests.adjudication.test_controls import TEXTS as TEXTS_OF_SAMPLE
-from tests.adjudication.test_controls import drawn
-from tests.adjudication.test_human_label import ROW, TEXTS, materialize
+from tests.people.test_controls import PASSAGES as PASSAGES_OF_SAMPLE
+from tests.people.test_controls import TEXTS as TEXTS_OF_SAMPLE
+from tests.people.test_controls import drawn
+from tests.people.test_human_label import ROW, TEXTS, materialize
+from tests.people.test_sample import files, put, rows
 from tests.support import PASSAGES, write_outputs
 
 __all__ = ["drawn"]
@@ -101,8 +93,9 @@ def test_spans_count_utf_16_and_include_their_end(text: str, data: st.DataObject
     units = [len(text[:place].encode("utf-16-le")) // 2 for place in (start, end)]
     mark = Mark("Major", "style", Units(units[0], units[1] - 1))
     known = {"i": Candidate("tiny/1", text, None, [])}
-    (error,) = checked(Submitted(1, "i", "mori", {"candidate": text}, 0, [mark]), known).errors
-    assert error == HumanError("output", start, end, text[start:end], "style", "major")
+    answer = Answer(1, "i", "mori", {"score": 0, "errors": [mark]}, texts={"candidate": text})
+    (error,) = checked(MQM_FORM, answer, known).parts
+    assert list(error.values()) == ["output", start, end, text[start:end], "style", "major"]
 
 
 def test_what_is_missing_has_no_place_in_the_output(drawn: Warehouse, tmp_path: Path) -> None:
@@ -146,7 +139,7 @@ def test_the_last_submission_counts_and_a_reset_voids_earlier_ones(drawn: Wareho
         submission(two, other, score=1, spans=[span(0, 1)]), submission(two, other, score=90), 
         {"user_id": "mori", "annotation": ["an answer"], "item": [{"text": "a question", "form": "string"}]},
     )  # fmt: skip
-    assert [(submitted.item, submitted.annotator) for submitted in read(path)] == [
+    assert [(submitted.item, submitted.annotator) for submitted in read(path, MQM_FORM).answers] == [
         (one, "santos"),
         (two, "mori"),
     ]

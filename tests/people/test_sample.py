@@ -13,19 +13,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.annotation import (
-    ANSWERS,
-    LABEL_FORM,
-    export_items,
-    in_order,
-    items_sheet,
-    labeling_config,
-    tasks,
-)
-from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES, read_judgement
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.corpus.registry import register
+from benchmark_assets.people.controls import in_order
+from benchmark_assets.people.forms import LABEL_FORM
+from benchmark_assets.people.items import SheetItem
+from benchmark_assets.people.sample import export_items, items_sheet, labeling_config, tasks
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.harmless import guarded, unguarded
@@ -138,7 +132,7 @@ def test_both_forms_show_what_was_drawn_with_its_texts(drawn: Warehouse, tmp_pat
         missing = f"tiny/{place}" == PASSAGES[0]
         assert (row["reference cleo"], task["reference_2"]) == (("", "—") if missing else (f"cleo's tiny/{place}",) * 2)
         assert row["annotator"] == task["made_for"] == "mori"
-        assert [row[name] for name in ANSWERS] == [""] * 6
+        assert [row[name] for name in LABEL_FORM.columns] == [""] * 6
 
 
 def test_each_annotator_has_an_order_of_their_own_and_the_same_again(drawn: Warehouse, tmp_path: Path) -> None:
@@ -183,7 +177,7 @@ def test_no_key_is_a_number_to_a_spreadsheet_which_would_round_it(key: str) -> N
     )
 )
 def test_texts_come_back_from_a_sheet_as_they_went_into_it(items: list[SheetItem]) -> None:
-    content = items_sheet(items, ["ann", "=ben"], "mori", ANSWERS)
+    content = items_sheet(items, ["ann", "=ben"], "mori", LABEL_FORM)
     assert content.startswith(b"\xef\xbb\xbf")
     table = [
         {unguarded(name): unguarded(cell) for name, cell in row.items()} for row in rows(content.decode("utf-8-sig"))
@@ -201,18 +195,18 @@ def words(config: ElementTree.Element, name: str) -> Sequence[str]:
 
 def test_label_studio_offers_the_vocabulary_and_shows_what_the_tasks_have() -> None:
     config = ElementTree.fromstring(labeling_config(["ann", 'b"<e>&n'], LABEL_FORM))
-    offered = {name: words(config, name) for name in ANSWERS[:4]}
-    for name, allowed in zip(ANSWERS, (LABELS, CATEGORIES, SEVERITIES, CONFIDENCES), strict=False):
+    offered = {name: words(config, name) for name in LABEL_FORM.columns[:4]}
+    for name, allowed in zip(LABEL_FORM.columns, (LABELS, CATEGORIES, SEVERITIES, CONFIDENCES), strict=False):
         assert len(offered[name]) == len(allowed)
     for label in offered["label"]:
         for category in offered["error_category"] if "error" in label else ["", "None"]:
             fields = {"label": label, "error_category": category, "severity": "Low", "confidence": "High"}
-            assert read_judgement(fields, confidence_needed=True).label == label.upper().replace(" ", "_")
+            assert read_judgement(fields).label == label.upper().replace(" ", "_")
     (asked,) = config.findall(".//Choices[@name='error_category']")
     assert asked.attrib["visibleWhen"] == "choice-selected"
     assert asked.attrib["whenTagName"] == "label"
     shown_for = asked.attrib["whenChoiceValue"].split(",")
-    assert [read_judgement({"label": each, "error_category": "other", "severity": "low"}, False).label
+    assert [LABEL_FORM.checked({"label": each, "error_category": "other", "severity": "low"}, "", True).row["label"]
             for each in shown_for] == list(ERRORS)  # fmt: skip
     item = SheetItem("i", "p", "s", {"ann": "a"}, "c")
     (task,) = json.loads(tasks([item], ["ann", 'b"<e>&n'], "mori"))
@@ -223,14 +217,14 @@ def test_label_studio_offers_the_vocabulary_and_shows_what_the_tasks_have() -> N
     assert targets == {"candidate"} <= {text.attrib["name"] for text in texts}
     # Controls and what a task shows share one name space in JSON-MIN.
     controls = {each.attrib["name"] for each in config.iter() if "toName" in each.attrib}
-    assert controls == set(ANSWERS)
+    assert controls == set(LABEL_FORM.columns)
     assert not controls & set(task["data"])
 
 
 def test_the_guide_names_every_word_that_an_annotator_may_give(drawn: Warehouse, tmp_path: Path) -> None:
     export_items(drawn, tmp_path / "out", "tiny", ["mori"])
     guide = files(tmp_path / "out")["README.md"]
-    for word in (*LABELS, *CATEGORIES, *SEVERITIES, *CONFIDENCES, *ANSWERS):
+    for word in (*LABELS, *CATEGORIES, *SEVERITIES, *CONFIDENCES, *LABEL_FORM.columns):
         assert f"`{word}`" in guide
     assert "5 items" in guide
     assert PRIVATE not in guide

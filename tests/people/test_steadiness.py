@@ -7,16 +7,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmark_assets.adjudication.controls import ATTENTION
 from benchmark_assets.corpus.units import with_units
-from benchmark_assets.error_spans.agreement import with_errors
-from benchmark_assets.error_spans.campaigns import PROTOCOLS, Plan, write_campaign
-from benchmark_assets.error_spans.human_spans import import_annotations
-from benchmark_assets.error_spans.steadiness import steadiness
+from benchmark_assets.people.agreement import with_errors
+from benchmark_assets.people.answers import import_annotations
+from benchmark_assets.people.controls import ATTENTION
+from benchmark_assets.people.pearmut import PROTOCOLS, Plan, write_campaign
+from benchmark_assets.people.steadiness import steadiness
 from resources.warehouse import Warehouse
-from tests.adjudication.test_controls import drawn
-from tests.error_spans.test_agreement import NO_CONTROLS, NO_SPANS, annotated, marked
-from tests.error_spans.test_human_spans import download
+from tests.people.test_agreement import NO_CONTROLS, NO_SPANS, annotated, marked
+from tests.people.test_controls import drawn
+from tests.people.test_errors import download
 
 __all__ = ["drawn"]
 

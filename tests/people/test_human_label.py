@@ -6,9 +6,9 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.adjudication.annotation import sheet
-from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.partitions import range_tags
+from benchmark_assets.people.answers import import_labels
+from benchmark_assets.people.sheets import sheet
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
 from tests.support import PASSAGES, write_outputs

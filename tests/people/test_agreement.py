@@ -9,12 +9,12 @@ import pytest
 from scipy.stats import kendalltau, pearsonr  # type: ignore[import-untyped]
 
 from benchmark_assets.corpus.units import with_units
-from benchmark_assets.error_spans.agreement import agreement, by_judges, by_people, with_errors
-from benchmark_assets.error_spans.campaigns import Plan, write_campaign
-from benchmark_assets.error_spans.human_spans import import_annotations
+from benchmark_assets.people.agreement import agreement, by_judges, by_people, with_errors
+from benchmark_assets.people.answers import import_annotations
+from benchmark_assets.people.pearmut import Plan, write_campaign
 from resources.warehouse import Warehouse
-from tests.adjudication.test_controls import drawn
-from tests.error_spans.test_human_spans import download
+from tests.people.test_controls import drawn
+from tests.people.test_errors import download
 
 __all__ = ["drawn"]
 

@@ -1,0 +1,351 @@
+"""Import of people's answers about the sample: readers of files, checks, and storage in the warehouse.
+
+Here: the texts that an answer must be about, and the quarantine of answers that fail a check. Not here: what a form
+allows (form), the layout of files (sheets, label_studio, pearmut), matching answers with current outputs (assets).
+
+A file that its reader cannot parse is refused as a whole. Invalid answers in a readable file are quarantined
+individually.
+"""
+
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from benchmark_assets.adjudication.triage import item_key
+from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
+from benchmark_assets.people import label_studio, pearmut, sheets
+from benchmark_assets.people.form import Answer, Checked, Form, storable
+from benchmark_assets.people.forms import LABEL_FORM, MQM_FORM
+from benchmark_assets.people.items import SHOWN, is_reference, shown_texts
+from benchmark_assets.people.names import first_spellings, same_name
+from benchmark_assets.references.texts import complete_texts
+from resources.digest import digest
+from resources.errors import BadInput, one_of, raise_all
+from resources.harmless import unguarded
+from resources.warehouse import Replacement, Warehouse
+
+UNKNOWN_ITEM = "no current output has this item; the output may have changed"
+NO_ANNOTATOR = "the annotator is missing"
+TWICE = "this annotator gives the item two different labels in this file"
+EMPTY = ("", None, [])
+"""Values of fields that were not filled in."""
+
+
+class Candidate(NamedTuple):
+    """A current output or a control item, with the source and the complete references of its passage.
+
+    `source` is None if the passage is no longer in the files.
+    """
+
+    passage: str
+    text: str
+    source: str | None
+    references: Collection[str]
+
+
+class Answers(NamedTuple):
+    """The answers in a file. `open` is the number of rows or tasks that are not yet answered."""
+
+    answers: list[Answer]
+    open: int
+
+
+class Counts(NamedTuple):
+    """Numbers of answers in an imported file.
+
+    `taken` counts new answers, `unchanged` answers that were imported before, and `replaced` answers that replace an
+    earlier one. `open` counts rows that are not yet filled in, `quarantined` rows that failed a check.
+
+    `respelled` maps names to an earlier spelling that differs only in case or white space. Answers are stored under the
+    earlier spelling.
+    """
+
+    taken: int
+    unchanged: int
+    replaced: int
+    open: int
+    quarantined: int
+    respelled: Mapping[str, str] = MappingProxyType({})
+
+
+def import_labels(
+    warehouse: Warehouse, paths: Sequence[Path], annotator: str | None = None, ignore: Collection[str] = ()
+) -> list[Counts]:
+    """Import labels of the audit (see `import_answers`)."""
+    return import_answers(warehouse, LABEL_FORM, paths, annotator, ignore)
+
+
+def import_annotations(warehouse: Warehouse, path: Path, ignore: Collection[str] = ()) -> Counts:
+    """Import errors and scores, whichever protocol was used (see `import_answers`)."""
+    return import_answers(warehouse, MQM_FORM, [path], None, ignore)[0]
+
+
+def import_answers(
+    warehouse: Warehouse, form: Form, paths: Sequence[Path], annotator: str | None = None, ignore: Collection[str] = ()
+) -> list[Counts]:
+    """Import answers from files, in order. An answer replaces the same annotator's earlier answer about the item.
+
+    Names of annotators are compared by `same_name`. All answers of a person are stored under the first spelling.
+
+    Parameters
+    ----------
+    annotator
+        The annotator to whom all answers are attributed, regardless of names in the files.
+    ignore
+        Columns, fields and controls that are not read.
+
+    Returns
+    -------
+    Counts for each file. Answers that fail a check are stored in `label_quarantine` with the reason, until the file is
+    imported again, or another file provides an answer about the item by the same annotator.
+
+    Raises
+    ------
+    BadInput
+        If a file is neither a sheet nor an export with answers to the form, has unknown columns, fields or controls, or
+        has answers by several annotators although `annotator` is given. Nothing is stored then.
+    """
+    parsed = [_attributed(path, read(path, form, ignore), annotator) for path in paths]
+    with warehouse.exclusively():  # no output may change between the check and the write
+        known = candidates(warehouse, {answer.item for answers in parsed for answer in answers.answers})
+        return [_import(warehouse, form, path, *each, known) for path, each in zip(paths, parsed, strict=True)]
+
+
+def read(path: Path, form: Form, ignore: Collection[str] = ()) -> Answers:
+    """The answers in a sheet (.csv, .xlsx), in an export of Label Studio or in a download from Pearmut (.json)."""
+    ending = path.suffix.lower()
+    if ending in sheets.ENDINGS:
+        return read_sheet(path, form, ignore)
+    if ending != ".json":
+        raise BadInput(
+            path, "", "has an unknown ending", f"give a file that ends in {one_of([*sheets.ENDINGS, '.json'])}"
+        )
+    content = label_studio.parsed_json(path)
+    if form.parts and isinstance(content, dict):
+        return Answers(pearmut.submissions(path, content), 0)
+    return read_label_studio(path, content, form, ignore)
+
+
+def read_sheet(path: Path, form: Form, ignore: Collection[str] = ()) -> Answers:
+    """Read a sheet, with columns in any order."""
+    answers, unanswered = [], 0
+    ignored = {name.casefold() for name in ignore}
+    sheet = sheets.read(path, form.asked, ("item", "annotator", *form.columns), "annotate")
+    named = {storable(name): "row 1" for name in sheet.columns if name and not is_reference(name)}
+    raise_all(unknown_keys(path, named, ("annotator", *SHOWN, *form.columns), IMPORTED, ignored, "column"))
+    for place, row, extra in sheet.rows():
+        values, fault = form.of_cells(row)
+        if not extra and not fault and all(value in EMPTY for value in values.values()):
+            unanswered += 1
+            continue
+        item, annotator = (unguarded(row.get(name, "")).strip() for name in ("item", "annotator"))
+        answers.append(Answer(place, item, annotator, values, extra or fault, shown_texts(row, ignored)))
+    return Answers(answers, unanswered)
+
+
+def read_label_studio(path: Path, content: object, form: Form, ignore: Collection[str] = ()) -> Answers:
+    """Read an export of Label Studio, JSON or, if answers have no parts, JSON-MIN.
+
+    Annotators are identified by the e-mail address or number of their account. If a file has a single account,
+    identified only by a number, the annotator is the person for whom the tasks were exported, because the first account
+    of every installation has the number 1.
+    """
+    tasks = label_studio.read(path, content)
+    ours = [task for task in tasks if storable(task.fields.get("item")).strip()]  # others are of another project
+    if not ours:
+        raise BadInput(path, "", "has no task with an item", "give an export of tasks from `variorum annotate`")
+    if form.parts and (short := [task.place for task in tasks if task.short]):
+        raise BadInput(path, f"task {short[0]}", "has no object `data`", "export it from Label Studio as JSON")
+    label_studio.check_names(path, ours, is_reference, ("annotator", *SHOWN, *form.controls), ignore)
+    answers: list[Answer] = []
+    recipients: set[str] = set()
+    unanswered = 0
+    for task in tasks:
+        item, recipient = (storable(task.fields.get(name)).strip() for name in ("item", "made_for"))
+        shown = shown_texts(task.fields, ignore)
+        read_values = [(label_studio.account_name(account), *form.of_regions(own)) for account, own in task.annotations]
+        given = [
+            Answer(task.place, item, account, values, fault, shown)
+            for account, values, fault in read_values
+            if fault or not all(value in EMPTY for value in values.values())
+        ]
+        unanswered += not given
+        recipients |= {recipient for _ in given}
+        answers += given
+    accounts = {answer.annotator for answer in answers}
+    if len(accounts) == len(recipients) == 1 and not min(accounts).strip("0123456789"):
+        answers = [answer._replace(annotator=min(recipients) or answer.annotator) for answer in answers]
+    return Answers(answers, unanswered)
+
+
+def candidates(warehouse: Warehouse, items: Collection[str]) -> dict[str, Candidate]:
+    """The current outputs and control items that have these keys, by key."""
+    controls = warehouse.read("control_item", pl.DataFrame({"item": [*items]}, schema={"item": pl.String}))
+    texts = {item: (passage, text) for item, passage, text in controls.select("item", "passage", "text").iter_rows()}
+    outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
+    texts |= {item: row[1:] for row in outputs.iter_rows() if (item := item_key(*row)) in items}
+    passages = pl.DataFrame({"passage": [passage for passage, _ in texts.values()]}, schema={"passage": pl.String})
+    sources = dict(warehouse.read("source_text", passages.unique(), ["passage", "text"]).iter_rows())
+    references = complete_texts(warehouse, passages.unique())
+    return {
+        item: Candidate(passage, text, sources.get(passage), list(references.get(passage, {}).values()))
+        for item, (passage, text) in texts.items()
+    }
+
+
+def altered(texts: Mapping[str, str], candidate: Candidate) -> str:
+    """The reason to quarantine an answer because a text in its file was altered; '' if all texts match the warehouse.
+
+    Spreadsheets change line breaks and add or remove spaces; such differences are ignored. A reference is compared with
+    all references of the passage, because tasks have numbers in place of translators.
+    """
+    if "candidate" in texts and not _alike(texts["candidate"], candidate.text):
+        return "the candidate was altered in the file; restore it"
+    for name, text in texts.items():
+        current = candidate.references if is_reference(name) else [candidate.source or text]
+        if name != "candidate" and not any(_alike(text, other) for other in current):
+            return (
+                f"{name!r} was altered in the file, or has changed since the export; restore it or, if the label holds "
+                f"for the current text, add --ignore {name!r}"
+            )
+    return ""
+
+
+def _attributed(path: Path, parsed: Answers, annotator: str | None) -> Answers:
+    """The answers, attributed to an annotator if one is given."""
+    if annotator is None:
+        return parsed
+    names = {same_name(answer.annotator): answer.annotator for answer in parsed.answers if answer.annotator}
+    if len(names) > 1:
+        problem = f"has labels by several annotators: {', '.join(sorted(names.values()))}"
+        raise BadInput(path, "", problem, "import it without naming an annotator")
+    return parsed._replace(answers=[answer._replace(annotator=annotator.strip()) for answer in parsed.answers])
+
+
+def _import(
+    warehouse: Warehouse, form: Form, path: Path, answers: Sequence[Answer], unanswered: int,
+    known: Mapping[str, Candidate],
+) -> Counts:  # fmt: skip
+    """Store the new and changed answers of a file, each under the first spelling of its annotator's name, and its
+    quarantined answers."""
+    earlier = [warehouse.read(name, columns=["annotator", "updated_at"]) for name in form.known_in]
+    known_names = pl.concat(earlier).sort("updated_at", "annotator")["annotator"]
+    spellings = first_spellings([answer.annotator for answer in answers if answer.annotator], known_names)
+    file = str(path.resolve())
+    respelled = (answer._replace(annotator=spellings.get(answer.annotator, "")) for answer in answers)
+    rows, parts, faults = _checked(form, respelled, known)
+    table = pl.DataFrame([row | {"file": file} for row in rows], schema=warehouse.empty(form.stored).schema)
+    keys = table.select("item", "annotator")
+    person = pl.col("annotator").map_elements(same_name, return_dtype=pl.String)
+    previous = warehouse.read(form.stored, keys.select("item"), ["item", "annotator", "fingerprint"])
+    previous = previous.with_columns(person=person).join(
+        keys.with_columns(person=person), on=["item", "person"], how="semi"
+    )
+    unchanged = table.join(previous, on=["item", "annotator", "fingerprint"], how="semi")
+    changed = table.join(unchanged, on=["item", "annotator"], how="anti")
+    replaced = changed.with_columns(person=person).join(previous, on=["item", "person"], how="semi")
+    outdated = previous.join(unchanged, on=["item", "annotator"], how="anti")  # also under other spellings
+    outdated_keys = pl.concat([changed.select(keys.columns), outdated.select(keys.columns)]).unique()
+    replacements = _quarantine(warehouse, file, faults, keys)
+    if len(outdated_keys):
+        replacements.append(Replacement(form.stored, changed, outdated_keys))
+        if form.parts:
+            details = pl.DataFrame(parts, schema=warehouse.empty(form.parts).schema)
+            details = details.join(changed, on=keys.columns, how="semi")
+            replacements.append(Replacement(form.parts, details, outdated_keys))
+    if replacements:
+        warehouse.write(replacements, run_id="import")
+    names = {name: first for name, first in spellings.items() if name != first}
+    return Counts(len(changed) - len(replaced), len(unchanged), len(replaced), unanswered, len(faults), names)
+
+
+def _quarantine(
+    warehouse: Warehouse, file: str, faults: Iterable[Mapping[str, Any]], answered: pl.DataFrame
+) -> list[Replacement]:
+    """Replacements in `label_quarantine`: the faults of a file replace its earlier ones, and those of other files whose
+    items the same person has now `answered`."""
+    schema = warehouse.empty("label_quarantine").schema
+    quarantined = pl.DataFrame([{**fault, "file": file} for fault in faults], schema=schema).sort("place", "annotator")
+    stored = warehouse.read("label_quarantine").select(quarantined.columns)
+    settled = stored.filter(pl.col("file") != file).join(answered, on=answered.columns, how="semi")
+    outdated = pl.concat([stored.filter(file=file), settled])
+    if outdated.sort("file", "place", "annotator").equals(quarantined):
+        return []
+    partitions = pl.concat([outdated, quarantined]).select("file", "place", "annotator").unique()
+    return [Replacement("label_quarantine", quarantined, partitions)]
+
+
+def _checked(
+    form: Form, answers: Iterable[Answer], known: Mapping[str, Candidate]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rows of the form's table, of its table of parts, and of `label_quarantine`, without the column `file`."""
+    results: list[tuple[Answer, Checked | str]] = []
+    variants: dict[tuple[str, str], set[str]] = {}
+    for answer in answers:
+        try:
+            result: Checked | str = checked(form, answer, known)
+        except ValueError as fault:
+            result = str(fault)
+        results.append((answer, result))
+        fingerprint = result if isinstance(result, str) else result.fingerprint
+        variants.setdefault((answer.item, answer.annotator), set()).add(fingerprint)
+    valid: dict[tuple[str, str], tuple[Answer, Checked]] = {}
+    reasons: dict[tuple[int, str], list[tuple[str, str]]] = {}
+    for answer, result in results:
+        key = answer.item, answer.annotator
+        if isinstance(result, Checked) and (form.last_counts or len(variants[key]) == 1):
+            valid[key] = answer, result
+        else:
+            reason = result if isinstance(result, str) else TWICE
+            reasons.setdefault((answer.place, answer.annotator), []).append((answer.item, reason))
+    rows, parts, faults = [], [], []
+    for answer, result in valid.values():
+        passage = known[answer.item].passage
+        key_columns = {"item": answer.item, "annotator": answer.annotator, "passage": passage}
+        stamp = {"fingerprint": result.fingerprint}
+        rows.append({**key_columns, "place": answer.place, **result.row, **stamp})
+        parts += [{**key_columns, "place": n, **part, **stamp} for n, part in enumerate(result.parts, start=1)]
+    for (place, annotator), of_place in reasons.items():
+        reason = "; ".join(dict.fromkeys(text for _, text in of_place))
+        item = of_place[0][0]
+        faults.append(
+            {"place": place, "item": item, "annotator": annotator, "reason": reason,
+             "fingerprint": digest(item, annotator, reason)}
+        )  # fmt: skip
+    return rows, parts, faults
+
+
+def checked(form: Form, answer: Answer, known: Mapping[str, Candidate]) -> Checked:
+    """The valid content of an answer; raises ValueError with the reason for its quarantine."""
+    candidate = known.get(answer.item)
+    if candidate is None:
+        raise ValueError(UNKNOWN_ITEM if answer.item else "the item is missing")
+    if not answer.annotator:
+        raise ValueError(NO_ANNOTATOR)
+    if fault := answer.fault or altered(answer.texts, candidate):
+        raise ValueError(fault)
+    exact = answer.texts.get("candidate") in (candidate.text, pearmut.as_text(candidate.text))
+    return form.checked(answer.values, candidate.text, exact)
+
+
+def _alike(shown: str, text: str) -> bool:
+    """Whether the text `shown` in a file equals `text`, apart from white space and a guard (see harmless.guarded)."""
+    squeezed = "".join(unicodedata.normalize("NFC", storable(text)).split())
+    return squeezed in ("".join(unicodedata.normalize("NFC", form).split()) for form in (shown, unguarded(shown)))
+
+
+def applicable(warehouse: Warehouse, stored: str, outputs: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a table of answers about the current texts of outputs, with `model` and `passage`."""
+    items = warehouse.read("triage", outputs.select("model", "passage"), ["model", "passage", "item"])
+    answers = warehouse.read(stored, items.select("item")).drop("passage")
+    return items.join(answers, on="item").sort("model", "passage", "annotator")
+
+
+def fingerprints(answers: pl.DataFrame) -> pl.DataFrame:
+    """The settings of outputs that have answers (see `applicable`)."""
+    words = pl.format("{} {}", "annotator", "fingerprint").str.join("\n")
+    return answers.group_by("model", "passage", maintain_order=True).agg(settings=words)

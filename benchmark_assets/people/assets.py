@@ -1,0 +1,65 @@
+"""Assets of people's answers: labels of outputs, and the consistency of annotators.
+
+Not here: errors that people mark, which are compared with those of judges (error_spans), pairs (literary).
+"""
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.adjudication.assets import triage
+from benchmark_assets.corpus.units import with_units
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import refresh
+from benchmark_assets.metrics.intervals import SIGNATURE
+from benchmark_assets.partitions import GRID, SINGLE_RUN
+from benchmark_assets.people.answers import applicable, fingerprints
+from benchmark_assets.people.consistency import consistency, preferences
+from resources.digest import digest
+from resources.tables import shown
+from resources.warehouse import Warehouse
+
+
+@dg.asset(
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="adjudication", code_version="1", kinds={"duckdb"},
+    deps=[triage],
+)  # fmt: skip
+def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
+    """People's labels of an output's current text. Labels of an earlier text do not apply."""
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        return fingerprints(applicable(warehouse, "imported_label", partitions))
+
+    def compute(stale: pl.DataFrame) -> Computed:
+        labels = applicable(warehouse, "imported_label", stale)
+        return Computed({"human_label": labels.drop("item", "file", "place", "fingerprint", "run_id", "updated_at")})
+
+    return refresh(context, warehouse, compute, settings, sparse=True)
+
+
+@dg.asset(group_name="adjudication", code_version="2", kinds={"duckdb"}, deps=[human_label])
+def annotator_consistency(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
+    """Consistency of annotators: agreement on repeated items, attention checks passed, and changes over time.
+
+    Labels of outputs, and preferences between the two texts of a pair, are evaluated in separate rows.
+    """
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        labels = warehouse.read("imported_label", columns=["item", "annotator", "place", "fingerprint"])
+        labels = labels.select(pl.concat_str(pl.all().cast(pl.String), separator=" ", ignore_nulls=True))
+        compared, _ = preferences(warehouse)
+        applicable = partitions if len(labels) or len(compared) else partitions.clear()
+        return applicable.with_columns(settings=pl.lit(digest(SIGNATURE, *labels.to_series(), compared.rows())))
+
+    def compute(_: pl.DataFrame) -> Computed:
+        labels = with_units(warehouse.read("imported_label"), warehouse)
+        compared, controls = preferences(warehouse)
+        rows = [
+            consistency(labels, warehouse.read("control_item"), SIGNATURE),
+            consistency(with_units(compared, warehouse), controls, SIGNATURE, "pairs"),
+        ]
+        return Computed({"annotator_consistency": pl.concat(rows)})
+
+    def describe() -> dict[str, str]:
+        return {"consistency": shown(warehouse.read("annotator_consistency"), "annotator_consistency")}
+
+    return refresh(context, warehouse, compute, settings, describe, sparse=True)

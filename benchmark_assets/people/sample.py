@@ -1,0 +1,164 @@
+"""The blind sample for people: its items, and a folder with a spreadsheet and Label Studio tasks for each annotator.
+
+Here: the sampled outputs, the files. Not here: drawing the sample (adjudication.triage), what annotators answer
+(forms), control items (controls), files that come back (answers). Columns are listed explicitly, so that nothing about
+models or judges leaks into a file.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+from xml.etree.ElementTree import Element
+
+import polars as pl
+
+from benchmark_assets.adjudication.triage import audits, item_key
+from benchmark_assets.corpus.registry import current
+from benchmark_assets.corpus.rights import disclosure, named
+from benchmark_assets.people import label_studio
+from benchmark_assets.people.controls import REPEATED, record_controls, with_controls
+from benchmark_assets.people.form import CANDIDATE, Form
+from benchmark_assets.people.forms import LABEL_FORM
+from benchmark_assets.people.items import SheetItem, columns
+from benchmark_assets.people.names import checked_names
+from benchmark_assets.people.sheets import sheet
+from benchmark_assets.references.texts import complete_texts
+from resources.errors import BadInput
+from resources.folders import PRIVATE, README, check_vacant, put, room
+from resources.warehouse import Warehouse
+
+
+class SentItem(NamedTuple):
+    """Number of items in an export, names of its restricted texts (translators, or 'source'), and the largest number
+    of control items in any annotator's list."""
+
+    items: int
+    restricted: list[str]
+    controls: int = 0
+
+
+def export_items(
+    warehouse: Warehouse, folder: Path, corpus: str, annotators: Sequence[str], form: Form = LABEL_FORM
+) -> SentItem:
+    """Write the sample of a corpus to a folder for annotators. Equal inputs give equal files, byte for byte.
+
+    Control items are added to the lists and recorded in the table `control_item`, so that the import recognizes them.
+
+    Parameters
+    ----------
+    folder
+        Written completely or not at all. Restricted texts are included, because annotators need them. If there are
+        restricted texts, all files with texts go into a subfolder with the name `resources.folders.PRIVATE`.
+    annotators
+        Names; each annotator gets all items, in an individual order.
+    form
+        What annotators answer.
+
+    Raises
+    ------
+    BadInput
+        If the corpus is unknown, unreadable or without a sample; if an output changed after it was drawn; if a name is
+        empty, has several lines or occurs twice; or if the folder contains files or cannot be written.
+    """
+    folder = folder.resolve()
+    names = checked_names(annotators)
+    check_vacant(folder, "labels")
+    with warehouse.consistently():
+        current(warehouse, corpus)
+        items = drawn_items(warehouse, corpus)
+        translators = sorted({name for item in items for name in item.references})
+        restricted = restricted_texts(warehouse, corpus, items)
+        seed = audits(warehouse)[corpus].seed
+        lists, controls = with_controls(items, names, seed)
+    place = room(bool(restricted))
+    files = {
+        README: _readme(corpus, len(items), restricted, form).encode(),
+        f"{place}labeling-config.xml": labeling_config(translators, form),
+    }
+    for name, groups in lists.items():
+        ordered = [item for (item,) in groups]
+        files[f"{place}tasks.{quote(name, safe='')}.json"] = tasks(ordered, translators, name)
+        files[f"{place}items.{quote(name, safe='')}.csv"] = items_sheet(ordered, translators, name, form)
+    put(files, folder)
+    record_controls(warehouse, corpus, controls)
+    return SentItem(len(items), restricted, max(map(len, lists.values())) - len(items))
+
+
+def restricted_texts(warehouse: Warehouse, corpus: str, items: Iterable[SheetItem]) -> list[str]:
+    """The names of the restricted texts that the items show.
+
+    If the items show no restricted text, but an output copies one, the result is a single phrase that says so.
+    """
+    shown = list(items)
+    outputs = pl.DataFrame({"passage": [f"{corpus}/{item.place}" for item in shown]}, {"passage": pl.String})
+    outputs = outputs.with_columns(text=pl.Series([item.candidate for item in shown], dtype=pl.String))
+    texts = {"", *(name for item in shown for name in item.references)}
+    terms = disclosure(warehouse, corpus, texts, private=False)
+    names = named(sorted(texts & terms.hidden))
+    return names or (["outputs that copy a restricted text"] if terms.withheld(outputs).count() else [])
+
+
+def tasks(items: Iterable[SheetItem], translators: Sequence[str], annotator: str) -> bytes:
+    """Items as tasks for Label Studio."""
+    return label_studio.tasks({"data": item.fields(translators, annotator)} for item in items)
+
+
+def labeling_config(translators: Sequence[str], form: Form) -> bytes:
+    """Label Studio's interface: source and references, then the candidate with the controls of a form."""
+
+    def fill(view: Element) -> None:
+        references = [(f"Reference: {name}", f"reference_{n}") for n, name in enumerate(translators, start=1)]
+        for title, name in (("Place", "place"), ("Source", "source_text"), *references):
+            label_studio.add_text(view, title, name)
+        for field in form.fields:
+            field.mark(view)
+        label_studio.add_text(view, "Candidate", CANDIDATE)
+        # Controls of marked words are next to the words.
+        for field in sorted(form.fields, key=lambda field: field.controls == (field.name,)):
+            field.ask(view)
+
+    return label_studio.interface(fill)
+
+
+def items_sheet(items: Iterable[SheetItem], translators: Sequence[str], annotator: str, form: Form) -> bytes:
+    """Items as a spreadsheet (CSV) with empty columns for the answers."""
+    empty = [""] * len(form.columns)
+    return sheet([*columns(translators), *form.columns], (item.cells(translators, annotator) + empty for item in items))
+
+
+def drawn_items(warehouse: Warehouse, corpus: str) -> list[SheetItem]:
+    """The sampled outputs of a corpus. Raises BadInput if there are none, or if one changed after it was drawn."""
+    sources = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage", "passage_id", "text"])
+    drawn = warehouse.read("triage", sources.select("passage"), ["model", "passage", "sampled", "item"])
+    drawn = drawn.filter("sampled").drop("sampled")
+    if drawn.is_empty():
+        raise BadInput(
+            corpus, "", "has no output in the sample for annotation",
+            "run `variorum evaluate MODEL` first; `audit.sample` in the corpus description sets the size of the sample",
+        )  # fmt: skip
+    keys = drawn.select("model", "passage")
+    outputs = warehouse.read("model_output", keys, ["model", "passage", "text"]).rename({"text": "candidate"})
+    references = complete_texts(warehouse, keys)
+    rows = drawn.join(outputs, on=["model", "passage"], how="left").join(sources, on="passage")
+    items = []
+    for row in rows.iter_rows(named=True):
+        model, passage, candidate = row["model"], row["passage"], row["candidate"]
+        if candidate is None or item_key(model, passage, candidate) != row["item"]:
+            raise BadInput(
+                corpus, f"{model}|{passage}", "changed after it was drawn for the sample", "run `variorum update`"
+            )
+        items.append(SheetItem(row["item"], row["passage_id"], row["text"], references.get(passage, {}), candidate))
+    return items
+
+
+def _readme(corpus: str, count: int, restricted: Sequence[str], form: Form) -> str:
+    title, warning = "# Items to label: ", ""
+    extra = ", plus repeated items and attention checks" if count >= REPEATED else ""
+    if restricted:
+        title = "# Items to label, private, do not pass on: "
+        warning = f"`{PRIVATE}` contains texts that may not be passed on: {', '.join(restricted)}.\n\n"
+    return (
+        f"{title}{corpus}\n\n{warning}{count} items{extra}.\n\n"
+        f"## What to look at\n\n{form.guide}\n## How to send it back\n\n{form.returning}"
+    )
