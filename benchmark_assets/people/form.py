@@ -152,7 +152,7 @@ class Choice(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Phrase(Field):
-    """Words of the candidate, copied or marked with `label`, of which the first and the last character are stored."""
+    """Words of the candidate, copied or marked with `label`. Their first and last character are stored."""
 
     label: str
 
