@@ -59,15 +59,14 @@ def task_leakage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 
 @dg.asset(
     partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
-    metadata={"tables": ["baseline_span"]}, kinds={"duckdb", "scikitlearn"}, deps=[task_sample],
+    kinds={"duckdb", "scikitlearn"}, deps=[task_sample],
 )  # fmt: skip
 def baseline_answer(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Answers of the fast baselines, which train in seconds: linear classifier or tagger, text overlap, rules."""
+    """Answers of the linear classifier, which trains in seconds."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         descriptions = tasks.tasks(warehouse, stale["task"].to_list())
-        samples, spans = warehouse.read("task_sample", stale), warehouse.read("task_span", stale)
-        return baselines.answers(list(descriptions.values()), samples, spans)
+        return baselines.answers(list(descriptions.values()), warehouse.read("task_sample", stale))
 
     return refresh(
         context, warehouse, compute,
@@ -154,7 +153,7 @@ def task_score(
 def baseline_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Scores of the fast baselines, and the share of the test split with a near neighbor in the train split."""
+    """Scores of the linear baseline, and the share of the test split with a near neighbor in the train split."""
     return refresh(
         context, warehouse,
         lambda stale: Computed({"baseline_score": stored.scored_baselines(warehouse, stale, "baseline_answer")}),

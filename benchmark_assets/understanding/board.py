@@ -21,7 +21,7 @@ from benchmark_assets.metrics.intervals import Bounds, Floats, Units, bounds, by
 from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 
-MODEL, TRAINED, RULE, BASELINE = "model", "trained", "rule", "baseline"
+MODEL, TRAINED, BASELINE = "model", "trained", "baseline"
 
 UNITS = "units: works, of several tasks together; samples of unknown works"
 MEAN_SIGNATURE = (

@@ -1,16 +1,14 @@
 """Chance baselines of a task: uniform guessing, majority class, empty prediction.
 
-Here: rows of `task_chance`. Not here: baselines that read the texts (baselines).
+Here: rows of `task_chance`. Not here: trained baselines (baselines, encoder_fits).
 """
 
 import polars as pl
 
-from benchmark_assets.understanding.scores import Gold, marked
+from benchmark_assets.understanding.scores import NO_SPANS, Gold, marked
 from resources.catalogue import schema
 
 CHANCE = schema("task_chance")
-
-NO_SPANS = pl.DataFrame(schema=schema("baseline_span")).rename({"baseline": "system"})
 
 
 def chances(truth: Gold, train: pl.DataFrame) -> pl.DataFrame:

@@ -17,8 +17,6 @@ from resources.keys import check_key
 NEEDED = {"classes": ("label", "labels", "classes"), "spans": ("marked", "spans", "types")}
 """Keys that are required for one kind of tasks and not allowed for the other kind."""
 
-OF_CLASSES_ONLY = ("negative", "scansion")
-
 COLUMNS = ("kind", "system", "mean")
 """Columns of the displayed tables (readings.boards) that do not belong to a task. A task cannot have one of these names
 as its code."""
@@ -46,12 +44,11 @@ class TaskDescription(Frozen):
     file is named `name#2`. `texts` maps the name of each text, as models see it, to its field; the order matters.
     `source` is the field with the work that a sample is from; `a.b` is field `b` of the object `a`. If the value
     contains more than the work, such as a chunk number, `work` is a regular expression that matches the whole value,
-    and its only group is the work. `instructions` are the instructions in the prompt. `pair` names two texts for the
-    baseline by text overlap.
+    and its only group is the work. `instructions` are the instructions in the prompt.
 
     Keys of classification tasks: `label` is the field with the gold class, `labels` maps its values to classes,
     `classes` maps each class to its meaning. An unusable answer counts as the class `negative`, or as wrong if the key
-    is missing. `scansion` names the rule of a baseline.
+    is missing.
 
     Keys of span tasks: `marked` names the text with the spans, and `spans` the fields with the gold spans. `types` maps
     each type of spans that is evaluated to its meaning. Files may have spans of further types.
@@ -80,12 +77,10 @@ class TaskDescription(Frozen):
     spans: SpanFields | None = None
     types: dict[str, str] = Field(default={})
     instructions: str = Field(min_length=1)
-    scansion: str = ""
-    pair: tuple[str, str] | tuple[()] = ()
 
     @model_validator(mode="after")
     def _agrees(self) -> "TaskDescription":
-        foreign = NEEDED["spans"] if self.kind == "classes" else (*NEEDED["classes"], *OF_CLASSES_ONLY)
+        foreign = NEEDED["spans"] if self.kind == "classes" else (*NEEDED["classes"], "negative")
         noun = "classification task" if self.kind == "classes" else "span task"
         for key in NEEDED[self.kind]:
             if not getattr(self, key):
@@ -101,10 +96,8 @@ class TaskDescription(Frozen):
             raise ValueError("`classes` must have at least two classes")
         if self.negative and self.negative not in self.classes:
             raise ValueError(f"`negative` is {self.negative}, which is not one of `classes`")
-        if unknown := sorted({self.marked, *self.pair} - {"", *self.texts}):
-            raise ValueError(f"`marked` or `pair` names {', '.join(unknown)}, which is missing from `texts`")
-        if len(set(self.pair)) < len(self.pair):
-            raise ValueError("`pair` names the same text twice")
+        if self.marked and self.marked not in self.texts:
+            raise ValueError(f"`marked` names {self.marked}, which is missing from `texts`")
         if self.work and not self.source:
             raise ValueError("`work` needs a `source`")
         if self.work and _groups(self.work) != 1:

@@ -15,7 +15,14 @@ import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.understanding import tasks
-from benchmark_assets.understanding.baselines import BASELINE_ANSWER, Split, answer_rows, split, untrainable
+from benchmark_assets.understanding.baselines import (
+    BASELINE_ANSWER,
+    Split,
+    answer_rows,
+    is_trainable,
+    split,
+    untrainable,
+)
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.encoder import Encoder, fine_tune
 from resources.digest import digest
@@ -30,7 +37,7 @@ def settings(warehouse: Warehouse, codes: Iterable[str], encoders: Mapping[str, 
     determinants = digest(*((name, encoder.determinants, encoder.seeds) for name, encoder in sorted(encoders.items())))
 
     def of_task(task: TaskDescription) -> str:
-        return determinants if task.kind == "classes" and "train" in task.files else ""
+        return determinants if is_trainable(task) else ""
 
     return tasks.settings(warehouse, codes if encoders else (), of_task)
 

@@ -5,12 +5,12 @@ split. Not here: scores of baselines with and without near neighbors (scores).
 """
 
 import json
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmark_assets.understanding.linear import Grams, counted, ngrams
 from resources.catalogue import schema
 
 LENGTH = 8
@@ -49,10 +49,7 @@ def _of_task(samples: pl.DataFrame) -> pl.DataFrame:
     if train.is_empty():
         nulls = [pl.lit(None, dtype).alias(name) for name, dtype in LEAKAGE.items() if name not in test.columns]
         return test.with_columns(nulls).select(LEAKAGE.names())
-    train_grams, test_grams = (
-        ngrams([_compared(texts) for texts in part["texts"]], LENGTH, LENGTH) for part in (train, test)
-    )
-    nearest, similarity, contained = _nearest(train_grams, test_grams)
+    nearest, similarity, contained = _nearest(*([_grams(texts) for texts in part["texts"]] for part in (train, test)))
     sources = train["source"].drop_nulls().unique().to_list()
     return test.select(
         "task", "sample",
@@ -62,19 +59,24 @@ def _of_task(samples: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _compared(texts: str) -> str:
-    """The texts of a sample (JSON) as one text, with runs of white space reduced to one space."""
-    return " ".join(" ".join(json.loads(texts).values()).split())
+def _grams(texts: str) -> set[str]:
+    """N-grams of the texts of a sample (JSON) as one text, with runs of white space reduced to one space."""
+    text = " ".join(" ".join(json.loads(texts).values()).split())
+    return {text[first : first + LENGTH] for first in range(len(text) - LENGTH + 1)}
 
 
-def _nearest(train: Grams, test: Grams) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def _nearest(
+    train: Sequence[set[str]], test: Sequence[set[str]]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """For each test text: index of the nearest train text, its similarity, and the share of the test text's n-grams
     that occur in the train split; shapes (test texts,)."""
-    vocabulary = np.unique(train.keys)
-    train_sets, test_sets = (counted(grams, vocabulary).sign() for grams in (train, test))
-    shared = (test_sets @ train_sets.T).toarray()
-    train_sizes, test_sizes = np.diff(train.starts), np.diff(test.starts)
+    from sklearn.preprocessing import MultiLabelBinarizer  # type: ignore[import-untyped]  # takes a second
+
+    occurs = MultiLabelBinarizer(sparse_output=True).fit_transform([*train, *test])
+    shared = (occurs[len(train) :] @ occurs[: len(train)].T).toarray()
+    train_sizes, test_sizes = (np.array([len(grams) for grams in part]) for part in (train, test))
     similarity = shared / np.maximum(1, test_sizes[:, None] + train_sizes[None, :] - shared)
     nearest = similarity.argmax(axis=1)
-    contained = np.where(test_sizes == 0, 1.0, np.diff(test_sets.indptr) / np.maximum(1, test_sizes))
-    return nearest, similarity[np.arange(len(test_sizes)), nearest], contained
+    everything = set[str]().union(*train)
+    contained = np.array([len(grams & everything) / len(grams) if grams else 1.0 for grams in test])
+    return nearest, similarity[np.arange(len(test)), nearest], contained

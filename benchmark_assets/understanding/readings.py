@@ -10,13 +10,13 @@ from collections.abc import Mapping
 import polars as pl
 
 from benchmark_assets.understanding import leakage, stored
-from benchmark_assets.understanding.board import BASELINE, MODEL, RULE, TRAINED
+from benchmark_assets.understanding.board import BASELINE, MODEL, TRAINED
 from benchmark_assets.understanding.scores import BASELINE_SCORE, NEIGHBOURS
 from resources.catalogue import declared
 from resources.tables import cell, cells, computed, markdown, shown, with_signatures
 from resources.warehouse import Warehouse
 
-KINDS = [BASELINE, MODEL, TRAINED, RULE]
+KINDS = [BASELINE, MODEL, TRAINED]
 
 
 def groups(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:

@@ -16,7 +16,6 @@ from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.metrics.intervals import Floats, mean_interval
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.understanding import leakage, muc
-from benchmark_assets.understanding.baselines import UNTRAINED
 from benchmark_assets.understanding.classes import class_scores, confusion, macro_f1, rates
 from benchmark_assets.understanding.description import TaskDescription
 from resources.catalogue import schema
@@ -31,6 +30,7 @@ MARKS = pl.Schema({
 SCORE = schema("task_score")
 CLASS_SCORE = schema("class_score")
 CONFUSION = schema("confusion")
+NO_SPANS = pl.DataFrame(schema=schema("answer_span")).rename({"model": "system"})
 BASELINE_SCORE = schema("baseline_score")
 
 NO_CLASS = "(none)"
@@ -155,10 +155,9 @@ def baseline_scores(
     near = comparable.filter(pl.col("similarity") >= leakage.NEAR).select("sample")
     rows = []
     for (baseline,), of_baseline in marks.group_by(["system"], maintain_order=True):
-        macro = _macro(of_baseline) if truth.task.kind == "classes" else None
-        row = {"task": truth.task.task, "baseline": baseline, "macro": macro} | summary(of_baseline)
-        text = f"{signature(truth.task, pooled=False)}; {signatures[str(baseline)]}"
-        if baseline not in UNTRAINED and len(comparable):
+        row = {"task": truth.task.task, "baseline": baseline, "macro": _macro(of_baseline)} | summary(of_baseline)
+        text = f"{signature(truth.task)}; {signatures[str(baseline)]}"
+        if len(comparable):
             far = of_baseline.join(near, on="sample", how="anti")
             row |= {"near": len(near) / len(truth.samples)}
             row |= {"far_score": 100 * float(far["score"].to_numpy().mean()) if len(far) else None}
@@ -195,14 +194,13 @@ def by_seed(marks: pl.DataFrame) -> Floats:
     return table
 
 
-def signature(task: TaskDescription, pooled: bool = True) -> str:
-    """Signature of scores on a task. For a span task, it describes the pooled scores as well, if `pooled` is True."""
+def signature(task: TaskDescription) -> str:
+    """Signature of scores on a task. For a span task, it describes the pooled scores as well."""
     if task.kind == "classes":
         metric = f"micro-F1 over {len(task.classes)} classes; no usable answer counts as {task.negative or 'wrong'}"
     else:
         types = ", ".join(task.types)
-        metric = f"{muc.SIGNATURE_TYPE}; types {types}; no usable answer counts as no span"
-        metric += f"; {muc.SIGNATURE_POOLED}" if pooled else ""
+        metric = f"{muc.SIGNATURE_TYPE}; types {types}; no usable answer counts as no span; {muc.SIGNATURE_POOLED}"
     return f"{metric}; {SIGNATURE}; units: {'works' if task.source else 'samples'}"
 
 

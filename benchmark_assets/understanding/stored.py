@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 import polars as pl
 
 from benchmark_assets.understanding import board, scores, tasks
-from benchmark_assets.understanding.baselines import UNTRAINED
 from benchmark_assets.understanding.description import TaskDescription
 from resources.digest import digest
 from resources.warehouse import Warehouse
@@ -92,8 +91,7 @@ def baseline_scores(warehouse: Warehouse) -> pl.DataFrame:
 def baseline_marks(warehouse: Warehouse, truth: scores.Gold, table: str) -> pl.DataFrame:
     """Points of the baselines' answers to a task, in the columns of `scores.marked`. `table`, one of `ANSWERED`, has
     the answers."""
-    spans = warehouse.read("baseline_span", keys(truth)).rename({"baseline": "system"})
-    return scores.marked(truth, warehouse.read(table, keys(truth)).select(*_OF_BASELINES), spans)
+    return scores.marked(truth, warehouse.read(table, keys(truth)).select(*_OF_BASELINES), scores.NO_SPANS)
 
 
 def scored_baselines(warehouse: Warehouse, partitions: pl.DataFrame, table: str) -> pl.DataFrame:
@@ -110,11 +108,11 @@ def scored_baselines(warehouse: Warehouse, partitions: pl.DataFrame, table: str)
 
 
 def all_scores(warehouse: Warehouse) -> pl.DataFrame:
-    """Scores of models, trained baselines, rules and chance, in the columns of `board.SCORES`."""
+    """Scores of models, trained baselines and chance, in the columns of `board.SCORES`."""
     null = pl.lit(None, pl.Float64)
     of_models = warehouse.read("task_score").with_columns(kind=pl.lit(board.MODEL), system="model", near=null)
     of_models = of_models.with_columns(evaluated="samples")
-    of_baselines = baseline_scores(warehouse).with_columns(kind=_kind("baseline"), system="baseline")
+    of_baselines = baseline_scores(warehouse).with_columns(kind=pl.lit(board.TRAINED), system="baseline")
     of_chance = warehouse.read("task_chance").with_columns(
         kind=pl.lit(board.BASELINE), system="baseline", score_low=null, score_high=null, score_sd=null, near=null
     )
@@ -136,15 +134,10 @@ def all_marks(warehouse: Warehouse) -> pl.DataFrame:
         spans = warehouse.read("answer_span", keys(truth)).rename({"model": "system"})
         answers = warehouse.read("answer", keys(truth)).join(limited, on=["model", "task"], how="anti")
         of_models = scores.marked(truth, answers.select(*AS_ANSWERED), spans)
-        parts.append(_marks_of(of_models, truth, pl.lit(board.MODEL)))
-        parts += [_marks_of(baseline_marks(warehouse, truth, table), truth, _kind("system")) for table in ANSWERED]
+        parts.append(_marks_of(of_models, truth, board.MODEL))
+        parts += [_marks_of(baseline_marks(warehouse, truth, table), truth, board.TRAINED) for table in ANSWERED]
     return pl.concat(parts)
 
 
-def _kind(column: str) -> pl.Expr:
-    """Expression for the kind of a baseline, which is either a rule or trained. `column` has the baseline's name."""
-    return pl.when(pl.col(column).is_in(UNTRAINED)).then(pl.lit(board.RULE)).otherwise(pl.lit(board.TRAINED))
-
-
-def _marks_of(marks: pl.DataFrame, truth: scores.Gold, kind: pl.Expr) -> pl.DataFrame:
-    return marks.with_columns(kind=kind, task=pl.lit(truth.task.task)).select(board.ALL_MARKS.names())
+def _marks_of(marks: pl.DataFrame, truth: scores.Gold, kind: str) -> pl.DataFrame:
+    return marks.with_columns(kind=pl.lit(kind), task=pl.lit(truth.task.task)).select(board.ALL_MARKS.names())

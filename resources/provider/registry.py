@@ -375,7 +375,7 @@ class Registry(Frozen):
 METRICS = tuple(kind for kind in EXAMPLES if kind != "comet")
 """Kinds of metrics with a checkpoint, besides the regression metric of `comet`."""
 
-BASELINES = ("linear", "overlap", "scansion")
+BASELINES = ("linear",)
 """Names of baselines that are not encoders. An encoder must not have one of these names."""
 
 

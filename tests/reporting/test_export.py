@@ -94,7 +94,6 @@ NEVER = {
     "imported_answer": ["answer", "file"],
     "answer": ["how"],
     "answer_span": ["text"],
-    "baseline_span": ["text"],
 }
 """Columns with words that no package has: they may quote any text, or name places of the machine."""
 

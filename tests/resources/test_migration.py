@@ -29,6 +29,8 @@ HOMES = Path(__file__).parent.parent / "homes"
 RENAMED = {key: name for version in VERSIONS for key, name in version.renamed.items()}
 MERGED = {former: table for version in VERSIONS for former, (table, _) in version.merged.items()}
 GIVEN_UP = {"system_comparison": {"p_bootstrap"}}
+REMOVED = {"baseline_span"}
+"""Tables of former versions with computed rows, which nothing computes any more."""
 
 CALLS = {
     "translation_call": ("model_output", ["batch"]),
@@ -74,7 +76,7 @@ def test_no_row_of_a_former_home_is_lost(warehouse: Warehouse, name: str) -> Non
         for table, rows in former.items():
             if table in MERGED:
                 assert len(warehouse.read(MERGED[table])) >= len(rows), table
-            else:
+            elif table not in REMOVED:
                 now = warehouse.read(table)
                 names = {former: new for (where, former), new in RENAMED.items() if where == table}
                 rows = rows.rename(names, strict=False)

@@ -1,16 +1,20 @@
-"""Baselines of tasks in the warehouse: which apply, when they are stale, and what a failed training does."""
+"""Trained baselines of tasks: what the linear one learns, when they are stale, and what a failed training does."""
 
 import json
-from collections.abc import Sequence
+import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.understanding import encoder_fits
 from benchmark_assets.understanding.assets import baseline_answer, encoder_answer, task_leakage, task_sample
-from benchmark_assets.understanding.baselines import answers
+from benchmark_assets.understanding.baselines import answers, determinants, labels, ngrams
 from benchmark_assets.understanding.description import TaskDescription, load
 from benchmark_assets.understanding.encoder import Encoder
 from benchmark_assets.understanding.samples import read
@@ -27,43 +31,52 @@ def form_task(folder: Path, **changes: Any) -> TaskDescription:
     return load(write_task(folder, FORMS, FORM_LINES, **changes))
 
 
-def given(folder: Path, task: TaskDescription) -> Sequence[tuple[Any, ...]]:
-    found = answers([task], *read(task, folder))
-    assert found.failures is not None
-    return found.tables["baseline_answer"].select("baseline", "seed", "sample", "label").rows() + found.failures.rows()
+def found(folder: Path, task: TaskDescription) -> Computed:
+    return answers([task], read(task, folder).samples)
 
 
-def test_what_applies(tmp_path: Path) -> None:
-    both = form_task(tmp_path, scansion="sanskrit-verse", texts={"text": "words", "other": "form"},
-                     pair=["text", "other"])  # fmt: skip
-    assert [row[:3] for row in given(tmp_path, both)] == [
-        (name, 1, sample) for name in ("scansion", "linear", "overlap") for sample in ("1", "2")
-    ]
-    untrained = form_task(tmp_path, files={"test": "form/test.jsonl"}, scansion="tibetan-verse")
-    assert given(tmp_path, untrained) == [("scansion", 1, "1", "PROSE"), ("scansion", 1, "2", "PROSE")]
-    assert given(tmp_path, form_task(tmp_path, files={"test": "form/test.jsonl"})) == []
+def test_the_baseline_applies_to_classes_with_a_train_split(tmp_path: Path) -> None:
+    trained = found(tmp_path, form_task(tmp_path)).tables["baseline_answer"]
+    assert trained.select("baseline", "seed", "sample").rows() == [("linear", 1, "1"), ("linear", 1, "2")]
+    for task in (form_task(tmp_path, files={"test": "form/test.jsonl"}), load(write_task(tmp_path, SPEECH, {}))):
+        assert determinants(task) == ""
 
 
-def test_classes_are_matched_to_those_of_the_rule(tmp_path: Path) -> None:
-    changes: dict[str, Any] = {"classes": {"Verse": "metrical", "Pro-se": "not"}, "negative": "Pro-se"}
-    task = form_task(tmp_path, labels={"v": "Verse", "p": "Pro-se"}, scansion="sanskrit-verse", **changes)
-    assert {row[3] for row in given(tmp_path, task)} <= {"Verse", "Pro-se"}
+def test_a_baseline_that_cannot_be_trained_fails_the_task_with_its_reason(tmp_path: Path) -> None:
+    task = form_task(tmp_path, files={"train": "form/one.jsonl", "test": "form/test.jsonl"})
+    (tmp_path / "form/one.jsonl").write_text(f"{json.dumps(FORM_LINES['train'][0])}\n", encoding="utf-8")
+    failures = found(tmp_path, task).failures
+    assert failures is not None
+    assert failures["task"].to_list() == ["FORM"]
+    assert "could not be trained" in failures["error"].item()
 
 
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ({"scansion": "iambic"}, "no rule 'iambic'"),
-        ({"scansion": "sanskrit-metre"}, "anuṣṭubh_pathyā"),
-        ({"files": {"train": "form/one.jsonl", "test": "form/test.jsonl"}}, "a classifier needs two"),
-    ],
-)
-def test_a_fault_fails_the_task_with_its_reason(tmp_path: Path, changes: dict[str, Any], fault: str) -> None:
-    task = form_task(tmp_path, **changes)
-    (tmp_path / "form/one.jsonl").write_text(json.dumps(FORM_LINES["train"][0]), encoding="utf-8")
-    rows = given(tmp_path, task)
-    assert [row[0] for row in rows] == ["FORM"]
-    assert fault in rows[0][1]
+@given(st.text("aāབོད་ 𑀅\n", max_size=30))
+def test_ngrams_are_all_substrings_of_one_to_five_characters(text: str) -> None:
+    substrings = Counter(text[i:j] for i in range(len(text)) for j in range(i + 1, len(text) + 1) if j - i <= 5)
+    assert Counter(ngrams(text)) == substrings
+
+
+def dialect(ending: str, chance: random.Random) -> str:
+    return " ".join("".join(chance.choices("bdgklmnrst", k=3)) + ending for _ in range(12))
+
+
+def test_the_baseline_learns_endings_of_words_and_says_the_same_twice() -> None:
+    chance = random.Random(1)
+    texts = [dialect(ending, chance) for ending in ("um", "on") * 30]
+    classes = ["west", "east"] * 30
+    assert labels(texts[:40], classes[:40], texts[40:]) == classes[40:]
+    assert labels(texts[:40], classes[:40], texts) == labels(texts[:40], classes[:40], texts)
+
+
+def test_texts_without_a_known_ngram_and_empty_ones_are_labelled_too() -> None:
+    assert set(labels(["abab", "baba", "cdcd", "dcdc"], ["x", "x", "y", "y"], ["", "བོད"])) <= {"x", "y"}
+
+
+@pytest.mark.parametrize("texts", [["ab", "ab"], ["ab", "cd"]], ids=["one class", "no shared character"])
+def test_what_cannot_be_trained_is_refused(texts: list[str]) -> None:
+    with pytest.raises(ValueError, match=r"class|terms"):
+        labels(texts, ["x", "x" if texts[0] == texts[1] else "y"], texts)
 
 
 @pytest.fixture
@@ -90,24 +103,24 @@ def runs(warehouse: Warehouse, table: str) -> dict[str, str]:
     return dict(warehouse.read(table, columns=["task", "run_id"]).unique().iter_rows())
 
 
-def test_answers_are_due_where_samples_or_the_rule_change_and_gone_with_the_rule(
+def test_answers_are_due_where_samples_change_and_gone_with_the_train_split(
     warehouse: Warehouse, instance: dg.DagsterInstance, registry: Path, tmp_path: Path
 ) -> None:
-    own, other = tmp_path / "form", tmp_path / "rule"
-    names = {"task": "RULE", "files": {"test": "form/test.jsonl"}}
+    own, other = tmp_path / "form", tmp_path / "other"
+    lines = {**FORM_LINES, "test": [*FORM_LINES["test"], {**FORM_LINES["test"][0], "id": 3}]}
     import_tasks(warehouse, [write_task(own, FORMS, FORM_LINES)], own)
-    import_tasks(warehouse, [write_task(other, FORMS, FORM_LINES, **names, scansion="tibetan-verse")], other)
-    assert materialize(instance, warehouse, registry, "FORM", "RULE") == [True, True]
+    import_tasks(warehouse, [write_task(other, FORMS, FORM_LINES, task="OTHER")], other)
+    assert materialize(instance, warehouse, registry, "FORM", "OTHER") == [True, True]
     first = runs(warehouse, "baseline_answer")
-    assert set(first) == set(runs(warehouse, "task_leakage")) == {"FORM", "RULE"}
+    assert set(first) == set(runs(warehouse, "task_leakage")) == {"FORM", "OTHER"}
 
-    write_task(other, FORMS, FORM_LINES, **names, scansion="sanskrit-verse")
-    materialize(instance, warehouse, registry, "FORM", "RULE")
-    second = runs(warehouse, "baseline_answer")
-    assert (second["FORM"], second["RULE"] == first["RULE"]) == (first["FORM"], False)
+    write_task(other, FORMS, lines, task="OTHER")
+    materialize(instance, warehouse, registry, "FORM", "OTHER")
+    assert runs(warehouse, "baseline_answer")["FORM"] == first["FORM"]
+    assert warehouse.read("baseline_answer").filter(task="OTHER")["sample"].to_list() == ["1", "2", "3"]
 
-    write_task(other, FORMS, FORM_LINES, **names)
-    materialize(instance, warehouse, registry, "RULE")
+    write_task(other, FORMS, FORM_LINES, task="OTHER", files={"test": "form/test.jsonl"})
+    materialize(instance, warehouse, registry, "OTHER")
     assert set(runs(warehouse, "baseline_answer")) == {"FORM"}
 
 
@@ -156,47 +169,3 @@ def test_an_encoder_is_trained_once_for_each_seed_until_something_of_it_changes(
     before = fingerprints()
     fitted("third", tiny=tiny, other=other)  # its answers are the same, so that only their fingerprint changes
     assert {fit for fit, fingerprint in fingerprints().items() if before[fit] != fingerprint} == {("tiny", 7)}
-
-
-# Spans: words between 'dicit' and 'inquit' that repeat the head are speech.
-
-
-def speeches(number: int) -> list[dict[str, Any]]:
-    """Texts of four stretches. The second stretch is speech, except in every fourth text."""
-    words = ["mus currit", "felis dormit", "sol lucet", "luna redit", "canis latrat", "ventus spirat"]
-    lines = []
-    for place in range(number):
-        chosen = [words[(place * step + step) % len(words)] for step in (1, 5, 7, 11)]
-        silent = place % 4 == 3
-        first, last = ("et", "et") if silent else ("dicit", "inquit")
-        parts = [f"{chosen[0]} {first}.", f"{chosen[1]} {'et' if silent else 'o'}.", f"{last} {chosen[2]}.", chosen[3]]
-        body = " ".join(parts)
-        begin = len(parts[0]) + 1
-        gold, places = ([], []) if silent else ([["SAID", parts[1]]], [[begin, begin + len(parts[1])]])
-        head = "alia omnia" if silent else chosen[1]
-        lines.append({"name": str(place), "work": "w", "head": head, "body": body, "gold": gold, "places": places})
-    return lines
-
-
-def span_task(folder: Path, **changes: Any) -> TaskDescription:
-    lines = {"train": speeches(48), "test": speeches(8)}
-    description = {**SPEECH, "files": {"train": "train.jsonl", "test": "test.jsonl"}, "types": {"SAID": "spoken words"}}
-    return load(write_task(folder, description, lines, **changes))
-
-
-def test_spans_are_learnt_from_what_stands_before_and_from_another_text(tmp_path: Path) -> None:
-    task = span_task(tmp_path, pair=["head", "text"])
-    samples, spans = read(task, tmp_path)
-    found = answers([task], samples, spans).tables
-    assert set(found["baseline_answer"].select("baseline", "label").rows()) == {("linear", None), ("overlap", None)}
-    right = spans.filter(split="test").select("sample", "type", "text", "first", "last")
-    for baseline in ("linear", "overlap"):
-        own = found["baseline_span"].filter(baseline=baseline).select(right.columns)
-        assert own.sort("sample").equals(right.sort("sample")), baseline
-
-
-def test_spans_that_are_too_few_to_be_learnt_fail_the_task(tmp_path: Path) -> None:
-    task = span_task(tmp_path, types={"SUNG": "what is sung"})
-    failures = answers([task], *read(task, tmp_path)).failures
-    assert failures is not None
-    assert "too few spans of SUNG" in failures["error"].item()

@@ -16,7 +16,6 @@ def test_what_is_near_stands_beside_the_scores_with_and_without_it() -> None:
     scored = [
         {"task": "THCT", "baseline": "linear", "score": 80.654, "near": 0.5, "far_score": 76.0},
         {"task": "THCT", "baseline": "tiny", "score": 50.0, "near": 0.5, "far_score": None},
-        {"task": "MCS", "baseline": "scansion", "score": 99.5, "near": None, "far_score": None},
     ]
     found = neighbours(pl.DataFrame(leaked, schema=LEAKAGE, orient="row"), pl.DataFrame(scored, schema=BASELINE_SCORE))
     assert found.columns == [

@@ -144,21 +144,20 @@ def test_intervals_resample_samples_and_not_answers() -> None:
     assert_allclose(high - low, 2 * half, rtol=0.15)
 
 
-MADE = {"linear": "C 10", "scansion": "a rule", "overlap": "a tagger"}
+MADE = {"linear": "C 10", "tiny": "an encoder"}
 
 
 def test_trained_baselines_are_scored_without_near_neighbours_too(form: Path) -> None:
     own = read(form)
     given = answers(
-        ("linear", 1, "1", "PROSE"), ("linear", 1, "2", "PROSE"), ("scansion", 1, "1", "PROSE"),
-        ("scansion", 1, "2", "VERSE"),
+        ("linear", 1, "1", "PROSE"), ("linear", 1, "2", "PROSE"), ("tiny", 7, "1", "PROSE"), ("tiny", 7, "2", "VERSE"),
     )  # fmt: skip
     near = pl.DataFrame({
         "task": ["FORM"] * 2, "sample": ["1", "2"], "nearest": ["7", "8"], "similarity": [0.9, 0.01],
     })  # fmt: skip
     rows = baseline_scores(own, marked(own, given, NO_SPANS), near, MADE)
     columns = ["baseline", "score", "near", "far_score"]
-    assert rows.select(columns).rows() == [("linear", 50.0, 0.5, 0.0), ("scansion", 100.0, None, None)]
+    assert rows.select(columns).rows() == [("linear", 50.0, 0.5, 0.0), ("tiny", 100.0, 0.5, 100.0)]
     assert ["C 10" in words for words in rows["signature"]] == [True, False]
     all_near = baseline_scores(own, marked(own, given, NO_SPANS), near.with_columns(similarity=pl.lit(1.0)), MADE)
     assert all_near.select(columns).row(0) == ("linear", 50.0, 1.0, None)
@@ -205,17 +204,6 @@ def test_counts_of_types_are_summed_over_seeds_also_where_a_seed_lacks_the_type(
     assert classes.select("class", "gold", "predicted", "correct").rows() == [
         ("SAID", 4, 1, 1), ("WHO", 2, 0, 0), ("SUNG", 0, 2, 0),
     ]  # fmt: skip
-
-
-def test_spans_of_baselines_are_scored_as_the_paper_scores_them_and_have_no_macro_score(speech: Path) -> None:
-    own = read(speech)
-    given = answers(*(("overlap", 1, sample, None) for sample in "ab"))
-    found = spans(("overlap", 1, "a", "SAID", "veni", 5))
-    near = pl.DataFrame({"task": "SPEECH", "sample": ["a", "b"], "nearest": ["7", "8"], "similarity": [0.9, 0.01]})
-    (row,) = baseline_scores(own, marked(own, given, found), near, MADE).iter_rows(named=True)
-    paid = task_scores(own, marked(own, given, found), found, MADE)[0]["score"].item()
-    assert (row["score"], row["macro"], row["near"], row["far_score"]) == (paid, None, 0.5, 100.0)
-    assert "nervaluate" not in row["signature"]
 
 
 # Assets: what models answer is stored by assets of the tests, scores by those of the project.

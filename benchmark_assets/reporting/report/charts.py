@@ -36,7 +36,6 @@ KINDS = {
     "human": ("vermilion", "diamond"),
     "anchor": ("quiet", "square"),
     "trained": ("green", "triangle-up"),
-    "rule": ("purple", "triangle-down"),
     "baseline": ("quiet", "cross"),
     "panel": ("vermilion", "diamond"),
     "judge": ("blue", "circle"),
