@@ -79,7 +79,7 @@ def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
     rows
         Rows of `task_leakage`. Tasks without a train split are left out.
     scored
-        Rows of `baseline_score` and `encoder_score`. Rules are left out. A task without scores gets a row with nulls.
+        Rows of `baseline_score` and `encoder_score`. A task without scores gets a row with nulls.
 
     Returns
     -------
@@ -102,8 +102,7 @@ def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
     by_task = rows.filter(pl.col("nearest").is_not_null()).group_by("task")
     table = by_task.agg(samples=pl.len(), **{name: share.mean() for name, share in shares.items()})
     table = table.select("task", "samples", *(computed(pl.col(name), "fraction", name) for name in shares))
-    trained = scored.filter(pl.col("near").is_not_null())
-    trained = trained.select("task", "baseline", *cells("baseline_score", "score", "far_score"))
+    trained = scored.select("task", "baseline", *cells("baseline_score", "score", "far_score"))
     return table.join(trained, on="task", how="left").sort("task", "baseline")
 
 
