@@ -19,6 +19,7 @@ from benchmark_assets.error_spans import assets as error_spans
 from benchmark_assets.examination import assets as examination
 from benchmark_assets.literary import assets as literary
 from benchmark_assets.metrics import assets as metrics
+from benchmark_assets.metrics.further import named
 from benchmark_assets.pairwise import assets as pairwise
 from benchmark_assets.people import assets as people
 from benchmark_assets.references import assets as references
@@ -81,7 +82,7 @@ def build_definitions(
         "downloads": Downloads(),
         "embedder": registry.chosen_embedder(),
         "comet": registry.chosen_comet(),
-        "metrics": registry.chosen_metrics(),
+        "metrics": named(registry.metrics),
         "systems": Systems(warehouse=warehouse, provider=provider),
         "plots": plots,
         "cards": cards,

@@ -243,8 +243,13 @@ def read(folder: Path) -> dict[str, Table]:
     }
 
 
+def declare(column: Column) -> None:
+    """Add a column that displays have under its name, but no table: a metric whose scores are rows of a table."""
+    shared()[column.name] = column
+
+
 @cache
-def shared() -> Mapping[str, Column]:
+def shared() -> dict[str, Column]:
     """Columns that several tables share, by name."""
     return {name: _column(name, entry, _units(FOLDER)[entry.unit]) for name, entry in _shared(FOLDER).items()}
 

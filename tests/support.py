@@ -158,8 +158,8 @@ def write_outputs(path: Path, texts: Mapping[str, str]) -> Path:
 
 CONSTRUCTION = ["alignment", "verification", "passage_filter", "near_duplicate", "selection", "funnel", "glossary"]
 TABLES = [
-    "leaderboard", "translator_agreement", "closest_share", "system_comparison", "metric_rank", "slice_summary",
-    "human_range", "outlier_threshold", "sensitivity", "sensitivity_threshold",
+    "metric_summary", "leaderboard", "translator_agreement", "closest_share", "system_comparison", "metric_rank",
+    "slice_summary", "human_range", "outlier_threshold", "sensitivity", "sensitivity_threshold",
 ]  # fmt: skip
 STAGES = {
     "construction": CONSTRUCTION,
@@ -218,7 +218,7 @@ SPARSE = {
     "anchored_win_rate",
     "task_sample", "task_chance", "task_leakage", "baseline_answer", "baseline_score", "encoder_answer",
     "encoder_score", "answer", "task_score",
-    "understanding_board", "understanding_comparison", "report", "segment_metric", "human_metric", "metric_summary",
+    "understanding_board", "understanding_comparison", "report", "segment_metric", "human_metric",
     "reproduction",
 }  # fmt: skip
 """Assets without rows for the small corpora, which have no judges, no tasks and no further metrics."""

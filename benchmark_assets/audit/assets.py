@@ -11,7 +11,7 @@ from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit import readings
 from benchmark_assets.audit.anchored import anchored_estimates
 from benchmark_assets.audit.calibration import agreement, calibration, confusion, panel_without, reliability
-from benchmark_assets.audit.correlation import METRICS, correlations
+from benchmark_assets.audit.correlation import correlations
 from benchmark_assets.audit.estimates import estimates
 from benchmark_assets.audit.examples import examples, with_people
 from benchmark_assets.audit.metric_agreement import agreements, comparisons
@@ -24,8 +24,9 @@ from benchmark_assets.corpus.units import kinds, with_units
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
-from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_score, output_diagnostic
+from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_score, output_diagnostic, segment_metric
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.further import metrics_of
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.scores import model_scores
 from benchmark_assets.people.assets import human_label
@@ -35,7 +36,7 @@ from resources.digest import digest
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
-SCORES = [drift_score, lexical_score, comet_score, output_diagnostic, reference_envelope]
+SCORES = [drift_score, lexical_score, comet_score, segment_metric, output_diagnostic, reference_envelope]
 
 
 @dg.asset(
@@ -59,7 +60,8 @@ def audit_outcome(
         signed = {
             "audit_outcome": with_standings(outcomes(outputs, rows), panel_standings),
             "error_category": categories(without_failed(rows, panel_standings)),
-            "failure_overlap": overlap(outputs, rows), "error_correlation": correlations(rows, _scores(warehouse)),
+            "failure_overlap": overlap(outputs, rows),
+            "error_correlation": correlations(rows, _scores(warehouse), metrics_of(warehouse)),
         }  # fmt: skip
         return _signed(panels, signed) | {"failing_passage": failing_passages(outputs, rows)}
 
@@ -117,7 +119,7 @@ def error_estimate(
 
 @dg.asset(
     group_name="audit", code_version="1", metadata={"tables": ["metric_comparison"]}, kinds={"duckdb"},
-    deps=[triage, human_label, drift_score, lexical_score, comet_score],
+    deps=[triage, human_label, drift_score, lexical_score, comet_score, segment_metric],
 )  # fmt: skip
 def metric_agreement(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
@@ -127,7 +129,11 @@ def metric_agreement(
     def tables() -> dict[str, pl.DataFrame]:
         labels = rated(_triage(warehouse), warehouse.empty("verdict"), warehouse.read("human_label"))
         scores = model_scores(warehouse).rename({"system": "model"})
-        return {"metric_agreement": agreements(labels, scores), "metric_comparison": comparisons(labels, scores)}
+        metrics = metrics_of(warehouse)
+        return {
+            "metric_agreement": agreements(labels, scores, metrics),
+            "metric_comparison": comparisons(labels, scores, metrics),
+        }
 
     return _refresh(context, warehouse, {}, tables, readings.of_metrics, plots)
 
@@ -178,10 +184,11 @@ def _rated(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _scores(warehouse: Warehouse) -> pl.DataFrame:
-    """Scores of all outputs: columns `model` and `passage`, and the columns named in `METRICS` and `DIAGNOSES`."""
+    """Scores of all outputs: `model`, `passage`, `human_spread`, metrics and `DIAGNOSES`."""
     spreads = warehouse.read("reference_envelope", columns=["passage", "human_spread"])
     scores = model_scores(warehouse).rename({"system": "model"}).join(spreads, on="passage", how="left")
-    return scores.select("model", "passage", *METRICS, *DIAGNOSES)
+    names = [metric.name for metric in metrics_of(warehouse) if metric.name in scores.columns]
+    return scores.select("model", "passage", "human_spread", *names, *DIAGNOSES)
 
 
 def _panels(warehouse: Warehouse, provider: Provider) -> Mapping[str, str]:

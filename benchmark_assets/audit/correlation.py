@@ -4,6 +4,8 @@ Not here: detection of deliberate damage by scores (sensitivity.detection), the 
 are found (recall_cost).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from benchmark_assets.adjudication.labels import UNCERTAIN
 from benchmark_assets.audit.overlap import LEVELS
 from benchmark_assets.audit.rated import PANEL
+from benchmark_assets.metrics.entries import MEASURES
 from benchmark_assets.metrics.intervals import (
     SIGNATURE,
     Floats,
@@ -23,20 +26,17 @@ from benchmark_assets.metrics.intervals import (
 )
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.metrics.meta_evaluation import moments, pearson_of
+from benchmark_assets.metrics.metric import Metric
 from resources.catalogue import schema
-
-METRICS = (
-    "drift", "sim_best", "sim_centroid", "comet_avg", "comet_best", "bleu", "chrf", "length_ratio", "human_spread",
-)  # fmt: skip
 
 CORRELATION = schema("error_correlation")
 
 
-def correlations(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+def correlations(rows: pl.DataFrame, scores: pl.DataFrame, metrics: Sequence[Metric] = MEASURES) -> pl.DataFrame:
     """Rows of `error_correlation`, from the panel's rows of `rated` and from scores.
 
-    `scores` has the columns `model`, `passage` and some or all of `METRICS`; missing scores are null. Uncertain
-    verdicts are ignored.
+    `scores` has the columns `model`, `passage`, `human_spread`, and some or all of `metrics`; missing scores are null.
+    Uncertain verdicts are ignored.
 
     The result has the columns of `CORRELATION`: for each corpus with verdicts, one row for each error level and metric
     in `scores`. The correlation is null if the metric is constant, if all outputs are errors, or if no output is an
@@ -44,11 +44,12 @@ def correlations(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """
     settled = (pl.col("raters") == PANEL) & pl.col("label").is_not_null() & (pl.col("label") != UNCERTAIN)
     queue = rows.filter(settled).join(scores, on=["model", "passage"], how="left").sort("corpus", "passage", "model")
+    names = [*(metric.name for metric in metrics if "correlation" in metric.boards), "human_spread"]
     result: list[tuple[object, ...]] = []
     for (corpus,), outputs in queue.group_by(["corpus"], maintain_order=True):
         for level, labels in LEVELS.items():
             errors = outputs["label"].is_in(labels)
-            for metric in METRICS:
+            for metric in names:
                 if metric not in scores.columns:
                     continue
                 scored = outputs[metric].is_finite().fill_null(False)

@@ -4,6 +4,7 @@ Here: tables from people's labels and the scores of outputs. Not here: the stati
 metrics.permutation), correlation with the panel's verdicts (correlation).
 """
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -13,37 +14,31 @@ from numpy.typing import NDArray
 from benchmark_assets.audit.rated import labeled_by_people
 from benchmark_assets.metrics import meta_evaluation as agree
 from benchmark_assets.metrics import permutation
+from benchmark_assets.metrics.entries import MEASURES
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.metrics.intervals import Floats, Units, bounded, effective_units, sample_and_resamples, unit_sizes
-from benchmark_assets.metrics.measures import BY_NAME, numbered_units
+from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.metrics.significance import holm
 from benchmark_assets.people.mqm import LABEL_POINTS
 from resources.catalogue import schema
-
-GOODNESS = {
-    name: BY_NAME[name].better * pl.col(name)
-    for name in (
-        "sim_best", "sim_centroid", "drift", "drift_euclidean", "chrf", "bleu", "comet_avg", "comet_best",
-    )
-} | {"length_error": -(pl.col("length_ratio") - 1).abs()}  # fmt: skip
-"""Maps each metric to an expression for the score of an output, negated if a lower score would be better."""
 
 METRIC_AGREEMENT, METRIC_COMPARISON = schema("metric_agreement"), schema("metric_comparison")
 
 _LABELS = f"people's labels as scores: {', '.join(f'{label} {points}' for label, points in LABEL_POINTS.items())}"
 
 
-def agreements(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+def agreements(rows: pl.DataFrame, scores: pl.DataFrame, metrics: Sequence[Metric] = MEASURES) -> pl.DataFrame:
     """Rows of `metric_agreement`: agreement of metrics with people's labels.
 
-    `rows` are rows of `rated`. `scores` has the columns `model` and `passage`, and the columns used in `GOODNESS`.
+    `rows` are rows of `rated`. `scores` has the columns `model` and `passage`, and the columns of `metrics`.
     Returns columns of `METRIC_AGREEMENT`; a metric that scores no labeled output has no rows.
     """
     result: list[tuple[object, ...]] = []
-    for corpus, gold, metrics, units in _by_corpus(rows, scores):
+    for corpus, gold, oriented, units in _by_corpus(rows, scores, metrics):
         sizes_of_units = unit_sizes(units)
         weights, count = sample_and_resamples(len(sizes_of_units))[:, units], effective_units(sizes_of_units)
-        for metric, values in metrics.items():
+        for metric, values in oriented.items():
             outputs = np.isfinite(gold) & np.isfinite(values)
             if outputs.any():
                 found = _statistics(gold, values, weights, count, _pairs(outputs))
@@ -53,43 +48,47 @@ def agreements(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(result, schema=METRIC_AGREEMENT, orient="row")
 
 
-def comparisons(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+def comparisons(rows: pl.DataFrame, scores: pl.DataFrame, metrics: Sequence[Metric] = MEASURES) -> pl.DataFrame:
     """Rows of `metric_comparison`: tests of each pair of metrics; parameters as in `agreements`.
 
     Returns columns of `METRIC_COMPARISON`; pairs of metrics without a common labeled output have no rows.
     """
     result: list[tuple[object, ...]] = []
-    for corpus, gold, metrics, _ in _by_corpus(rows, scores):
+    for corpus, gold, oriented, _ in _by_corpus(rows, scores, metrics):
         common = [
             int((np.isfinite(gold) & np.isfinite(one) & np.isfinite(other)).sum())
-            for one, other in combinations(metrics.values(), 2)
+            for one, other in combinations(oriented.values(), 2)
         ]
         for statistic, grouping, compare in (
             ("pearson", "pooled", permutation.compare_pearson),
             ("accuracy", "passage", permutation.compare_accuracy),
         ):
-            tests = np.array(compare(gold, np.stack(list(metrics.values()))))
+            tests = np.array(compare(gold, np.stack(list(oriented.values()))))
             two_sided = np.minimum(1, 2 * tests[:, 1:].min(axis=1))
             corrected = holm(two_sided)
             signature = (
                 f"{_LABELS}; {permutation.SIGNATURE}; p_holm: two-sided, over the pairs of metrics of the corpus"
             )
-            for pair, outputs, test, p in zip(combinations(metrics, 2), common, tests, corrected, strict=True):
+            for pair, outputs, test, p in zip(combinations(oriented, 2), common, tests, corrected, strict=True):
                 if outputs:
                     numbers = (None if np.isnan(number) else float(number) for number in (*test, p))
                     result.append((corpus, statistic, grouping, *pair, outputs, *numbers, signature))
     return pl.DataFrame(result, schema=METRIC_COMPARISON, orient="row")
 
 
-def _by_corpus(rows: pl.DataFrame, scores: pl.DataFrame) -> list[tuple[object, Floats, dict[str, Floats], Units]]:
+def _by_corpus(
+    rows: pl.DataFrame, scores: pl.DataFrame, metrics: Sequence[Metric]
+) -> list[tuple[object, Floats, dict[str, Floats], Units]]:
     """For each corpus with labels: its name, people's scores, scores by metric, and the unit number of each passage.
 
-    Scores have the shape (models, passages), NaN if missing. Models and passages are in alphabetical order.
+    A metric's scores are negated if a lower score is better. Scores have the shape (models, passages), NaN if missing.
+    Models and passages are in alphabetical order.
     """
     people = labeled_by_people(rows).with_columns(
         people=pl.col("label").replace_strict(LABEL_POINTS, return_dtype=pl.Float64)
     )
-    turned = scores.select("model", "passage", **GOODNESS)
+    goodness = {metric.name: metric.goodness for metric in metrics if "agreement" in metric.boards}
+    turned = scores.select("model", "passage", **goodness)
     scored = people.select("corpus", "model", "passage", "unit", "people")
     labeled = scored.join(turned, on=["model", "passage"], how="left")
     result = []
@@ -97,7 +96,7 @@ def _by_corpus(rows: pl.DataFrame, scores: pl.DataFrame) -> list[tuple[object, F
         places = tuple(outputs[name].rank("dense").to_numpy() - 1 for name in ("model", "passage"))
         shape = tuple(int(place.max()) + 1 for place in places)
         arrays = {}
-        for name in ("people", *GOODNESS):
+        for name in ("people", *goodness):
             arrays[name] = np.full(shape, np.nan)
             arrays[name][places] = outputs[name].cast(pl.Float64).to_numpy()
         units = outputs.select("passage", "unit").unique("passage").sort("passage")["unit"]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from benchmark_assets.adjudication.labels import MAJOR
 from benchmark_assets.audit.rated import labeled_by_people
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.entries import on
 from benchmark_assets.metrics.intervals import (
     SEED,
     SIGNATURE,
@@ -38,14 +39,11 @@ COST = schema("recall_cost")
 
 FEATURES = {
     "drift": pl.col("drift"),
-    "sim_best": 1 - pl.col("sim_best"),
-    "chrf": 1 - pl.col("chrf") / 100,
-    "length_ratio": pl.col("length_ratio").clip(0.01).log().abs(),  # the logarithm of an empty output is infinite
-    "comet_avg": 1 - pl.col("comet_avg"),
+    **{metric.name: metric.damage for metric in on("recall")},
     **{name: pl.col(name).fill_null(False).cast(pl.Float64) for name in DIAGNOSES},
 }
-"""Inputs of the combined score: scores, transformed so that damage raises them, and diagnoses (null counts as
-false)."""
+"""Inputs of the combined score: the drift that ranks outputs, other scores as numbers that rise with damage, and
+diagnoses (null counts as false)."""
 
 
 class LabeledOutputs(NamedTuple):

@@ -174,13 +174,6 @@ class RecipeBaseSet(Frozen):
     totals: PublishedTotals | None = None
 
 
-OVERALL = {
-    name: name
-    for name in ("model", "passages", "sim_best", "outlier_rate", "chrf", "bleu", "comet_avg", "length_ratio")
-}
-"""Columns of a table of scores over all passages."""
-
-
 class PublishedScores(Frozen):
     """Published scores of systems on one corpus. They are stored as published, and never on the leaderboard.
 

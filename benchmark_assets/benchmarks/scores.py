@@ -13,13 +13,17 @@ from typing import Any
 import polars as pl
 from pydantic import FiniteFloat, ValidationError
 
-from benchmark_assets.benchmarks.recipe import FETCHED, OVERALL, PublishedScores
+from benchmark_assets.benchmarks.recipe import FETCHED, PublishedScores
+from benchmark_assets.metrics.entries import MEASURES
 from resources import whole_files
 from resources.catalogue import schema
 from resources.errors import BadInput
 from resources.frozen import Frozen
 
 PUBLISHED_SCORE = schema("published_score")
+SCORES = [*(metric.name for metric in MEASURES if metric.name in PUBLISHED_SCORE), "human_spread"]
+"""Columns with published scores."""
+
 REMEDY = "correct `columns` of `scores` in the recipe, which maps our names to those of the file"
 
 
@@ -28,18 +32,9 @@ class _Row(Frozen):
 
     model: str = ""
     passage_id: str = ""
-    sim_best: FiniteFloat | None = None
-    sim_centroid: FiniteFloat | None = None
-    drift: FiniteFloat | None = None
-    human_spread: FiniteFloat | None = None
-    outlier_rate: FiniteFloat | None = None
-    chrf: FiniteFloat | None = None
-    bleu: FiniteFloat | None = None
-    comet_avg: FiniteFloat | None = None
-    comet_best: FiniteFloat | None = None
-    length_ratio: FiniteFloat | None = None
     closest_reference: str | None = None
     passages: int | None = None
+    scores: dict[str, FiniteFloat | None]
 
 
 def read(folder: Path, scores: PublishedScores, licence: str) -> pl.DataFrame:
@@ -89,17 +84,19 @@ def _objects(path: Path) -> list[dict[str, Any]]:
 
 def _rows(path: Path, found: Iterable[Mapping[str, Any]], scores: PublishedScores, key: str) -> list[_Row]:
     """The rows of a file, whose values of `key` must differ."""
-    known = OVERALL if key == "model" else {name: scores.columns.get(name, name) for name in _Row.model_fields}
+    names = [*_Row.model_fields, *SCORES]
+    known = {name: name if key == "model" else scores.columns.get(name, name) for name in names}
     rows = []
     for number, content in enumerate(found, start=1):
         named = {name: content[theirs] for name, theirs in known.items() if theirs in content}
         try:
-            rows.append(_Row.model_validate(named))
+            numbers = {name: named.pop(name) for name in SCORES if name in named}
+            rows.append(_Row.model_validate(named | {"scores": numbers}))
         except ValidationError as error:
             first = error.errors()[0]
-            problem = f"{known[str(first['loc'][0])]}: {first['msg']}"
+            problem = f"{known[str(first['loc'][-1])]}: {first['msg']}"
             raise BadInput(path, f"row {number}", problem, REMEDY) from error
-        if not getattr(rows[-1], key) or rows[-1].sim_best is None:
+        if not getattr(rows[-1], key) or rows[-1].scores.get("sim_best") is None:
             raise BadInput(path, f"row {number}", f"lacks {known[key]!r} or {known['sim_best']!r}", REMEDY)
         if rows[-1].closest_reference not in (None, *scores.translators):
             problem = f"{rows[-1].closest_reference!r} is not one of the translators"
@@ -117,6 +114,6 @@ def _frame(rows: list[_Row], scores: PublishedScores, path: Path, model: str = "
         "corpus": scores.corpus, "references": len(scores.translators), "embedder": scores.embedder,
         "comet": scores.comet, "sha256": sha256, "fingerprint": sha256,
     }  # fmt: skip
-    content = [row.model_dump() | constant | {"model": model or row.model} for row in rows]
+    content = [row.model_dump() | row.scores | constant | {"model": model or row.model} for row in rows]
     kinds = {name: kind for name, kind in PUBLISHED_SCORE.items() if name not in ("benchmark", "file", "licence")}
     return pl.DataFrame(content, schema={**kinds, "fingerprint": pl.String()})

@@ -22,7 +22,7 @@ from benchmark_assets.cli.beginning import new
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH
 from benchmark_assets.pairwise.scores import OVERALL
-from benchmark_assets.reporting import readings
+from benchmark_assets.reporting import leaderboard, readings
 from benchmark_assets.reporting.leaderboard import listed, origins, readable
 from benchmark_assets.understanding.readings import boards
 from resources.downloads.downloads import Downloads
@@ -158,7 +158,7 @@ def _import(home: Deployment, recipe: ReadRecipe, wanted: Sequence[Part], stock:
 def show_results(warehouse: Warehouse, benchmark: str) -> None:
     """Print the leaderboards of a benchmark: published systems are marked, and what is not comparable is separate."""
     added = parts.added(warehouse, benchmark)
-    board = warehouse.read("leaderboard").filter(pl.col("corpus").is_in(added.corpora))
+    board = leaderboard.read(warehouse).filter(pl.col("corpus").is_in(added.corpora))
     if len(board):
         click.echo(f"\n{listed(board)}")
         if len(made := origins(board)):

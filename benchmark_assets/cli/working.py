@@ -15,8 +15,8 @@ from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.people.answers import import_labels
+from benchmark_assets.reporting import leaderboard
 from benchmark_assets.reporting.answer import MEANING, demonstration
-from benchmark_assets.reporting.leaderboard import listed
 from benchmark_assets.understanding.board import MODEL
 from benchmark_assets.understanding.readings import boards
 from resources.errors import BadInput
@@ -69,10 +69,10 @@ def evaluate(models: tuple[str, ...], benchmark: str | None, limit: int | None, 
         show_results(home.warehouse, benchmark)
         return
     runs.evaluate(home.definitions, home.instance, *models)
-    board = home.warehouse.read("leaderboard")
+    board = leaderboard.read(home.warehouse)
     corpora = board.filter(board["system"].is_in(models))["corpus"]
     if len(corpora):
-        click.echo(listed(board.filter(board["corpus"].is_in(corpora.to_list()))))
+        click.echo(leaderboard.listed(board.filter(board["corpus"].is_in(corpora.to_list()))))
         click.echo(f"\n{MEANING}.")
         click.echo("`variorum report FILE` explains all columns; `variorum reader FOLDER CORPUS` shows the outputs")
     tasks = home.warehouse.read("understanding_board")

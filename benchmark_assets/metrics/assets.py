@@ -6,14 +6,13 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.corpus.units import units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Cards, refresh
 from benchmark_assets.metrics.baseline import against_the_others
 from benchmark_assets.metrics.comet import summed, triples
 from benchmark_assets.metrics.diagnostics import diagnose, twins
 from benchmark_assets.metrics.drift import semantic_scores
-from benchmark_assets.metrics.entries import MEANS, PASSAGE_SCORE, Checkpoints, means, score_settings, scores
+from benchmark_assets.metrics.further import NamedMetrics, score_settings, scores
 from benchmark_assets.metrics.lexical import lexical_scores, lexical_settings
 from benchmark_assets.metrics.tokenizers import available, tokenized
 from benchmark_assets.partitions import BY_PASSAGE, GRID, PASSAGE, SINGLE_RUN
@@ -186,20 +185,19 @@ def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="2",
     metadata={"tables": ["metric_span"]}, kinds={"duckdb", "pytorch", "sacrebleu"},
     deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def segment_metric(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[Checkpoints]
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[NamedMetrics]
 ) -> dg.Output[None]:
     """Scores of an output by the further metrics that the registry names, and the errors that these metrics mark."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         on = ["model", "passage"]
         outputs = tokenized(warehouse, warehouse.read("model_output", stale, [*on, "text"]))
-        with_ter = None in metrics.values()  # the only one that needs a tokenizer
-        outputs, failures = available(outputs, on) if with_ter else (outputs, None)
+        outputs, failures = available(outputs, on) if _divided(metrics) else (outputs, None)
         stored = warehouse.read("segment_metric", stale), warehouse.read("metric_span", stale)
         rows, spans = scores(metrics, outputs, _references(warehouse, stale), _sources(warehouse, stale), on, *stored)
         return Computed({"segment_metric": rows, "metric_span": spans}, failures)
@@ -208,11 +206,11 @@ def segment_metric(
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="2",
     kinds={"duckdb", "pytorch", "sacrebleu"}, deps=[reference, "source_text"],
 )  # fmt: skip
 def human_metric(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[Checkpoints]
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[NamedMetrics]
 ) -> dg.Output[None]:
     """Scores of each translator by the further metrics, against the other translators. These scores show the
     human level."""
@@ -220,8 +218,7 @@ def human_metric(
     def compute(stale: pl.DataFrame) -> Computed:
         references, own = _references(warehouse, stale), {"translator": "own"}
         candidates = tokenized(warehouse, references).rename(own)
-        with_ter = None in metrics.values()
-        candidates, failures = available(candidates, ["passage"]) if with_ter else (candidates, None)
+        candidates, failures = available(candidates, ["passage"]) if _divided(metrics) else (candidates, None)
         stored = warehouse.read("human_metric", stale).rename(own)
         rows, _ = scores(metrics, candidates, references, _sources(warehouse, stale), ["passage", "own"], stored)
         return Computed({"human_metric": rows.rename({"own": "translator"})}, failures)
@@ -229,24 +226,9 @@ def human_metric(
     return refresh(context, warehouse, compute, partial(score_settings, warehouse, metrics), sparse=True)
 
 
-@dg.asset(group_name="metrics", code_version="1", kinds={"duckdb"}, deps=[segment_metric, human_metric])
-def metric_summary(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[Checkpoints]
-) -> dg.Output[None]:
-    """Mean of each further metric over the passages of a corpus, with a clustered interval, by system."""
-
-    def compute(_: pl.DataFrame) -> Computed:
-        models, humans = warehouse.read("segment_metric"), warehouse.read("human_metric")
-        rows = pl.concat([
-            models.select(*PASSAGE_SCORE, kind=pl.lit("model"), system="model"),
-            humans.select(*PASSAGE_SCORE, kind=pl.lit("human"), system="translator"),
-        ])  # fmt: skip
-        return Computed({"metric_summary": means(metrics, rows.join(units(warehouse), on="passage"))})
-
-    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        return (partitions if metrics else partitions.clear()).with_columns(settings=pl.lit(MEANS))
-
-    return refresh(context, warehouse, compute, settings, sparse=True)
+def _divided(metrics: NamedMetrics) -> bool:
+    """Whether a metric needs the tokenizer of BLEU."""
+    return any(named.metric.divided for named in metrics.values())
 
 
 def _references(warehouse: Warehouse, partitions: pl.DataFrame) -> pl.DataFrame:

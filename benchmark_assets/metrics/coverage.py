@@ -4,7 +4,7 @@ Here: the set, and the rows of models. Every model with scores in a corpus gets 
 matter which other models are evaluated. Not here: scores of outputs (scores), aggregates (summary).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import polars as pl
@@ -13,7 +13,9 @@ from benchmark_assets.corpus.description import Scoring
 from benchmark_assets.corpus.units import scoring, with_units
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.drift import worst_drift
+from benchmark_assets.metrics.further import named_in
 from benchmark_assets.metrics.lexical import lexical_scores
+from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.metrics.tokenizers import tokenized
 from resources.digest import digest
 from resources.keys import CORPUS
@@ -39,7 +41,8 @@ def completed_scores(warehouse: Warehouse, scores: pl.DataFrame) -> pl.DataFrame
     """Apply `completed` to scores of systems in the warehouse, as `scores.all_scores` returns them."""
     own = own_passages(warehouse).join(scores.select("corpus").unique(), on="corpus", how="semi")
     limits = warehouse.read("limited_passage", columns=["model", "passage"]).rename({"model": "system"})
-    return completed(scores, own, partial(worst_scores, warehouse), scoring(warehouse), limits)
+    worst = partial(worst_scores, warehouse)
+    return completed(scores, own, worst, scoring(warehouse), limits, named_in(warehouse))
 
 
 def completed(
@@ -48,6 +51,7 @@ def completed(
     worst: Callable[[pl.DataFrame], pl.DataFrame],
     settings: Mapping[str, Scoring],
     limits: pl.DataFrame = UNLIMITED,
+    further: Sequence[Metric] = (),
 ) -> pl.DataFrame:
     """Complete the scores: a model with a score in a corpus gets a row for every passage of the corpus's own set.
 
@@ -64,6 +68,9 @@ def completed(
         Settings by corpus; a corpus without settings has the defaults.
     limits
         Passages of limited evaluations: `system`, `passage`. A model without rows for a corpus is evaluated completely.
+    further
+        Metrics that the registry names, each a column of `scores`. What a missing output counts stands in its entry; it
+        counts for models that have a score.
 
     Returns
     -------
@@ -86,6 +93,15 @@ def completed(
         pl.when(conditions[name]).then(name).alias(name) for name in filled.columns if name != "passage"
     )
     complete = pl.concat([rows.filter(pl.col("usable") | ~pl.col("expected")), lacking], how="diagonal_relaxed")
+    is_lacking = pl.col("expected") & ~pl.col("usable") & counted
+    complete = complete.with_columns(
+        pl.when(is_lacking, pl.col(each.name).count().over("corpus", "kind", "system") > 0)
+        .then(each.missing)
+        .otherwise(each.name)
+        .alias(each.name)
+        for each in further
+        if each.name in scores.columns
+    )
     share = pl.col("usable").sum() / pl.col("expected").sum()
     demanded = {corpus: setting.coverage for corpus, setting in settings.items()}
     least = pl.col("corpus").replace_strict(demanded, default=Scoring().coverage, return_dtype=pl.Float64)

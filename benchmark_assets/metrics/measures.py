@@ -1,60 +1,18 @@
-"""Measures by which systems are compared: one entry per measure, and their common arithmetic.
+"""Arithmetic of the numbers by which systems are compared: scores and intervals of systems, from scores of passages.
 
-Every measure is a function of statistics summed over passages, so that the influence of a unit on any score follows
+Every such number is a function of statistics summed over passages, so that the influence of a unit on any score follows
 from its sums. Not here: intervals from influences (intervals), comparisons of systems (significance), scores of
-passages.
+passages, metrics (entries).
 """
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from benchmark_assets.metrics.intervals import Floats, Units, bounds, by_unit, influence, rate_bounds
-from benchmark_assets.metrics.lexical import corpus_bleu, corpus_chrf
-
-OUTLIER = 2.0
-"""An output with a drift (cosine form) strictly above this is an outlier (PaliBench, section 3.5)."""
-
-
-class Measure(NamedTuple):
-    """A number by which systems are compared.
-
-    Attributes
-    ----------
-    name
-        Column in tables.
-    better
-        1 if higher is better, -1 if lower is better, 0 if neither.
-    statistics
-        Maps rows of scores to additive statistics, shape (rows, statistics). The first statistic is 1 for rows that
-        have a score; all statistics are 0 for other rows.
-    score
-        Maps sums of statistics, shape (n, statistics), to scores, shape (n,). Each sum must include a scored row.
-    least, most
-        Range of the scores; intervals are clipped to it.
-    proportion
-        Whether the measure is a share of rows. The second statistic is then 1 for rows with the property.
-    """
-
-    name: str
-    better: int
-    statistics: Callable[[pl.DataFrame], Floats]
-    score: Callable[[Floats], Floats]
-    least: float
-    most: float
-    proportion: bool = False
-
-    def of(self, sums: Floats) -> Floats:
-        """Scores from sums of statistics, shape (..., statistics) to (...); NaN if no row has a score."""
-        present = sums[..., 0] > 0
-        scores = np.full(present.shape, np.nan)
-        if present.any():
-            scores[present] = self.score(sums[present])
-        return scores
+from benchmark_assets.metrics.metric import Metric
 
 
 class Estimate(NamedTuple):
@@ -83,7 +41,7 @@ class Panel(NamedTuple):
     statistics: dict[str, Floats]
 
 
-def panel(scores: pl.DataFrame, measures: Iterable[Measure]) -> Panel:
+def panel(scores: pl.DataFrame, measures: Iterable[Metric]) -> Panel:
     """Arrange the scores of systems on one corpus in arrays.
 
     `scores` has the columns `kind`, `system`, `passage`, `unit`, `references`, `ranked`, and the columns of the
@@ -111,7 +69,7 @@ def numbered_units(units: pl.Series) -> Units:
     return units.rank("dense").to_numpy().astype(np.int64) - 1
 
 
-def estimates(measures: Sequence[Measure], tables: Sequence[Floats], units: Units) -> list[Estimate]:
+def estimates(measures: Sequence[Metric], tables: Sequence[Floats], units: Units) -> list[Estimate]:
     """Scores with intervals.
 
     Parameters
@@ -137,14 +95,15 @@ def estimates(measures: Sequence[Measure], tables: Sequence[Floats], units: Unit
     ]
 
 
-def _estimate(measure: Measure, value: float, totals: Floats, units: int, below: float, above: float) -> Estimate:
+def _estimate(measure: Metric, value: float, totals: Floats, units: int, below: float, above: float) -> Estimate:
     if np.isnan(value):
         return NONE
     if np.isnan(below):
         return Estimate(value, None, None)
     if measure.proportion:
         return Estimate(value, *rate_bounds(value, int(totals[0]), units, below, above))
-    low, high = np.clip([value - below, value + above], measure.least, measure.most).tolist()
+    least, most = measure.shown.least, measure.shown.most
+    low, high = np.clip([value - below, value + above], least, most).tolist()
     return Estimate(value, low, high)
 
 
@@ -162,65 +121,3 @@ def ratio(part: Floats, whole: Floats) -> Floats:
     """Elementwise part / whole; NaN where the whole is not positive."""
     quotient: Floats = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
     return quotient
-
-
-def _values(
-    column: str, transform: Callable[[Floats], NDArray[Any]] = lambda values: values
-) -> Callable[[pl.DataFrame], Floats]:
-    def statistics(scores: pl.DataFrame) -> Floats:
-        values = scores[column].cast(pl.Float64).to_numpy()
-        present = np.isfinite(values)
-        return np.stack([present.astype(np.float64), np.where(present, transform(values), 0.0)], axis=1)
-
-    return statistics
-
-
-def _counts(column: str, width: int) -> Callable[[pl.DataFrame], Floats]:
-    def statistics(scores: pl.DataFrame) -> Floats:
-        present = scores[column].is_not_null().to_numpy()
-        table = np.zeros((len(scores), 1 + width))
-        table[present, 0] = 1
-        table[present, 1:] = scores[column].drop_nulls().list.to_array(width).to_numpy()
-        return table
-
-    return statistics
-
-
-def _mean(sums: Floats) -> Floats:
-    mean: Floats = sums[:, 1] / sums[:, 0]
-    return mean
-
-
-def _offset(sums: Floats) -> Floats:
-    return np.abs(_mean(sums) - 1)
-
-
-MEASURES = [
-    Measure("sim_best", 1, _values("sim_best"), _mean, -1, 1),
-    Measure("sim_centroid", 1, _values("sim_centroid"), _mean, -1, 1),
-    Measure("drift", -1, _values("drift"), _mean, 0, math.inf),
-    Measure("drift_adjusted", -1, _values("drift_adjusted"), _mean, 0, math.inf),
-    Measure("drift_euclidean", -1, _values("drift_euclidean"), _mean, 0, math.inf),
-    Measure("outlier_rate", -1, _values("drift", lambda drift: drift > OUTLIER), _mean, 0, 1, proportion=True),
-    Measure("chrf", 1, _counts("chrf_statistics", 24), lambda sums: corpus_chrf(sums[:, 1:]), 0, 100),
-    Measure("bleu", 1, _counts("bleu_statistics", 10), lambda sums: corpus_bleu(sums[:, 1:]), 0, 100),
-    Measure("chrf_mean", 1, _values("chrf"), _mean, 0, 100),
-    Measure("bleu_mean", 1, _values("bleu"), _mean, 0, 100),
-    Measure("comet_avg", 1, _values("comet_avg"), _mean, -math.inf, math.inf),
-    Measure("comet_best", 1, _values("comet_best"), _mean, -math.inf, math.inf),
-    Measure("length_ratio", 0, _values("length_ratio"), _mean, 0, math.inf),
-    Measure("length_offset", -1, _values("length_ratio"), _offset, 0, math.inf),
-    Measure("length_error", -1, _values("length_ratio", lambda ratio: np.abs(ratio - 1)), _mean, 0, math.inf),
-]
-"""All measures. `chrf` and `bleu` are corpus scores; `chrf_mean` and `bleu_mean` are means over passages.
-Outputs that are too long and outputs that are too short cancel out in `length_offset`, which is |mean - 1|, but not in
-`length_error`, which is the mean of |ratio - 1|."""
-
-MEAN_RANK = "mean_rank"
-"""Name of the mean rank over the measures of `RANKED`, used like the name of a measure."""
-
-BY_NAME = {measure.name: measure for measure in MEASURES}
-
-RANKED = [BY_NAME[name] for name in ("sim_best", "chrf", "bleu", "comet_avg", "length_offset", "outlier_rate")]
-"""The six measures of PaliBench's table 8, in its order, with corpus scores for chrF++ and BLEU as in its table 6. Only
-these are tested for significance, because more p-values would invite selective reporting."""

@@ -7,6 +7,7 @@ import polars as pl
 
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.further import scores_of
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.metrics.tokenizers import DEFAULT
 from resources.errors import BadInput
@@ -20,7 +21,8 @@ def model_scores(warehouse: Warehouse, models: pl.DataFrame | None = None) -> pl
     Returns one row per scored output. The columns are `kind` ('model'), `system`, `corpus`, `passage`, `references`
     (number of references), the columns of `drift_score` and `lexical_score`, `comet_avg`, `comet_best`, `comet`
     (signature of COMET), `DIAGNOSES`, `unit` and `unit_kind` (corpus.units). The columns of COMET are null for outputs
-    without COMET scores, and `DIAGNOSES` are null for outputs without diagnoses.
+    without COMET scores, and `DIAGNOSES` are null for outputs without diagnoses. There is a further column for each
+    metric that the registry names.
     """
     on = ["model", "passage"]
     drift, lexical = (warehouse.read(table, models) for table in ("drift_score", "lexical_score"))
@@ -30,6 +32,7 @@ def model_scores(warehouse: Warehouse, models: pl.DataFrame | None = None) -> pl
     )
     rows = _with_comet(rows, warehouse, "comet_score", models, on)
     rows = rows.join(warehouse.read("output_diagnostic", models, [*on, *DIAGNOSES]), on=on, how="left")
+    rows = rows.join(scores_of(warehouse, "segment_metric", on, models), on=on, how="left")
     rows = with_units(rows, warehouse)
     return rows.select(pl.lit("model").alias("kind"), pl.col("model").alias("system"), CORPUS, pl.exclude("model"))
 
@@ -42,6 +45,7 @@ def human_scores(warehouse: Warehouse) -> pl.DataFrame:
     on = ["passage", "translator"]
     rows = warehouse.read("human_baseline").with_columns(references=pl.len().over("passage") - 1)
     rows = _with_comet(rows, warehouse, "comet_baseline", None, on)
+    rows = rows.join(scores_of(warehouse, "human_metric", on), on=on, how="left")
     rows = rows.with_columns(pl.lit(None, pl.Boolean).alias(name) for name in DIAGNOSES)
     rows = with_units(rows, warehouse)
     return rows.select(

@@ -6,9 +6,10 @@ Not here: ranking.
 import polars as pl
 
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.entries import MEASURES, OUTLIER
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.lexical import signatures
-from benchmark_assets.metrics.measures import MEASURES, OUTLIER, estimates, numbered_units
+from benchmark_assets.metrics.measures import estimates, numbered_units
 from benchmark_assets.metrics.tokenizers import DEFAULT
 from resources.catalogue import schema
 

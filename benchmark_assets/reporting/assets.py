@@ -20,10 +20,13 @@ from benchmark_assets.metrics.assets import (
     comet_score,
     drift_score,
     human_baseline,
+    human_metric,
     lexical_score,
     output_diagnostic,
+    segment_metric,
 )
 from benchmark_assets.metrics.coverage import completed_scores, own_sets, own_sets_of
+from benchmark_assets.metrics.further import metrics_of, named_in
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.scores import all_scores, human_scores, model_scores
 from benchmark_assets.metrics.summary import signature
@@ -33,10 +36,10 @@ from benchmark_assets.reporting import closest, outliers, people, published, rea
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.comparability import grouped, made
 from benchmark_assets.reporting.comparisons import compare, standings
-from benchmark_assets.reporting.leaderboard import further, origins, rank, readable, summaries, titled
+from benchmark_assets.reporting.leaderboard import further, origins, rank, read, readable, summaries, titled
 from benchmark_assets.reporting.left_out import comparable, left_out_scores
 from benchmark_assets.reporting.report import ASSETS
-from benchmark_assets.reporting.slices import measured, sliced, slices
+from benchmark_assets.reporting.slices import measured, of_named, sliced, slices
 from benchmark_assets.translation.systems import Systems
 from resources.catalogue import PROVENANCE
 from resources.digest import digest
@@ -45,7 +48,7 @@ from resources.tables import cells, markdown, shown, with_signatures
 from resources.warehouse import Warehouse
 
 OUTPUTS = [drift_score, lexical_score, comet_score, output_diagnostic]
-SCORES = [drift_score, lexical_score, comet_score, human_baseline, comet_baseline]
+SCORES = [drift_score, lexical_score, comet_score, human_baseline, comet_baseline, segment_metric, human_metric]
 
 SCORED_BY = signature("of the scores")
 """Settings that all assets with aggregated scores have in common."""
@@ -83,7 +86,8 @@ def model_summary(
 
 
 @dg.asset(
-    group_name="reporting", code_version="5", kinds={"duckdb"}, deps=[model_summary, human_baseline, comet_baseline],
+    group_name="reporting", code_version="5", kinds={"duckdb"},
+    deps=[model_summary, human_baseline, comet_baseline, "metric_summary"],
 )  # fmt: skip
 def leaderboard(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
@@ -107,7 +111,7 @@ def leaderboard(
         return Computed({"leaderboard": rank(models, humans, made(warehouse), removed)})
 
     def describe() -> Description:
-        board = warehouse.read("leaderboard")
+        board = read(warehouse)
         tables = {title: with_signatures(readable(rows).drop("corpus"), rows) for title, rows in titled(board).items()}
         return {**tables, "origins": markdown(origins(board)), "further": with_signatures(further(board), board)}
 
@@ -181,7 +185,7 @@ def closest_share(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 
 
 @_aggregate(
-    [drift_score, reference_envelope],
+    [drift_score, reference_envelope, segment_metric, human_metric],
     people.SIGNATURE,
     lambda warehouse: {
         "range": shown(warehouse.read("human_range"), "human_range"),
@@ -191,8 +195,13 @@ def closest_share(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 )
 def human_range(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Whether each model is better than, among or worse than the human translators, given the same references."""
-    rows = people.differences(left_out_scores(*comparable(warehouse)), units(warehouse))
-    return {"human_range": people.verdicts(rows), "human_difference": rows}
+    named = [metric for metric in named_in(warehouse) if metric.needs == ("source",)]
+    scores = left_out_scores(*comparable(warehouse))
+    if named:
+        own = all_scores(warehouse).select("kind", "system", "passage", *(metric.name for metric in named))
+        scores = scores.join(own, on=["kind", "system", "passage"], how="left", maintain_order="left")
+    rows = people.differences(scores, units(warehouse), named)
+    return {"human_range": people.verdicts(rows, named), "human_difference": rows}
 
 
 @_aggregate(
@@ -222,7 +231,8 @@ def system_comparison(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Differences of comparable systems in each ranked measure, with intervals, p-values and corrected p-values."""
     scores = grouped(warehouse, completed_scores(warehouse, all_scores(warehouse)))
     settings = f"{CODE} {significance.SIGNATURE}"
-    return {"system_comparison": compare(scores, stored(warehouse, "system_comparison"), settings)}
+    former = stored(warehouse, "system_comparison")
+    return {"system_comparison": compare(scores, former, settings, metrics_of(warehouse))}
 
 
 @_aggregate(
@@ -237,20 +247,31 @@ def system_comparison(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 def metric_rank(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Ranks in each measure, clusters of models without significant differences, and concordance of the measures."""
     scores = grouped(warehouse, completed_scores(warehouse, all_scores(warehouse)))
-    ranks, agreements = standings(scores, warehouse.read("system_comparison"))
+    ranks, agreements = standings(scores, warehouse.read("system_comparison"), metrics_of(warehouse))
     return {"metric_rank": ranks, "metric_concordance": agreements}
 
 
 @_aggregate(
     [*SCORES, output_diagnostic, reference_envelope, "source_text", "reference"],
     SCORED_BY,
-    lambda warehouse: {"slices": readings.slices(warehouse.read("slice_summary"))},
+    lambda warehouse: {"slices": readings.slices(read(warehouse, "slice_summary"))},
 )
 def slice_summary(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Aggregates of every system over slices of a corpus: collections, and thirds by length and by human spread."""
     scores = completed_scores(warehouse, all_scores(warehouse))
     former = stored(warehouse, "slice_summary")
     return {"slice_summary": sliced(scores, slices(measured(warehouse)), former, f"{CODE} {SCORED_BY}")}
+
+
+@_aggregate(
+    [drift_score, segment_metric, human_metric, output_diagnostic, reference_envelope, "source_text", "reference"],
+    SIGNATURE,
+    lambda warehouse: {"means": shown(warehouse.read("metric_summary"), "metric_summary")},
+)
+def metric_summary(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
+    """Mean of each metric that the registry names, by system, over each corpus and its slices."""
+    scores = completed_scores(warehouse, all_scores(warehouse))
+    return {"metric_summary": of_named(scores, slices(measured(warehouse)), named_in(warehouse))}
 
 
 @dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"})

@@ -13,8 +13,10 @@ import polars as pl
 
 from benchmark_assets.corpus.rights import Disclosure, disclosure
 from benchmark_assets.lineage.computed import Card
+from benchmark_assets.metrics.entries import MEASURES
 from benchmark_assets.reporting.trace import calls_of, spoken
 from resources import tables
+from resources.catalogue import schema
 from resources.harmless import in_markdown
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
@@ -25,7 +27,7 @@ READERS = "/readers"
 LONGEST = 1500
 """Characters of a text that are shown: each adds about half a byte to Dagster's storage."""
 
-SCORES = ("sim_best", "closest_reference", "sim_centroid", "drift", "drift_adjusted")
+SCORES = ["closest_reference", *(metric.name for metric in MEASURES if metric.name in schema("drift_score"))]
 
 
 def cards(warehouse: Warehouse, asset: str, partitions: pl.DataFrame) -> Mapping[str, Card]:

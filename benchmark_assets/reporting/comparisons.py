@@ -3,7 +3,7 @@
 Here: the rows of the tables. Not here: the tests (metrics.significance), the coefficients (metrics.concordance).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.metrics import concordance, significance
+from benchmark_assets.metrics.entries import MEAN_RANK, MEASURES, ranked
 from benchmark_assets.metrics.intervals import (
     Floats,
     bounded,
@@ -19,7 +20,8 @@ from benchmark_assets.metrics.intervals import (
     sample_and_resamples,
     unit_sizes,
 )
-from benchmark_assets.metrics.measures import MEAN_RANK, RANKED, Measure, Panel, estimates, panel, summed
+from benchmark_assets.metrics.measures import Panel, estimates, panel, summed
+from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.metrics.scores import signed
 from benchmark_assets.reporting.unchanged import bases
 from resources.catalogue import schema
@@ -31,8 +33,10 @@ CONCORDANCE = schema("metric_concordance")
 NOTHING = pl.DataFrame(schema=COMPARISON)
 
 
-def compare(scores: pl.DataFrame, stored: pl.DataFrame = NOTHING, settings: str = "") -> pl.DataFrame:
-    """Difference between each pair of comparable systems, in each measure of `RANKED` that both systems have.
+def compare(
+    scores: pl.DataFrame, stored: pl.DataFrame = NOTHING, settings: str = "", metrics: Sequence[Metric] = MEASURES
+) -> pl.DataFrame:
+    """Difference between each pair of comparable systems, in each ranked metric that both systems have.
 
     Parameters
     ----------
@@ -43,6 +47,8 @@ def compare(scores: pl.DataFrame, stored: pl.DataFrame = NOTHING, settings: str 
         Former rows of the table. The differences of pairs whose scores have not changed are taken from them.
     settings
         What determines differences besides the scores.
+    metrics
+        The metrics whose columns `scores` has.
 
     Returns
     -------
@@ -53,9 +59,9 @@ def compare(scores: pl.DataFrame, stored: pl.DataFrame = NOTHING, settings: str 
     parts = [NOTHING]
     usable = scores.filter("usable")
     based = bases(usable.drop_nulls("sim_best"), ["corpus", "kind", "system"], settings)
-    for corpus, _, text, systems in _groups(usable):
+    for corpus, _, text, systems in _groups(usable, ranked(metrics)):
         pairs = _pairs(systems, based.filter(corpus=corpus))
-        for measure in RANKED:
+        for measure in ranked(metrics):
             kept = pairs.join(stored.filter(corpus=corpus, measure=measure.name), on=_PAIR, how="inner")
             others = pairs.join(kept, on=_PAIR, how="anti")
             indices = others.select("first", "second").rows()
@@ -68,7 +74,7 @@ def compare(scores: pl.DataFrame, stored: pl.DataFrame = NOTHING, settings: str 
                 family.with_columns(
                     pl.Series("p_holm", _corrected(family)).fill_nan(None),
                     corpus=pl.lit(corpus), measure=pl.lit(measure.name),
-                    signature=pl.lit(f"{text}; {significance.SIGNATURE}"),
+                    signature=pl.lit(f"{text}{_made(measure)}; {significance.SIGNATURE}"),
                 ).select(COMPARISON.names())
                 for family in families
             ]  # fmt: skip
@@ -93,8 +99,10 @@ def _corrected(family: pl.DataFrame) -> Floats:
     return significance.holm_by_system(pairs, family["p"].cast(pl.Float64).to_numpy())
 
 
-def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Ranks of comparable models in each measure, and concordance of the measures, for each corpus that has a model.
+def standings(
+    scores: pl.DataFrame, compared: pl.DataFrame, metrics: Sequence[Metric] = MEASURES
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Ranks of comparable models in each metric, and concordance of the metrics, for each corpus that has a model.
 
     Parameters
     ----------
@@ -103,55 +111,66 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
         are ranked together.
     compared
         Rows of `system_comparison`.
+    metrics
+        The metrics whose columns `scores` has.
 
     Returns
     -------
     ranks
-        Columns of `RANK`: one row for each system and each measure of `RANKED` that at least one model has. Each
-        ranked model also has a row for `mean_rank`, whose `value` is its mean rank over the measures that it has.
-        Translators and models with too few usable outputs have a value, but no rank. The bounds of a rank are
+        Columns of `RANK`: one row for each system and each ranked metric that at least one model has. Each ranked
+        model also has a row for `mean_rank`, whose `value` is its mean rank over the metrics that are ranked `with
+        others`. Translators and models with too few usable outputs have a value, but no rank. The bounds of a rank are
         computed by `significance.rank_sets`. Models with the same number in `cluster` belong to the same cluster (see
         `significance.clusters`).
     agreement
-        Columns of `CONCORDANCE`, for models whose `apart` is '': 'tau_b' of each pair of measures, and 'W' of all
-        measures over the ranked models that have every measure. A 'tau_b' is null if all models are tied in either
-        measure; 'W' is null only if all models are tied in every measure.
+        Columns of `CONCORDANCE`, for models whose `apart` is '': 'tau_b' of each pair of metrics, and 'W' of the
+        metrics that are ranked `with others`, over the ranked models that have all of them. A 'tau_b' is null if all
+        models are tied in either metric; 'W' is null only if all models are tied in every metric.
     """
     ranks: list[tuple[object, ...]] = []
     agreement: list[tuple[object, ...]] = []
-    for corpus, apart, text, systems in _groups(scores):
-        ranked = systems.systems["ranked"].to_numpy()
+    for corpus, apart, text, systems in _groups(scores, ranked(metrics)):
+        models = systems.systems["ranked"].to_numpy()
         sizes = unit_sizes(systems.units)
         weights, count = sample_and_resamples(len(sizes)), effective_units(sizes)
-        sums = {each.name: _unit_sums(systems, each) for each in RANKED}
-        values = {each.name: each.of(summed(sums[each.name], weights)) for each in RANKED}
-        measures = [each for each in RANKED if np.isfinite(values[each.name][0, ranked]).any()]
+        sums = {each.name: _unit_sums(systems, each) for each in ranked(metrics)}
+        values = {each.name: each.of(summed(sums[each.name], weights)) for each in ranked(metrics)}
+        measures = [each for each in ranked(metrics) if np.isfinite(values[each.name][0, models]).any()]
         if not measures:
             continue
         goodness = np.stack([each.better * values[each.name] for each in measures])
-        absent = [each.name for each in RANKED if each not in measures]
+        absent = [each.name for each in ranked(metrics) if each.name not in {present.name for present in measures}]
         text = f"{text}; {concordance.SIGNATURE}" + (f"; no model has {', '.join(absent)}" if absent else "")
         differences = compared.filter(pl.col("corpus") == corpus)
-        ranks += [(corpus, *row, apart, text) for row in _ranks(systems, measures, goodness, differences, count)]
+        made = {each.name: _made(each) for each in measures}
+        ranks += [
+            (corpus, *row, apart, text + made.get(str(row[2]), ""))
+            for row in _ranks(systems, measures, goodness, differences, count)
+        ]
         if not apart:
-            agreement += [(corpus, *row, text) for row in _concordance(measures, goodness[..., ranked], count)]
+            agreement += [(corpus, *row, text) for row in _concordance(measures, goodness[..., models], count)]
     return pl.DataFrame(ranks, schema=RANK, orient="row"), pl.DataFrame(agreement, schema=CONCORDANCE, orient="row")
 
 
-def _groups(scores: pl.DataFrame) -> Iterator[tuple[str, str, str, Panel]]:
+def _groups(scores: pl.DataFrame, metrics: Sequence[Metric]) -> Iterator[tuple[str, str, str, Panel]]:
     """Corpus, `apart`, signature and scores (as a `Panel`) of each group of comparable systems that has scores."""
     keys = ["corpus", "apart"]
     for (corpus, apart), rows in scores.drop_nulls("sim_best").sort(keys).group_by(keys, maintain_order=True):
-        yield str(corpus), str(apart), signed(rows, str(corpus)), panel(rows, RANKED)
+        yield str(corpus), str(apart), signed(rows, str(corpus)), panel(rows, metrics)
 
 
-def _unit_sums(systems: Panel, measure: Measure) -> Floats:
+def _made(metric: Metric) -> str:
+    """The signature of a metric that the registry names, as a part of a signature."""
+    return f"; {metric.name}: {metric.made}" if metric.made else ""
+
+
+def _unit_sums(systems: Panel, measure: Metric) -> Floats:
     """Sums of a measure's statistics by unit, shape (systems, units, statistics)."""
     return by_unit(systems.statistics[measure.name].transpose(1, 0, 2), systems.units).transpose(1, 0, 2)
 
 
 def _ranks(
-    systems: Panel, measures: list[Measure], goodness: Floats, compared: pl.DataFrame, units: float
+    systems: Panel, measures: list[Metric], goodness: Floats, compared: pl.DataFrame, units: float
 ) -> Iterator[tuple[object, ...]]:
     """Rows of `metric_rank` without the columns `corpus`, `apart` and `signature`.
 
@@ -160,22 +179,23 @@ def _ranks(
     """
     names, models = systems.systems.rows(), systems.systems["ranked"].to_numpy()
     order = np.where(models, goodness, np.nan)
-    ranked = concordance.ranks(order, models)
+    places = concordance.ranks(order, models)
     values = [
         estimates(measures, [systems.statistics[each.name][at] for each in measures], systems.units)
         for at in range(len(names))
     ]
-    for row, (measure, rank) in enumerate(zip(measures, ranked, strict=True)):
+    for row, (measure, rank) in enumerate(zip(measures, places, strict=True)):
         standing = _standing(names, measure, order[row, 0], compared)
         for at in np.flatnonzero(~np.isnan(goodness[row, 0])).tolist():
             kind, name, references, _ = names[at]
             cluster, *ends = standing.get(at, (None, None, None))
             place = float(rank[0, at]) if models[at] else None
             yield kind, name, measure.name, references, *values[at][row], place, *ends, cluster
-    present = ~np.isnan(ranked)
+    places = places[[each.ranks == "with others" for each in measures]]
+    present = ~np.isnan(places)
     counts = present.sum(axis=0)
     means = np.divide(
-        np.where(present, ranked, 0).sum(axis=0), counts, out=np.full(counts.shape, np.nan), where=counts > 0
+        np.where(present, places, 0).sum(axis=0), counts, out=np.full(counts.shape, np.nan), where=counts > 0
     )
     mean_ranks = concordance.ranks(-means, models)
     for at in np.flatnonzero(counts[0]).tolist():
@@ -185,7 +205,7 @@ def _ranks(
 
 
 def _standing(
-    names: list[tuple[Any, ...]], measure: Measure, good: Floats, compared: pl.DataFrame
+    names: list[tuple[Any, ...]], measure: Metric, good: Floats, compared: pl.DataFrame
 ) -> dict[int, tuple[int, float, float]]:
     """For each ranked model, the number of its cluster, its best rank and its worst rank in a measure.
 
@@ -205,15 +225,17 @@ def _standing(
     return {at: (group, best, worst) for at, group, (best, worst) in zip(order, groups, sets, strict=True)}
 
 
-def _concordance(measures: list[Measure], goodness: Floats, units: float) -> Iterator[tuple[object, ...]]:
+def _concordance(measures: list[Metric], goodness: Floats, units: float) -> Iterator[tuple[object, ...]]:
     """Rows of `metric_concordance` without the columns `corpus` and `signature`, for the models in `goodness`."""
     for one, other in combinations(range(len(measures)), 2):
         models = int(np.isfinite(goodness[[one, other], 0]).all(axis=0).sum())
         tau = concordance.kendall_tau(goodness[one], goodness[other])
         yield "tau_b", measures[one].name, measures[other].name, models, *bounded(tau, units)
+    together = [each.ranks == "with others" for each in measures]
+    goodness, names = goodness[together], [each.name for each in measures if each.ranks == "with others"]
     complete = goodness[..., np.isfinite(goodness[:, 0]).all(axis=0)]
     count = complete.shape[-1]
-    if count and len(measures) > 1:
-        ranked = concordance.ranks(complete, np.ones(count, dtype=bool))
-        names = " ".join(each.name for each in measures)
-        yield "W", names, "", count, *bounded(concordance.kendall_w(np.moveaxis(ranked, 0, 1)), units)
+    if count and len(names) > 1:
+        ordered = concordance.ranks(complete, np.ones(count, dtype=bool))
+        value = bounded(concordance.kendall_w(np.moveaxis(ordered, 0, 1)), units)
+        yield "W", " ".join(names), "", count, *value

@@ -15,7 +15,9 @@ import polars as pl
 
 from benchmark_assets.corpus.units import divided
 from benchmark_assets.metrics import significance
-from benchmark_assets.metrics.measures import RANKED, Measure, panel
+from benchmark_assets.metrics.entries import ranked
+from benchmark_assets.metrics.measures import panel
+from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.reporting.contents import CHECKSUMS
 from benchmark_assets.reporting.export import EXPORT, recorded
 from resources.catalogue import column
@@ -32,7 +34,7 @@ PARTS = {
     "BLEU|": {"bleu"}, "chrF2++|": {"chrf"}, "COMET:": {"comet_avg"},
     "95 % intervals:": set[str](), "rates:": set[str](), "other statistics:": set[str](), "units:": set[str](),
 }  # fmt: skip
-"""Measures that change if a part of the signature changes. The keys are the beginnings of the parts. A part that is not
+"""Metrics that change if a part of the signature changes. The keys are the beginnings of the parts. A part that is not
 listed changes every measure. Parts about intervals change no measure, since the comparison computes its own
 intervals."""
 
@@ -250,10 +252,10 @@ def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
     models = sorted(set(scores[0]["model"]) & set(scores[1]["model"]))
     rows: list[dict[str, object]] = []
     for model in models:
-        versions = panel(all_scores.filter(model=model), RANKED)
-        apart = {measure.name for measure in RANKED} if other_texts else _apart(old, new, model)
+        versions = panel(all_scores.filter(model=model), ranked())
+        apart = {measure.name for measure in ranked()} if other_texts else _apart(old, new, model)
         changed = _changed(old, new, model)
-        for measure in RANKED:
+        for measure in ranked():
             statistics = versions.statistics[measure.name]  # the new scores, then the old ones
             for tests in significance.differences(statistics, versions.units, measure.of).iter_rows(named=True):
                 common = np.all(statistics[:, :, 0] > 0, axis=0)
@@ -265,7 +267,7 @@ def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
                 })  # fmt: skip
     table = pl.DataFrame(rows) if rows else pl.DataFrame(schema={**SCORES, "apart": pl.Boolean()})
     parts = [pl.DataFrame(schema=SCORES)]
-    for measure in RANKED if rows else ():
+    for measure in ranked() if rows else ():
         family = table.filter(measure=measure.name)
         p_holm = significance.holm(family["p"].cast(pl.Float64).to_numpy())
         family = family.with_columns(pl.Series("p_holm", p_holm).fill_nan(None)).with_columns(verdict=_verdict(measure))
@@ -284,10 +286,10 @@ def _scores(package: Package) -> pl.DataFrame:
 
 
 def _apart(old: Package, new: Package, model: str) -> set[str]:
-    """Measures that the packages computed differently for a model, judging by the signatures on their leaderboards."""
+    """Metrics that the packages computed differently for a model, judging by the signatures on their leaderboards."""
     boards = (each.tables["leaderboard"].filter(kind="model", system=model) for each in (old, new))
     before, after = ({part for signature in board["signature"] for part in signature.split("; ")} for board in boards)
-    all_measures = {measure.name for measure in RANKED}
+    all_measures = {measure.name for measure in ranked()}
     measures: set[str] = set()
     for part in before ^ after:
         measures |= next((names for start, names in PARTS.items() if part.startswith(start)), all_measures)
@@ -303,7 +305,7 @@ def _changed(old: Package, new: Package, model: str) -> set[str]:
     return {passage for passage in before.keys() & after.keys() if before[passage] != after[passage]}
 
 
-def _verdict(measure: Measure) -> pl.Expr:
+def _verdict(measure: Metric) -> pl.Expr:
     better = measure.better * pl.col("difference") > 0
     direction = pl.when(better).then(pl.lit("better")).otherwise(pl.lit("worse"))
     change = pl.when(pl.col("p_holm") <= significance.LEVEL).then(direction).otherwise(pl.lit("noise"))

@@ -84,6 +84,13 @@ def _agreement(rows: pl.DataFrame) -> charts.Spec:
     return charts.ranges(plot_rows, charts.INTERVAL, width=170)
 
 
+def _means(rows: pl.DataFrame) -> charts.Spec:
+    """Means of the metrics that the registry names, over whole corpora."""
+    (metric,) = cells("metric_summary", "metric")
+    plot_rows = _ranges(rows.filter(dimension=""), "metric_summary", "value", metric, pl.col("system"), pl.col("kind"))
+    return charts.ranges(plot_rows.sort("panel", "value"), charts.INTERVAL, width=170)
+
+
 def _differences(rows: pl.DataFrame) -> charts.Spec:
     """Differences in similarity between models, or between all systems if there are fewer than two models."""
     rows = rows.filter(measure="sim_best").sort("difference", descending=True)
@@ -238,6 +245,7 @@ OF: dict[str, Callable[[Warehouse], Drawn]] = {
     "human_range": _of_corpora("human_range", people.human_range),
     "outlier_threshold": _of_corpora("outlier_threshold", people.outliers),
     "slice_summary": _slices,
+    "metric_summary": _by_corpus("metric_summary", _means, "means of further metrics"),
     "audit_outcome": _of_corpora("audit_outcome", content.severity, content.categories),
     "error_estimate": _of_corpora("error_estimate", content.severity),
     "judge_calibration": _of_corpora("judge_calibration", content.calibration),

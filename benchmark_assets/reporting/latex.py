@@ -164,13 +164,15 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
         "palibench-5", f"{corpus}: agreement of the human translators.", agreements, "translator_agreement",
         ("measure", "translator", "other"), ("passages", "value", "sd"),
     )  # fmt: skip
-    for number, (heading, rows) in enumerate(leaderboard.groups(warehouse.read("leaderboard", key)).items(), start=1):
+    for number, (heading, rows) in enumerate(
+        leaderboard.groups(leaderboard.read(warehouse, keys=key)).items(), start=1
+    ):
         board = rows.sort("kind", descending=True, maintain_order=True)
         yield _table(
             f"palibench-6-{number}" if heading else "palibench-6",
             f"{corpus}: models by similarity to the closest reference; each human translator is scored against the "
             f"other translators, and so has one reference fewer. {heading}".strip(), board, "leaderboard", KEYS,
-            ("passages", "sim_best", "drift", "length_ratio", "comet_avg", "chrf", "bleu", "outlier_rate"),
+            ("passages", *leaderboard.headline(rows)),
         )  # fmt: skip
     shares = warehouse.read("closest_share", key).sort("kind", "system", descending=[True, False])
     yield LatexTable(
@@ -187,7 +189,7 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
 
 
 def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[LatexTable]:
-    board = leaderboard.best_first(warehouse.read("leaderboard", key).filter(kind="model"))
+    board = leaderboard.best_first(leaderboard.read(warehouse, keys=key).filter(kind="model"))
     passages = warehouse.read("source_text", key, ["passage"])
     triage = warehouse.read("triage", passages, ["model", "drift"]).rename({"model": "system"})
     edges = {f"drift above {edge:g}": edge for edge in audits(warehouse)[corpus].bands}
@@ -195,7 +197,7 @@ def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Lat
     rows = board.join(counts, on="system", how="left", maintain_order="left")
     yield _table(
         "audit-6", f"{corpus}: models, and numbers of outputs with high drift.", rows, "leaderboard", ("system",),
-        ("sim_best", "drift", "length_ratio", "comet_avg"), edges,
+        leaderboard.headline(board), edges,
     )  # fmt: skip
     outcomes = warehouse.read("audit_outcome", key).filter(pl.col("judged") > 0).sort("model", "band")
     panel, people = (outcomes.filter(raters=raters) for raters in (PANEL, PEOPLE))

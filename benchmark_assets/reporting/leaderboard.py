@@ -6,23 +6,20 @@ import polars as pl
 
 from benchmark_assets.metrics import coverage
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.entries import on
+from benchmark_assets.metrics.further import named_in
 from benchmark_assets.metrics.scores import signed
 from benchmark_assets.metrics.summary import SUMMARY, summarize
 from benchmark_assets.reporting.comparability import apart
+from resources import catalogue
 from resources.keys import CORPUS
-from resources.tables import cells, plain
+from resources.tables import ENDS, cells, plain
+from resources.warehouse import Warehouse
 
-HEADLINE = (
-    "passages", "units", "coverage", "mean_references", "sim_best", "drift", "drift_adjusted", "outlier_rate", "chrf",
-    "bleu", "comet_avg", "length_ratio",
-)  # fmt: skip
-"""Aggregates on the leaderboard, by column name."""
+COVERAGE = ("passages", "units", "coverage", "mean_references")
+"""What the aggregates on the leaderboard cover."""
 
-FURTHER = (
-    "failures", "with_envelope", "with_comet", "sim_centroid", "drift_euclidean", "chrf_mean", "bleu_mean",
-    "comet_best", "length_offset", "length_error",
-    *DIAGNOSES,
-)  # fmt: skip
+FURTHER = ("failures", "with_envelope", "with_comet", *(each.name for each in on("further")), *DIAGNOSES)
 """Aggregates in the second table below the leaderboard."""
 
 
@@ -100,7 +97,28 @@ def readable(board: pl.DataFrame) -> pl.DataFrame:
         board = board.with_columns(system=marked())
     names = [name for name in ("corpus", "rank", "kind", "system") if name in board.columns]
     ordered = best_first(board) if "rank" in names else board.sort("corpus", "system")
-    return ordered.select(cells("leaderboard", *names, *HEADLINE))
+    return ordered.select(cells("leaderboard", *names, *COVERAGE, *headline(board)))
+
+
+def read(warehouse: Warehouse, table: str = "leaderboard", keys: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Rows of the leaderboard or of `slice_summary`, with the columns of the metrics that the registry names: each
+    metric's name, and the bounds of its interval."""
+    rows, summary = warehouse.read(table, keys), warehouse.read("metric_summary", keys)
+    on = [name for name in ("corpus", "dimension", "slice", "kind", "system") if name in rows.columns]
+    if "dimension" not in on:
+        summary = summary.filter(dimension="")
+    for metric in named_in(warehouse):
+        values = {f"{metric.name}{end}": f"value{end}" for end in ENDS}
+        part = summary.filter(metric=metric.name).select(*on, **values)
+        rows = rows.join(part, on=on, how="left", maintain_order="left")
+    return rows
+
+
+def headline(rows: pl.DataFrame, board: str = "headline") -> list[str]:
+    """Names of the metrics on a board: those of every corpus, and those of the registry that `rows` have."""
+    declared = catalogue.table("leaderboard").columns
+    named = [name for name in rows.columns if f"{name}_low" in rows.columns and name not in declared]
+    return [*(metric.name for metric in on(board)), *named]
 
 
 def marked() -> pl.Expr:

@@ -13,9 +13,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.metrics.drift import adjusted_drift, cosine_drift
+from benchmark_assets.metrics.entries import OUTLIER
 from benchmark_assets.metrics.intervals import SEED, Bounds, Floats, rate_interval
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
-from benchmark_assets.metrics.measures import OUTLIER, numbered_units
+from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.references.rows import both_ways
 from benchmark_assets.reporting.people import signatures
 from resources.catalogue import schema

@@ -4,15 +4,18 @@ Here: paired comparisons of a model and a translator, scored against the same re
 (left_out).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
 from benchmark_assets.metrics import significance
-from benchmark_assets.metrics.measures import BY_NAME, numbered_units
+from benchmark_assets.metrics.entries import on
+from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.metrics.metric import Metric
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
-COMPARED = ["sim_best", "drift_adjusted"]
 DIFFERENCE = schema("human_difference", "signature")
 RANGE = schema("human_range", "signature")
 
@@ -23,7 +26,7 @@ SIGNATURE = (
 )
 
 
-def differences(scores: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
+def differences(scores: pl.DataFrame, units: pl.DataFrame, named: Sequence[Metric] = ()) -> pl.DataFrame:
     """Difference between each model and each translator, on the passages that both have.
 
     Parameters
@@ -32,18 +35,21 @@ def differences(scores: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
         As `left_out.left_out_scores` returns them.
     units
         As `corpus.units.units` returns them.
+    named
+        Metrics that the registry names, each a column of `scores`.
 
     Returns
     -------
     Columns of `DIFFERENCE` and `signature`, one row for each corpus, measure, model and translator that have a
     passage in common. `difference` is the model's mean score minus the translator's.
     """
-    on = ["corpus", "passage", "left_out", "measure"]
-    long = scores.unpivot(COMPARED, index=[*on[:3], "kind", "system", "references"], variable_name="measure")
+    keys = ["corpus", "passage", "left_out", "measure"]
+    names = [metric.name for metric in (*on("people"), *named)]
+    long = scores.unpivot(names, index=[*keys[:3], "kind", "system", "references"], variable_name="measure")
     long = long.drop_nulls("value")
     models = long.filter(kind="model").rename({"system": "model"}).drop("kind")
-    people = long.filter(kind="human").select(*on, human_value="value")
-    paired = models.join(people, on=on).join(units, on="passage").rename({"left_out": "translator"})
+    people = long.filter(kind="human").select(*keys, human_value="value")
+    paired = models.join(people, on=keys).join(units, on="passage").rename({"left_out": "translator"})
     parts = [pl.DataFrame(schema=DIFFERENCE), *(_tested(group) for _, group in paired.group_by("corpus"))]
     rows = pl.concat(parts).with_columns(p_holm=_corrected().over("corpus", "measure", "model"))
     return rows.join(signatures(scores, units, SIGNATURE), on="corpus", how="left", maintain_order="left").sort(
@@ -59,13 +65,15 @@ def signatures(scores: pl.DataFrame, units: pl.DataFrame, method: str) -> pl.Dat
     return makers.join(kinds, on="corpus").select("corpus", signature=signature)
 
 
-def verdicts(differences: pl.DataFrame) -> pl.DataFrame:
+def verdicts(differences: pl.DataFrame, named: Sequence[Metric] = ()) -> pl.DataFrame:
     """Verdict on each model in comparison with a corpus's translators, in each measure.
 
     Parameters
     ----------
     differences
         As the function `differences` returns them.
+    named
+        Metrics that the registry names.
 
     Returns
     -------
@@ -73,7 +81,7 @@ def verdicts(differences: pl.DataFrame) -> pl.DataFrame:
     translator, 'worse' if it is significantly worse than every translator, null if no translator has a p-value, and
     otherwise 'among'. Names of translators are sorted and separated by ', '.
     """
-    direction = pl.col("measure").replace_strict({name: BY_NAME[name].better for name in COMPARED})
+    direction = pl.col("measure").replace_strict({metric.name: metric.better for metric in (*on("people"), *named)})
     tested, significant = pl.col("p_holm").is_not_null(), pl.col("p_holm") <= significance.LEVEL
     translators = {
         "better_than": significant & (pl.col("difference") * direction > 0),

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
-from benchmark_assets.reporting.leaderboard import HEADLINE
+from benchmark_assets.metrics.entries import MEAN_RANK, METRICS
+from benchmark_assets.reporting.leaderboard import COVERAGE, headline
 from resources import catalogue
 from resources.tables import cells, shown, with_signatures
 
@@ -35,9 +35,16 @@ def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFra
     order = rows.filter(overall).sort(by).select(cells("metric_rank", *keys))
     value, *_ = cells("metric_rank", "value")
     table = across(rows, "metric_rank", keys, "measure", pl.when(overall).then(value).otherwise(rank))
-    measures = (catalogue.label(name) for name in (*(each.name for each in RANKED), MEAN_RANK))
-    names = [name for name in measures if name in table.columns]
+    names = [catalogue.label(name) for name in measures(rows)]
     return order.join(table, on=order.columns, maintain_order="left", nulls_equal=True).select(*order.columns, *names)
+
+
+def measures(rows: pl.DataFrame) -> list[str]:
+    """Names of the metrics in rows of `metric_rank`, in the order of the entries; the mean rank is the last."""
+    known = [metric.name for metric in METRICS]
+    present = set(rows["measure"])
+    named = sorted(present - {*known, MEAN_RANK})
+    return [name for name in (*known, *named, MEAN_RANK) if name in present]
 
 
 def published(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -95,5 +102,5 @@ def slices(rows: pl.DataFrame) -> str:
     keys = ["corpus", "dimension", "least", "slice"]
     return shown(
         rows.sort(*keys, "sim_best", descending=[False] * 4 + [True], nulls_last=True), "slice_summary", "corpus",
-        "dimension", "slice", "least", "most", "kind", "system", *HEADLINE,
+        "dimension", "slice", "least", "most", "kind", "system", *COVERAGE, *headline(rows),
     )  # fmt: skip

@@ -24,7 +24,8 @@ import polars as pl
 
 from benchmark_assets.audit.rated import anonymous
 from benchmark_assets.corpus.rights import disclosure, named
-from benchmark_assets.metrics.measures import MEASURES, Measure
+from benchmark_assets.metrics.further import metrics_of
+from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.metrics.scores import made_by, model_scores
 from benchmark_assets.people.mqm import LABEL_POINTS
 from benchmark_assets.reporting.export import EXPORT
@@ -34,13 +35,6 @@ from resources.warehouse import Warehouse
 
 KEY = ["model", "passage"]
 
-METRICS = {
-    "simbest": ("sim_best", "sim_best", 1), "simcentroid": ("sim_centroid", "sim_centroid", 1),
-    "negdrift": ("drift", "drift", -1), "chrF2++": ("chrf", "chrf", 1), "BLEU": ("bleu", "bleu", 1),
-    "COMETavg": ("comet_avg", "comet_avg", 1), "COMETbest": ("comet_best", "comet_best", 1),
-}  # fmt: skip
-"""For each metric: the column with passage scores, the measure for system scores, and a factor, which is -1 if lower
-scores are better."""
 
 METAINFO = '''\
 """Read this test set with mt-metrics-eval (https://github.com/google-research/mt-metrics-eval)."""
@@ -244,16 +238,14 @@ def _texts(lines: Lines, pair: str) -> dict[str, str]:
 
 def _metrics(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[str, str]]:
     """Files with passage scores and system scores. A metric is included only if every output has a score."""
-    measures = {measure.name: measure for measure in MEASURES}
     systems = _systems(lines)
     scores = _ordered(lines, model_scores(warehouse, systems).rename({"system": "model"}))
-    for name, (column, measure, sign) in METRICS.items():
-        if not scores[column].null_count():
-            place = f"metric-scores/{pair}/{name}-all"
-            yield f"{place}.seg.score", _scores(scores.select("model", sign * pl.col(column)))
-            of_system = measures[measure]
-            groups = scores.select("model", *_needed(scores, of_system)).group_by(["model"], maintain_order=True)
-            means = {model: sign * _system_score(rows, of_system) for (model,), rows in groups}
+    for metric in metrics_of(warehouse):
+        if "shared task" in metric.boards and not scores[metric.name].null_count():
+            place = f"metric-scores/{pair}/{metric.task_name}-all"
+            yield f"{place}.seg.score", _scores(scores.select("model", metric.goodness))
+            groups = scores.select("model", *_needed(scores, metric)).group_by(["model"], maintain_order=True)
+            means = {model: metric.better * _system_score(rows, metric) for (model,), rows in groups}
             yield f"{place}.sys.score", _scores(pl.DataFrame({"model": [*means], "score": [*means.values()]}))
     similarities = warehouse.read("output_similarity", systems).select("model", "passage", "translator", "similarity")
     similarities = pl.concat([similarities, _of_people(warehouse, lines)])
@@ -361,13 +353,13 @@ def _systems(lines: Lines) -> pl.DataFrame:
     return pl.DataFrame({"model": [*lines.outputs]}, schema={"model": pl.String})
 
 
-def _needed(scores: pl.DataFrame, measure: Measure) -> list[str]:
-    """The columns of `scores` from which a system's value of a measure is computed."""
-    return [name for name in (measure.name, f"{measure.name}_statistics") if name in scores.columns]
+def _needed(scores: pl.DataFrame, metric: Metric) -> list[str]:
+    """The columns of `scores` from which a system's value of a metric is computed."""
+    return [name for name in (metric.name, f"{metric.name}_statistics") if name in scores.columns]
 
 
-def _system_score(scores: pl.DataFrame, measure: Measure) -> float:
-    return float(measure.of(measure.statistics(scores).sum(axis=0, keepdims=True).astype(np.float64))[0])
+def _system_score(scores: pl.DataFrame, metric: Metric) -> float:
+    return float(metric.of(metric.statistics(scores).sum(axis=0, keepdims=True).astype(np.float64))[0])
 
 
 def _scores(rows: pl.DataFrame) -> str:

@@ -3,8 +3,13 @@
 Not here: aggregates (metrics.summary).
 """
 
+from collections.abc import Sequence
+
 import polars as pl
 
+from benchmark_assets.metrics.intervals import SIGNATURE
+from benchmark_assets.metrics.measures import estimates, numbered_units
+from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.reporting.leaderboard import summaries
 from benchmark_assets.reporting.unchanged import bases
 from resources.catalogue import schema
@@ -25,6 +30,7 @@ SLICE = pl.Schema({
 
 
 NOTHING = pl.DataFrame(schema=schema("slice_summary"))
+NAMED = schema("metric_summary")
 
 
 def measured(warehouse: Warehouse) -> pl.DataFrame:
@@ -103,3 +109,29 @@ def sliced(
     changed = summaries(rows.join(kept, on=["corpus", *keys], how="anti"), *keys).join(based, on=["corpus", *keys])
     every = pl.concat([kept, changed.select(kept.columns)]).sort("corpus", *keys)
     return every.join(bounds, on=["corpus", "dimension", "slice"], how="left", maintain_order="left")
+
+
+def of_named(scores: pl.DataFrame, parts: pl.DataFrame, metrics: Sequence[Metric]) -> pl.DataFrame:
+    """Means of the metrics that the registry names: rows of `metric_summary`, for whole corpora and their slices.
+
+    Parameters
+    ----------
+    scores
+        As `metrics.coverage.completed_scores` returns them.
+    parts
+        Slices as `slices` returns them.
+    metrics
+        The metrics, each a column of `scores`.
+    """
+    keys = ["corpus", "dimension", "slice", "kind", "system"]
+    whole = scores.with_columns(dimension=pl.lit(""), slice=pl.lit(""))
+    sliced = scores.join(parts.select("passage", "dimension", "slice"), on="passage")
+    rows: list[tuple[object, ...]] = []
+    groups = pl.concat([whole, sliced.select(whole.columns)]).group_by(keys) if metrics else ()
+    for key, group in groups:
+        tables = [metric.statistics(group) for metric in metrics]
+        units, kind = numbered_units(group["unit"]), group["unit_kind"][0]
+        for metric, table, estimate in zip(metrics, tables, estimates(metrics, tables, units), strict=True):
+            text = f"{metric.made}; mean over passages, {metric.missing:g} without a usable output; {SIGNATURE}"
+            rows.append((*key, metric.name, int(table[:, 0].sum()), *estimate, f"{text}; units: {kind}"))
+    return pl.DataFrame(rows, schema=NAMED, orient="row").drop_nulls("value").sort(*keys, "metric")

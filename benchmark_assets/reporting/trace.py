@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
+from benchmark_assets.reporting import leaderboard
 from resources import catalogue, tables
 from resources.errors import BadInput
 from resources.keys import CORPUS
@@ -105,10 +106,11 @@ def of_cell(warehouse: Warehouse, model: str, corpus: str) -> Iterator[str]:
     BadInput
         If the leaderboard has no such row.
     """
-    rows = warehouse.read("leaderboard", pl.DataFrame({"corpus": [corpus], "kind": ["model"], "system": [model]}))
+    key = pl.DataFrame({"corpus": [corpus], "kind": ["model"], "system": [model]})
+    rows = leaderboard.read(warehouse, keys=key)
     if rows.is_empty():
         raise BadInput(model, corpus, "has no row on this corpus's leaderboard", f"run `variorum evaluate {model}`")
-    names = ("rank", "passages", "units", "coverage", "sim_best", "drift", "outlier_rate", "chrf", "bleu")
+    names = ("rank", *leaderboard.COVERAGE[:3], *leaderboard.headline(rows))
     (cells,) = rows.select(tables.cells("leaderboard", *names)).iter_rows(named=True)
     yield _stated(cells)
     yield f"signature: {rows['signature'][0]}"

@@ -3,12 +3,13 @@
 Here: the statistics, with intervals over units of passages. Not here: damage, scores, the choice of corpora.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from benchmark_assets.metrics.entries import OUTLIER, on
 from benchmark_assets.metrics.intervals import (
     Floats,
     Units,
@@ -17,7 +18,7 @@ from benchmark_assets.metrics.intervals import (
     sample_and_resamples,
     unit_sizes,
 )
-from benchmark_assets.metrics.measures import OUTLIER, ratio
+from benchmark_assets.metrics.measures import ratio
 from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, STRETCHES
 from benchmark_assets.sensitivity.languages import rules
 from benchmark_assets.sensitivity.sample import SOUND
@@ -26,17 +27,8 @@ from resources.catalogue import schema
 ALL = "all"
 """Value of `kind` in rows that cover all kinds of damage. Rows that cover all severities have severity 0."""
 
-WORSE: Mapping[str, pl.Expr] = {
-    "drift": pl.col("drift"),
-    "drift_euclidean": pl.col("drift_euclidean"),
-    "sim_best": -pl.col("sim_best"),
-    "sim_centroid": -pl.col("sim_centroid"),
-    "bleu": -pl.col("bleu"),
-    "chrf": -pl.col("chrf"),
-    "length_ratio": pl.col("length_ratio").log().abs(),
-}
-"""Each metric as a score that rises with damage. For the length ratio, the score is the distance of its logarithm from
-0, so that texts that are too long and texts that are too short count alike."""
+WORSE = {metric.name: metric.damage for metric in on("detection")}
+"""Each metric as a score that rises with damage."""
 
 RECALLS = (0.5, 0.8, 0.9, 0.95)
 THRESHOLDS = (1.5, OUTLIER)

@@ -153,13 +153,13 @@ class CometEntry(Frozen):
 
 
 class MetricEntry(CometEntry):
-    """A further metric of passages: TER (kind `ter`), or a checkpoint of one of the kinds in resources.comet.
+    """A further metric of passages: one of the kinds in metrics.entries, with its checkpoint, if it has one.
 
     `kind` is by default the name of the entry. MetricX also needs a `tokenizer`: the tokenizer of the mT5 model of the
     same size as the checkpoint.
     """
 
-    kind: Literal["", "ter", "kiwi", "xcomet", "metricx-23", "metricx-23-qe", "metricx-24", "metricx-24-qe"] = ""
+    kind: str = ""
     tokenizer: str = ""
 
 
@@ -365,15 +365,6 @@ class Registry(Frozen):
         """Make the COMET resource for scoring."""
         return Comet(**self.comet.model_dump())
 
-    def chosen_metrics(self) -> dict[str, Comet | None]:
-        """Make the checkpoints of `metrics`, by the name of the metric; None for TER, which has no checkpoint."""
-        return {
-            name: None if entry.kind == "ter" else Comet(**entry.model_dump()) for name, entry in self.metrics.items()
-        }
-
-
-METRICS = tuple(kind for kind in EXAMPLES if kind != "comet")
-"""Kinds of metrics with a checkpoint, besides the regression metric of `comet`."""
 
 BASELINES = ("linear",)
 """Names of baselines that are not encoders. An encoder must not have one of these names."""
@@ -424,10 +415,7 @@ def load(path: Path) -> Registry:
 
 def _check_metric(name: str, metric: MetricEntry, path: Path) -> None:
     kind, key = metric.kind or name, f"metrics.{name}"
-    if kind != "ter" and kind not in METRICS:
-        known = ", ".join(["ter", *METRICS])
-        raise BadInput(path, f"{key}.kind", "is missing, and the metric's name is not a kind", f"give one of {known}")
-    if kind != "ter" and not metric.checkpoint:
+    if kind in EXAMPLES and not metric.checkpoint:
         remedy = f"name a checkpoint, for instance {EXAMPLES[kind]}, and run `make comet`"
         raise BadInput(path, f"{key}.checkpoint", "is missing", remedy)
     if kind.startswith("metricx") and not metric.tokenizer:

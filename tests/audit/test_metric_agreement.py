@@ -8,7 +8,9 @@ import pytest
 from scipy.stats import kendalltau, pearsonr  # type: ignore[import-untyped]
 
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, UNSURE, VALID
-from benchmark_assets.audit.metric_agreement import GOODNESS, POINTS, agreements, comparisons
+from benchmark_assets.audit.metric_agreement import agreements, comparisons
+from benchmark_assets.metrics.entries import on
+from benchmark_assets.people.mqm import LABEL_POINTS
 
 MODELS = ("a", "b", "c")
 SCORES = ("sim_best", "sim_centroid", "drift", "drift_euclidean", "chrf", "bleu", "length_ratio")
@@ -19,7 +21,7 @@ def audit(passages: int = 40) -> tuple[pl.DataFrame, pl.DataFrame]:
     random = np.random.default_rng(4)
     keys = [(model, f"x/{number:02}") for model in MODELS for number in range(passages)]
     labels = random.choice([VALID, MINOR, MAJOR], len(keys), p=[0.5, 0.3, 0.2]).tolist()
-    points = np.array([POINTS[label] for label in labels])
+    points = np.array([LABEL_POINTS[label] for label in labels])
     values = {name: random.normal(size=len(keys)) for name in SCORES}
     values |= {"drift": random.normal(size=len(keys)) - 2 * points, "chrf": 2 * random.normal(size=len(keys)) + points}
     frame = pl.DataFrame(keys, schema=["model", "passage"], orient="row").with_columns(unit="passage")
@@ -32,8 +34,11 @@ def test_a_metric_that_follows_the_labels_agrees_more_than_one_by_chance() -> No
     rows, scores = audit()
     table = agreements(rows, scores)
     found = table.rows_by_key(["metric", "statistic", "grouping"], named=True, unique=True)
-    assert {metric for metric, _, _ in found} == set(GOODNESS) - {"comet_avg", "comet_best"}
-    points = rows["label"].replace_strict(POINTS).to_numpy()
+    assert {metric for metric, _, _ in found} == {metric.name for metric in on("agreement")} - {
+        "comet_avg",
+        "comet_best",
+    }
+    points = rows["label"].replace_strict(LABEL_POINTS).to_numpy()
     drift = found["drift", "pearson", "pooled"]
     assert drift["value"] == pytest.approx(-pearsonr(points, scores["drift"]).statistic)
     assert 0.5 < drift["value_low"] < drift["value"] < drift["value_high"] < 1
@@ -68,7 +73,7 @@ def test_only_substantive_labels_by_people_of_scored_outputs_count() -> None:
 def test_metrics_are_compared_in_pairs_with_corrected_p() -> None:
     rows, scores = audit()
     table = comparisons(rows, scores)
-    metrics = [metric for metric in GOODNESS if not metric.startswith("comet")]
+    metrics = [metric.name for metric in on("agreement") if not metric.name.startswith("comet")]
     assert table.filter(statistic="pearson").select("metric", "other").rows() == list(combinations(metrics, 2))
     agreement = agreements(rows, scores).filter(statistic="pearson", grouping="pooled")
     value = dict(agreement.select("metric", "value").iter_rows())

@@ -29,7 +29,6 @@ WITHOUT = {
     "near_duplicate": "names pairs of passages, and the funnel counts them",
     "worked_example": "names outputs to read, which `variorum examples` shows",
     "report": "is a page of plots itself",
-    "metric_summary": "has metrics on scales of their own, most of them none",
     "sentinel": "holds single replies, and the report card counts them",
     "judge_report": "has verdicts and their reasons in words",
     "annotator_consistency": "has a few rates of each annotator",

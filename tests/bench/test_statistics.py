@@ -14,7 +14,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from benchmark_assets.adjudication.labels import SUBSTANTIVE
-from benchmark_assets.audit.metric_agreement import GOODNESS, agreements, comparisons
+from benchmark_assets.audit.metric_agreement import agreements, comparisons
+from benchmark_assets.metrics.entries import MEASURES, on
 from benchmark_assets.metrics.intervals import (
     Floats,
     Units,
@@ -23,7 +24,7 @@ from benchmark_assets.metrics.intervals import (
     sample_and_resamples,
     signs,
 )
-from benchmark_assets.metrics.measures import MEASURES, estimates, panel, summed
+from benchmark_assets.metrics.measures import estimates, panel, summed
 from benchmark_assets.reporting.comparisons import compare, standings
 from benchmark_assets.reporting.leaderboard import summaries
 from tests.metrics.scores import scores
@@ -141,7 +142,8 @@ def test_agreement_of_all_metrics_with_labels_of_all_outputs(size: Size, full: b
     rows = frame.with_columns(
         unit="passage", raters=pl.lit("people"), corpus=pl.lit("x"), label=pl.Series(labels.tolist())
     )
-    names = [*(set(GOODNESS) - {"length_error"}), "length_ratio"]
+    metrics = [metric.name for metric in on("agreement")]
+    names = [*(set(metrics) - {"length_error"}), "length_ratio"]
     scores = frame.with_columns(**{name: pl.Series(quality + random.normal(size=len(keys))) for name in sorted(names)})
     begun = time.process_time()
     agreement = agreements(rows, scores)
@@ -149,10 +151,10 @@ def test_agreement_of_all_metrics_with_labels_of_all_outputs(size: Size, full: b
     tests = comparisons(rows, scores)
     ended = time.process_time()
     print(
-        f"\n{len(agreement)} statistics of {len(GOODNESS)} metrics on {size.systems} systems x "
+        f"\n{len(agreement)} statistics of {len(metrics)} metrics on {size.systems} systems x "
         f"{size.passages:,} passages: {between - begun:.1f} s of one core; {len(tests)} tests of pairs of metrics: "
         f"{ended - between:.1f} s"
     )
     assert agreement["value"].null_count() == 0
-    assert len(tests) == len(GOODNESS) * (len(GOODNESS) - 1)
+    assert len(tests) == len(metrics) * (len(metrics) - 1)
     assert not full or ended - begun < 120

@@ -7,14 +7,16 @@ from numpy.testing import assert_allclose
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from benchmark_assets.metrics.measures import MEASURES, RANKED, Measure, panel, summed
+from benchmark_assets.metrics.entries import MEASURES, ranked
+from benchmark_assets.metrics.measures import panel, summed
+from benchmark_assets.metrics.metric import Metric
 from tests.metrics.scores import OUTPUTS, REFERENCES, scores
 from tests.support import examples
 
 MEASURE = {measure.name: measure for measure in MEASURES}
 
 
-def value(measure: Measure, rows: pl.DataFrame) -> float:
+def value(measure: Metric, rows: pl.DataFrame) -> float:
     return float(measure.of(measure.statistics(rows).sum(axis=0)))
 
 
@@ -69,7 +71,7 @@ def test_what_no_passage_has_is_no_number() -> None:
 
 
 def test_the_ranked_measures_are_those_of_palibenchs_table_8() -> None:
-    assert [(measure.name, measure.better) for measure in RANKED] == [
+    assert [(measure.name, measure.better) for measure in ranked()] == [
         ("sim_best", 1), ("chrf", 1), ("bleu", 1), ("comet_avg", 1), ("length_offset", -1), ("outlier_rate", -1),
     ]  # fmt: skip
 

@@ -12,9 +12,9 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest, Result
 from scipy import stats  # type: ignore[import-untyped]
 
+from benchmark_assets.metrics.entries import MEASURES, ranked
 from benchmark_assets.metrics.intervals import TRIALS, Floats
 from benchmark_assets.metrics.lexical import lexical_scores
-from benchmark_assets.metrics.measures import MEASURES, RANKED
 from benchmark_assets.metrics.significance import clusters, differences, holm, holm_by_system, rank_sets
 from tests.metrics.scores import OUTPUTS, REFERENCES
 from tests.support import examples
@@ -175,7 +175,7 @@ def test_p_values_of_independent_passages_are_those_of_sacrebleus_randomization(
 
 def test_every_ranked_measure_can_be_compared() -> None:
     random = np.random.default_rng(1)
-    for measure in RANKED:
+    for measure in ranked():
         width = {"bleu": 11, "chrf": 25}.get(measure.name, 2)
         statistics = random.integers(1, 9, size=(3, 12, width)).astype(np.float64)
         statistics[..., 0] = 1

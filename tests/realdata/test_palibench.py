@@ -11,9 +11,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from benchmark_assets.metrics.drift import SMOOTHING, cosine_drift
+from benchmark_assets.metrics.entries import MEAN_RANK, OUTLIER
 from benchmark_assets.metrics.intervals import wilson
 from benchmark_assets.metrics.lexical import length_ratio
-from benchmark_assets.metrics.measures import MEAN_RANK, OUTLIER
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.closest import closest
 from benchmark_assets.reporting.comparisons import compare, standings

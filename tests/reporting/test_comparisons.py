@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
-from benchmark_assets.metrics.measures import MEAN_RANK
+from benchmark_assets.metrics.entries import MEAN_RANK
 from benchmark_assets.metrics.significance import holm_by_system
 from benchmark_assets.reporting.comparisons import compare, standings
 from resources.errors import BadInput

@@ -3,7 +3,8 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
-from benchmark_assets.metrics import measures, significance
+from benchmark_assets.metrics import significance
+from benchmark_assets.metrics.entries import BY_NAME
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.reporting.left_out import left_out_scores
 from benchmark_assets.reporting.people import differences, verdicts
@@ -11,7 +12,7 @@ from tests.reporting.similarities import Vectors, outputs, pairs, units
 from tests.vectors import exchangeable_translations, passage_centers
 
 NAMES = ["ann", "ben", "cleo"]
-MEASURE = next(measure for measure in measures.MEASURES if measure.name == "drift_adjusted")
+MEASURE = BY_NAME["drift_adjusted"]
 MEASURES = ["drift_adjusted", "sim_best"]
 
 

@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmark_assets.metrics.entries import BY_NAME
 from benchmark_assets.metrics.summary import summarize
-from benchmark_assets.reporting.slices import THIRDS, sliced, slices
+from benchmark_assets.reporting.slices import THIRDS, of_named, sliced, slices
 from tests.metrics.scores import scores
 
 
@@ -76,3 +77,21 @@ def test_a_slice_is_summarized_as_if_it_were_all() -> None:
         assert dimension["passages"].sum() == 4
     long = found.row(by_predicate=(pl.col("dimension") == "source_length") & (pl.col("slice") == "long"), named=True)
     assert (long["least"], long["most"], long["drift"]) == (4, 4, pytest.approx(0.5))
+
+
+def test_named_metrics_have_means_of_corpora_and_slices_within_their_range() -> None:
+    ter = BY_NAME["ter"]._replace(made="TER|…")
+    values = [*[float(at % 3) for at in range(12)], None]
+    rows = scores([1.0] * 13).rename({"model": "system"}).with_columns(
+        corpus=pl.lit("x"), ter=pl.Series(values), unit=pl.Series([str(at // 2) for at in range(13)])
+    )  # fmt: skip
+    found = of_named(rows, slices(passages(["a"] * 6 + ["b"] * 7, [1] * 13)), [ter])
+    assert found.select("dimension", "slice", "passages", "value").rows() == [
+        ("", "", 12, 1.0), ("collection", "a", 6, 1.0), ("collection", "b", 6, 1.0)
+    ]  # fmt: skip
+    whole, part = found.row(0, named=True), found.row(1, named=True)
+    assert 0 <= whole["value_low"] < 1 < whole["value_high"]
+    assert (part["value_low"], part["value_high"]) == (None, None)  # three units are too few
+    assert whole["signature"].startswith("TER|…; mean over passages, 100 without a usable output; 95 % intervals")
+    zero = rows.with_columns(ter=pl.when(pl.col("unit") == "0").then(9.0).otherwise(0.0))
+    assert of_named(zero, slices(passages(["a"] * 13, [1] * 13)), [ter])["value_low"].item() == 0

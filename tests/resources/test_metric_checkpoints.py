@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
-from benchmark_assets.metrics.entries import scores
+from benchmark_assets.metrics.entries import KINDS
+from benchmark_assets.metrics.further import Named, scores
 from resources.comet.comet import Comet
 from resources.comet.worker import EXAMPLES
 from resources.errors import BadInput
@@ -94,7 +95,7 @@ def test_errors_are_those_of_the_library_and_lie_in_the_candidate(workshop: Work
 @pytest.mark.large
 def test_entries_store_scores_and_errors_of_every_reference(workshop: Workshop) -> None:
     """Of outputs and of translators; what is stored is not computed again."""
-    metrics = {"xcomet": workshop.checkpoint("xcomet", "xcomet"), "kiwi": workshop.checkpoint("kiwi", "kiwi")}
+    metrics = {name: Named(KINDS[name], workshop.checkpoint(name, name)) for name in ("xcomet", "kiwi")}
     passages = {name: str(n) for n, name in enumerate(ROWS["source"].unique(maintain_order=True))}
     rows = ROWS.with_columns(passage=pl.col("source").replace_strict(passages), tokenizer=pl.lit("13a"))
     outputs = rows.select("passage", "tokenizer", text="candidate", model="candidate").unique(maintain_order=True)
@@ -115,7 +116,10 @@ def test_entries_store_scores_and_errors_of_every_reference(workshop: Workshop) 
     ]
     columns = ["model", "translator", "place", "start", "end", "severity"]
     assert sorted(spans.select(columns).iter_rows()) == sorted(marks)
-    away = {name: metric.model_copy(update={"python": "/nonexistent"}) for name, metric in metrics.items()}
+    away = {
+        name: Named(metric, checkpoint.model_copy(update={"python": "/nonexistent"}))
+        for name, (metric, checkpoint) in metrics.items()
+    }
     again, spans_again = scores(away, outputs, references, sources, on, scored, spans)
     assert again.equals(scored)
     assert sorted(spans_again.iter_rows()) == sorted(spans.iter_rows())

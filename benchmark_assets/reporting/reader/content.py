@@ -18,6 +18,8 @@ from benchmark_assets.corpus.human_work import imported_outputs
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.entries import COMET, DRIFT, LEXICAL, on
+from benchmark_assets.metrics.further import metrics_of
 from benchmark_assets.metrics.scores import made_by
 from benchmark_assets.reporting import trace
 from benchmark_assets.reporting.reader.origin import Packed, packed
@@ -25,14 +27,13 @@ from resources.errors import BadInput
 from resources.keys import COLLECTION
 from resources.warehouse import Warehouse
 
+METRICS = on("reader")
+NUMBERS = [metric.name for metric in METRICS]
 SCORES = {
-    "drift_score": ("sim_best", "sim_centroid", "closest_reference"),
-    "lexical_score": ("chrf", "bleu", "length_ratio"),
-    "comet_score": ("comet_avg", "comet_best"),
+    family.table: [metric.name for metric in METRICS if metric.family == family] for family in (DRIFT, LEXICAL, COMET)
 }
 """Columns with scores that the reader shows, by table."""
 
-NUMBERS = tuple(name for names in SCORES.values() for name in names if name != "closest_reference")
 JUDGEMENT = ("label", "error_category", "severity", "confidence")
 WORDS = ("cause", "evidence", "problem_phrase", "correction", "abstention")
 """Columns with the judges' free text, which may quote any text."""
@@ -141,6 +142,7 @@ def _outputs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     rows = pl.concat([current.with_columns(outdated=pl.lit(False)), outdated])
     others = [
         triage.select(*KEY, "drift", "band", "queued", "sampled"), judged,
+        warehouse.read(DRIFT.table, passages, [*KEY, "closest_reference"]),
         *(warehouse.read(table, passages, [*KEY, *names]) for table, names in SCORES.items()),
         warehouse.read("output_diagnostic", passages, [*KEY, *DIAGNOSES]),
         warehouse.read("head_to_head", passages, [*KEY, "verdict", "balance", "seats"]),
@@ -199,9 +201,10 @@ def _errors(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
 
 
 def _metrics(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
-    """The scores of each output, one for each metric in `segment_metric`: `metric` and `score`."""
-    rows = warehouse.read("segment_metric", passages, [*KEY, "metric", "score"]).drop_nulls("score")
-    return _by_output(rows.with_columns(pl.col("score").round(3)).sort("metric"), ())
+    """The scores of each output, one for each metric in `segment_metric`: `metric` (its label) and `score`."""
+    labels = {metric.name: metric.shown.label for metric in metrics_of(warehouse)}
+    rows = warehouse.read("segment_metric", passages, [*KEY, "metric", "score"]).drop_nulls("score").sort("metric")
+    return _by_output(rows.with_columns(pl.col("score").round(3), pl.col("metric").replace(labels)), ())
 
 
 def _metric_errors(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
@@ -250,7 +253,7 @@ def _overview(
     faults = {"fault": outputs.select(faults=bits)["faults"].to_list()}  # one bit for each name
     return {
         "corpus": corpus, "private": private, "names": names, "outputs": columns | flags | faults,
-        "passages": sources["passage_id"].to_list(), "scores": list(NUMBERS),
+        "passages": sources["passage_id"].to_list(), "scores": [metric.shown.label for metric in METRICS],
         "collections": _numbers(sources["collection"], names["collection"]), "translators": translators,
     }  # fmt: skip
 

@@ -5,8 +5,6 @@
 const READER = (() => {
   const OF_OUTPUTS = ["model", "band", "label", "category", "closest", "verdict", "fault"];
   const FILTERS = [...OF_OUTPUTS, "raters", "collection", "disagreement", "text"];
-  const SHOWN = { sim_best: "best similarity", sim_centroid: "similarity to centroid", chrf: "chrF++", bleu: "BLEU",
-    length_ratio: "length ratio", comet_avg: "COMET, mean", comet_best: "COMET, best" };
 
   let index, state = {}, turn = 0, hits = [], hitOutputs = new Map();
   const shards = new Map(), starts = [];
@@ -304,7 +302,7 @@ const READER = (() => {
       text = underlined(paragraph(content.language, ...(reference ? compared(reference.text, each.text) : [each.text])),
         each.errors.filter(error => error.span && error.side === "output"));
     const scores = [["drift", each.drift, each.band ? ` (band ${each.band})` : ""], ["closest reference", each.closest_reference, ""],
-      ...index.scores.map((name, n) => [SHOWN[name], each.scores[n], ""]),
+      ...index.scores.map((label, n) => [label, each.scores[n], ""]),
       ...each.metrics.map(({ metric, score }) => [metric, score, ""])].filter(([, value]) => value !== null);
     return make("article", {},
       make("h3", {}, make("bdi", {}, each.model)),

@@ -16,10 +16,11 @@ from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.rated import PEOPLE
 from benchmark_assets.literary.scores import PARITY
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
-from benchmark_assets.metrics.measures import MEAN_RANK, MEASURES, RANKED
+from benchmark_assets.metrics.entries import MEAN_RANK, MEASURES
 from benchmark_assets.metrics.summary import DRIFT
+from benchmark_assets.reporting import leaderboard as boards_of
 from benchmark_assets.reporting import readings
-from benchmark_assets.reporting.leaderboard import HEADLINE, best_first, groups, marked
+from benchmark_assets.reporting.leaderboard import COVERAGE, best_first, groups, headline, marked
 from benchmark_assets.reporting.report import ASSETS, charts, details, people
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, closed, column, columns, named, plotted
 from benchmark_assets.reporting.report.findings import findings
@@ -41,10 +42,6 @@ BOARD = (
     "a model. The scores of translators show how much human translations differ from each other."
 )
 """Explanation of the leaderboard."""
-OF_PASSAGES = (
-    "passages", "sim_best", "drift", "drift_adjusted", "outlier_rate", "chrf", "bleu", "comet_avg", "length_ratio",
-)  # fmt: skip
-"""Columns of the leaderboard that count or average passages."""
 QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
 AGREEMENTS = {
     ("soft_pairwise_accuracy", "means"): ("soft pairwise accuracy", True),
@@ -112,7 +109,7 @@ def boards(home: Home, corpus: str) -> list[Exhibit]:
 
     Rows that are not comparable are in exhibits of their own.
     """
-    board = best_first(home.read("leaderboard", corpus))
+    board = best_first(boards_of.read(home.warehouse, keys=pl.DataFrame({"corpus": [corpus]})))
     if board.is_empty():
         return []
     ranks = home.read("metric_rank", corpus).filter(measure="sim_best", kind="model")
@@ -144,11 +141,13 @@ def _group(home: Home, corpus: str, board: pl.DataFrame, heading: str) -> Exhibi
     behind = _where(board.with_columns(model=pl.when(kind="model").then("model")), corpus, "model", closest=ANY)
     table = [
         *columns(board, "leaderboard", "rank", "system", "kind"), column(board, "metric_rank", "cluster"),
-        *columns(board, "leaderboard", *HEADLINE, **dict.fromkeys(OF_PASSAGES, behind)),
+        *columns(
+            board, "leaderboard", *COVERAGE, *headline(board), **dict.fromkeys(["passages", *headline(board)], behind)
+        ),
     ]  # fmt: skip
     plot_rows = pl.concat(
         plotted(board, "leaderboard", name, named("system", "kind"), "kind", pl.lit(catalogue.label(name)))
-        for name in ("sim_best", "drift", "chrf", "bleu", "comet_avg")
+        for name in headline(board, "chart")
     )
     words = f"{heading}." if heading else BOARD
     if board["cluster"].count():
@@ -187,7 +186,7 @@ def _ranks(home: Home, corpus: str, ranks: pl.DataFrame, overall: pl.DataFrame) 
         *columns(overall, "metric_rank", "system", "kind", "apart"),
         column(overall, "metric_rank", "value", heading=catalogue.label(MEAN_RANK)),
     ]
-    for name in [each.name for each in RANKED if each.name in set(ranks["measure"])]:
+    for name in readings.measures(ranks)[:-1]:
         rows = overall.select(keys).join(ranks.filter(measure=name), on=keys, how="left", maintain_order="left")
         table.append(column(rows, "metric_rank", "rank", heading=catalogue.label(name)))
     plot_rows = plotted(overall, "metric_rank", "value", named("system", "kind"), "kind")

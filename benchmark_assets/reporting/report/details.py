@@ -9,6 +9,7 @@ from benchmark_assets.benchmarks.readings import RULE
 from benchmark_assets.benchmarks.reproduction import OUTCOMES
 from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.people.mqm import WEIGHTS
+from benchmark_assets.reporting.leaderboard import headline, read
 from benchmark_assets.reporting.report.exhibits import Exhibit, ExhibitColumn, Home, column, columns, named
 from benchmark_assets.sensitivity.detection import ALL
 from resources.catalogue import label
@@ -46,10 +47,10 @@ def agreement(home: Home, corpus: str) -> list[Exhibit]:
 
 def slices(home: Home, corpus: str) -> list[Exhibit]:
     """Scores of the systems by slice of the corpus."""
-    rows = home.read("slice_summary", corpus).filter(pl.col("passages") > 0)
+    rows = read(home.warehouse, "slice_summary", pl.DataFrame({"corpus": [corpus]})).filter(pl.col("passages") > 0)
     rows = rows.sort("dimension", "least", "slice", "sim_best", descending=[False, False, False, True], nulls_last=True)
     rows = rows.with_columns(system=named("system", "kind"))
-    table = columns(rows, "slice_summary", "dimension", "slice", "system", "passages", "sim_best", "drift", "chrf")
+    table = columns(rows, "slice_summary", "dimension", "slice", "system", "passages", *headline(rows, "chart"))
     words = "Scores by part of the corpus: collections, and thirds of the passages by length and by human spread."
     return _table(home, corpus, "Parts of the corpus", words, table, rows, "slice_summary")
 

@@ -5,7 +5,7 @@ Not here: other exhibits, and the order of all exhibits (content).
 
 import polars as pl
 
-from benchmark_assets.metrics.measures import OUTLIER
+from benchmark_assets.metrics.entries import OUTLIER
 from benchmark_assets.reporting.report import charts
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, closed, columns, named, plotted
 from resources.tables import cells

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.adjudication.triage import band_names
-from benchmark_assets.metrics.measures import MEAN_RANK
+from benchmark_assets.metrics.entries import MEAN_RANK
 from benchmark_assets.reporting.report import ASSETS
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Replacement, Warehouse
