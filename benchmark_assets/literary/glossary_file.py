@@ -7,19 +7,18 @@ passage has no terms. A passage that is not in the file gets its terms from the 
 Not here: asking a model for terms (extraction).
 """
 
-import csv
-from io import StringIO
 from pathlib import Path
 
 import polars as pl
 
-from benchmark_assets.corpus.readers.characters import clean, decode
-from benchmark_assets.corpus.readers.unknown_keys import FIXED, unknown_keys
+from benchmark_assets.corpus.readers.characters import clean
+from benchmark_assets.corpus.readers.table import records
+from benchmark_assets.corpus.readers.unknown_keys import FIXED
 from benchmark_assets.people.sheets import sheet
 from benchmark_assets.references.glossary import GENDERS, Term, literary
 from benchmark_assets.studies.study import CALLS
 from resources import whole_files
-from resources.errors import BadInput, quoted, raise_all
+from resources.errors import BadInput, quoted
 from resources.harmless import unguarded
 from resources.warehouse import Warehouse
 
@@ -43,9 +42,10 @@ def read(path: Path, corpus: str) -> dict[str, list[Term]]:
     """
     terms: dict[str, list[Term]] = {}
     lines: dict[tuple[str, str], int] = {}
-    for line, cells in _table(path):
-        passage, term, translation, gender = cells
+    for line, row in records(path, COLUMNS, FIXED, unread=UNREAD):
         where = f"line {line}"
+        cells = [unguarded(clean(row[name], path, f"{where} {name}").strip()).strip() for name in COLUMNS]
+        passage, term, translation, gender = cells
         if not passage.startswith(f"{corpus}/"):
             problem = f"{quoted(passage)} is not a passage of the corpus" if passage else "is empty"
             raise BadInput(path, f"{where} passage", problem, f"write it as {corpus}/PASSAGE_ID")
@@ -54,11 +54,8 @@ def read(path: Path, corpus: str) -> dict[str, list[Term]]:
                 remedy = "fill it in, or leave all cells but the passage empty if the passage has no terms"
                 raise BadInput(path, f"{where} {passage} {name}", "is empty", remedy)
         if gender and gender not in GENDERS:
-            problem, remedy = (
-                f"{quoted(gender)} is not a gender",
-                f"write one of {', '.join(GENDERS)}, or leave it empty",
-            )
-            raise BadInput(path, f"{where} {passage} gender", problem, remedy)
+            remedy = f"write one of {', '.join(GENDERS)}, or leave it empty"
+            raise BadInput(path, f"{where} {passage} gender", f"{quoted(gender)} is not a gender", remedy)
         if (passage, term) in lines:
             row = f"the term {quoted(term)}" if term else "a row without a term"
             problem = f"{row} is already in line {lines[passage, term]}"
@@ -71,38 +68,6 @@ def read(path: Path, corpus: str) -> dict[str, list[Term]]:
             problem = f"has terms, but line {lines[passage, '']} says that it has none"
             raise BadInput(path, f"{where} {passage}", problem, "remove that line, or the terms")
     return terms
-
-
-def _table(path: Path) -> list[tuple[int, tuple[str, ...]]]:
-    """The rows of the file that are not blank: the line on which each row begins, and its cells in the order of
-    COLUMNS."""
-    reader = csv.reader(StringIO(clean(decode(path), path)), strict=True)
-    rows: list[tuple[int, tuple[str, ...]]] = []
-    line = 1
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        faults = []
-        for column in COLUMNS:
-            if header.count(column) != 1:
-                problem = "the column occurs twice" if column in header else "the column is missing"
-                remedy = f"name the columns {','.join(COLUMNS)}"
-                faults.append(BadInput(path, f"line 1 {column}", problem, remedy))
-        named = {name: "line 1" for name in header if name}
-        raise_all([*unknown_keys(path, named, COLUMNS, FIXED, UNREAD, "column"), *faults])
-        places = [header.index(column) for column in COLUMNS]
-        line = reader.line_num + 1
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                if len(cells) != len(header):
-                    problem = f"has {len(cells)} cells, but the header has {len(header)} columns"
-                    remedy = "write one cell for each column, and put a cell that contains a comma in quotation marks"
-                    raise BadInput(path, f"line {line}", problem, remedy)
-                rows.append((line, tuple(unguarded(cells[place].strip()).strip() for place in places)))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        remedy = "double the quotation marks within a quoted cell"
-        raise BadInput(path, f"line {line}", f"is not a valid CSV row ({error})", remedy) from error
-    return rows
 
 
 def write(warehouse: Warehouse, path: Path, corpus: str) -> tuple[int, int]:

@@ -5,8 +5,6 @@ texts have not changed. Not here: the choice of control items (people.controls),
 (people.consistency), calibration of judges against the labels (calibration), estimates from labels (anchored).
 """
 
-import csv
-import io
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,26 +14,26 @@ import polars as pl
 from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.corpus.description import Literary
-from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, alike
 from benchmark_assets.pairwise.comparing import SIDES, Side, arranged
+from benchmark_assets.people import sheets
 from benchmark_assets.people.controls import ATTENTION, REPEAT, with_controls
+from benchmark_assets.people.forms import PAIR_FORM
 from benchmark_assets.people.items import SheetItem
+from benchmark_assets.people.names import checked_names
 from benchmark_assets.people.sheets import sheet
 from benchmark_assets.references import glossary
 from resources import catalogue, whole_files
 from resources.digest import digest, text_hash
-from resources.errors import BadInput, quoted, raise_all
+from resources.errors import BadInput, quoted
 from resources.harmless import unguarded
 from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse
 
-COLUMNS = ("pair", "source", "previous", "next", "A", "B", "better", "note")
-NEEDED = ("pair", "better")
-"""Columns that an imported file must have."""
+SHOWN = ("pair", "source", "previous", "next", *SIDES)
+COLUMNS = (*SHOWN, *PAIR_FORM.columns)
 
 TABLES = ("pair_label", "match_label", "pair_control")
 """Tables of labels: for pairs with human translations, for pairs with anchors, and for control items."""
@@ -148,9 +146,7 @@ def export_pairs(
         several lines, or differs only in capitalization from the name of an annotator with labels in the warehouse; or
         if the file exists or cannot be written.
     """
-    name = annotator.strip()
-    if not name or not name.isprintable():
-        raise BadInput("annotator", repr(annotator), "is not a name", "give a name on one line")
+    (name,) = checked_names([annotator])
     if file.exists():
         raise BadInput(file, "", "already exists and may contain answers", "give another file")
     with warehouse.consistently():
@@ -377,30 +373,12 @@ def _identity(file: Path, row: int, pair: str) -> tuple[str, str, str]:
 
 def _answers(file: Path, ignore: Collection[str]) -> Iterator[tuple[int, str, str, str]]:
     """Row number, pair, `better` ('A', 'B', 'unsure' or '') and note of each row that is not blank."""
-    text = decode(file)
-    delimiter = next((mark for mark in ",;\t" if set(NEEDED) <= set(_header(text, mark))), None)
-    if delimiter is None:
-        problem, remedy = f"lacks one of the columns {', '.join(NEEDED)}", "give a file from `variorum pairs`"
-        raise BadInput(file, "row 1", problem, remedy)
-    try:
-        rows = list(csv.reader(io.StringIO(text), delimiter=delimiter, strict=True))
-    except csv.Error as error:
-        raise BadInput(file, "", f"is not valid CSV ({error})", "save it as CSV from the spreadsheet") from error
-    header = _header(text, delimiter)
-    raise_all(unknown_keys(file, {name: "row 1" for name in header if name}, COLUMNS, IMPORTED, ignore, "column"))
-    for number, cells in enumerate(rows[1:], start=2):
-        row = dict(zip(header, map(unguarded, cells), strict=False))
-        if not any(cell.strip() for cell in cells):
-            continue
-        better = row.get("better", "").strip().casefold()
-        if better not in ("a", "b", "unsure", ""):
-            problem = f"`better` is {quoted(row['better'])}"
-            raise BadInput(file, f"row {number}", problem, "write A, B or unsure, or leave the cell empty")
-        yield number, row.get("pair", "").strip(), better.upper() if len(better) == 1 else better, row.get("note", "")
-
-
-def _header(text: str, delimiter: str) -> list[str]:
-    return [unguarded(cell).strip() for cell in next(csv.reader(io.StringIO(text), delimiter=delimiter), [])]
+    for number, cells, _ in sheets.read(file, PAIR_FORM, SHOWN, ignore, "pairs"):
+        try:
+            better = PAIR_FORM.checked(PAIR_FORM.of_cells(cells)[0], "", exact=True).row["better"] or ""
+        except ValueError as fault:
+            raise BadInput(file, f"row {number}", str(fault), "correct the cell, or leave it empty") from fault
+        yield number, unguarded(cells["pair"]).strip(), str(better), unguarded(cells.get("note", ""))
 
 
 def _by_table(labels: Answered) -> dict[str, list[tuple[str, ...]]]:

@@ -20,8 +20,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 import polars as pl
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.readers.strict_json import parse
+from benchmark_assets.corpus.readers import strict_json
 from benchmark_assets.corpus.readers.unknown_keys import FIXED, unknown_keys
 from benchmark_assets.corpus.units import with_units
 from resources import yaml_files
@@ -321,10 +320,8 @@ def records(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, 
     BadInput
         If the keys of an object are not exactly `fields`, or a value is not text; only `winner` may be null.
     """
-    for number, line in enumerate(decode(path).split("\n"), start=1):  # not splitlines: a text may contain U+2028
-        if not line.strip():
-            continue
-        place, record = f"line {number}", parse(line, path, number)
+    for number, record in strict_json.lines(path):
+        place = f"line {number}"
         raise_all(unknown_keys(path, dict.fromkeys(record, place), fields, FIXED))
         if set(record) != set(fields):
             problem = f"has the keys {', '.join(record) or '(none)'}"

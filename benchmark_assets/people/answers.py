@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from benchmark_assets.adjudication.triage import item_key
-from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from benchmark_assets.people import label_studio, pearmut, sheets
 from benchmark_assets.people.form import Answer, Checked, Form, storable
 from benchmark_assets.people.forms import LABEL_FORM, MQM_FORM
@@ -24,7 +23,7 @@ from benchmark_assets.people.items import SHOWN, is_reference, shown_texts
 from benchmark_assets.people.names import first_spellings, same_name
 from benchmark_assets.references.texts import complete_texts
 from resources.digest import digest
-from resources.errors import BadInput, one_of, raise_all
+from resources.errors import BadInput, one_of
 from resources.harmless import unguarded
 from resources.warehouse import Replacement, Warehouse
 
@@ -134,10 +133,7 @@ def read_sheet(path: Path, form: Form, ignore: Collection[str] = ()) -> Answers:
     """Read a sheet, with columns in any order."""
     answers, unanswered = [], 0
     ignored = {name.casefold() for name in ignore}
-    sheet = sheets.read(path, form.asked, ("item", "annotator", *form.columns), "annotate")
-    named = {storable(name): "row 1" for name in sheet.columns if name and not is_reference(name)}
-    raise_all(unknown_keys(path, named, ("annotator", *SHOWN, *form.columns), IMPORTED, ignored, "column"))
-    for place, row, extra in sheet.rows():
+    for place, row, extra in sheets.read(path, form, ("annotator", *SHOWN), ignore, "annotate"):
         values, fault = form.of_cells(row)
         if not extra and not fault and all(value in EMPTY for value in values.values()):
             unanswered += 1

@@ -318,11 +318,11 @@ class Form:
 
     protocol: str
     fields: Sequence[Field]
-    intro: str
+    intro: str = ""
     advice: str = ""
-    in_sheet: str
-    in_studio: str
-    asked: Collection[str]
+    in_sheet: str = ""
+    in_studio: str = ""
+    asked: Sequence[str]
     stored: str
     parts: str = ""
     known_in: Sequence[str] = ()

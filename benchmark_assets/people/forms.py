@@ -121,7 +121,15 @@ are no errors, leave the cell empty.""",
     )  # fmt: skip
 
 
+PAIR_FORM = Form(
+    protocol="pairs",
+    fields=(Choice(name="better", words=dict.fromkeys(("A", "B", "unsure"), ""), needed=False), Field(name="note")),
+    asked=("pair", "better"),
+    stored="pair_label",
+)
+"""The better of two texts."""
+
 ESA_FORM, MQM_FORM = _of_errors(ESA, ("minor", "major")), _of_errors(MQM, tuple(WEIGHTS), CATEGORIES)
 
 FORMS: Mapping[str, Form] = MappingProxyType({form.protocol: form for form in (LABEL_FORM, ESA_FORM, MQM_FORM)})
-"""Forms by protocol."""
+"""Forms about the sample, by protocol."""

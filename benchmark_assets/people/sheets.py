@@ -7,28 +7,17 @@ import csv
 import io
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from benchmark_assets.corpus.readers import table
 from benchmark_assets.corpus.readers.characters import decode
-from resources.errors import BadInput
+from benchmark_assets.corpus.readers.table import Line
+from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
+from benchmark_assets.people.form import Form, storable
+from benchmark_assets.people.items import is_reference
+from resources.errors import BadInput, raise_all
 from resources.harmless import guarded, unguarded
 
 ENDINGS = (".csv", table.WORKBOOK)
-
-
-class Sheet(NamedTuple):
-    """A sheet that came back: its columns in lower case, and its rows without the header."""
-
-    columns: list[str]
-    lines: list[tuple[int, list[str]]]
-
-    def rows(self) -> Iterator[tuple[int, dict[str, str], str]]:
-        """The number of each row that is not empty (the header is row 1), its cells by column, and its fault, or ''."""
-        for place, cells in self.lines:
-            if any(cell.strip() for cell in cells):
-                fault = "the row has more cells than the header" if any(cells[len(self.columns) :]) else ""
-                yield place, dict(zip(self.columns, cells, strict=False)), fault
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
@@ -39,53 +28,63 @@ def sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
     return file.getvalue().encode("utf-8-sig")
 
 
-def read(path: Path, asked: Collection[str], once: Collection[str], command: str) -> Sheet:
+def read(
+    path: Path, form: Form, names: Collection[str], ignore: Collection[str], command: str
+) -> Iterator[tuple[int, dict[str, str], str]]:
     """Read a sheet: the first sheet of an .xlsx workbook, or CSV in UTF-8, separated by commas, semicolons or tabs.
 
     Parameters
     ----------
-    asked
-        Columns that the sheet must have.
-    once
-        Columns that it may not have twice.
+    names
+        Columns that the sheet may have beside those of the form and beside references.
+    ignore
+        Columns that are not read.
     command
         The command that writes such sheets.
+
+    Returns
+    -------
+    The number of each row that is not empty (the header is row 1), its cells by column in lower case, and its fault, or
+    ''.
 
     Raises
     ------
     BadInput
-        If the file is not a sheet, lacks a column that it must have, or has a column twice.
+        If the file is not a sheet, lacks a column that it must have, or has an unknown column, or one twice that people
+        fill in.
     """
     if path.suffix.lower() == table.WORKBOOK:
-        found = _with_header(table.lines(path, asked), asked)
+        header, rows = _split(table.lines(path, form.asked))
     else:
-        text = decode(path)
-        try:
-            sheets = (_with_header(_cells(text, separator), asked) for separator in ",;\t")
-            found = next((each for each in sheets if each), None)
-        except csv.Error as error:
-            raise BadInput(path, "", f"is not valid CSV ({error})", "save the spreadsheet as CSV") from error
-    if found is None:
-        raise BadInput(
-            path, "row 1", f"lacks the columns {', '.join(asked)}", f"give a sheet from `variorum {command}`"
-        )
-    for name in once:
-        if found.columns.count(name) > 1:
+        header, rows = _of_text(path, set(form.asked))
+    if not set(form.asked) <= set(header):
+        problem = f"lacks the columns {', '.join(form.asked)}"
+        raise BadInput(path, "row 1", problem, f"give a sheet from `variorum {command}`")
+    for name in ("item", "annotator", *form.columns):
+        if header.count(name) > 1:
             raise BadInput(path, "row 1", f"has the column {name} twice", "delete one of them")
-    return found
+    unknown = {storable(name): "row 1" for name in header if name and not is_reference(name)}
+    known = [name.casefold() for name in (*names, *form.columns)]
+    raise_all(unknown_keys(path, unknown, known, IMPORTED, [name.casefold() for name in ignore], "column"))
+    for place, cells in rows:
+        if any(cell.strip() for cell in cells):
+            fault = "the row has more cells than the header" if any(cells[len(header) :]) else ""
+            yield place, dict(zip(header, cells, strict=False)), fault
 
 
-def _cells(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    header = next(csv.reader(io.StringIO(text), delimiter=separator), [])
-    yield 1, header
-    rows = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
-    next(rows, None)
-    yield from enumerate(rows, start=2)
+def _of_text(path: Path, asked: Collection[str]) -> tuple[list[str], list[Line]]:
+    """Header and rows of a text, split at the first separator with which the header has all columns."""
+    text = decode(path)
+    try:
+        for separator in ",;\t":
+            header, _ = _split([(1, next(csv.reader(io.StringIO(text), delimiter=separator), []))])
+            if set(asked) <= set(header):
+                return _split(enumerate(csv.reader(io.StringIO(text), delimiter=separator, strict=True), start=1))
+    except csv.Error as error:
+        raise BadInput(path, "", f"is not valid CSV ({error})", "save the spreadsheet as CSV") from error
+    return [], []
 
 
-def _with_header(lines: Iterable[tuple[int, list[str]]], asked: Collection[str]) -> Sheet | None:
-    """The sheet; None if its header lacks a column that it must have. Further rows are not read then."""
-    rows = iter(lines)
-    _, header = next(rows, (1, list[str]()))
-    columns = [unguarded(cell).strip().casefold() for cell in header]
-    return Sheet(columns, list(rows)) if set(asked) <= set(columns) else None
+def _split(lines: Iterable[Line]) -> tuple[list[str], list[Line]]:
+    (_, header), *rows = [*lines] or [(1, list[str]())]
+    return [unguarded(cell).strip().casefold() for cell in header], rows

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.readers.strict_json import parse
-from benchmark_assets.corpus.readers.table import ENDINGS, lines
+from benchmark_assets.corpus.readers.strict_json import by_name, parse
+from benchmark_assets.corpus.readers.table import ENDINGS, records
 from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from resources.digest import digest, text_hash
 from resources.errors import BadInput, raise_all
@@ -34,7 +34,7 @@ class Outputs(NamedTuple):
 RESULTS = frozenset(["metadata", "translations", "usage"])
 """Keys of a PaliBench result file. The keys within `metadata` and `usage` are stored as they are."""
 
-LINE = frozenset(["passage_id", "translation"])
+LINE = ("passage_id", "translation")
 """Keys of a line of JSON lines, and columns of a table."""
 
 
@@ -53,41 +53,18 @@ def read_results(path: Path, ignore: Collection[str] = ()) -> Outputs:
 
 def read_lines(path: Path, ignore: Collection[str] = ()) -> Outputs:
     """Read JSON lines with the fields `passage_id` and `translation`."""
-    texts: dict[str, Any] = {}
-    places: dict[str, str] = {}
-    for number, line in enumerate(decode(path).split("\n"), start=1):  # splitlines() would split texts at U+2028
-        if not line.strip():
-            continue
-        record = parse(line, path, number)
-        places = dict.fromkeys(record, f"line {number}") | places
-        identity = record.get("passage_id")
-        if not isinstance(identity, str) or "translation" not in record:
-            raise_all(unknown_keys(path, places, LINE, IMPORTED, ignore))  # the missing key may be misspelled
-            raise BadInput(
-                path, f"line {number}", "lacks `passage_id` or `translation`", "give both fields on each line"
-            )
-        if identity in texts:
-            raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of the lines")
-        texts[identity] = record["translation"]
-    raise_all(unknown_keys(path, places, LINE, IMPORTED, ignore))
-    return Outputs(texts, None, {}, {})
+    return Outputs(by_name(path, *LINE, "passage", ignore), None, {}, {})
 
 
 def read_table(path: Path, ignore: Collection[str] = ()) -> Outputs:
     """Read a table (.csv, .tsv, .xlsx) with the columns `passage_id` and `translation`."""
-    (_, header), *rows = lines(path, LINE) or [(1, [])]
-    names = [name.strip() for name in header]
-    raise_all(unknown_keys(path, dict.fromkeys(names, "line 1"), LINE, IMPORTED, ignore, "column"))
-    if missing := sorted(LINE - {*names}):
-        raise BadInput(path, "line 1", f"lacks the column {', '.join(missing)}", "name both columns in the first line")
     texts: dict[str, str] = {}
-    for line, cells in rows:
-        record = dict(zip(names, cells, strict=False))
-        identity = record["passage_id"].strip()
-        if len(cells) != len(names) or not identity or identity in texts:
-            problem = "the passage occurs twice" if identity in texts else "is not a row of id and translation"
+    for line, cells in records(path, LINE, IMPORTED, ignore):
+        identity, text = (cells[name].strip() for name in LINE)
+        if not identity or identity in texts:
+            problem = "the passage occurs twice" if identity in texts else "has no id"
             raise BadInput(path, f"line {line} {identity}".strip(), problem, "correct the row")
-        texts[identity] = record["translation"].strip()
+        texts[identity] = text
     return Outputs(texts, None, {}, {})
 
 

@@ -12,13 +12,11 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.readers.strict_json import parse
-from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
+from benchmark_assets.corpus.readers.strict_json import by_name
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import LABEL, PREDICTION
 from benchmark_assets.understanding.tasks import tasks
-from resources.errors import BadInput, raise_all
+from resources.errors import BadInput
 from resources.keys import check_key
 from resources.warehouse import Replacement, Warehouse
 
@@ -86,22 +84,7 @@ def read_answers(path: Path, description: TaskDescription, ignore: Collection[st
     if not path.is_file():
         raise BadInput(path, "", "is not a file", "check the path")
     key = LABEL if description.kind == "classes" else PREDICTION
-    known = ("sample", key)
-    answers: dict[str, str] = {}
-    places: dict[str, str] = {}
-    for number, line in enumerate(decode(path).split("\n"), start=1):  # a text may contain U+2028
-        if not line.strip():
-            continue
-        record = parse(line, path, number)
-        places = dict.fromkeys(record, f"line {number}") | places
-        name = record.get("sample")
-        if isinstance(name, bool) or not isinstance(name, str | int) or key not in record:
-            raise_all(unknown_keys(path, places, known, IMPORTED, ignore))  # the missing key may be misspelled
-            raise BadInput(path, f"line {number}", f"lacks `sample` or `{key}`", "give both keys on each line")
-        if str(name) in answers:
-            raise BadInput(path, f"line {number} {name}", "the sample occurs twice", "keep one of the lines")
-        answers[str(name)] = json.dumps({key: record[key]}, ensure_ascii=False)
-    raise_all(unknown_keys(path, places, known, IMPORTED, ignore))
-    if not answers:
+    values = by_name(path, "sample", key, "sample", ignore, (str, int))
+    if not values:
         raise BadInput(path, "", "contains no answers", "check the file")
-    return answers
+    return {name: json.dumps({key: value}, ensure_ascii=False) for name, value in values.items()}

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.readers.strict_json import parse
+from benchmark_assets.corpus.readers import strict_json
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.spans import locate
 from resources.catalogue import schema
@@ -95,9 +94,7 @@ def _lines(description: TaskDescription, path: Path) -> list[Line]:
         remedy = f"obtain it from {description.origin}" if description.origin else "check `files` and the folder"
         raise BadInput(path, description.task, "is not a file", remedy)
     lines = [
-        Line(path, f"line {number}", parse(text, path, number), description.restricted)
-        for number, text in enumerate(decode(path).split("\n"), start=1)
-        if text.strip()
+        Line(path, f"line {number}", record, description.restricted) for number, record in strict_json.lines(path)
     ]
     if not lines:
         raise BadInput(path, "", "has no samples", "give a file of JSON lines, one sample per line")

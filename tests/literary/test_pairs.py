@@ -167,7 +167,7 @@ def test_a_file_with_a_fault_is_not_taken_in_at_all(salon: Salon) -> None:
         row["better"] = "A"
     pair = rows[-1]["pair"]
     faults = [
-        ({"better": "C"}, "row 2: `better` is 'C'"),
+        ({"better": "C"}, "row 2: better 'C' is not one of A, B, unsure"),
         ({"pair": ""}, "row 2: '' does not name a pair"),
         ({"pair": f"{'0' * 16}{pair[16:]}"}, "row 2: has a pair that is not in this warehouse"),
         ({"pair": pair.replace("Mori", "Ito")}, "row 2: has a pair that is not in this warehouse"),
@@ -181,8 +181,8 @@ def test_a_file_with_a_fault_is_not_taken_in_at_all(salon: Salon) -> None:
         with pytest.raises(BadInput, match=words):
             import_pairs(salon.warehouse, answered(file, [*rows[:-1], rows[-1] | change]))
     for text, words in (
-        ("", "row 1: lacks one of the columns"),
-        ("pair,A\n", "row 1: lacks one of the columns"),
+        ("", "row 1: lacks the columns pair, better"),
+        ("pair,A\n", "row 1: lacks the columns pair, better"),
         ('pair,better\n"x', "not valid CSV"),
     ):
         file.write_text(text, encoding="utf-8")

@@ -124,7 +124,7 @@ def test_terms_are_read_by_passage_and_columns_for_people_are_not(tmp_path: Path
         (["n/1,,,", "n/1,清,Kiyo,"], "line 3 n/1", "line 2 says that it has none"),
         (["n/1,,,", "n/1,,,"], "line 3 n/1", "a row without a term is already in line 2"),
         (["n/1,清,Kiyo"], "line 2", "has 3 cells"),
-        (['n/1,"清\n",Kiyo,', 'n/1,"清"x,Kiyo,'], "line 4", "is not a valid CSV row"),
+        (['n/1,"清\n",Kiyo,', 'n/1,"清"x,Kiyo,'], "line 4", "is not a valid row"),
     ],
 )
 def test_faults_name_their_line(tmp_path: Path, lines: list[str], where: str, problem: str) -> None:

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Passage, Segment
-from benchmark_assets.corpus.readers.characters import clean, decode
+from benchmark_assets.corpus.readers import strict_json
+from benchmark_assets.corpus.readers.characters import clean
 from benchmark_assets.corpus.readers.files import check_sources_only
-from benchmark_assets.corpus.readers.strict_json import parse
 from resources.errors import BadInput
 
 ENGLISH = "en"
@@ -60,10 +60,7 @@ def items(path: Path) -> list[Item]:
         If the file cannot be read, a line lacks a key or has a value of another type, or two names have the same id.
     """
     by_name: dict[str, Item] = {}
-    for number, line in enumerate(decode(path).split("\n"), start=1):  # not splitlines: a text may contain U+2028
-        if not line.strip():
-            continue
-        record = parse(line, path, number)
+    for number, record in strict_json.lines(path):
         for key, kind in _KINDS.items():
             if not isinstance(record.get(key), kind):
                 raise BadInput(path, f"line {number} {key}", f"is not {kind.__name__}", "restore the published file")

@@ -1,11 +1,14 @@
-"""Strict JSON for the readers: no unpaired surrogates, no duplicate keys. Not here: the meaning of the keys."""
+"""Strict JSON for the readers: no unpaired surrogates, no duplicate keys, no unknown keys. Not here: values."""
 
 import json
 import re
 from collections import Counter
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from resources.errors import BadInput, raise_all
 
 _HALF = re.compile(r"[\ud800-\udfff]")
@@ -50,6 +53,47 @@ def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise BadInput(path, where, "is not a JSON object", "write an object with keys and values")
     return content
+
+
+def lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number and object of each line of a file of JSON lines; blank lines are skipped. Raises BadInput as `parse`."""
+    for number, line in enumerate(decode(path).split("\n"), start=1):  # not splitlines: a text may contain U+2028
+        if line.strip():
+            yield number, parse(line, path, number)
+
+
+def by_name(
+    path: Path, name: str, value: str, kind: str, ignore: Collection[str] = (), types: tuple[type, ...] = (str,)
+) -> dict[str, Any]:
+    """The values in a file of JSON lines by name, in order. Each line has exactly these two keys, and ignored ones.
+
+    Parameters
+    ----------
+    name, value
+        The keys.
+    kind
+        What the names are names of, for messages.
+    types
+        Types that a name may have.
+
+    Raises
+    ------
+    BadInput
+        If a line is not an object with both keys, a name occurs twice, or a key is unknown.
+    """
+    values: dict[str, Any] = {}
+    places: dict[str, str] = {}
+    for number, record in lines(path):
+        places = dict.fromkeys(record, f"line {number}") | places
+        identity = record.get(name)
+        if isinstance(identity, bool) or not isinstance(identity, types) or value not in record:
+            raise_all(unknown_keys(path, places, (name, value), IMPORTED, ignore))  # the missing key may be misspelled
+            raise BadInput(path, f"line {number}", f"lacks `{name}` or `{value}`", "give both keys on each line")
+        if str(identity) in values:
+            raise BadInput(path, f"line {number} {identity}", f"the {kind} occurs twice", "keep one of the lines")
+        values[str(identity)] = record[value]
+    raise_all(unknown_keys(path, places, (name, value), IMPORTED, ignore))
+    return values
 
 
 def _shown(name: str) -> str:

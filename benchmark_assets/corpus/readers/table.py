@@ -11,7 +11,7 @@ the row could belong to any document in it.
 
 import csv
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.files import is_text, listed
 from benchmark_assets.corpus.readers.segments import located, passages, source_faults
 from benchmark_assets.corpus.readers.unknown_keys import DESCRIBED, unknown_keys
-from resources.errors import BadInput, collecting, one_of
+from resources.errors import BadInput, collecting, one_of, raise_all
 
 DELIMITERS = {".tsv": "\t;,", ".csv": ",;\t"}
 """Delimiters to try, by file name extension."""
@@ -92,6 +92,37 @@ def lines(path: Path, columns: Collection[str]) -> list[Line]:
     return list(_sheet(path) if path.suffix == WORKBOOK else _lines(path, columns))
 
 
+def records(
+    path: Path, columns: Sequence[str], remedy: str, ignore: Collection[str] = (), unread: Collection[str] = ()
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line number and cells by column of each row of a table that is not blank.
+
+    Parameters
+    ----------
+    columns
+        Columns that the table must have.
+    remedy
+        Second remedy for an unknown column (see `unknown_keys`).
+    ignore, unread
+        Columns that it may have beside them; messages propose only `unread` ones.
+
+    Raises
+    ------
+    BadInput
+        If the file is not a table, a column is missing, repeated or unknown, or a row has more or fewer cells than the
+        header.
+    """
+    (_, first), *rows = lines(path, columns) or [(1, list[str]())]
+    header = [name.strip() for name in first]
+    unknown = unknown_keys(
+        path, {name: "line 1" for name in header if name}, (*columns, *unread), remedy, ignore, "column"
+    )
+    raise_all([*unknown, *_header_faults(path, header, columns, f"name the columns {', '.join(columns)}")])
+    for line, cells in rows:
+        if any(cell.strip() for cell in cells):
+            yield line, dict(zip(header, _whole(path, line, cells, header), strict=True))
+
+
 def grouped(path: Path, rows: Iterable[Row], description: Description) -> Iterator[Document | BadInput]:
     """The documents of a table with these rows, in order of occurrence."""
     by_document: dict[str, list[Row]] = defaultdict(list)
@@ -104,7 +135,7 @@ def grouped(path: Path, rows: Iterable[Row], description: Description) -> Iterat
 def _lines(path: Path, columns: Collection[str]) -> Iterator[Line]:
     """Rows of a text file, except empty lines."""
     text = decode(path)
-    headers = {sign: _header(text, sign) for sign in DELIMITERS[path.suffix]}
+    headers = {sign: _header(text, sign) for sign in DELIMITERS.get(path.suffix, ",;\t")}
     delimiter = max(headers, key=lambda sign: (len(set(columns) & set(headers[sign])), len(headers[sign])))
     reader = csv.reader(StringIO(text), delimiter=delimiter, strict=True)
     line = 1
@@ -146,11 +177,8 @@ def _rows(
     """
     header = [name.strip() for name in table[0][1]] if table else []
     expected = [name for name in columns.values() if name]
-    for column in expected:
-        if header.count(column) != 1:
-            problem = "the column occurs twice" if column in header else "the column is missing"
-            remedy = f"name the columns {', '.join(expected)}, or give their names under `columns` in the description"
-            faults.append(BadInput(path, f"line 1 {column}", problem, remedy))
+    remedy = f"name the columns {', '.join(expected)}, or give their names under `columns` in the description"
+    faults += _header_faults(path, header, expected, remedy)
     places = {
         name or f"column {at}": "line 1"
         for at, name in enumerate(header, start=1)
@@ -162,6 +190,14 @@ def _rows(
     for number, (line, cells) in enumerate(table[1:], start=1):
         with collecting(faults):
             yield _row(path, line, number, dict(zip(header, _whole(path, line, cells, header), strict=True)), columns)
+
+
+def _header_faults(path: Path, header: Sequence[str], columns: Iterable[str], remedy: str) -> list[BadInput]:
+    """A fault for each column that does not occur exactly once."""
+    return [
+        BadInput(path, f"line 1 {name}", f"the column {'occurs twice' if name in header else 'is missing'}", remedy)
+        for name in columns if header.count(name) != 1
+    ]  # fmt: skip
 
 
 def _whole(path: Path, line: int, cells: list[str], header: list[str]) -> list[str]:
