@@ -1,5 +1,6 @@
 """Commands that import corpora, outputs, tasks, answers, labels, base sets and pairs."""
 
+from copy import copy
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ from benchmark_assets.cli.words import IGNORE, PATH, numbers
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.literary.pairs import import_pairs
 from benchmark_assets.pairwise.base_sets import import_base_set
-from benchmark_assets.people.answers import Counts, import_annotations, import_labels
+from benchmark_assets.people.answers import Counts, import_labels
 from benchmark_assets.reporting.overview import contents
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.understanding.answer_imports import import_answers
@@ -99,21 +100,17 @@ def import_model_answers(file: Path, task: str, model: str, ignore: tuple[str, .
 @click.option("--annotator", help="Name of the annotator; overrides the name in the file.")
 @IGNORE
 def import_people_labels(files: tuple[Path, ...], annotator: str | None, ignore: tuple[str, ...]) -> None:
-    """Import labels by people: completed spreadsheets (.csv, .xlsx) or exports of Label Studio (.json)."""
+    """Import labels, errors and scores by people: completed spreadsheets (.csv, .xlsx), exports of Label Studio or
+    downloads from Pearmut (.json)."""
     warehouse = Deployment().warehouse
     for path, counts in zip(files, import_labels(warehouse, files, annotator, ignore), strict=True):
         _report(warehouse, path, counts)
     click.echo("`variorum update` updates the results that depend on this import")
 
 
-@import_.command(name="annotations")
-@click.argument("file", type=PATH)
-@IGNORE
-def import_people_annotations(file: Path, ignore: tuple[str, ...]) -> None:
-    """Import the error spans and scores of annotators, from Pearmut, Label Studio or a spreadsheet."""
-    warehouse = Deployment().warehouse
-    _report(warehouse, file, import_annotations(warehouse, file, ignore))
-    click.echo("`variorum update` updates the results that depend on this import")
+_FORMER = copy(import_people_labels)
+_FORMER.hidden = True
+import_.add_command(_FORMER, "annotations")  # the name of the command for errors and scores, in former versions
 
 
 def _report(warehouse: Warehouse, path: Path, counts: Counts) -> None:

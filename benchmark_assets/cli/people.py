@@ -32,8 +32,7 @@ def annotate(folder: Path, corpus: str, annotators: tuple[str, ...], protocol: s
     controls = f" and {sent.controls} control items" if sent.controls else ""
     names = ", ".join(annotators)
     click.echo(f"{folder}: {sent.items} items{controls} for each annotator ({names}); {holding(sent.restricted)}")
-    kind = "annotations FILE" if FORMS[protocol].parts else "labels FILES"
-    click.echo(f"its README.md explains what to do; import completed files with `variorum import {kind}`")
+    click.echo("its README.md explains what to do; import completed files with `variorum import labels FILES`")
 
 
 @click.command(name="campaign")
@@ -54,7 +53,7 @@ def campaign(
     click.echo(
         f"{file}: {sent.items} items and {sent.controls} control items for {whom} ({names}); {holding(sent.restricted)}"
     )
-    click.echo("`pearmut add FILE` loads it; import the downloaded annotations with `variorum import annotations FILE`")
+    click.echo("`pearmut add FILE` loads it; import the downloaded annotations with `variorum import labels FILE`")
 
 
 @click.command(name="pairs")

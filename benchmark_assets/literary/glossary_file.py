@@ -57,8 +57,8 @@ def read(path: Path, corpus: str) -> dict[str, list[Term]]:
             remedy = f"write one of {', '.join(GENDERS)}, or leave it empty"
             raise BadInput(path, f"{where} {passage} gender", f"{quoted(gender)} is not a gender", remedy)
         if (passage, term) in lines:
-            row = f"the term {quoted(term)}" if term else "a row without a term"
-            problem = f"{row} is already in line {lines[passage, term]}"
+            which = f"the term {quoted(term)}" if term else "a row without a term"
+            problem = f"{which} is already in line {lines[passage, term]}"
             raise BadInput(path, f"{where} {passage}", problem, "keep one of the lines")
         lines[passage, term] = line
         passage_terms = terms.setdefault(passage, [])

@@ -61,13 +61,18 @@ class ShownPair(NamedTuple):
     rival: tuple[str, str] | None = None
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Model and passage, and the base set and the name of the anchor, if any."""
+        return (self.model, self.passage, *(self.rival or ()))
+
+    @property
     def item(self) -> str:
         """The key of the pair, the same for all annotators; no file contains it."""
-        return digest(self.model, self.passage, *(self.rival or ()))
+        return digest(*self.names)
 
     def key(self, annotator: str, kind: str = ORDINARY) -> str:
         """The key of the pair, or of its control item, in an annotator's file; it reveals nothing about the pair."""
-        return digest(kind, annotator, self.model, self.passage, *(self.rival or ()))[:_DIGITS]
+        return digest(kind, annotator, *self.names)[:_DIGITS]
 
     def texts(self, kind: str = ORDINARY) -> str:
         """Hash of the two texts and the row's kind. The kind is included because otherwise, equal hashes
@@ -76,7 +81,7 @@ class ShownPair(NamedTuple):
 
     def side(self, annotator: str, kind: str = ORDINARY) -> Side:
         """The side on which the annotator sees the output. Control items have the sides swapped."""
-        first = int(digest("side", annotator, self.model, self.passage, *(self.rival or ())), 16)
+        first = int(digest("side", annotator, *self.names), 16)
         return SIDES[(first + (kind != ORDINARY)) % 2]
 
 
@@ -86,10 +91,6 @@ class PairRow(NamedTuple):
     kind: str
     pair: ShownPair
     machine: str
-
-
-Answered = dict[tuple[ShownPair, str, str], tuple[str, ...]]
-"""Answers (verdict, note, hashes of the texts, fingerprint) by pair, kind and annotator."""
 
 
 class SentPair(NamedTuple):
@@ -202,7 +203,7 @@ def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ())
     rows = list(_answers(file, ignore))
     answers = [(row, *_identity(file, row, pair), better, note) for row, pair, better, note in rows if better]
     annotators = {annotator for _, _, _, annotator, _, _ in answers}
-    labels: Answered = {}
+    labels: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {table: {} for table in TABLES}
     with warehouse.exclusively():  # texts must not change between the check and the write
         current_pairs = [*pairs(warehouse, glossary.literary(warehouse)), *matches(warehouse)]
         by_key: dict[tuple[str, str], tuple[ShownPair, str]] = {}
@@ -218,13 +219,18 @@ def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ())
             if match.texts(kind) != texts:
                 problem = f"has a pair whose texts have changed (model {match.model}, passage {match.passage})"
                 raise BadInput(file, f"row {row}", problem, "delete the row, or export the pairs again")
-            answer = match, kind, annotator
-            if answer in labels:
+            if kind == ORDINARY:
+                table, label = "match_label" if match.rival else "pair_label", (*match.names, annotator)
+            else:
+                table, label = "pair_control", (*match.names[:2], *(match.rival or ("", "")), kind, annotator)
+            if label in labels[table]:
                 raise BadInput(file, f"row {row}", "repeats the pair of an earlier row", "keep one of the rows")
             verdict = UNSURE if better == "unsure" else MACHINE if better == match.side(annotator, kind) else HUMAN
             hashes = text_hash(match.machine), text_hash(match.human)
-            labels[answer] = (verdict, note, *hashes, digest(verdict, note, *hashes))
-        counts = [_store(warehouse, table, rows) for table, rows in _by_table(labels).items()]
+            labels[table][label] = (verdict, note, *hashes, digest(verdict, note, *hashes))
+        counts = [
+            _store(warehouse, table, [key + answer for key, answer in of.items()]) for table, of in labels.items()
+        ]
         taken, unchanged, replaced = map(sum, zip(*counts, strict=True))
         return PairCounts(taken, unchanged, replaced, len(rows) - len(answers))
 
@@ -245,16 +251,9 @@ def known_points(pair: ShownPair) -> float | None:
 def applicable(warehouse: Warehouse) -> pl.DataFrame:
     """Labels of pairs whose texts have not changed since they were labeled: columns `model`, `passage`, `annotator`,
     `better` and `fingerprint`."""
-    labels = warehouse.read("pair_label").drop("note", "run_id", "updated_at")
-    if labels.is_empty():
-        return labels.drop("machine_hash", "human_hash")
-    hashes = [
-        (pair.model, pair.passage, text_hash(pair.machine), text_hash(pair.human))
-        for pair in pairs(warehouse, glossary.literary(warehouse), labels.select("model", "passage"))
-    ]
-    columns = [*OUTPUT, "machine_hash", "human_hash"]
-    current_texts = pl.DataFrame(hashes, schema=dict.fromkeys(columns, pl.String), orient="row")
-    return labels.join(current_texts, on=columns, how="semi", maintain_order="left").drop("machine_hash", "human_hash")
+    labels = warehouse.read("pair_label")
+    outputs = labels.select(OUTPUT)
+    return _applicable(labels, pairs(warehouse, glossary.literary(warehouse), outputs) if len(labels) else [])
 
 
 def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFrame | None = None) -> list[ShownPair]:
@@ -302,15 +301,19 @@ def matches(warehouse: Warehouse, base_set: str | None = None) -> list[ShownPair
 
 def applicable_matches(warehouse: Warehouse) -> pl.DataFrame:
     """Labels of matches whose texts have not changed since they were labeled: rows of `match_label` without hashes."""
-    labels = warehouse.read("match_label").drop("note", "run_id", "updated_at")
-    shown = matches(warehouse) if len(labels) else []
-    columns = [*OUTPUT, "base_set", "anchor", "output_hash", "anchor_hash"]
-    hashes = [
-        (pair.model, pair.passage, *(pair.rival or ()), text_hash(pair.machine), text_hash(pair.human))
-        for pair in shown
-    ]
-    current_texts = pl.DataFrame(hashes, schema=dict.fromkeys(columns, pl.String), orient="row")
-    return labels.join(current_texts, on=columns, how="semi", maintain_order="left").drop("output_hash", "anchor_hash")
+    labels = warehouse.read("match_label")
+    return _applicable(labels, matches(warehouse) if len(labels) else [])
+
+
+def _applicable(labels: pl.DataFrame, shown: Sequence[ShownPair]) -> pl.DataFrame:
+    """The labels whose texts are those of a pair."""
+    hashes = [name for name in labels.columns if name.endswith("_hash")]
+    columns = [*(name for name in (*OUTPUT, "base_set", "anchor") if name in labels.columns), *hashes]
+    rows = [(*pair.names, text_hash(pair.machine), text_hash(pair.human)) for pair in shown]
+    texts = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return labels.join(texts, on=columns, how="semi", maintain_order="left").drop(
+        "note", "run_id", "updated_at", *hashes
+    )
 
 
 def _candidates(warehouse: Warehouse, corpus: str, base_set: str | None) -> tuple[list[ShownPair], list[str]]:
@@ -373,25 +376,12 @@ def _identity(file: Path, row: int, pair: str) -> tuple[str, str, str]:
 
 def _answers(file: Path, ignore: Collection[str]) -> Iterator[tuple[int, str, str, str]]:
     """Row number, pair, `better` ('A', 'B', 'unsure' or '') and note of each row that is not blank."""
-    for number, cells, _ in sheets.read(file, PAIR_FORM, SHOWN, ignore, "pairs"):
+    for number, cells, _ in sheets.read(file, [PAIR_FORM], SHOWN, ignore, "pairs")[1]:
         try:
             better = PAIR_FORM.checked(PAIR_FORM.of_cells(cells)[0], "", exact=True).row["better"] or ""
         except ValueError as fault:
             raise BadInput(file, f"row {number}", str(fault), "correct the cell, or leave it empty") from fault
         yield number, unguarded(cells["pair"]).strip(), str(better), unguarded(cells.get("note", ""))
-
-
-def _by_table(labels: Answered) -> dict[str, list[tuple[str, ...]]]:
-    """Rows for each table in TABLES. The columns of the table's key come first."""
-    rows: dict[str, list[tuple[str, ...]]] = {table: [] for table in TABLES}
-    for (pair, kind, annotator), answer in labels.items():
-        if kind != ORDINARY:
-            base_set, anchor = pair.rival or ("", "")
-            rows["pair_control"].append((pair.model, pair.passage, base_set, anchor, kind, annotator, *answer))
-        else:
-            table = "match_label" if pair.rival else "pair_label"
-            rows[table].append((pair.model, pair.passage, *(pair.rival or ()), annotator, *answer))
-    return rows
 
 
 def _store(warehouse: Warehouse, table: str, rows: Sequence[tuple[str, ...]]) -> tuple[int, int, int]:

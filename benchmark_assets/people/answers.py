@@ -18,7 +18,7 @@ import polars as pl
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.people import label_studio, pearmut, sheets
 from benchmark_assets.people.form import Answer, Checked, Form, storable
-from benchmark_assets.people.forms import LABEL_FORM, MQM_FORM
+from benchmark_assets.people.forms import FORMS
 from benchmark_assets.people.items import SHOWN, is_reference, shown_texts
 from benchmark_assets.people.names import first_spellings, same_name
 from benchmark_assets.references.texts import complete_texts
@@ -30,8 +30,6 @@ from resources.warehouse import Replacement, Warehouse
 UNKNOWN_ITEM = "no current output has this item; the output may have changed"
 NO_ANNOTATOR = "the annotator is missing"
 TWICE = "this annotator gives the item two different labels in this file"
-EMPTY = ("", None, [])
-"""Values of fields that were not filled in."""
 
 
 class Candidate(NamedTuple):
@@ -47,8 +45,9 @@ class Candidate(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The answers in a file. `open` is the number of rows or tasks that are not yet answered."""
+    """The answers in a file to a form. `open` is the number of rows or tasks that are not yet answered."""
 
+    form: Form
     answers: list[Answer]
     open: int
 
@@ -72,20 +71,9 @@ class Counts(NamedTuple):
 
 
 def import_labels(
-    warehouse: Warehouse, paths: Sequence[Path], annotator: str | None = None, ignore: Collection[str] = ()
-) -> list[Counts]:
-    """Import labels of the audit (see `import_answers`)."""
-    return import_answers(warehouse, LABEL_FORM, paths, annotator, ignore)
-
-
-def import_annotations(warehouse: Warehouse, path: Path, ignore: Collection[str] = ()) -> Counts:
-    """Import errors and scores, whichever protocol was used (see `import_answers`)."""
-    return import_answers(warehouse, MQM_FORM, [path], None, ignore)[0]
-
-
-def import_answers(
-    warehouse: Warehouse, form: Form, paths: Sequence[Path], annotator: str | None = None, ignore: Collection[str] = ()
-) -> list[Counts]:
+    warehouse: Warehouse, paths: Sequence[Path], annotator: str | None = None, ignore: Collection[str] = (),
+    forms: Sequence[Form] = tuple(FORMS.values()),
+) -> list[Counts]:  # fmt: skip
     """Import answers from files, in order. An answer replaces the same annotator's earlier answer about the item.
 
     Names of annotators are compared by `same_name`. All answers of a person are stored under the first spelling.
@@ -96,6 +84,8 @@ def import_answers(
         The annotator to whom all answers are attributed, regardless of names in the files.
     ignore
         Columns, fields and controls that are not read.
+    forms
+        Forms that the files may answer. The columns or controls of a file tell which one.
 
     Returns
     -------
@@ -105,45 +95,43 @@ def import_answers(
     Raises
     ------
     BadInput
-        If a file is neither a sheet nor an export with answers to the form, has unknown columns, fields or controls, or
+        If a file is neither a sheet nor an export with answers to a form, has unknown columns, fields or controls, or
         has answers by several annotators although `annotator` is given. Nothing is stored then.
     """
-    parsed = [_attributed(path, read(path, form, ignore), annotator) for path in paths]
+    parsed = [_attributed(path, read(path, forms, ignore), annotator) for path in paths]
     with warehouse.exclusively():  # no output may change between the check and the write
         known = candidates(warehouse, {answer.item for answers in parsed for answer in answers.answers})
-        return [_import(warehouse, form, path, *each, known) for path, each in zip(paths, parsed, strict=True)]
+        return [_import(warehouse, path, *each, known) for path, each in zip(paths, parsed, strict=True)]
 
 
-def read(path: Path, form: Form, ignore: Collection[str] = ()) -> Answers:
+def read(path: Path, forms: Sequence[Form] = tuple(FORMS.values()), ignore: Collection[str] = ()) -> Answers:
     """The answers in a sheet (.csv, .xlsx), in an export of Label Studio or in a download from Pearmut (.json)."""
     ending = path.suffix.lower()
     if ending in sheets.ENDINGS:
-        return read_sheet(path, form, ignore)
+        return read_sheet(path, forms, ignore)
     if ending != ".json":
-        raise BadInput(
-            path, "", "has an unknown ending", f"give a file that ends in {one_of([*sheets.ENDINGS, '.json'])}"
-        )
+        remedy = f"give a file that ends in {one_of([*sheets.ENDINGS, '.json'])}"
+        raise BadInput(path, "", "has an unknown ending", remedy)
     content = label_studio.parsed_json(path)
-    if form.parts and isinstance(content, dict):
-        return Answers(pearmut.submissions(path, content), 0)
-    return read_label_studio(path, content, form, ignore)
+    if isinstance(content, dict) and (with_parts := [form for form in forms if form.parts]):
+        return Answers(with_parts[0], pearmut.submissions(path, content), 0)
+    return read_label_studio(path, content, forms, ignore)
 
 
-def read_sheet(path: Path, form: Form, ignore: Collection[str] = ()) -> Answers:
+def read_sheet(path: Path, forms: Sequence[Form], ignore: Collection[str] = ()) -> Answers:
     """Read a sheet, with columns in any order."""
-    answers, unanswered = [], 0
+    answers = []
     ignored = {name.casefold() for name in ignore}
-    for place, row, extra in sheets.read(path, form, ("annotator", *SHOWN), ignore, "annotate"):
+    form, rows = sheets.read(path, forms, ("annotator", *SHOWN), ignore, "annotate")
+    for place, row, extra in rows:
         values, fault = form.of_cells(row)
-        if not extra and not fault and all(value in EMPTY for value in values.values()):
-            unanswered += 1
-            continue
         item, annotator = (unguarded(row.get(name, "")).strip() for name in ("item", "annotator"))
         answers.append(Answer(place, item, annotator, values, extra or fault, shown_texts(row, ignored)))
-    return Answers(answers, unanswered)
+    given = [answer for answer in answers if not answer.empty]
+    return Answers(form, given, len(answers) - len(given))
 
 
-def read_label_studio(path: Path, content: object, form: Form, ignore: Collection[str] = ()) -> Answers:
+def read_label_studio(path: Path, content: object, forms: Sequence[Form], ignore: Collection[str] = ()) -> Answers:
     """Read an export of Label Studio, JSON or, if answers have no parts, JSON-MIN.
 
     Annotators are identified by the e-mail address or number of their account. If a file has a single account,
@@ -154,6 +142,8 @@ def read_label_studio(path: Path, content: object, form: Form, ignore: Collectio
     ours = [task for task in tasks if storable(task.fields.get("item")).strip()]  # others are of another project
     if not ours:
         raise BadInput(path, "", "has no task with an item", "give an export of tasks from `variorum annotate`")
+    controls = {name for task in tasks for _, values in task.annotations for name in values}
+    form = max(forms, key=lambda form: len(controls & {*form.controls}))
     if form.parts and (short := [task.place for task in tasks if task.short]):
         raise BadInput(path, f"task {short[0]}", "has no object `data`", "export it from Label Studio as JSON")
     label_studio.check_names(path, ours, is_reference, ("annotator", *SHOWN, *form.controls), ignore)
@@ -163,19 +153,16 @@ def read_label_studio(path: Path, content: object, form: Form, ignore: Collectio
     for task in tasks:
         item, recipient = (storable(task.fields.get(name)).strip() for name in ("item", "made_for"))
         shown = shown_texts(task.fields, ignore)
-        read_values = [(label_studio.account_name(account), *form.of_regions(own)) for account, own in task.annotations]
-        given = [
-            Answer(task.place, item, account, values, fault, shown)
-            for account, values, fault in read_values
-            if fault or not all(value in EMPTY for value in values.values())
-        ]
+        named = ((label_studio.account_name(account), regions) for account, regions in task.annotations)
+        found = (Answer(task.place, item, account, *form.of_regions(regions), shown) for account, regions in named)
+        given = [answer for answer in found if not answer.empty]
         unanswered += not given
         recipients |= {recipient for _ in given}
         answers += given
     accounts = {answer.annotator for answer in answers}
     if len(accounts) == len(recipients) == 1 and not min(accounts).strip("0123456789"):
         answers = [answer._replace(annotator=min(recipients) or answer.annotator) for answer in answers]
-    return Answers(answers, unanswered)
+    return Answers(form, answers, unanswered)
 
 
 def candidates(warehouse: Warehouse, items: Collection[str]) -> dict[str, Candidate]:
@@ -223,12 +210,12 @@ def _attributed(path: Path, parsed: Answers, annotator: str | None) -> Answers:
 
 
 def _import(
-    warehouse: Warehouse, form: Form, path: Path, answers: Sequence[Answer], unanswered: int,
+    warehouse: Warehouse, path: Path, form: Form, answers: Sequence[Answer], unanswered: int,
     known: Mapping[str, Candidate],
 ) -> Counts:  # fmt: skip
     """Store the new and changed answers of a file, each under the first spelling of its annotator's name, and its
     quarantined answers."""
-    earlier = [warehouse.read(name, columns=["annotator", "updated_at"]) for name in form.known_in]
+    earlier = [warehouse.read(name, columns=["annotator", "updated_at"]) for name in (form.stored, *form.known_in)]
     known_names = pl.concat(earlier).sort("updated_at", "annotator")["annotator"]
     spellings = first_spellings([answer.annotator for answer in answers if answer.annotator], known_names)
     file = str(path.resolve())
@@ -238,9 +225,8 @@ def _import(
     keys = table.select("item", "annotator")
     person = pl.col("annotator").map_elements(same_name, return_dtype=pl.String)
     previous = warehouse.read(form.stored, keys.select("item"), ["item", "annotator", "fingerprint"])
-    previous = previous.with_columns(person=person).join(
-        keys.with_columns(person=person), on=["item", "person"], how="semi"
-    )
+    persons = keys.with_columns(person=person)
+    previous = previous.with_columns(person=person).join(persons, on=["item", "person"], how="semi")
     unchanged = table.join(previous, on=["item", "annotator", "fingerprint"], how="semi")
     changed = table.join(unchanged, on=["item", "annotator"], how="anti")
     replaced = changed.with_columns(person=person).join(previous, on=["item", "person"], how="semi")
@@ -290,28 +276,23 @@ def _checked(
         fingerprint = result if isinstance(result, str) else result.fingerprint
         variants.setdefault((answer.item, answer.annotator), set()).add(fingerprint)
     valid: dict[tuple[str, str], tuple[Answer, Checked]] = {}
-    reasons: dict[tuple[int, str], list[tuple[str, str]]] = {}
+    reasons: dict[tuple[int, str], dict[str, str]] = {}
     for answer, result in results:
         key = answer.item, answer.annotator
         if isinstance(result, Checked) and (form.last_counts or len(variants[key]) == 1):
             valid[key] = answer, result
         else:
             reason = result if isinstance(result, str) else TWICE
-            reasons.setdefault((answer.place, answer.annotator), []).append((answer.item, reason))
+            reasons.setdefault((answer.place, answer.annotator), {}).setdefault(reason, answer.item)
     rows, parts, faults = [], [], []
-    for answer, result in valid.values():
-        passage = known[answer.item].passage
-        key_columns = {"item": answer.item, "annotator": answer.annotator, "passage": passage}
-        stamp = {"fingerprint": result.fingerprint}
-        rows.append({**key_columns, "place": answer.place, **result.row, **stamp})
-        parts += [{**key_columns, "place": n, **part, **stamp} for n, part in enumerate(result.parts, start=1)]
+    for (item, annotator), (answer, result) in valid.items():
+        stamped = {"item": item, "annotator": annotator, "passage": known[item].passage}
+        stamped["fingerprint"] = result.fingerprint
+        rows.append({**stamped, "place": answer.place, **result.row})
+        parts += [{**stamped, "place": n, **part} for n, part in enumerate(result.parts, start=1)]
     for (place, annotator), of_place in reasons.items():
-        reason = "; ".join(dict.fromkeys(text for _, text in of_place))
-        item = of_place[0][0]
-        faults.append(
-            {"place": place, "item": item, "annotator": annotator, "reason": reason,
-             "fingerprint": digest(item, annotator, reason)}
-        )  # fmt: skip
+        fault_row = {"item": next(iter(of_place.values())), "annotator": annotator, "reason": "; ".join(of_place)}
+        faults.append({**fault_row, "place": place, "fingerprint": digest(*fault_row.values())})
     return rows, parts, faults
 
 

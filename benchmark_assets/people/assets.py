@@ -14,6 +14,7 @@ from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.partitions import GRID, SINGLE_RUN
 from benchmark_assets.people.answers import applicable, fingerprints
 from benchmark_assets.people.consistency import consistency, preferences
+from benchmark_assets.people.forms import PAIR_FORM
 from resources.digest import digest
 from resources.tables import shown
 from resources.warehouse import Warehouse
@@ -55,7 +56,7 @@ def annotator_consistency(context: dg.AssetExecutionContext, warehouse: dg.Resou
         compared, controls = preferences(warehouse)
         rows = [
             consistency(labels, warehouse.read("control_item"), SIGNATURE),
-            consistency(with_units(compared, warehouse), controls, SIGNATURE, "pairs"),
+            consistency(with_units(compared, warehouse), controls, SIGNATURE, PAIR_FORM),
         ]
         return Computed({"annotator_consistency": pl.concat(rows)})
 

@@ -10,25 +10,23 @@ from collections.abc import Callable
 
 import polars as pl
 
-from benchmark_assets.adjudication.labels import ERRORS, MAJOR
+from benchmark_assets.adjudication.labels import ERRORS
 from benchmark_assets.metrics.intervals import Bounds, Floats, Units, rate_interval
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.people.controls import ATTENTION, REPEAT
+from benchmark_assets.people.form import Form
+from benchmark_assets.people.forms import LABEL_FORM
 from resources.catalogue import schema
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 CONSISTENCY = schema("annotator_consistency")
 
-PASSING = {"labels": MAJOR, "pairs": "human"}
-"""The answer that passes an attention check, by protocol. For pairs, it is the preference for the text that translates
-the passage."""
-
 Interval = Callable[[Floats, Units], Bounds]
 """Function that returns the 95 % interval of the mean of some values, given the values and their units."""
 
 
-def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, protocol: str = "labels") -> pl.DataFrame:
+def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, form: Form = LABEL_FORM) -> pl.DataFrame:
     """Rows of `annotator_consistency` for one protocol: a row for each corpus and annotator.
 
     Parameters
@@ -38,13 +36,13 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, pr
         a passage are left out.
     controls
         Rows of `control_item`, or the control items that `preferences` returns.
-    protocol
-        A key of `PASSING`.
+    form
+        The form to which the labels are answers.
 
     Notes
     -----
     A repetition counts as agreement if both labels of the item are the same. An attention check is passed with the
-    protocol's label in `PASSING`. The order of an annotator's labels in the files is taken as their order in time. In
+    label that the form names. The order of an annotator's labels in the files is taken as their order in time. In
     this order, the labels are split into two halves of equal size; labels without a place in a file are in neither
     half. Agreement with others on an item is the share of its other annotators who give the same label.
     """
@@ -54,7 +52,7 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, pr
     first = ordinary.select("annotator", original="item", first_label="label")
     repeats = labels.filter(kind=REPEAT).join(first, on=["annotator", "original"])
     repeats = repeats.with_columns(hit=pl.col("label") == pl.col("first_label"))
-    checks = labels.filter(kind=ATTENTION).with_columns(hit=pl.col("label") == PASSING[protocol])
+    checks = labels.filter(kind=ATTENTION).with_columns(hit=form.passed)
     others = ordinary.select("item", other="annotator", other_label="label")
     pairs = ordinary.join(others, on="item").filter(pl.col("annotator") != pl.col("other"))
     hits = (pl.col("label") == pl.col("other_label")).mean()
@@ -63,7 +61,7 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, pr
     rows = []
     for corpus, annotator in labels.select("corpus", "annotator").unique().sort("corpus", "annotator").iter_rows():
         key = {"corpus": corpus, "annotator": annotator}
-        row = key | {"protocol": protocol, "labels": len(ordinary.filter(**key)), "signature": signature}
+        row = key | {"protocol": form.protocol, "labels": len(ordinary.filter(**key)), "signature": signature}
         for count, name, table in (("repeats", "agreement", repeats), ("checks", "passed", checks)):
             trials = table.filter(**key)
             row |= {count: len(trials)} | rate(name, trials.select("unit", value=pl.col("hit").cast(pl.Float64)))

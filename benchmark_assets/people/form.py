@@ -12,6 +12,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, SubElement
 
+import polars as pl
+
 from benchmark_assets.adjudication.labels import term
 from benchmark_assets.people.mqm import CATEGORIES, MISSING, OMISSION, WEIGHTS
 from benchmark_assets.people.places import Marked, Units, marked_span, phrase_span, units_span
@@ -44,6 +46,11 @@ class Answer(NamedTuple):
     values: Mapping[str, Any]
     fault: str = ""
     texts: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was filled in."""
+        return not self.fault and all(value in ("", None, []) for value in self.values.values())
 
 
 class Checked(NamedTuple):
@@ -308,26 +315,28 @@ class Form:
 
     - `protocol`: name of the form in commands.
     - `intro`, `advice`: paragraphs of the guide, before and after the table of the first field.
-    - `in_sheet`, `in_studio`: sentences about sheets and about Label Studio in the instructions.
+    - `in_sheet`, `in_studio`: parts of the instructions for spreadsheets and for Label Studio.
     - `asked`: columns that a sheet must have.
     - `stored`: table of the answers, whose key is item and annotator. `parts`: table of the parts of an answer.
-    - `known_in`: tables by which spellings of annotators are recognized.
+    - `known_in`: further tables by which spellings of annotators are recognized.
     - `given`: values that a file may have beside the fields, stored as they are.
     - `last_counts`: whether the last of several answers to an item in a file is taken; else all are quarantined.
+    - `passed`: whether an answer to an attention check, which shows the text of another passage, passes it.
     """
 
     protocol: str
     fields: Sequence[Field]
     intro: str = ""
     advice: str = ""
-    in_sheet: str = ""
-    in_studio: str = ""
+    in_sheet: str = "."
+    in_studio: str = "When you are done, export as JSON"
     asked: Sequence[str]
     stored: str
     parts: str = ""
     known_in: Sequence[str] = ()
     given: Sequence[str] = ()
     last_counts: bool = False
+    passed: pl.Expr
 
     @property
     def columns(self) -> list[str]:
@@ -392,7 +401,7 @@ cell keeps the spreadsheet from evaluating it, and is not part of the text. You 
 later. Save as CSV in UTF-8 and send the file back.
 
 **In Label Studio.** Create a project, paste `labeling-config.xml` as the code of its labeling interface, and import
-`tasks.NAME.json` with your name. To mark an error, {marking} and send the file back."""
+`tasks.NAME.json` with your name. {marking} and send the file back."""
 
 
 def _wrapped(markdown: str) -> str:

@@ -7,10 +7,12 @@ follows from a form (form), forms that are not about single outputs (literary.pa
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+import polars as pl
+
 from benchmark_assets.adjudication import labels
-from benchmark_assets.adjudication.labels import CONFIDENCES, ERRORS, LABELS, NO_CATEGORY, SEVERITIES
+from benchmark_assets.adjudication.labels import CONFIDENCES, ERRORS, LABELS, MAJOR, NO_CATEGORY, SEVERITIES
 from benchmark_assets.people.form import Choice, Errors, Field, Form, Phrase, Score, listed
-from benchmark_assets.people.mqm import BEST, CATEGORIES, MISSING, WEIGHTS
+from benchmark_assets.people.mqm import BEST, CATEGORIES, MISSING, MOST_IF_BROKEN, WEIGHTS
 
 ESA, MQM = "ESA", "MQM"
 
@@ -73,10 +75,10 @@ LABEL_FORM = Form(
 passage, the error is major. If you cannot, or are in doubt, it is minor. If there are several errors, label the
 worst.""",
     in_sheet="; for `error_span`, copy the words from the candidate. `MINOR_ERROR` and `minor error` mean the same.",
-    in_studio='choose "Error" and select the words. When you are done, export as JSON (or JSON-MIN)',
+    in_studio='To mark an error, choose "Error" and select the words. When you are done, export as JSON (or JSON-MIN)',
     asked=("item", "label", "error_category", "severity"),
     stored="imported_label",
-    known_in=("imported_label",),
+    passed=pl.col("label") == MAJOR,
 )  # fmt: skip
 """The labels of the audit."""
 
@@ -90,6 +92,7 @@ _SEVERITIES = {
 
 def _of_errors(protocol: str, severities: Sequence[str], categories: Sequence[str] = ()) -> Form:
     kinds = (" accuracy/mistranslation", " accuracy/omission") if categories else ("", "")
+    then = "; then select the category" if categories else ""
     return Form(
         protocol=protocol,
         fields=(
@@ -110,14 +113,14 @@ minor{kinds[1]}: {MISSING}
 
 Copy the words after the colon from the candidate; `{MISSING}` means that something of the source is missing. If there
 are no errors, leave the cell empty.""",
-        in_studio=f"choose its severity and select the words{'; then select the category' if categories else ''}. When "
-        "you are done, export as JSON",
+        in_studio=f"To mark an error, choose its severity and select the words{then}. When done, export as JSON",
         asked=("item", "annotator", "candidate", "score", "errors"),
         stored="imported_annotation",
         parts="imported_span",
-        known_in=("imported_annotation", "imported_label"),
+        known_in=("imported_label",),
         given=("prefilled",),
         last_counts=True,
+        passed=pl.col("esa") <= MOST_IF_BROKEN,
     )  # fmt: skip
 
 
@@ -126,6 +129,7 @@ PAIR_FORM = Form(
     fields=(Choice(name="better", words=dict.fromkeys(("A", "B", "unsure"), ""), needed=False), Field(name="note")),
     asked=("pair", "better"),
     stored="pair_label",
+    passed=pl.col("label") == "human",
 )
 """The better of two texts."""
 

@@ -20,6 +20,10 @@ MOST_POINTS = 25
 BEST = 100
 """Highest overall score (ESA)."""
 
+MOST_IF_BROKEN = 33
+"""Highest score with which an annotator passes an attention check on Pearmut's dashboard. On Pearmut's scale, 0 means
+broken and 33 flawed."""
+
 OMISSION = "accuracy/omission"
 """The category whose span is in the source."""
 

@@ -15,23 +15,13 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from benchmark_assets.adjudication.triage import audits, item_key
-from benchmark_assets.corpus.registry import current
-from benchmark_assets.people.controls import (
-    ATTENTION,
-    CHECKED,
-    REPEAT,
-    Control,
-    attention_checks,
-    record_controls,
-    with_controls,
-)
+from benchmark_assets.people.controls import ATTENTION, CHECKED, REPEAT, Control, record_controls
 from benchmark_assets.people.form import Answer, Errors, Mark
 from benchmark_assets.people.forms import ESA, FORMS, MQM
 from benchmark_assets.people.items import SheetItem
-from benchmark_assets.people.mqm import MISSING
-from benchmark_assets.people.names import checked_names
+from benchmark_assets.people.mqm import MISSING, MOST_IF_BROKEN
 from benchmark_assets.people.places import Units, utf16
-from benchmark_assets.people.sample import SentItem, drawn_items, restricted_texts
+from benchmark_assets.people.sample import SentItem, drawn, restricted_texts
 from resources import whole_files
 from resources.errors import BadInput
 from resources.keys import CORPUS
@@ -42,10 +32,6 @@ PROTOCOLS = (ESA, MQM, CONTRASTIVE)
 
 RESET = "__RESET__"
 """Pearmut's marker that a user's earlier annotations are void."""
-
-MOST_IF_BROKEN = 33
-"""Highest score with which an annotator passes an attention check on Pearmut's dashboard. On Pearmut's scale, 0 means
-broken and 33 flawed."""
 
 
 Shown = Mapping[str, SheetItem]
@@ -97,44 +83,34 @@ def write_campaign(
         sampled passages; if there are restricted texts and `private` is false; if a name is empty, occurs twice, or
         cannot be used in Pearmut's links; or if the file exists or cannot be written.
     """
-    names = checked_names(annotators)
-    for name in names:
+    for name in annotators:
         if any(mark in name for mark in "&#+%/"):
             raise BadInput("annotator", name, "cannot be used in a link", "give a name without any of & # + % /")
     if file.exists():
         raise BadInput(file, "", "already exists", "give another file")
     with warehouse.consistently():
-        current(warehouse, corpus)
-        items = drawn_items(warehouse, corpus)
-        marks = _marks(warehouse, corpus, plan)
-        seed = audits(warehouse)[corpus].seed
+        sample = drawn(warehouse, corpus, annotators, together=plan.protocol == CONTRASTIVE)
+        marks, controls = _marks(warehouse, corpus, plan), sample.controls
+        tasks = [[_numbered(group) for group in groups] for groups in sample.lists.values()]
+        sent = sample.sent
         if plan.dynamic:
-            tasks, controls = [_of_all_models(warehouse, corpus, items, seed)], attention_checks(items, seed)
-        else:
-            lists, controls = with_controls(items, names, seed, together=plan.protocol == CONTRASTIVE)
-            tasks = [[_numbered(group) for group in groups] for groups in lists.values()]
-        shown = [item for task in tasks for group in task for item in group.values()]
-        restricted = restricted_texts(warehouse, corpus, shown)
-    if restricted and not private:
-        problem = f"would contain texts that may not be passed on: {', '.join(restricted)}"
+            controls = [control for control in controls if control.kind == ATTENTION]
+            tasks = [_of_all_models(warehouse, corpus, sample.items, audits(warehouse)[corpus].seed)]
+            shown = [item for group in tasks[0] for item in group.values()]
+            sent = SentItem(len(shown), restricted_texts(warehouse, corpus, shown), len(controls))
+    if sent.restricted and not private:
+        problem = f"would contain texts that may not be passed on: {', '.join(sent.restricted)}"
         raise BadInput(file, "", problem, "add --private, and give the file only to people who may have these texts")
-    content = json.dumps(campaign(corpus, names, plan, tasks, controls, marks), ensure_ascii=False, indent=1)
-    whole_files.hand_over(file, f"{content}\n")
+    made = campaign(corpus, list(sample.lists), plan, tasks, controls, marks)
+    whole_files.hand_over(file, f"{json.dumps(made, ensure_ascii=False, indent=1)}\n")
     record_controls(warehouse, corpus, controls)
-    number = max(sum(map(len, task)) for task in tasks)
-    if plan.dynamic:
-        return SentItem(number, restricted, len(controls))
-    return SentItem(len(items), restricted, number - len(items))
+    return sent
 
 
 def campaign(
-    corpus: str,
-    names: Sequence[str],
-    plan: Plan,
-    tasks: Sequence[Sequence[Shown]],
-    controls: Sequence[Control],
+    corpus: str, names: Sequence[str], plan: Plan, tasks: Sequence[Sequence[Shown]], controls: Sequence[Control],
     marks: Mapping[str, list[dict[str, Any]]],
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """A campaign with a task for each annotator or, if dynamic, with one task for all annotators.
 
     `marks` are the prefilled errors in Pearmut's format, by item. A repeated item has the errors of the item that it
@@ -153,12 +129,8 @@ def campaign(
         if checks:
             info |= {"data_random_prob": 1 / CHECKED}
             further = {"data_random": [document(_numbered([check])) for check in checks.values()]}
-    return {
-        "campaign_id": f"{corpus}-{plan.protocol}",
-        "info": info,
-        "data": data[0] if plan.dynamic else data,
-        **further,
-    }
+    name = f"{corpus}-{plan.protocol}"
+    return {"campaign_id": name, "info": info, "data": data[0] if plan.dynamic else data, **further}
 
 
 def candidate(number: int) -> str:
@@ -275,7 +247,7 @@ def submissions(path: Path, content: Mapping[str, Any]) -> list[Answer]:
     A submission with Pearmut's reset marker voids the user's earlier submissions. Tutorials, forms and skipped items
     have no `item_id` or no annotation, and are left out. Raises BadInput if an entry is not a submission.
     """
-    if not all(isinstance(entries, list) for entries in content.values()):
+    if not content or not all(isinstance(entries, list) for entries in content.values()):
         raise BadInput(path, "", "is not an object with a list for each campaign", _REMEDY)
     last: dict[tuple[str, str], Answer] = {}
     place = 0

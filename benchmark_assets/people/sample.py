@@ -5,7 +5,7 @@ Here: the sampled outputs, the files. Not here: drawing the sample (adjudication
 models or judges leaks into a file.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -17,7 +17,7 @@ from benchmark_assets.adjudication.triage import audits, item_key
 from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.people import label_studio
-from benchmark_assets.people.controls import REPEATED, record_controls, with_controls
+from benchmark_assets.people.controls import REPEATED, Control, Group, record_controls, with_controls
 from benchmark_assets.people.form import CANDIDATE, Form
 from benchmark_assets.people.forms import LABEL_FORM
 from benchmark_assets.people.items import SheetItem, columns
@@ -36,6 +36,38 @@ class SentItem(NamedTuple):
     items: int
     restricted: list[str]
     controls: int = 0
+
+
+class Drawn(NamedTuple):
+    """The sampled items, the list of each annotator by name, all control items, and the names of restricted texts."""
+
+    items: Sequence[SheetItem]
+    lists: Mapping[str, Sequence[Group]]
+    controls: Sequence[Control]
+    restricted: list[str]
+
+    @property
+    def sent(self) -> SentItem:
+        """What is sent if each annotator gets one's list."""
+        longest = max(sum(map(len, groups)) for groups in self.lists.values())
+        return SentItem(len(self.items), self.restricted, longest - len(self.items))
+
+
+def drawn(warehouse: Warehouse, corpus: str, annotators: Sequence[str], together: bool = False) -> Drawn:
+    """The sample of a corpus with control items. If `together`, the items of a passage form one group.
+
+    Raises
+    ------
+    BadInput
+        If a name is empty, has several lines or occurs twice; if the corpus is unknown, unreadable or without a sample;
+        or if an output changed after it was drawn.
+    """
+    names = checked_names(annotators)
+    with warehouse.consistently():
+        current(warehouse, corpus)
+        items = drawn_items(warehouse, corpus)
+        lists, controls = with_controls(items, names, audits(warehouse)[corpus].seed, together)
+        return Drawn(items, lists, controls, restricted_texts(warehouse, corpus, items))
 
 
 def export_items(
@@ -58,19 +90,12 @@ def export_items(
     Raises
     ------
     BadInput
-        If the corpus is unknown, unreadable or without a sample; if an output changed after it was drawn; if a name is
-        empty, has several lines or occurs twice; or if the folder contains files or cannot be written.
+        As `drawn`; also if the folder contains files or cannot be written.
     """
     folder = folder.resolve()
-    names = checked_names(annotators)
     check_vacant(folder, "labels")
-    with warehouse.consistently():
-        current(warehouse, corpus)
-        items = drawn_items(warehouse, corpus)
-        translators = sorted({name for item in items for name in item.references})
-        restricted = restricted_texts(warehouse, corpus, items)
-        seed = audits(warehouse)[corpus].seed
-        lists, controls = with_controls(items, names, seed)
+    items, lists, controls, restricted = sample = drawn(warehouse, corpus, annotators)
+    translators = sorted({name for item in items for name in item.references})
     place = room(bool(restricted))
     files = {
         README: _readme(corpus, len(items), restricted, form).encode(),
@@ -82,7 +107,7 @@ def export_items(
         files[f"{place}items.{quote(name, safe='')}.csv"] = items_sheet(ordered, translators, name, form)
     put(files, folder)
     record_controls(warehouse, corpus, controls)
-    return SentItem(len(items), restricted, max(map(len, lists.values())) - len(items))
+    return sample.sent
 
 
 def restricted_texts(warehouse: Warehouse, corpus: str, items: Iterable[SheetItem]) -> list[str]:

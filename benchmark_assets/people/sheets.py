@@ -5,7 +5,7 @@ Here: cells. Not here: the meaning of columns (form), other tables (corpus.reade
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from benchmark_assets.corpus.readers import table
@@ -29,14 +29,16 @@ def sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
 
 
 def read(
-    path: Path, form: Form, names: Collection[str], ignore: Collection[str], command: str
-) -> Iterator[tuple[int, dict[str, str], str]]:
+    path: Path, forms: Sequence[Form], names: Collection[str], ignore: Collection[str], command: str
+) -> tuple[Form, list[tuple[int, dict[str, str], str]]]:
     """Read a sheet: the first sheet of an .xlsx workbook, or CSV in UTF-8, separated by commas, semicolons or tabs.
 
     Parameters
     ----------
+    forms
+        Forms that the sheet may be of.
     names
-        Columns that the sheet may have beside those of the form and beside references.
+        Columns that it may have beside those of its form and beside references.
     ignore
         Columns that are not read.
     command
@@ -44,41 +46,47 @@ def read(
 
     Returns
     -------
-    The number of each row that is not empty (the header is row 1), its cells by column in lower case, and its fault, or
-    ''.
+    The form that asks for the most columns of the sheet. For each row that is not empty, its number (the header is row
+    1), its cells by column in lower case, and its fault, or ''.
 
     Raises
     ------
     BadInput
-        If the file is not a sheet, lacks a column that it must have, or has an unknown column, or one twice that people
-        fill in.
+        If the file is not a sheet of one of these forms, or has an unknown column, or one twice that people fill in.
     """
     if path.suffix.lower() == table.WORKBOOK:
-        header, rows = _split(table.lines(path, form.asked))
+        header, rows = _split(table.lines(path, forms[0].asked))
     else:
-        header, rows = _of_text(path, set(form.asked))
-    if not set(form.asked) <= set(header):
-        problem = f"lacks the columns {', '.join(form.asked)}"
+        header, rows = _of_text(path, forms)
+    if not (found := _asked_in(header, forms)):
+        problem = f"lacks the columns {', '.join(forms[0].asked)}"
         raise BadInput(path, "row 1", problem, f"give a sheet from `variorum {command}`")
+    form = max(found, key=lambda form: len(form.asked))
     for name in ("item", "annotator", *form.columns):
         if header.count(name) > 1:
             raise BadInput(path, "row 1", f"has the column {name} twice", "delete one of them")
     unknown = {storable(name): "row 1" for name in header if name and not is_reference(name)}
     known = [name.casefold() for name in (*names, *form.columns)]
     raise_all(unknown_keys(path, unknown, known, IMPORTED, [name.casefold() for name in ignore], "column"))
-    for place, cells in rows:
-        if any(cell.strip() for cell in cells):
-            fault = "the row has more cells than the header" if any(cells[len(header) :]) else ""
-            yield place, dict(zip(header, cells, strict=False)), fault
+    fault = "the row has more cells than the header"
+    return form, [
+        (place, dict(zip(header, cells, strict=False)), fault if any(cells[len(header) :]) else "")
+        for place, cells in rows if any(cell.strip() for cell in cells)
+    ]  # fmt: skip
 
 
-def _of_text(path: Path, asked: Collection[str]) -> tuple[list[str], list[Line]]:
-    """Header and rows of a text, split at the first separator with which the header has all columns."""
+def _asked_in(header: Collection[str], forms: Iterable[Form]) -> list[Form]:
+    """The forms that ask for no other columns than those of a header."""
+    return [form for form in forms if set(form.asked) <= set(header)]
+
+
+def _of_text(path: Path, forms: Sequence[Form]) -> tuple[list[str], list[Line]]:
+    """Header and rows of a text, split at the first separator with which the header is that of a form."""
     text = decode(path)
     try:
         for separator in ",;\t":
             header, _ = _split([(1, next(csv.reader(io.StringIO(text), delimiter=separator), []))])
-            if set(asked) <= set(header):
+            if _asked_in(header, forms):
                 return _split(enumerate(csv.reader(io.StringIO(text), delimiter=separator, strict=True), start=1))
     except csv.Error as error:
         raise BadInput(path, "", f"is not valid CSV ({error})", "save the spreadsheet as CSV") from error

@@ -11,8 +11,8 @@ import polars as pl
 from benchmark_assets.metrics.intervals import mean_interval
 from benchmark_assets.people.consistency import change, rate
 from benchmark_assets.people.controls import ATTENTION
+from benchmark_assets.people.forms import MQM_FORM
 from benchmark_assets.people.mqm import BEST, MOST_POINTS
-from benchmark_assets.people.pearmut import MOST_IF_BROKEN
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -38,7 +38,7 @@ def steadiness(annotations: pl.DataFrame, signature: str) -> pl.DataFrame:
     for corpus, annotator in rows.select("corpus", "annotator").unique().sort("corpus", "annotator").iter_rows():
         own = rows.filter(corpus=corpus, annotator=annotator)
         ordinary, checks = own.filter(pl.col("control").is_null()), own.filter(control=ATTENTION)
-        passed = checks.select("unit", value=(pl.col("esa") <= MOST_IF_BROKEN).cast(pl.Float64))
+        passed = checks.select("unit", value=MQM_FORM.passed.cast(pl.Float64))
         row = {"corpus": corpus, "annotator": annotator, "annotations": len(ordinary), "checks": len(checks)}
         row |= rate("passed", passed) | {"signature": signature}
         for name, interval in RANGES.items():

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import sync_playwright
 
-from benchmark_assets.people.answers import import_annotations, import_labels
+from benchmark_assets.people.answers import import_labels
 from benchmark_assets.people.forms import FORMS, MQM
 from benchmark_assets.people.sample import export_items
 from resources.warehouse import Warehouse
@@ -226,7 +226,7 @@ def test_errors_that_are_marked_there_come_back(studio: Studio, drawn: Warehouse
     assert {shown["source_text"], shown["candidate"]} <= {line.strip() for line in page.splitlines()}
     content = studio.ask("GET", f"/api/projects/{project}/export?exportType=JSON&download_all_tasks=true")
     (tmp_path / "export.json").write_text(json.dumps(content), encoding="utf-8")
-    assert import_annotations(drawn, tmp_path / "export.json")[:5] == (1, 0, 0, 0, 0)
+    assert import_labels(drawn, [tmp_path / "export.json"])[0][:5] == (1, 0, 0, 0, 0)
     found = drawn.read("imported_span", columns=["text", "category", "severity"])
     assert found.rows() == [(text[:4], "fluency/grammar", "critical"), ("", "accuracy/omission", "minor")]
     assert drawn.read("imported_annotation", columns=["annotator", "esa"]).rows() == [("mori", 12)]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from benchmark_assets.people.answers import import_annotations
+from benchmark_assets.people.answers import import_labels
 from benchmark_assets.people.forms import ESA, MQM
 from benchmark_assets.people.pearmut import CONTRASTIVE, Plan, candidate, write_campaign
 from resources.warehouse import Warehouse
@@ -102,9 +102,9 @@ def test_annotations_of_a_campaign_come_back(pearmut: Pearmut, drawn: Warehouse,
     number = sum(len(segment["tgt"]) for segment in shown)
     assert number == sent.items + sent.controls
     path = pearmut.download(campaign, tmp_path / "annotations.json")
-    counts = import_annotations(drawn, path)
+    counts = import_labels(drawn, [path])[0]
     assert counts == (2 * number, 0, 0, 0, 0, {})
-    assert import_annotations(drawn, path) == (0, 2 * number, 0, 0, 0, {})
+    assert import_labels(drawn, [path])[0] == (0, 2 * number, 0, 0, 0, {})
     spans = drawn.read("imported_span")
     assert set(spans.select("annotator", "span_start", "span_end", "category", "severity").iter_rows()) == {
         ("mori", 0, 4, category, "major")
@@ -130,7 +130,7 @@ def test_a_judges_errors_are_shown_and_come_back(
     page.locator(".tgt_char").first.wait_for()
     assert page.locator(".tgt_char[class*=error]").count() == 5  # four letters, and the mark behind the output
     pearmut.annotate(campaign, "mori", {"score": 61, "error_spans": []})
-    assert import_annotations(drawn, pearmut.download(campaign, tmp_path / "annotations.json")).quarantined == 0
+    assert import_labels(drawn, [pearmut.download(campaign, tmp_path / "annotations.json")])[0].quarantined == 0
     spans = drawn.read("imported_span", columns=["span_start", "span_end", "category", "severity"])
     assert spans.rows() == [(0, 4, "style", "critical"), (None, None, "accuracy/omission", "minor")]
 
@@ -144,7 +144,7 @@ def test_a_dynamic_campaign_is_annotated(pearmut: Pearmut, drawn: Warehouse, tmp
     campaign = pearmut.add(tmp_path / "campaign.json")
     shown = pearmut.annotate(campaign, "mori", {"score": 61, "error_spans": []})
     assert 12 <= len(shown) < sent.items
-    counts = import_annotations(drawn, pearmut.download(campaign, tmp_path / "annotations.json"))
+    counts = import_labels(drawn, [pearmut.download(campaign, tmp_path / "annotations.json")])[0]
     assert (counts.quarantined, counts.taken >= 12) == (0, True)
 
 
@@ -184,7 +184,7 @@ def test_the_page_shows_the_texts_alone_and_its_annotation_comes_back(
     slider.dispatch_event("change")
     page.locator("#button_next").click()
     page.wait_for_timeout(2000)
-    assert import_annotations(drawn, pearmut.download(campaign, tmp_path / "annotations.json")).taken == 1
+    assert import_labels(drawn, [pearmut.download(campaign, tmp_path / "annotations.json")])[0].taken == 1
     assert drawn.read("imported_annotation", columns=["esa"]).item() == 70
     found = drawn.read("imported_span", columns=["side", "span_start", "span_end", "text", "category", "severity"])
     assert found.rows() == [

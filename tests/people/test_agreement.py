@@ -10,7 +10,7 @@ from scipy.stats import kendalltau, pearsonr  # type: ignore[import-untyped]
 
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.people.agreement import agreement, by_judges, by_people, with_errors
-from benchmark_assets.people.answers import import_annotations
+from benchmark_assets.people.answers import import_labels
 from benchmark_assets.people.pearmut import Plan, write_campaign
 from resources.warehouse import Warehouse
 from tests.people.test_controls import drawn
@@ -113,7 +113,7 @@ def test_a_campaign_of_two_people_comes_back_with_their_agreement(drawn: Warehou
             score = len(next(iter(segment["tgt"].values()))) % 90 + number
             answers = {name: {"score": score, "error_spans": []} for name in segment["tgt"]}
             entries.append({"annotation": [answers], "item": [segment], "user_id": ("mori", "santos")[number]})
-    assert import_annotations(drawn, download(tmp_path / "a.json", *entries)).quarantined == 0
+    assert import_labels(drawn, [download(tmp_path / "a.json", *entries)])[0].quarantined == 0
     annotations = with_units(drawn.read("imported_annotation"), drawn)
     table = agreement(by_people(with_errors(annotations, drawn.read("imported_span"), drawn.read("control_item"))))
     checks = len(drawn.read("control_item").filter(kind="attention"))

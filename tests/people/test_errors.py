@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.people.answers import UNKNOWN_ITEM, Candidate, checked, import_annotations, read
+from benchmark_assets.people.answers import UNKNOWN_ITEM, Candidate, checked, import_labels, read
 from benchmark_assets.people.form import Answer, Mark
 from benchmark_assets.people.forms import ESA, FORMS, MQM, MQM_FORM
 from benchmark_assets.people.mqm import CATEGORIES, MISSING, WEIGHTS
@@ -101,7 +101,7 @@ def test_spans_count_utf_16_and_include_their_end(text: str, data: st.DataObject
 def test_what_is_missing_has_no_place_in_the_output(drawn: Warehouse, tmp_path: Path) -> None:
     (item, text), *_ = items(drawn)
     marks = [span(len(text), len(text)), span(len(text), len(text), severity="critical", category="other/other")]
-    import_annotations(drawn, download(tmp_path / "a.json", submission(item, text, spans=marks)))
+    import_labels(drawn, [download(tmp_path / "a.json", submission(item, text, spans=marks))])
     columns = ["side", "span_start", "text", "category", "severity"]
     assert drawn.read("imported_span", columns=columns).rows() == [
         ("source", None, "", "accuracy/omission", "major"), ("source", None, "", "other", "critical")
@@ -123,7 +123,7 @@ def test_unsound_annotations_are_set_aside_and_the_others_are_taken(drawn: Wareh
     ]
     entries = [submission(*pair, **fault) for pair, (fault, _) in zip(texts, faulty, strict=False)]
     entries += [submission("0" * 16, "x"), submission(texts[8][0], "another text"), submission(*texts[9])]
-    counts = import_annotations(drawn, download(tmp_path / "a.json", *entries))
+    counts = import_labels(drawn, [download(tmp_path / "a.json", *entries)])[0]
     assert (counts.taken, counts.quarantined) == (1, len(faulty) + 2)
     reasons = drawn.read("label_quarantine", columns=["place", "reason"]).sort("place")["reason"].to_list()
     wanted = [*(reason for _, reason in faulty), UNKNOWN_ITEM, "was altered"]
@@ -139,15 +139,15 @@ def test_the_last_submission_counts_and_a_reset_voids_earlier_ones(drawn: Wareho
         submission(two, other, score=1, spans=[span(0, 1)]), submission(two, other, score=90), 
         {"user_id": "mori", "annotation": ["an answer"], "item": [{"text": "a question", "form": "string"}]},
     )  # fmt: skip
-    assert [(submitted.item, submitted.annotator) for submitted in read(path, MQM_FORM).answers] == [
+    assert [(submitted.item, submitted.annotator) for submitted in read(path).answers] == [
         (one, "santos"),
         (two, "mori"),
     ]
-    assert import_annotations(drawn, path) == (2, 0, 0, 0, 0, {})
-    assert import_annotations(drawn, path) == (0, 2, 0, 0, 0, {})
+    assert import_labels(drawn, [path])[0] == (2, 0, 0, 0, 0, {})
+    assert import_labels(drawn, [path])[0] == (0, 2, 0, 0, 0, {})
     assert drawn.read("imported_span").is_empty()
     corrected = download(tmp_path / "b.json", submission(two, other, user="MORI", score=1, spans=[span(0, 1)]))
-    assert import_annotations(drawn, corrected) == (0, 0, 1, 0, 0, {"MORI": "mori"})
+    assert import_labels(drawn, [corrected])[0] == (0, 0, 1, 0, 0, {"MORI": "mori"})
     assert drawn.read("imported_span", columns=["annotator", "text"]).rows() == [("mori", other[:2])]
 
 
@@ -161,7 +161,7 @@ def test_the_last_submission_counts_and_a_reset_voids_earlier_ones(drawn: Wareho
 def test_other_files_are_refused(warehouse: Warehouse, tmp_path: Path, content: str) -> None:
     (tmp_path / "a.json").write_text(content)
     with pytest.raises(BadInput):
-        import_annotations(warehouse, tmp_path / "a.json")
+        import_labels(warehouse, [tmp_path / "a.json"])
 
 
 def judged(warehouse: Warehouse, *spans: dict[str, Any]) -> None:
@@ -192,7 +192,7 @@ def test_a_judges_errors_are_marked_from_the_start_and_recorded(drawn: Warehouse
         assert (segment["tgt"][ONE], segment["error_spans"][ONE]) == (text, marks)
         answer = {"score": 50, "error_spans": segment["error_spans"][ONE]}
         entry = {"annotation": [{ONE: answer}], "item": [segment], "user_id": protocol}
-        assert import_annotations(drawn, download(tmp_path / "a.json", entry)).taken == 1
+        assert import_labels(drawn, [download(tmp_path / "a.json", entry)])[0].taken == 1
     assert drawn.read("imported_annotation")["prefilled"].to_list() == ["j", "j"]
     found = drawn.read("imported_span", columns=["annotator", "span_start", "span_end", "severity", "category"])
     assert found.rows() == [
@@ -223,7 +223,7 @@ def test_a_dynamic_campaign_has_the_outputs_of_all_models_under_the_same_names(
     assert sorted(map(len, models.values())) == [1, 1]
     assert models[ONE] != models[TWO]
     entry = {"annotation": [{TWO: {"score": 9, "error_spans": []}}], "item": [segments[0]], "user_id": "mori"}
-    assert import_annotations(drawn, download(tmp_path / "a.json", entry)).taken == 1
+    assert import_labels(drawn, [download(tmp_path / "a.json", entry)])[0].taken == 1
     assert drawn.read("imported_annotation")["item"].to_list() == [segments[0]["outputs"][TWO]]
 
 
@@ -238,7 +238,7 @@ def test_a_completed_spreadsheet_comes_back(drawn: Warehouse, tmp_path: Path) ->
     filled = [row | {"score": score, "errors": errors} for row, (score, errors) in zip(sent, answers, strict=False)]
     path = tmp_path / "items.csv"
     path.write_bytes(sheet(list(sent[0]), [list(row.values()) for row in (*filled, *sent[len(answers) :])]))
-    counts = import_annotations(drawn, path)
+    counts = import_labels(drawn, [path])[0]
     assert (counts.taken, counts.quarantined) == (2, 4)
     assert sorted(drawn.read("imported_annotation")["esa"]) == [61.5, 100]
     found = drawn.read("imported_span", columns=["side", "text", "category", "severity"])
@@ -262,7 +262,7 @@ def test_an_export_of_label_studio_comes_back(drawn: Warehouse, tmp_path: Path) 
     tasks[0]["annotations"] = [{"completed_by": 1, "result": result}]
     tasks[1]["annotations"] = [{"completed_by": 1, "result": [], "was_cancelled": True}]
     (tmp_path / "export.json").write_text(json.dumps(tasks))
-    assert import_annotations(drawn, tmp_path / "export.json").taken == 1
+    assert import_labels(drawn, [tmp_path / "export.json"])[0].taken == 1
     assert drawn.read("imported_annotation", columns=["annotator", "esa"]).rows() == [("mori", 12)]
     found = drawn.read("imported_span", columns=["side", "span_end", "category", "severity"])
     assert found.rows() == [
@@ -289,7 +289,7 @@ def test_annotations_apply_to_the_text_that_was_annotated(
     by_text = {text: item for item, text in sent}
     text = TEXTS["doc1:1"]
     marks = [span(0, 1), span(2, 6, severity="Minor", category="style/style")]
-    import_annotations(warehouse, download(tmp_path / "a.json", submission(by_text[text], text, spans=marks, score=55)))
+    import_labels(warehouse, [download(tmp_path / "a.json", submission(by_text[text], text, spans=marks, score=55))])
     assert materialize(definitions, instance, "human_span_vote", ends=ROW)
     columns = ["model", "passage", "annotator", "mqm", "esa", "minor", "major", "critical"]
     assert warehouse.read("human_span_vote", columns=columns).rows() == [("mine", PASSAGES[0], "mori", -6, 55, 1, 1, 0)]
@@ -301,7 +301,7 @@ def test_annotations_apply_to_the_text_that_was_annotated(
         assert warehouse.read("annotation_agreement").is_empty()
         assert warehouse.read("annotation_consistency")["annotator"].to_list() == ["mori"]
     second = submission(by_text[text], text, user="santos", spans=marks[:1], score=60)
-    import_annotations(warehouse, download(tmp_path / "b.json", second))
+    import_labels(warehouse, [download(tmp_path / "b.json", second)])
     assert materialize(definitions, instance, "human_span_vote", ends=ROW)
     vote = {"model": "mine", "passage": PASSAGES[0], "judge": "j"}
     put(

@@ -18,18 +18,17 @@ from hypothesis import strategies as st
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.people.answers import NO_ANNOTATOR, TWICE, UNKNOWN_ITEM, Counts, import_labels, read_sheet
 from benchmark_assets.people.forms import LABEL_FORM
-from benchmark_assets.people.items import SheetItem
 from benchmark_assets.people.names import first_spellings, same_name
 from benchmark_assets.people.places import NO_SPAN, Marked, marked_span, phrase_span
-from benchmark_assets.people.sample import export_items, items_sheet
+from benchmark_assets.people.sample import export_items
 from benchmark_assets.people.sheets import sheet
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.harmless import unguarded
 from resources.warehouse import Replacement, Warehouse
 from tests.annotate_sample import ANNOTATIONS, ANNOTATORS, answers
-from tests.people.test_sample import ODD, drawn, put, put_outputs, rows
 from tests.people.test_sample import TEXTS as SENT
+from tests.people.test_sample import drawn, put, put_outputs, rows
 from tests.record_sample import translations
 
 __all__ = ["drawn"]
@@ -97,40 +96,6 @@ def test_a_sheet_brings_every_field(outputs: Warehouse, tmp_path: Path) -> None:
     assert text[14:27].split() == ["the", "Cat", "sits"]
 
 
-@given(candidates=st.lists(ODD.filter(str.strip), min_size=1, max_size=3), notes=ODD, data=st.data())
-def test_odd_texts_go_out_are_labelled_and_come_back(
-    tmp_path_factory: pytest.TempPathFactory, candidates: list[str], notes: str, data: st.DataObject
-) -> None:
-    """A person copies a stretch of each candidate into the cell for it, by a program that knows only CSV."""
-    items = [
-        SheetItem(item_key("m", str(i), text), str(i), text, {"ann": text}, text) for i, text in enumerate(candidates)
-    ]
-    table = rows(items_sheet(items, ["ann"], "mori", LABEL_FORM).decode("utf-8-sig"))
-    spans = []
-    for row, text in zip(table, candidates, strict=True):
-        start = data.draw(st.integers(0, len(text) - 1))
-        spans.append(text[start : data.draw(st.integers(start + 1, len(text)))])
-        row |= {"label": "minor error", "notes": notes, "error_span": spans[-1]}
-    assume(all(unguarded(each) == each for each in (notes, *spans)))  # who types a guard means it
-    file = io.StringIO()
-    writer = csv.DictWriter(file, table[0].keys())
-    writer.writeheader()
-    writer.writerows(table)
-    path = tmp_path_factory.getbasetemp() / "back.csv"
-    path.write_bytes(file.getvalue().encode())
-    read = read_sheet(path, LABEL_FORM)
-    assert [answer.item for answer in read.answers] == [each.item for each in items]
-    for answer, text, span in zip(read.answers, candidates, spans, strict=True):
-        assert (answer.annotator, answer.values["label"], answer.fault) == ("mori", "minor error", "")
-        assert answer.values["notes"] == notes.replace("\r\n", "\n").replace("\r", "\n").strip()
-        assert isinstance(answer.values["error_span"], str)
-        if span.strip():
-            first, last = phrase_span(answer.values["error_span"], text)
-            assert text[first:last].split() == span.split()
-        else:
-            assert answer.values["error_span"] == ""
-
-
 def test_a_sheet_that_went_out_comes_back_with_labels(drawn: Warehouse, tmp_path: Path) -> None:
     export_items(drawn, tmp_path / "out", "tiny", ["mori"])
     table = rows((tmp_path / "out" / "items.mori.csv").read_bytes().decode("utf-8-sig"))
@@ -161,8 +126,8 @@ def test_a_sheet_may_be_saved_in_other_forms(tmp_path: Path, form: dict[str, Any
     path = tmp_path / "items.csv"
     path.write_bytes(file.getvalue().encode(encoding))
     with pytest.raises(BadInput, match="row 1 more: unknown column"):
-        read_sheet(path, LABEL_FORM)
-    read = read_sheet(path, LABEL_FORM, ["More"])
+        read_sheet(path, [LABEL_FORM])
+    read = read_sheet(path, [LABEL_FORM], ["More"])
     assert read.open == 0
     (answer,) = read.answers
     assert (answer.place, answer.item, answer.annotator) == (2, "a", "")
@@ -592,7 +557,8 @@ def test_labels_may_be_given_in_the_name_of_somebody(outputs: Warehouse, tmp_pat
         ("items.csv", b'item,label,error_category,severity\n"a"b,c,d,e\n', "is not valid CSV"),
         ("items.csv", b'item,label,error_category,severity\n"a,c,d,e\n', "is not valid CSV"),
         ("items.csv", b"item,label,error_category,severity,Label\n", "has the column label twice"),
-        ("p.json", b"{}", "is not a list of tasks"),
+        ("p.json", b"{}", "is not an object with a list for each campaign"),
+        ("p.json", b"1", "is not a list of tasks"),
         ("p.json", b"[]", "has no task with an item"),
         ("p.json", b"[1]", "is not a list of tasks"),
         ("p.json", b"[" * 100_000, "is not valid JSON"),

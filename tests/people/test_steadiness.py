@@ -9,7 +9,7 @@ import pytest
 
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.people.agreement import with_errors
-from benchmark_assets.people.answers import import_annotations
+from benchmark_assets.people.answers import import_labels
 from benchmark_assets.people.controls import ATTENTION
 from benchmark_assets.people.pearmut import PROTOCOLS, Plan, write_campaign
 from benchmark_assets.people.steadiness import steadiness
@@ -91,7 +91,7 @@ def test_checks_of_a_campaign_come_back_as_passed_by_who_saw_them(
             scores = {name: 0 if user == "mori" and item in checks else 90 for name, item in segment["outputs"].items()}
             answers = {name: {"score": score, "error_spans": []} for name, score in scores.items()}
             entries.append({"annotation": [answers], "item": [segment], "user_id": user})
-    assert import_annotations(drawn, download(tmp_path / "a.json", *entries)).quarantined == 0
+    assert import_labels(drawn, [download(tmp_path / "a.json", *entries)])[0].quarantined == 0
     annotations = with_units(drawn.read("imported_annotation"), drawn)
     found = steadiness(with_errors(annotations, drawn.read("imported_span"), drawn.read("control_item")), "s")
     columns = ["annotator", "checks", "passed", "esa_change"]

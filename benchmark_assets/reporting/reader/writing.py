@@ -18,14 +18,11 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.adjudication.labels import ERRORS
-from benchmark_assets.adjudication.triage import audits
-from benchmark_assets.corpus.registry import current
-from benchmark_assets.people.controls import record_controls, with_controls
+from benchmark_assets.people.controls import record_controls
 from benchmark_assets.people.form import Choice
 from benchmark_assets.people.forms import LABEL_FORM
 from benchmark_assets.people.items import SheetItem
-from benchmark_assets.people.names import checked_names
-from benchmark_assets.people.sample import SentItem, drawn_items, restricted_texts
+from benchmark_assets.people.sample import SentItem, drawn
 from benchmark_assets.reporting.reader.content import Record, shown
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, Kind, check_replaceable, put, room
@@ -97,13 +94,10 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
         As `people.sample.export_items`, except that an earlier reader is replaced without an error.
     """
     folder = folder.resolve()
-    (name,) = checked_names([annotator])
     with warehouse.consistently():
-        current(warehouse, corpus)
-        items = drawn_items(warehouse, corpus)
-        restricted = restricted_texts(warehouse, corpus, items)
-        lists, controls = with_controls(items, [name], audits(warehouse)[corpus].seed)
-        sampled, items = len(items), [item for (item,) in lists[name]]
+        sample = drawn(warehouse, corpus, [annotator])
+        ((name, groups),) = sample.lists.items()
+        items, restricted = [item for (item,) in groups], sample.restricted
         key = pl.DataFrame({"corpus": [corpus]})
         described = warehouse.read("corpus", key, ["source_language", "target_language"]).row(0, named=True)
     _check_place(folder, bool(restricted))
@@ -119,8 +113,8 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
         "often, and send back the saved file. `variorum import labels FILE` imports it.\n"
     )
     _put(folder, f"{corpus}, items for {name}", bool(restricted), readme, index, passages)
-    record_controls(warehouse, corpus, controls)
-    return SentItem(sampled, restricted, len(items) - sampled)
+    record_controls(warehouse, corpus, sample.controls)
+    return sample.sent
 
 
 def _blind(item: SheetItem, source_language: str, target_language: str) -> Record:
