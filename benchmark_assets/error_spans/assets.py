@@ -19,7 +19,7 @@ from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
 from benchmark_assets.people.agreement import METHOD, agreement, by_judges, by_people, human_rows, with_errors
 from benchmark_assets.people.answers import applicable, fingerprints
-from benchmark_assets.people.steadiness import steadiness
+from benchmark_assets.people.consistency import steadiness
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from resources.digest import digest

@@ -1,29 +1,34 @@
 """Consistency of annotators: agreement on repeated items, attention checks passed, and changes over time.
 
-Here: rates with intervals for each person, from labels and preferences, and the change of any measure over time. Not
-here: choosing control items (controls), agreement of pairs of people (audit.calibration), errors and scores
-(steadiness).
+Here: rates with intervals for each person, from labels, preferences and scores, and the change of any measure over
+time. Not here: choosing control items (controls), agreement of pairs of people (audit.calibration, agreement).
 """
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import polars as pl
 
 from benchmark_assets.adjudication.labels import ERRORS
-from benchmark_assets.metrics.intervals import Bounds, Floats, Units, rate_interval
+from benchmark_assets.metrics.intervals import Bounds, Floats, Units, mean_interval, rate_interval
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.people.controls import ATTENTION, REPEAT
 from benchmark_assets.people.form import Form
-from benchmark_assets.people.forms import LABEL_FORM
+from benchmark_assets.people.forms import LABEL_FORM, MQM_FORM
+from benchmark_assets.people.mqm import BEST, MOST_POINTS
 from resources.catalogue import schema
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 CONSISTENCY = schema("annotator_consistency")
+STEADINESS = schema("annotation_consistency")
 
 Interval = Callable[[Floats, Units], Bounds]
 """Function that returns the 95 % interval of the mean of some values, given the values and their units."""
+
+RANGES = {"esa": partial(mean_interval, least=0, most=BEST), "mqm": partial(mean_interval, least=-MOST_POINTS, most=0)}
+"""Functions that compute the interval of the mean of each score."""
 
 
 def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, form: Form = LABEL_FORM) -> pl.DataFrame:
@@ -70,6 +75,31 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, fo
         row |= change("errors", errors) | change("peers", of_annotator.select("unit", value="agreed").drop_nulls())
         rows.append(row)
     return pl.DataFrame(rows, schema=CONSISTENCY)
+
+
+def steadiness(annotations: pl.DataFrame, signature: str) -> pl.DataFrame:
+    """Rows of `annotation_consistency`: one for each corpus and annotator who marks errors (ESA, MQM).
+
+    `annotations` are rows of `agreement.with_errors` with the passage's `unit`.
+
+    Notes
+    -----
+    An attention check is passed as the form says. For changes over time, the order of annotations in the files is taken
+    as their order in time. Control items are left out, and the other annotations are split, in that order, into two
+    halves of equal size.
+    """
+    rows = annotations.with_columns(CORPUS).sort("file", "place", "item")
+    result = []
+    for corpus, annotator in rows.select("corpus", "annotator").unique().sort("corpus", "annotator").iter_rows():
+        own = rows.filter(corpus=corpus, annotator=annotator)
+        ordinary, checks = own.filter(pl.col("control").is_null()), own.filter(control=ATTENTION)
+        passed = checks.select("unit", value=MQM_FORM.passed.cast(pl.Float64))
+        row = {"corpus": corpus, "annotator": annotator, "annotations": len(ordinary), "checks": len(checks)}
+        row |= rate("passed", passed) | {"signature": signature}
+        for name, interval in RANGES.items():
+            row |= change(name, ordinary.select("unit", value=name), interval)
+        result.append(row)
+    return pl.DataFrame(result, schema=STEADINESS)
 
 
 def preferences(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:

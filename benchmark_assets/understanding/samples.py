@@ -93,9 +93,7 @@ def _lines(description: TaskDescription, path: Path) -> list[Line]:
     if not path.is_file():
         remedy = f"obtain it from {description.origin}" if description.origin else "check `files` and the folder"
         raise BadInput(path, description.task, "is not a file", remedy)
-    lines = [
-        Line(path, f"line {number}", record, description.restricted) for number, record in strict_json.lines(path)
-    ]
+    lines = [Line(path, f"line {number}", record, description.restricted) for number, record in strict_json.lines(path)]
     if not lines:
         raise BadInput(path, "", "has no samples", "give a file of JSON lines, one sample per line")
     return lines

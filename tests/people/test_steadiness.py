@@ -10,9 +10,9 @@ import pytest
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.people.agreement import with_errors
 from benchmark_assets.people.answers import import_labels
+from benchmark_assets.people.consistency import steadiness
 from benchmark_assets.people.controls import ATTENTION
 from benchmark_assets.people.pearmut import PROTOCOLS, Plan, write_campaign
-from benchmark_assets.people.steadiness import steadiness
 from resources.warehouse import Warehouse
 from tests.people.test_agreement import NO_CONTROLS, NO_SPANS, annotated, marked
 from tests.people.test_controls import drawn
