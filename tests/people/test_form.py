@@ -21,6 +21,7 @@ from benchmark_assets.people.sample import export_items, items_sheet
 from benchmark_assets.people.sheets import sheet
 from resources.harmless import unguarded
 from resources.warehouse import Warehouse
+from tests.corpus.readers.test_table import write_workbook
 from tests.people.test_sample import ODD, drawn, rows
 
 __all__ = ["drawn"]
@@ -96,6 +97,19 @@ ASSESSMENT = Form(
     passed=pl.col("esa") < 50,
 )
 """Direct assessment: a form that the project does not have."""
+
+
+def test_a_sheet_may_come_back_as_a_workbook(drawn: Warehouse, tmp_path: Path) -> None:
+    export_items(drawn, tmp_path / "out", "tiny", ["mori"], FORMS["MQM"])
+    header, *sent = csv.reader(io.StringIO((tmp_path / "out/items.mori.csv").read_bytes().decode("utf-8-sig")))
+    errors = f"major style: {sent[0][-3].split()[-1]}\nminor accuracy/omission: {MISSING}"
+    filled = [
+        [*cells[:-2], score, text] for cells, score, text in zip(sent, [61.5, 0, None], [errors, "", ""], strict=False)
+    ]
+    write_workbook(tmp_path / "items.xlsx", header, filled[0], [None] * len(header), *filled[1:])
+    assert import_labels(drawn, [tmp_path / "items.xlsx"])[0][:5] == (2, 0, 0, 1, 0)
+    assert sorted(drawn.read("imported_annotation", columns=["place", "esa"]).rows()) == [(2, 61.5), (4, 0)]
+    assert drawn.read("imported_span", columns=["severity"])["severity"].to_list() == ["major", "minor"]
 
 
 def test_a_declaration_is_enough_for_a_new_form(drawn: Warehouse, tmp_path: Path) -> None:
