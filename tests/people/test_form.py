@@ -106,7 +106,7 @@ def test_a_sheet_may_come_back_as_a_workbook(drawn: Warehouse, tmp_path: Path) -
     filled = [
         [*cells[:-2], score, text] for cells, score, text in zip(sent, [61.5, 0, None], [errors, "", ""], strict=False)
     ]
-    write_workbook(tmp_path / "items.xlsx", header, filled[0], [None] * len(header), *filled[1:])
+    write_workbook(tmp_path / "items.xlsx", [*header], filled[0], [None] * len(header), *filled[1:])
     assert import_labels(drawn, [tmp_path / "items.xlsx"])[0][:5] == (2, 0, 0, 1, 0)
     assert sorted(drawn.read("imported_annotation", columns=["place", "esa"]).rows()) == [(2, 61.5), (4, 0)]
     assert drawn.read("imported_span", columns=["severity"])["severity"].to_list() == ["major", "minor"]
