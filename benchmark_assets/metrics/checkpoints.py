@@ -3,7 +3,7 @@
 import polars as pl
 
 from benchmark_assets.metrics.comet import LEGIBLE
-from benchmark_assets.metrics.metric import Metric, Need, Texts
+from benchmark_assets.metrics.metric import Grain, Metric, Need, Texts
 from resources.comet.comet import Comet
 
 
@@ -23,7 +23,7 @@ def _scores(texts: Texts, checkpoint: Comet) -> pl.DataFrame:
 
 
 def _metricx(name: str, label: str, *needs: Need) -> Metric:
-    grain = "reference" if "references" in needs else "passage"
+    grain: Grain = "reference" if "references" in needs else "passage"
     return Metric(
         name, -1, needs, "large model", grain=grain, missing=25.0, score=_scores, label=label, least=0, most=25
     )

@@ -5,6 +5,7 @@ entry in a module of its own and add a line to the list; its scores are computed
 `metrics`. Not here: the type of an entry (metric), computing what the registry names (further).
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -89,6 +90,6 @@ def on(board: str) -> list[Metric]:
     return [metric for metric in MEASURES if board in metric.boards]
 
 
-def ranked(metrics: list[Metric] = MEASURES) -> list[Metric]:
+def ranked(metrics: Sequence[Metric] = MEASURES) -> list[Metric]:
     """Those of `metrics` by which systems are tested and ranked."""
     return [metric for metric in metrics if metric.ranks]

@@ -415,7 +415,7 @@ def load(path: Path) -> Registry:
 
 def _check_metric(name: str, metric: MetricEntry, path: Path) -> None:
     kind, key = metric.kind or name, f"metrics.{name}"
-    if kind in EXAMPLES and not metric.checkpoint:
+    if kind in EXAMPLES and kind != "comet" and not metric.checkpoint:
         remedy = f"name a checkpoint, for instance {EXAMPLES[kind]}, and run `make comet`"
         raise BadInput(path, f"{key}.checkpoint", "is missing", remedy)
     if kind.startswith("metricx") and not metric.tokenizer:

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from benchmark_assets.metrics.entries import KINDS
-from benchmark_assets.metrics.further import Named, scores
+from benchmark_assets.metrics.further import Named, named, scores
 from resources.comet.comet import Comet
 from resources.comet.worker import EXAMPLES
 from resources.errors import BadInput
@@ -167,8 +167,8 @@ def test_signatures_tell_metrics_apart(workshop: Workshop) -> None:
     signatures.append(workshop.checkpoint("", "metricx-24", tokenizer="another").signature)
     signatures += [workshop.checkpoint(name, "kiwi").signature for name in ("kiwi", "old kiwi")]
     assert len(set(signatures)) == 7
-    named = Comet(checkpoint="google/metricx-24-hybrid-large-v2p6", kind="metricx-24", tokenizer="google/mt5-large")
-    assert named.signature == (
+    other = Comet(checkpoint="google/metricx-24-hybrid-large-v2p6", kind="metricx-24", tokenizer="google/mt5-large")
+    assert other.signature == (
         "metricx-24: google/metricx-24-hybrid-large-v2p6|tokenizer google/mt5-large|transformers 4.57.6"
     )
 
@@ -180,12 +180,17 @@ def test_the_registry_names_metrics(tmp_path: Path) -> None:
         "metricx-24-qe": {"checkpoint": "c/d", "tokenizer": "google/mt5-large", "token_budget": 9},
     }  # fmt: skip
     path.write_text(json.dumps(BASE | {"metrics": metrics}))
-    assert load(path).chosen_metrics() == {
-        "ter": None,
-        "kiwi": Comet(kind="kiwi", checkpoint=str(tmp_path / "k/checkpoints/model.ckpt")),
-        "kiwi-xl": Comet(kind="kiwi", checkpoint="a/b"),
-        "metricx-24-qe": Comet(kind="metricx-24-qe", checkpoint="c/d", tokenizer="google/mt5-large", token_budget=9),
+    expected = {
+        "ter": ("ter", Comet()),
+        "kiwi": ("kiwi", Comet(kind="kiwi", checkpoint=str(tmp_path / "k/checkpoints/model.ckpt"))),
+        "kiwi-xl": ("kiwi", Comet(kind="kiwi", checkpoint="a/b")),
+        "metricx-24-qe": (
+            "metricx-24-qe",
+            Comet(kind="metricx-24-qe", checkpoint="c/d", tokenizer="google/mt5-large", token_budget=9),
+        ),
     }
+    found = named(load(path).metrics)
+    assert {name: (metric.name, checkpoint) for name, (metric, checkpoint) in found.items()} == expected
 
 
 @pytest.mark.parametrize(
@@ -194,7 +199,7 @@ def test_the_registry_names_metrics(tmp_path: Path) -> None:
         *((kind, {"tokenizer": "t"}, f"{kind}.checkpoint: is missing; name a checkpoint, for instance {example},")
           for kind, example in EXAMPLES.items() if kind != "comet"),
         ("metricx-24", {"checkpoint": "c"}, "tokenizer: is missing; name the mT5 of the checkpoint's size"),
-        ("mine", {"checkpoint": "c"}, "kind: is missing, and the metric's name is not a kind; give one of ter"),
+        ("mine", {"checkpoint": "c"}, "kind: 'mine' is not a kind of metric; give one of ter"),
         ("mine", {"kind": "comet"}, "metrics.mine.kind"),
     ],
 )  # fmt: skip
@@ -202,4 +207,4 @@ def test_the_registry_says_what_a_metric_lacks(tmp_path: Path, name: str, entry:
     path = tmp_path / "models.yaml"
     path.write_text(json.dumps(BASE | {"metrics": {name: entry}}))
     with pytest.raises(BadInput, match=says):
-        load(path)
+        named(load(path).metrics)

@@ -202,9 +202,8 @@ def _errors(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
 
 def _metrics(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
     """The scores of each output, one for each metric in `segment_metric`: `metric` (its label) and `score`."""
-    labels = {metric.name: metric.shown.label for metric in metrics_of(warehouse)}
     rows = warehouse.read("segment_metric", passages, [*KEY, "metric", "score"]).drop_nulls("score").sort("metric")
-    return _by_output(rows.with_columns(pl.col("score").round(3), pl.col("metric").replace(labels)), ())
+    return _by_output(rows.with_columns(pl.col("score").round(3), _labeled(warehouse)), ())
 
 
 def _metric_errors(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
@@ -214,7 +213,12 @@ def _metric_errors(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[s
     """
     rows = warehouse.read("metric_span", passages, [*KEY, "metric", "severity", "start", "end"]).unique()
     rows = rows.sort("metric", "start", "end", "severity").with_columns(span=pl.concat_list("start", "end"))
-    return _by_output(rows.drop("start", "end"), ())
+    return _by_output(rows.drop("start", "end").with_columns(_labeled(warehouse)), ())
+
+
+def _labeled(warehouse: Warehouse) -> pl.Expr:
+    """The column `metric`, with labels for names of metrics."""
+    return pl.col("metric").replace({metric.name: metric.shown.label for metric in metrics_of(warehouse)})
 
 
 def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:

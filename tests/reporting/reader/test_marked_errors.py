@@ -27,8 +27,8 @@ def test_an_output_has_the_scores_and_each_marked_error_once(tmp_path: Path) -> 
         for output in record["outputs"]
     }
     output = outputs["a0:1", MODELS[1]]
-    assert output["metrics"] == [{"metric": "xcomet", "score": 0.512, "words": []}]
+    assert output["metrics"] == [{"metric": "xCOMET", "score": 0.512, "words": []}]
     assert [(error["metric"], error["severity"], error["span"]) for error in output["metric_errors"]] == [
-        ("xcomet", "minor", [0, 3]), ("xcomet", "major", [4, 8]),
+        ("xCOMET", "minor", [0, 3]), ("xCOMET", "major", [4, 8]),
     ]  # fmt: skip
     assert outputs["a0:1", MODELS[0]]["metric_errors"] == outputs["a0:1", MODELS[0]]["metrics"] == []
