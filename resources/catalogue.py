@@ -287,7 +287,8 @@ def table(name: str) -> Table:
 def schema(name: str, *without: str) -> pl.Schema:
     """Polars schema of a table, without the provenance columns and the columns named in `without`."""
     left_out = {*PROVENANCE, *without}
-    return pl.Schema({each.name: each.polars for each in table(name).columns.values() if each.name not in left_out})
+    listed = declared()[name].columns.values()
+    return pl.Schema({each.name: each.polars for each in listed if each.name not in left_out})
 
 
 def duckdb_ddl() -> str:

@@ -104,6 +104,9 @@ VERSIONS = (
     ),
     Version("7177a59ef411bd770560c049b0a5cf19", {}, {}),
     Version("0c293db5fc34481012a1ceb94d76f24a", {}, {}),
+    Version("1650916024c1670a63a6715c1cd96185", {}, {},
+            ["DELETE FROM materialization WHERE asset IN "
+             "('funnel', 'closest_share', 'outlier_threshold', 'sensitivity_threshold')"]),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

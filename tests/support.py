@@ -156,10 +156,10 @@ def write_outputs(path: Path, texts: Mapping[str, str]) -> Path:
     return path
 
 
-CONSTRUCTION = ["alignment", "verification", "passage_filter", "near_duplicate", "selection", "funnel", "glossary"]
+CONSTRUCTION = ["alignment", "verification", "passage_filter", "near_duplicate", "selection", "glossary"]
 TABLES = [
-    "metric_summary", "leaderboard", "translator_agreement", "closest_share", "system_comparison", "metric_rank",
-    "slice_summary", "human_range", "outlier_threshold", "sensitivity", "sensitivity_threshold",
+    "metric_summary", "leaderboard", "translator_agreement", "system_comparison", "metric_rank", "slice_summary",
+    "human_range", "sensitivity",
 ]  # fmt: skip
 STAGES = {
     "construction": CONSTRUCTION,

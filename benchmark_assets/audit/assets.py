@@ -10,17 +10,17 @@ from benchmark_assets.adjudication.panel import counted, of_panels
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit import readings
 from benchmark_assets.audit.anchored import anchored_estimates
-from benchmark_assets.audit.calibration import agreement, calibration, confusion, panel_without, reliability
+from benchmark_assets.audit.calibration import agreement, calibration, panel_without, reliability
 from benchmark_assets.audit.correlation import correlations
 from benchmark_assets.audit.estimates import estimates
 from benchmark_assets.audit.examples import examples, with_people
 from benchmark_assets.audit.metric_agreement import agreements, comparisons
 from benchmark_assets.audit.outcomes import categories, outcomes, with_standings, without_failed
-from benchmark_assets.audit.overlap import failing_passages, overlap
-from benchmark_assets.audit.rated import rated
+from benchmark_assets.audit.overlap import overlap
+from benchmark_assets.audit.rated import rated, rated_of, triage_of
 from benchmark_assets.audit.raters import rater_model
 from benchmark_assets.audit.recall_cost import recall_costs
-from benchmark_assets.corpus.units import kinds, with_units
+from benchmark_assets.corpus.units import kinds
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
@@ -41,7 +41,7 @@ SCORES = [drift_score, lexical_score, comet_score, segment_metric, output_diagno
 
 @dg.asset(
     group_name="audit", code_version="3",
-    metadata={"tables": ["error_category", "failure_overlap", "failing_passage", "error_correlation"]},
+    metadata={"tables": ["error_category", "failure_overlap", "error_correlation"]},
     kinds={"duckdb"}, deps=[triage, verdict, human_label, judge_report, *SCORES],
 )  # fmt: skip
 def audit_outcome(
@@ -55,7 +55,7 @@ def audit_outcome(
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
-        outputs, rows = _triage(warehouse), _rated(warehouse)
+        outputs, rows = triage_of(warehouse), rated_of(warehouse)
         panel_standings = of_panels(warehouse)
         signed = {
             "audit_outcome": with_standings(outcomes(outputs, rows), panel_standings),
@@ -63,14 +63,14 @@ def audit_outcome(
             "failure_overlap": overlap(outputs, rows),
             "error_correlation": correlations(rows, _scores(warehouse), metrics_of(warehouse)),
         }  # fmt: skip
-        return _signed(panels, signed) | {"failing_passage": failing_passages(outputs, rows)}
+        return _signed(panels, signed)
 
     return _refresh(context, warehouse, panels, tables, readings.of_outcomes, plots)
 
 
 @dg.asset(
     group_name="audit", code_version="3",
-    metadata={"tables": ["judge_confusion", "judge_reliability", "rater_agreement", "rater_model", "panel_without"]},
+    metadata={"tables": ["judge_reliability", "rater_agreement", "rater_model", "panel_without"]},
     kinds={"duckdb"}, deps=[triage, judge_vote, verdict, human_label],
 )  # fmt: skip
 def judge_calibration(
@@ -81,7 +81,7 @@ def judge_calibration(
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
-        outputs, rows = _triage(warehouse), _rated(warehouse)
+        outputs, rows = triage_of(warehouse), rated_of(warehouse)
         votes, labels = warehouse.read("judge_vote"), warehouse.read("human_label")
         of_panel = counted(votes, warehouse)
         signed = {
@@ -89,7 +89,7 @@ def judge_calibration(
             "rater_agreement": agreement(outputs, votes, labels), "rater_model": rater_model(outputs, votes, labels),
             "panel_without": panel_without(rows, of_panel),
         }  # fmt: skip
-        return _signed(panels, signed) | {"judge_confusion": confusion(rows, votes, of_panel)}
+        return _signed(panels, signed)
 
     return _refresh(context, warehouse, panels, tables, readings.of_judges, plots)
 
@@ -106,7 +106,7 @@ def error_estimate(
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
-        outputs, rows = _triage(warehouse), _rated(warehouse)
+        outputs, rows = triage_of(warehouse), rated_of(warehouse)
         signed = {
             "error_estimate": estimates(outputs, rows),
             "anchored_estimate": anchored_estimates(outputs, rows, warehouse.read("verdict")),
@@ -127,7 +127,7 @@ def metric_agreement(
     """Agreement of metrics with people (correlation, order of pairs, ranking of models); tests of pairs of metrics."""
 
     def tables() -> dict[str, pl.DataFrame]:
-        labels = rated(_triage(warehouse), warehouse.empty("verdict"), warehouse.read("human_label"))
+        labels = rated(triage_of(warehouse), warehouse.empty("verdict"), warehouse.read("human_label"))
         scores = model_scores(warehouse).rename({"system": "model"})
         metrics = metrics_of(warehouse)
         return {
@@ -172,15 +172,6 @@ def _refresh(
         context, warehouse, lambda _: Computed(tables()), settings, lambda: reading(warehouse), sparse=True,
         partial=True, draw=plots,
     )  # fmt: skip
-
-
-def _triage(warehouse: Warehouse) -> pl.DataFrame:
-    """Rows of `triage`, with the unit of each passage."""
-    return with_units(warehouse.read("triage"), warehouse)
-
-
-def _rated(warehouse: Warehouse) -> pl.DataFrame:
-    return rated(_triage(warehouse), warehouse.read("verdict"), warehouse.read("human_label"))
 
 
 def _scores(warehouse: Warehouse) -> pl.DataFrame:

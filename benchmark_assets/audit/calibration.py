@@ -12,14 +12,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.adjudication.labels import SUBSTANTIVE
+from benchmark_assets.adjudication.panel import counted
 from benchmark_assets.adjudication.verdicts import KEY, verdicts
 from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.overlap import LEVELS
-from benchmark_assets.audit.rated import PANEL, labeled_by_people, shares, with_rates
+from benchmark_assets.audit.rated import PANEL, labeled_by_people, rated_of, shares, with_rates
 from benchmark_assets.metrics.intervals import SIGNATURE, Floats, bounded, effective_units, sample_and_resamples
 from benchmark_assets.metrics.measures import numbered_units, ratio
 from resources.catalogue import schema
 from resources.keys import CORPUS
+from resources.warehouse import Warehouse
 
 ABSTAINED = "ABSTAINED"
 """Label for judges that abstained."""
@@ -73,6 +75,12 @@ def confusion(rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame | N
             for judged in labels
         ]
     return pl.DataFrame(result, schema=CONFUSION, orient="row")
+
+
+def confusions_of_judges(warehouse: Warehouse) -> pl.DataFrame:
+    """Rows of `judge_confusion` from the stored votes, verdicts and labels."""
+    votes = warehouse.read("judge_vote")
+    return confusion(rated_of(warehouse), votes, counted(votes, warehouse))
 
 
 def reliability(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:

@@ -7,10 +7,11 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import ERRORS, MAJOR
 from benchmark_assets.audit.outcomes import LABELS
-from benchmark_assets.audit.rated import PANEL, with_rates
+from benchmark_assets.audit.rated import PANEL, rated_of, triage_of, with_rates
 from benchmark_assets.metrics.intervals import SIGNATURE
 from resources.catalogue import schema
 from resources.keys import CORPUS
+from resources.warehouse import Warehouse
 
 LEVELS = {"major": (MAJOR,), "any": ERRORS}
 """Labels that count as an error, by level."""
@@ -57,6 +58,11 @@ def failing_passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         place=pl.int_range(pl.len()).over("corpus") + 1, unjudged=pl.col("possible") - pl.col("judged")
     )
     return placed.select(pl.col(name).cast(kind) for name, kind in FAILING.items())
+
+
+def all_failing_passages(warehouse: Warehouse) -> pl.DataFrame:
+    """Rows of `failing_passage` from the stored verdicts."""
+    return failing_passages(triage_of(warehouse), rated_of(warehouse))
 
 
 def _passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:

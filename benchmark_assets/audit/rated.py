@@ -10,9 +10,11 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import SUBSTANTIVE
 from benchmark_assets.adjudication.verdicts import verdicts
+from benchmark_assets.corpus.units import with_units
 from benchmark_assets.metrics.intervals import Floats, rate_intervals
 from resources.keys import CORPUS
 from resources.tables import ENDS
+from resources.warehouse import Warehouse
 
 PANEL, PEOPLE = "panel", "people"
 
@@ -47,6 +49,16 @@ def rated(triage: pl.DataFrame, panel: pl.DataFrame, labels: pl.DataFrame) -> pl
         for raters, scope, ratings in ((PANEL, "queued", panel), (PEOPLE, "sampled", verdicts(labels)))
     ]  # fmt: skip
     return pl.concat(part.select(RATED.names()) for part in parts).cast(RATED)
+
+
+def triage_of(warehouse: Warehouse) -> pl.DataFrame:
+    """Rows of `triage`, with the unit of each passage."""
+    return with_units(warehouse.read("triage"), warehouse)
+
+
+def rated_of(warehouse: Warehouse) -> pl.DataFrame:
+    """The rated outputs of the warehouse."""
+    return rated(triage_of(warehouse), warehouse.read("verdict"), warehouse.read("human_label"))
 
 
 def labeled_by_people(rows: pl.DataFrame) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from benchmark_assets.audit.calibration import confusions_of_judges
 from benchmark_assets.audit.rated import PANEL, anonymous, names_of_people, without_names
 from resources.tables import cells, markdown, shown
 from resources.warehouse import Warehouse
@@ -36,7 +37,7 @@ def of_outcomes(warehouse: Warehouse) -> Mapping[str, str]:
 def of_judges(warehouse: Warehouse) -> Mapping[str, str]:
     """Agreement of judges with people and with each other. People's names are replaced by pseudonyms."""
     calibration = warehouse.read("judge_calibration").sort("corpus", "judge")
-    confusion = warehouse.read("judge_confusion").filter(judge="panel").sort("corpus", "people", "judged")
+    confusion = confusions_of_judges(warehouse).filter(judge="panel").sort("corpus", "people", "judged")
     raters = warehouse.read("rater_agreement").sort("corpus", "scope", "kind", "first", "second")
     model = warehouse.read("rater_model").sort("corpus", "kind", "rater")
     pseudonyms = anonymous([*names_of_people(raters), *names_of_people(model)])

@@ -37,11 +37,12 @@ TABLES = (
 )  # fmt: skip
 """Tables that a lookup may read."""
 
-BESIDE = {"error_category", "error_correlation", "failure_overlap", "rater_agreement"}
-"""Tables that the assets `audit_outcome` and `judge_calibration` fill besides their own."""
+BESIDE = {"closest_share", "error_category", "error_correlation", "failure_overlap", "funnel", "rater_agreement"}
+"""Tables that the assets `audit_outcome`, `judge_calibration` and `translator_agreement` fill besides their own, and a
+view."""
 
-ASSETS = [table for table in TABLES if table not in BESIDE]
-"""The assets that fill the tables of TABLES."""
+ASSETS = ["selection", *(table for table in TABLES if table not in BESIDE)]
+"""The assets from which the tables of TABLES come."""
 
 Scalar = StrictStr | StrictInt | StrictBool
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from benchmark_assets import views
 from benchmark_assets.benchmarks.numbers import (
     FILE,
     Deviating,
@@ -162,7 +163,9 @@ def _selected(warehouse: Warehouse, selected: Selected, columns: Collection[str]
     schema = catalogue.schema(selected.table)
     where = pl.DataFrame({name: [value] for name, value in selected.where.items()}, schema_overrides=schema)
     names = {*columns, *selected.where, *selected.containing}
-    rows = warehouse.read(selected.table, where if selected.where else None, [name for name in schema if name in names])
+    rows = views.read(
+        warehouse, selected.table, where if selected.where else None, [name for name in schema if name in names]
+    )
     texts = selected.containing.items()
     return rows.filter(*(pl.col(name).str.to_lowercase().str.contains(t.lower(), literal=True) for name, t in texts))
 

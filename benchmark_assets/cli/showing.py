@@ -11,7 +11,8 @@ from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.human_work import notices
 from benchmark_assets.reporting import overview, trace
-from benchmark_assets.selection.funnel import reasons, steps
+from benchmark_assets.selection.funnel import funnels, reasons, steps
+from benchmark_assets.understanding import stored
 from benchmark_assets.understanding.readings import boards, confusions, neighbours, troubles, two_ways
 from benchmark_assets.understanding.stored import baseline_scores
 from resources.errors import BadInput
@@ -124,7 +125,7 @@ def show_funnel(passage: str | None) -> None:
     """Print how many passages each filter drops. With a PASSAGE (corpus/id), print why it is selected or not."""
     warehouse = Deployment().warehouse
     if passage is None:
-        rows = warehouse.read("funnel")
+        rows = funnels(warehouse)
         click.echo(plain(steps(rows)) if len(rows) else "no corpus has filters: every passage is selected")
         return
     key = pl.DataFrame({"passage": [passage]})
@@ -176,7 +177,7 @@ def show_understanding() -> None:
             warehouse.read("task_leakage"), baseline_scores(warehouse)
         ),
         "Span scores: averaged over samples as in the paper, and pooled": two_ways(warehouse.read("task_score")),
-        "Most frequent confusions over all seeds": confusions(warehouse.read("confusion")).head(20),
+        "Most frequent confusions over all seeds": confusions(stored.confusions(warehouse)).head(20),
         "Repairs of answers, and reasons for unusable answers": troubles(warehouse.read("answer")),
     }
     blocks = [f"{title}\n{plain(table)}" for title, table in tables.items() if len(table)]

@@ -14,7 +14,7 @@ from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    group_name="examination", code_version="2", kinds={"duckdb", "numpy"}, metadata={"tables": ["judge_accuracy"]},
+    group_name="examination", code_version="2", kinds={"duckdb", "numpy"},
     deps=["sentinel"],
 )  # fmt: skip
 def judge_report(
@@ -25,8 +25,7 @@ def judge_report(
     choices = with_choices(warehouse.read("sentinel"))
 
     def compute(_: pl.DataFrame) -> Computed:
-        cards, accuracies = reports(choices, thresholds)
-        return Computed({"judge_report": cards, "judge_accuracy": accuracies})
+        return Computed({"judge_report": reports(choices, thresholds)})
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         applicable = partitions.clear() if choices.is_empty() else partitions

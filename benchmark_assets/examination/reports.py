@@ -3,7 +3,7 @@
 Here: rates with intervals, verdicts and their reasons. Not here: the sequential tests (sequential), asking (study).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,7 @@ from benchmark_assets.metrics.logistic import penalized_slope
 from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 from resources.provider.registry import Examination
+from resources.warehouse import Warehouse
 
 EXAMINEE = ["judge", "purpose", "aspect", "direction"]
 
@@ -84,33 +85,45 @@ def with_choices(rows: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([frame.select(CHOICE.names()) for frame in (rows.filter(~on_texts), chosen)])
 
 
-def reports(choices: pl.DataFrame, thresholds: Examination) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Rows of `judge_report` and `judge_accuracy`.
+def reports(choices: pl.DataFrame, thresholds: Examination) -> pl.DataFrame:
+    """Rows of `judge_report`, one row for each judge, purpose, aspect and direction.
 
     Parameters
     ----------
     choices
         Columns of `CHOICE`.
-
-    Returns
-    -------
-    The first table has one row for each judge, purpose, aspect and direction. The second table has one row for each row
-    of the first table and each kind of damage.
     """
-    cards, accuracies = [], []
-    for key, rows in choices.sort(*EXAMINEE, "number", "shown").group_by(EXAMINEE, maintain_order=True):
-        examinee = dict(zip(EXAMINEE, map(str, key), strict=True))
-        pairs = rows.group_by("number", "trait", "kind", "passage", maintain_order=True).agg(
-            "choice", pl.col("trial_length").mean(), beside=pl.col("shown").is_not_null().all()
-        )
+    cards = []
+    for examinee, rows, pairs in _examinees(choices):
         rates = thresholds.of_marks() if examinee["purpose"] in MARKS else thresholds
         cards.append({**examinee, **_card(rows, pairs, rates), "signature": signature(rates)})
+    return pl.DataFrame(cards, schema=REPORT)
+
+
+def judge_accuracies(warehouse: Warehouse) -> pl.DataFrame:
+    """Rows of `judge_accuracy` from the stored replies to sentinels."""
+    return accuracies(with_choices(warehouse.read("sentinel")))
+
+
+def accuracies(choices: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `judge_accuracy`: the accuracy of each examinee, by kind of damage. `choices` as for `reports`."""
+    rows = []
+    for examinee, _, pairs in _examinees(choices):
         damaged = pairs.filter(trait="accuracy")
         for kind in (kind for kind in DAMAGES if kind in damaged["kind"]):
             of_kind = damaged.filter(kind=kind)
             rate = _rate("accuracy", hits("accuracy", _outcomes(of_kind)), of_kind["passage"])
-            accuracies.append({**examinee, "kind": kind, "pairs": len(of_kind), **rate})
-    return pl.DataFrame(cards, schema=REPORT), pl.DataFrame(accuracies, schema=ACCURACY)
+            rows.append({**examinee, "kind": kind, "pairs": len(of_kind), **rate})
+    return pl.DataFrame(rows, schema=ACCURACY)
+
+
+def _examinees(choices: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame, pl.DataFrame]]:
+    """For each examinee: its key, its choices, and its sentinels in the order of the questions."""
+    for key, rows in choices.sort(*EXAMINEE, "number", "shown").group_by(EXAMINEE, maintain_order=True):
+        pairs = rows.group_by("number", "trait", "kind", "passage", maintain_order=True).agg(
+            "choice", pl.col("trial_length").mean(), beside=pl.col("shown").is_not_null().all()
+        )
+        yield dict(zip(EXAMINEE, map(str, key), strict=True)), rows, pairs
 
 
 def signature(thresholds: Examination) -> str:

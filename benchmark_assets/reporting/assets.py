@@ -162,64 +162,60 @@ def _aggregate(
 
 
 @_aggregate(
-    [reference_envelope],
-    SIGNATURE,
-    lambda warehouse: {"agreement": shown(warehouse.read("translator_agreement"), "translator_agreement")},
+    [reference_envelope, drift_score, human_baseline],
+    f"{SIGNATURE} {closest.SIGNATURE}",
+    lambda warehouse: {
+        "agreement": shown(warehouse.read("translator_agreement"), "translator_agreement"),
+        "shares": readings.shares(warehouse.read("closest_share")),
+    },
+    "closest_share",
 )
 def translator_agreement(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Similarity of each pair of translators, distance of each translator from the centroid, and human spread."""
+    """Similarity of each pair of translators, distance of each translator from the centroid, and human spread.
+
+    A second table has the share of passages for which each translator's reference is the closest to a system's output.
+    """
     envelopes = warehouse.read("reference_envelope", columns=["passage", "reference_count", "human_spread"])
     similarities = warehouse.read("reference_similarity")
-    return {"translator_agreement": agreement(similarities, envelopes, units(warehouse))}
-
-
-@_aggregate(
-    [drift_score, human_baseline],
-    closest.SIGNATURE,
-    lambda warehouse: {"shares": readings.shares(warehouse.read("closest_share"))},
-)
-def closest_share(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Share of passages for which each translator's reference is the closest to a system's output."""
     translators = warehouse.read("human_baseline", columns=["passage", "translator"])
-    return {"closest_share": closest.closest(all_scores(warehouse), translators)}
+    return {
+        "translator_agreement": agreement(similarities, envelopes, units(warehouse)),
+        "closest_share": closest.closest(all_scores(warehouse), translators),
+    }
 
 
 @_aggregate(
     [drift_score, reference_envelope, segment_metric, human_metric],
-    people.SIGNATURE,
+    f"{people.SIGNATURE} {outliers.SIGNATURE}",
     lambda warehouse: {
-        "range": shown(warehouse.read("human_range"), "human_range"),
-        "differences": shown(warehouse.read("human_difference"), "human_difference"),
+        title: shown(warehouse.read(table), table)
+        for title, table in (
+            ("range", "human_range"), ("differences", "human_difference"), ("thresholds", "outlier_threshold"),
+            ("outliers", "calibrated_outliers"),
+        )
     },
-    "human_difference",
-)
+    "human_difference", "outlier_threshold", "calibrated_outliers",
+)  # fmt: skip
 def human_range(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Whether each model is better than, among or worse than the human translators, given the same references."""
+    """Whether each model is better than, among or worse than the human translators, given the same references.
+
+    Further tables have the drift threshold that a given share of human translations exceeds, and the share of each
+    system's texts above it.
+    """
+    outputs, pairs = comparable(warehouse)
+    left_out = left_out_scores(outputs, pairs)
     named = [metric for metric in named_in(warehouse) if metric.needs == ("source",)]
-    scores = left_out_scores(*comparable(warehouse))
+    scores = left_out
     if named:
         own = all_scores(warehouse).select("kind", "system", "passage", *(metric.name for metric in named))
-        scores = scores.join(own, on=["kind", "system", "passage"], how="left", maintain_order="left")
-    rows = people.differences(scores, units(warehouse), named)
-    return {"human_range": people.verdicts(rows, named), "human_difference": rows}
-
-
-@_aggregate(
-    [drift_score, reference_envelope],
-    outliers.SIGNATURE,
-    lambda warehouse: {
-        "thresholds": shown(warehouse.read("outlier_threshold"), "outlier_threshold"),
-        "outliers": shown(warehouse.read("calibrated_outliers"), "calibrated_outliers"),
-    },
-    "calibrated_outliers",
-)
-def outlier_threshold(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Drift threshold that a given share of human translations exceeds, and share of each system's texts above it."""
-    outputs, pairs = comparable(warehouse)
+        scores = left_out.join(own, on=["kind", "system", "passage"], how="left", maintain_order="left")
+    differences = people.differences(scores, units(warehouse), named)
     shares = {corpus: settings.false_alarms for corpus, settings in scoring(warehouse).items()}
     thresholds = outliers.thresholds(outliers.human_drifts(pairs), units(warehouse), shares)
-    rates = outliers.rates(left_out_scores(outputs, pairs), thresholds, units(warehouse))
-    return {"outlier_threshold": thresholds, "calibrated_outliers": rates}
+    return {
+        "human_range": people.verdicts(differences, named), "human_difference": differences, "outlier_threshold": thresholds,
+        "calibrated_outliers": outliers.rates(left_out, thresholds, units(warehouse)),
+    }  # fmt: skip
 
 
 @_aggregate(

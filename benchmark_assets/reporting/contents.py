@@ -33,7 +33,7 @@ def files(key: str, without: str = "") -> dict[str, PackageSource]:
     `without`."""
     return {
         f"{table.file}.csv": PackageSource(table.name, public(table.name))
-        for table in catalogue.tables().values()
+        for table in catalogue.declared().values()
         if table.file and table.file not in ASSEMBLED and key in table.columns and without not in table.columns
     }
 

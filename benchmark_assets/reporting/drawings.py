@@ -6,9 +6,11 @@ how a chart looks (report.charts), images (plots).
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from itertools import chain
 
 import polars as pl
 
+from benchmark_assets import views
 from benchmark_assets.literary.scores import PARITY
 from benchmark_assets.metrics import significance
 from benchmark_assets.reporting.report import ASSETS, charts, content, people
@@ -62,10 +64,15 @@ def _by_corpus(table: str, draw: Callable[[pl.DataFrame], charts.Spec], title: s
     """Make a function that yields a chart of a table for each corpus."""
 
     def draw_all(warehouse: Warehouse) -> Drawn:
-        for (corpus,), rows in warehouse.read(table).group_by(["corpus"], maintain_order=True):
+        for (corpus,), rows in views.read(warehouse, table).group_by(["corpus"], maintain_order=True):
             yield f"{corpus}: {title}", draw(rows)
 
     return draw_all
+
+
+def _together(*draws: Callable[[Warehouse], Drawn]) -> Callable[[Warehouse], Drawn]:
+    """Make a function that yields the charts of several functions."""
+    return lambda warehouse: chain.from_iterable(draw(warehouse) for draw in draws)
 
 
 def _ranges(
@@ -239,11 +246,12 @@ OF: dict[str, Callable[[Warehouse], Drawn]] = {
     "model_summary": _of_corpora("drift_score", content.drift),
     "leaderboard": _of_corpora("leaderboard", content.leaderboard),
     "metric_rank": _of_corpora("metric_rank", content.leaderboard, content.concordance),
-    "closest_share": _of_corpora("closest_share", content.closest),
-    "translator_agreement": _by_corpus("translator_agreement", _agreement, "agreement of the translators"),
+    "translator_agreement": _together(
+        _by_corpus("translator_agreement", _agreement, "agreement of the translators"),
+        _of_corpora("translator_agreement", content.closest),
+    ),
     "system_comparison": _by_corpus("system_comparison", _differences, "pairs of systems"),
-    "human_range": _of_corpora("human_range", people.human_range),
-    "outlier_threshold": _of_corpora("outlier_threshold", people.outliers),
+    "human_range": _of_corpora("human_range", people.human_range, people.outliers),
     "slice_summary": _slices,
     "metric_summary": _by_corpus("metric_summary", _means, "means of further metrics"),
     "audit_outcome": _of_corpora("audit_outcome", content.severity, content.categories),
@@ -261,9 +269,11 @@ OF: dict[str, Callable[[Warehouse], Drawn]] = {
     "baseline_score": _scores("baseline_score", "baseline", "baseline"),
     "understanding_board": _of_all(content.understanding, "understanding_board"),
     "understanding_comparison": _comparisons,
-    "sensitivity": _by_corpus("sensitivity", _detection, "detection of damage by drift"),
-    "sensitivity_threshold": _by_corpus("sensitivity_threshold", _thresholds, "recall and false alarms of thresholds"),
+    "sensitivity": _together(
+        _by_corpus("sensitivity", _detection, "detection of damage by drift"),
+        _by_corpus("sensitivity_threshold", _thresholds, "recall and false alarms of thresholds"),
+    ),
     "model_call": _calls,
-    "funnel": _by_corpus("funnel", _funnel, "passages dropped"),
+    "selection": _by_corpus("funnel", _funnel, "passages dropped"),
 }
 """Functions that draw charts from the warehouse, by asset. They yield no charts if the asset has no rows."""

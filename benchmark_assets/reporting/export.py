@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import polars as pl
 
+from benchmark_assets import views
 from benchmark_assets.audit.rated import anonymous, names_of_people, without_names
 from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.corpus.renderings import renderings
@@ -205,7 +206,7 @@ def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> 
     languages = warehouse.read("corpus", key, ["source_language", "target_language"])
     direction = languages.select(direction=pl.concat_str("source_language", "target_language", separator="-"))
     tables = {
-        file: warehouse.read(source.table, keys, source.columns)
+        file: views.read(warehouse, source.table, keys, source.columns)
         for keys, sources in (
             (passages, files("passage", without="corpus")), (key, files("corpus")),
             (sets, files("base_set", without="passage")), (direction, files("direction")),

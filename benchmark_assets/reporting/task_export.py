@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from benchmark_assets import views
 from benchmark_assets.accounts.costs import summed
 from benchmark_assets.reporting import dictionary
 from benchmark_assets.reporting.contents import CHECKSUMS, files
@@ -63,7 +64,9 @@ def export_tasks(warehouse: Warehouse, folder: Path, published: date | None = No
     folder = folder.resolve()
     check_place(folder, private=False)
     with warehouse.consistently():
-        tables = {file: warehouse.read(source.table, columns=source.columns) for file, source in files("task").items()}
+        tables = {
+            file: views.read(warehouse, source.table, columns=source.columns) for file, source in files("task").items()
+        }
         calls = warehouse.read("model_call")
     by = ["day", "model", "purpose"]
     tables["costs.csv"] = summed(calls.with_columns(day=pl.col("asked").dt.date()), *by).sort(by)

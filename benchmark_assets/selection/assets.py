@@ -1,12 +1,14 @@
 """Assets of the selection: the passages in the benchmark, and the reasons why other passages are left out."""
 
+from collections.abc import Mapping
+
 import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
-from benchmark_assets.selection import funnel as funnels
+from benchmark_assets.selection import funnel
 from benchmark_assets.selection.candidates import filters, measured, settings
 from resources.keys import CORPUS
 from resources.tables import markdown
@@ -35,8 +37,8 @@ def near_duplicate(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
     """Passages that pass the filters but whose source nearly repeats the source of an earlier passage."""
 
     def compute(_: pl.DataFrame) -> Computed:
-        sources = warehouse.read("source_text", columns=["passage", "text", "listed"]).filter(funnels.LISTED)
-        duplicates = funnels.duplicates(warehouse.read("passage_filter"), sources, filters(warehouse))
+        sources = warehouse.read("source_text", columns=["passage", "text", "listed"]).filter(funnel.LISTED)
+        duplicates = funnel.duplicates(warehouse.read("passage_filter"), sources, filters(warehouse))
         return Computed({"near_duplicate": duplicates})
 
     def describe() -> Description:
@@ -50,7 +52,9 @@ def near_duplicate(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="selection", code_version="1", kinds={"duckdb"},
     deps=["source_text", passage_filter, near_duplicate],
 )  # fmt: skip
-def selection(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
+def selection(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """Whether a passage is in the benchmark, and the reasons if it is not.
 
     Only selected passages are translated and scored.
@@ -59,22 +63,12 @@ def selection(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[War
     def compute(stale: pl.DataFrame) -> Computed:
         measures, repeats = warehouse.read("passage_filter", stale), warehouse.read("near_duplicate", stale)
         sources = warehouse.read("source_text", stale, ["passage", "listed"])
-        return Computed({"selection": funnels.selection(stale, measures, repeats, sources)})
+        return Computed({"selection": funnel.selection(stale, measures, repeats, sources)})
 
-    return refresh(context, warehouse, compute)
-
-
-@dg.asset(group_name="selection", code_version="1", kinds={"duckdb"}, deps=[selection])
-def funnel(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots) -> dg.Output[None]:
-    """For each corpus, the number of passages that each filter drops, and the number of passages that remain."""
-
-    def compute(_: pl.DataFrame) -> Computed:
-        return Computed({"funnel": funnels.funnel(warehouse.read("selection"), filters(warehouse))})
-
-    def describe() -> Description:
-        rows = warehouse.read("funnel", columns=list(funnels.FUNNEL))
+    def show(_: Warehouse, name: str) -> Mapping[str, str]:
         dropped = warehouse.read("selection").filter(~pl.col("selected")).select("passage", "reasons", "kept")
         words = dropped.with_columns(pl.col("reasons").list.join(", "), pl.col("kept").fill_null(""))
-        return {"funnel": markdown(rows, most=200), "dropped": markdown(words, most=200)}
+        counts = {"funnel": markdown(funnel.funnels(warehouse), most=200), "dropped": markdown(words, most=200)}
+        return {**plots(warehouse, name), **counts}
 
-    return refresh(context, warehouse, compute, repr(sorted(filters(warehouse))), describe, draw=plots)
+    return refresh(context, warehouse, compute, draw=show)

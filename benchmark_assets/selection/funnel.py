@@ -9,9 +9,11 @@ import polars as pl
 
 from benchmark_assets.corpus.duplicates import near_duplicates
 from benchmark_assets.corpus.filters import REASONS, Filters
+from benchmark_assets.selection.candidates import filters
 from resources.catalogue import schema
 from resources.keys import CORPUS
 from resources.tables import cells
+from resources.warehouse import Warehouse
 
 DUPLICATE = "duplicate"
 UNLISTED = "unlisted"
@@ -104,6 +106,11 @@ def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
         steps += [(DUPLICATE, passing - remaining, passing - remaining, remaining)]
         rows += [(corpus, number, *step) for number, step in enumerate(steps)]
     return pl.DataFrame(rows, schema=FUNNEL, orient="row")
+
+
+def funnels(warehouse: Warehouse) -> pl.DataFrame:
+    """Rows of `funnel` from the stored selection."""
+    return funnel(warehouse.read("selection", columns=["passage", "reasons"]), filters(warehouse))
 
 
 def steps(rows: pl.DataFrame) -> pl.DataFrame:

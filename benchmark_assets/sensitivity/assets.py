@@ -72,38 +72,32 @@ def damaged_score(
     return refresh(context, warehouse, compute, settings, sparse=True)
 
 
-@dg.asset(group_name="sensitivity", code_version="2", kinds={"duckdb", "numpy"}, deps=[damaged_score])
+@dg.asset(
+    group_name="sensitivity", code_version="2", metadata={"tables": ["sensitivity_threshold"]},
+    kinds={"duckdb", "numpy"}, deps=[damaged_score],
+)  # fmt: skip
 def sensitivity(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """ROC AUC of each metric in distinguishing damaged from sound translations, by kind and severity of the damage."""
+    """ROC AUC of each metric in distinguishing damaged from sound translations, by kind and severity of the damage.
+
+    A second table has the drift thresholds that detect given shares of the damaged translations, and their false alarm
+    rates.
+    """
     language_of = languages(warehouse)
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = _by_corpus(warehouse, "sensitivity", lambda corpus, scores: detection(scores, language_of[corpus]))
-        return Computed({"sensitivity": rows})
+        limits = _by_corpus(warehouse, "sensitivity_threshold", lambda _, scores: thresholds(scores))
+        return Computed({"sensitivity": rows, "sensitivity_threshold": limits})
 
     def describe() -> Description:
-        return {"AUC": markdown(readable_detection(warehouse.read("sensitivity")), most=400)}
+        return {
+            "AUC": markdown(readable_detection(warehouse.read("sensitivity")), most=400),
+            "thresholds": markdown(readable_thresholds(warehouse.read("sensitivity_threshold")), most=1000),
+        }
 
     determinants = f"{signature('of the scores')} {sorted(language_of.items())} {sorted(kinds(warehouse).items())}"
-    return refresh(context, warehouse, compute, determinants, describe, draw=plots)
-
-
-@dg.asset(group_name="sensitivity", code_version="2", kinds={"duckdb", "numpy"}, deps=[damaged_score])
-def sensitivity_threshold(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
-) -> dg.Output[None]:
-    """Drift thresholds that detect given shares of the damaged translations, and their false alarm rates."""
-
-    def compute(_: pl.DataFrame) -> Computed:
-        rows = _by_corpus(warehouse, "sensitivity_threshold", lambda _, scores: thresholds(scores))
-        return Computed({"sensitivity_threshold": rows})
-
-    def describe() -> Description:
-        return {"thresholds": markdown(readable_thresholds(warehouse.read("sensitivity_threshold")), most=1000)}
-
-    determinants = f"{signature('of the scores')} {sorted(kinds(warehouse).items())}"
     return refresh(context, warehouse, compute, determinants, describe, draw=plots)
 
 

@@ -117,26 +117,22 @@ def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 
 @dg.asset(
     partitions_def=TASK_GRID, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="2",
-    metadata={"tables": ["class_score", "confusion"]},
+    metadata={"tables": ["class_score"]},
     kinds={"duckdb", "numpy"}, deps=[answer, dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
 )  # fmt: skip
 def task_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Score of a model on a task, with macro-F1 or pooled span scores, scores by class, and the confusion matrix."""
+    """Score of a model on a task, with macro-F1 or pooled span scores, and scores by class."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        schemas = scores.SCORE, scores.CLASS_SCORE, scores.CONFUSION
+        schemas = scores.SCORE, scores.CLASS_SCORE
         parts = [tuple(pl.DataFrame(schema=schema) for schema in schemas)]
         for whole in stored.golds(warehouse, stale):
             for gold, models in stored.evaluated(warehouse, whole, stale.filter(task=whole.task.task)["model"]):
-                keys = pl.DataFrame({"model": models, "task": whole.task.task}, {"model": pl.String, "task": pl.String})
-                spans = warehouse.read("answer_span", keys).rename({"model": "system"})
-                rows = warehouse.read("answer", keys)
-                marks = scores.marked(gold, rows.select(*stored.AS_ANSWERED), spans)
-                how = dict(rows.select("model", "how").unique().iter_rows())
+                marks, spans, how = stored.marks_of_models(warehouse, gold, models)
                 parts.append(scores.task_scores(gold, marks, spans, how))
-        names = ("task_score", "class_score", "confusion")
+        names = ("task_score", "class_score")
         tables = [pl.concat(frames) for frames in zip(*parts, strict=True)]
         return Computed(dict(zip(names, tables, strict=True)))
 

@@ -186,7 +186,7 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
         "scores": shown(rows, "task_score", *names),
         "spans in two ways": with_signatures(two_ways(rows), rows.filter(pl.col("spans").is_not_null())),
         "classes": markdown(classes(warehouse.read("class_score"))),
-        "confusions": markdown(confusions(warehouse.read("confusion"))),
+        "confusions": markdown(confusions(stored.confusions(warehouse))),
     }
 
 

@@ -97,8 +97,8 @@ def marked(truth: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFr
 
 def task_scores(
     truth: Gold, marks: pl.DataFrame, spans: pl.DataFrame, how: Mapping[str, str]
-) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Rows of `task_score`, `class_score` and `confusion`.
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Rows of `task_score` and `class_score`.
 
     Parameters
     ----------
@@ -111,18 +111,16 @@ def task_scores(
 
     Returns
     -------
-    Columns of `SCORE`, `CLASS_SCORE` and `CONFUSION`. A span task has no rows of `CONFUSION`.
+    Columns of `SCORE` and `CLASS_SCORE`.
     """
-    summaries, classes, confusions = [], [], []
+    summaries, classes = [], []
     test_spans = spans.join(truth.samples, on="sample", how="semi")
     for (system,), of_system in marks.group_by(["system"], maintain_order=True):
         keys = pl.lit(system).alias("model"), pl.lit(truth.task.task).alias("task")
         text = f"{how[str(system)]}; {signature(truth.task)}"
         row = summary(of_system) | {"unusable": of_system.filter(~pl.col("usable")).height, "signature": text}
         if truth.task.kind == "classes":
-            counts = confusion(of_system)
-            by_class = class_scores(counts, list(truth.task.classes))
-            confusions.append(counts.select(*keys, "gold", pl.col("predicted").fill_null(NO_CLASS), "samples"))
+            by_class = class_scores(confusion(of_system), list(truth.task.classes))
             row |= {"macro": _macro(of_system)}
         else:
             predicted = test_spans.filter(system=system)
@@ -133,8 +131,19 @@ def task_scores(
     return (
         pl.DataFrame(summaries, schema=SCORE, orient="row"),
         pl.concat([pl.DataFrame(schema=CLASS_SCORE), *(rows.select(CLASS_SCORE.names()) for rows in classes)]),
-        pl.concat([pl.DataFrame(schema=CONFUSION), *confusions]),
     )
+
+
+def confusions(truth: Gold, marks: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `confusion` for the systems in `marks` (see `marked`); none for a span task."""
+    if truth.task.kind != "classes":
+        return pl.DataFrame(schema=CONFUSION)
+    counts = [
+        confusion(rows).with_columns(pl.lit(system).alias("model"), pl.lit(truth.task.task).alias("task"))
+        for (system,), rows in marks.group_by(["system"], maintain_order=True)
+    ]
+    rows = pl.concat(counts, how="diagonal") if counts else pl.DataFrame(schema=CONFUSION)
+    return rows.with_columns(pl.col("predicted").fill_null(NO_CLASS)).select(CONFUSION.names())
 
 
 def baseline_scores(

@@ -88,6 +88,31 @@ def baseline_scores(warehouse: Warehouse) -> pl.DataFrame:
     return pl.concat(rows).sort("task", "baseline")
 
 
+def marks_of_models(
+    warehouse: Warehouse, truth: scores.Gold, models: Iterable[str]
+) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, str]]:
+    """Points of models' answers to a task in the columns of `scores.marked`, their spans, and how each was asked."""
+    models_and_task = keys(truth).join(pl.DataFrame({"model": models}, {"model": pl.String}), how="cross")
+    spans = warehouse.read("answer_span", models_and_task).rename({"model": "system"})
+    rows = warehouse.read("answer", models_and_task)
+    return (
+        scores.marked(truth, rows.select(*AS_ANSWERED), spans),
+        spans,
+        dict(rows.select("model", "how").unique().rows()),
+    )
+
+
+def confusions(warehouse: Warehouse) -> pl.DataFrame:
+    """Rows of `confusion` from the stored answers to all tasks whose descriptions can be read."""
+    rows = [pl.DataFrame(schema=scores.CONFUSION)]
+    described = [code for code, task in tasks.readable(warehouse).items() if task and task.kind == "classes"]
+    for whole in golds(warehouse, pl.DataFrame({"task": described}, {"task": pl.String})):
+        models = warehouse.read("task_score", keys(whole), ["model"])["model"]
+        for truth, some in evaluated(warehouse, whole, models):
+            rows.append(scores.confusions(truth, marks_of_models(warehouse, truth, some)[0]))
+    return pl.concat(rows)
+
+
 def baseline_marks(warehouse: Warehouse, truth: scores.Gold, table: str) -> pl.DataFrame:
     """Points of the baselines' answers to a task, in the columns of `scores.marked`. `table`, one of `ANSWERED`, has
     the answers."""

@@ -174,7 +174,7 @@ def test_what_has_no_partitions_comes_last(specs: dict[str, dg.AssetSpec], seque
         "judge_report",
     }  # by assets with partitions
     single = [name for name in sequence if specs[name].partitions_def is None and name not in needed]
-    assert {"leaderboard", "model_call", "funnel"} <= set(single)
+    assert {"leaderboard", "model_call", "human_range"} <= set(single)
     assert sequence[-len(single) :] == single
 
 

@@ -91,7 +91,7 @@ def test_every_aggregate_of_a_finished_home_shows_a_table_and_a_plot_of_what_it_
         event = instance.get_latest_materialization_event(dg.AssetKey(asset))
         assert event is not None
         assert len(serialize_value(event)) < MOST, asset
-    assert drawn >= {"leaderboard", "model_summary", "metric_rank", "closest_share", "translator_agreement",
+    assert drawn >= {"leaderboard", "model_summary", "metric_rank", "translator_agreement",
                      "system_comparison", "slice_summary"}  # fmt: skip
 
 
@@ -107,8 +107,8 @@ def test_a_run_over_several_models_stores_the_plot_once(built: dg.Definitions, i
 
 SMALL = {"leaderboard", "model_summary"}
 DEMO = {
-    "leaderboard", "model_summary", "metric_rank", "closest_share", "translator_agreement", "system_comparison",
-    "slice_summary", "audit_outcome", "error_estimate", "judge_calibration", "metric_agreement", "model_call",
+    "leaderboard", "model_summary", "metric_rank", "translator_agreement", "system_comparison", "slice_summary",
+    "audit_outcome", "error_estimate", "judge_calibration", "metric_agreement", "model_call",
 }  # fmt: skip
 
 

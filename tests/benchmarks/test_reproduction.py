@@ -23,6 +23,7 @@ from benchmark_assets.benchmarks.reproduction import (
     judged,
     reproduce,
 )
+from benchmark_assets.corpus.filters import Filters
 from resources.catalogue import schema, table
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
@@ -38,14 +39,21 @@ FUNNEL = {
 
 @pytest.fixture
 def filled(warehouse: Warehouse) -> Warehouse:
-    """A warehouse with two chance scores and one step of a funnel."""
+    """A warehouse with two chance scores, and a selection whose funnel drops 970 short and 41 similar passages."""
     rows: dict[str, list[tuple[object, ...]]] = {
         "task_chance": [("FORM", "chance", 50.0149, ""), ("SPEECH", "chance", 12.25, "Guessed")],
-        "funnel": [("c", 1, "short", 970, 3, None), ("c", 2, "similar", 41, 3, None)],
     }
     for name, content in rows.items():
         frame = pl.DataFrame(content, schema=schema(name), orient="row").with_columns(fingerprint=pl.lit(""))
         warehouse.write([Replacement(name, frame, None)], run_id="test")
+    reasons = [["short"]] * 970 + [["similar"]] * 41
+    selection = {"passage": [f"c/{n}" for n in range(len(reasons))], "selected": False, "reasons": reasons}
+    corpus = {"corpus": ["c"], "filters": Filters().model_dump_json()}
+    for name, columns in (("selection", selection), ("corpus", corpus)):
+        empty = warehouse.empty(name)
+        nothing = {column: "" if kind == pl.String else None for column, kind in empty.schema.items()}
+        rows = pl.DataFrame({**nothing, **columns}, schema=empty.schema)
+        warehouse.write([Replacement(name, rows, None)], run_id="test")
     return warehouse
 
 
@@ -131,16 +139,16 @@ def test_only_rows_with_the_texts_count(filled: Warehouse, tmp_path: Path) -> No
     assert found["Chance", "SPEECH"]["origin"].endswith("task 'SPEECH', signature 'guess'")
 
 
-@pytest.mark.parametrize(("reason", "outcome"), [("short", DIGITS), ("duplicate", ABSENT)])
-def test_a_lookup_may_require_other_rows(filled: Warehouse, tmp_path: Path, reason: str, outcome: str) -> None:
-    given = {"table": "funnel", "where": {"corpus": "c", "reason": reason}}
+@pytest.mark.parametrize(("corpus", "outcome"), [("c", DIGITS), ("d", ABSENT)])
+def test_a_lookup_may_require_other_rows(filled: Warehouse, tmp_path: Path, corpus: str, outcome: str) -> None:
+    given = {"table": "funnel", "where": {"corpus": corpus, "reason": "short"}}
     rows = {"Chance": ["50.01", "—"]}
     found = outcomes(filled, tmp_path, rows=rows, sources=[{"lookup": LOOKUP | {"given": given}}], differs=[])
     assert found["Chance", "FORM"]["outcome"] == outcome
 
 
 def test_a_lookup_that_matches_several_rows_is_refused(filled: Warehouse, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"funnel: corpus 'c': 2 rows match a published number; name further columns"):
+    with pytest.raises(BadInput, match=r"funnel: corpus 'c': 10 rows match a published number; name further columns"):
         outcomes(filled, tmp_path, columns=["Affected"], rows={"Short": ["1"]}, differs=[],
                  sources=[{"lookup": {"table": "funnel", "where": {"corpus": "c"}, "value": "affected"}}])  # fmt: skip
 

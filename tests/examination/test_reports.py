@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from benchmark_assets.examination.reports import reports
+from benchmark_assets.examination.reports import accuracies, reports
 from benchmark_assets.examination.sequential import Outcome
 from resources.provider.registry import Examination
 
@@ -26,8 +26,7 @@ def choices(*cases: Case) -> pl.DataFrame:
 
 
 def card(*cases: Case) -> dict[str, object]:
-    cards, _ = reports(choices(*cases), Examination())
-    return cards.row(0, named=True)
+    return reports(choices(*cases), Examination()).row(0, named=True)
 
 
 RIGHT: Outcome = ("sound", "sound")
@@ -52,7 +51,7 @@ def test_rates_count_pairs_that_both_orders_agree_on() -> None:
 
 def test_accuracy_has_a_row_for_each_kind_of_damage() -> None:
     rows = choices(*[("accuracy", "omission", RIGHT)] * 6, *[("accuracy", "term", FIRST)] * 3)
-    _, kinds = reports(rows, Examination())
+    kinds = accuracies(rows)
     assert kinds.select("kind", "pairs", "accuracy").rows() == [("omission", 6, 1.0), ("term", 3, 0.0)]
 
 

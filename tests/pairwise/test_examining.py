@@ -9,6 +9,7 @@ import pytest
 
 from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.registry import register
+from benchmark_assets.examination.reports import judge_accuracies
 from benchmark_assets.examination.sentinels import INSTRUCTIONS, PRAISES
 from benchmark_assets.pairwise.matches import text_lengths
 from benchmark_assets.pairwise.standings import of_slices, padding_of_base_sets
@@ -106,7 +107,7 @@ def test_an_honest_judge_passes_and_is_asked_no_more_than_needed(arena: Arena, s
     assert row["calls"] == len(server.log()) <= 80
     (padding,) = padding_of_base_sets(arena.warehouse)[SET]
     assert padding == (row["length"], row["length_low"], row["length_high"])
-    kinds = arena.warehouse.read("judge_accuracy")
+    kinds = judge_accuracies(arena.warehouse)
     assert kinds["accuracy"].unique().to_list() == [1]
     assert kinds["pairs"].sum() == row["damaged"]
     calls = arena.warehouse.read(CALLS, pl.DataFrame({"study": ["sentinel"]}))

@@ -16,7 +16,7 @@ from benchmark_assets.corpus.duplicates import near_duplicates
 from benchmark_assets.corpus.filters import REASONS, Filters
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.selection.funnel import DUPLICATE
+from benchmark_assets.selection.funnel import DUPLICATE, funnels
 from resources.tables import plain
 from resources.warehouse import Warehouse
 from tests.support import CONSTRUCTED
@@ -67,7 +67,7 @@ def construct(definitions: dg.Definitions, instance: dg.DagsterInstance, descrip
 
 def check(warehouse: Warehouse, count: int) -> None:
     """What holds of any construction of so many passages."""
-    rows = {row["reason"]: row for row in warehouse.read("funnel").iter_rows(named=True)}
+    rows = {row["reason"]: row for row in funnels(warehouse).iter_rows(named=True)}
     assert list(rows) == ["all passages", *REASONS, "any filter", DUPLICATE]
     assert rows["all passages"]["remaining"] == count
     passing = rows["any filter"]["remaining"]

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from benchmark_assets.corpus.filters import Filters
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.reporting import latex, shared_task
 from benchmark_assets.reporting.contents import CHECKSUMS, as_csv, as_parquet
@@ -379,8 +380,9 @@ def test_sha256sum_accepts_the_package_and_notices_a_change(stored: Warehouse, t
 
 def test_what_is_in_the_tables_is_in_the_package(stored: Warehouse, tmp_path: Path) -> None:
     put(stored, "near_duplicate", {"passage": PASSAGES[1], "corpus": "tiny", "kept": PASSAGES[0], "similarity": 0.9})
-    put(stored, "funnel", {"corpus": "tiny", "step": 0, "reason": "all passages", "affected": 0, "alone": 0},
-        {"corpus": "another", "step": 0, "reason": "all passages", "affected": 0, "alone": 0})  # fmt: skip
+    filters = Filters().model_dump_json()
+    for corpus in ("tiny", "another"):
+        put(stored, "corpus", {**stored.read("corpus").row(0, named=True), "corpus": corpus, "filters": filters})
     export(stored, tmp_path / "package", "tiny")
     tables = {path.name: pl.read_csv(path) for path in (tmp_path / "package").glob("*.csv")}
     passages = tables["passages.csv"]
@@ -401,7 +403,7 @@ def test_what_is_in_the_tables_is_in_the_package(stored: Warehouse, tmp_path: Pa
     assert [rank for rank in ranks if rank] == [1, 2]
     assert len(ranks) == 5
     assert tables["near_duplicates.csv"].rows() == [("doc1:2", "doc1:1", 0.9)]
-    assert len(tables["funnel.csv"]) == 1
+    assert tables["funnel.csv"].row(0) == (0, "all passages", 0, 0, len(PASSAGES))
     assert records(tmp_path / "package" / "prose.jsonl")[0]["asides"] == [
         {"kind": "note", "place": 4, "text": "dora adds."}
     ]

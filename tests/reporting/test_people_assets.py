@@ -14,7 +14,7 @@ from benchmark_assets.corpus.registry import register
 from resources.warehouse import Warehouse
 from tests.support import CORE, MODELS, TRANSLATIONS, run, write_corpus
 
-ASSETS = ["human_range", "outlier_threshold"]
+ASSETS = ["human_range"]
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ def test_every_asset_shows_its_table_with_the_signature(
     tables: dict[str, pl.DataFrame], instance: dg.DagsterInstance
 ) -> None:
     shown = {
-        "leaderboard": ["further"], "translator_agreement": ["agreement"], "closest_share": ["shares"],
+        "leaderboard": ["further"], "translator_agreement": ["agreement", "shares"],
         "system_comparison": ["differences"], "metric_rank": ["ranks", "concordance"], "slice_summary": ["slices"],
     }  # fmt: skip
     for asset, names in shown.items():

@@ -1,6 +1,8 @@
 """The table catalogue: complete, the same in every database, and what checks and writes go by."""
 
+import ast
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -12,9 +14,12 @@ from benchmark_assets.automation.checks import Subject, sound
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.lineage.refresh import OWNER, further_tables
 from benchmark_assets.partitions import dimensions
+from benchmark_assets.reporting.contents import ASSEMBLED
+from benchmark_assets.views import VIEWS
 from resources import catalogue
 from resources.catalogue import Column
 from resources.errors import BadInput
+from resources.home import PROJECT
 from resources.provider.provider import Provider
 from resources.provider.registry import default_path
 from resources.provider.sqlite_ledger import SqliteLedger
@@ -147,3 +152,39 @@ def test_every_row_that_its_declaration_allows_is_written(warehouse: Warehouse) 
     warehouse.write([Replacement(table, own, None) for table, own in rows.items()], run_id="test")
     with warehouse.consistently():
         assert {len(warehouse.read(table)) for table in STORED} == {1}
+
+
+WRITING = {"schema", "empty", "Replacement", "table"}
+"""Functions whose first argument names a table without reading it."""
+
+
+def mentions() -> Iterator[tuple[str, ast.AST, ast.AST | None]]:
+    """Each name of a stored table in the code, with the expression around it and the one around that."""
+    for path in sorted((PROJECT / "benchmark_assets").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        around = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and node.value in STORED:
+                yield str(node.value), around[node], around.get(around[node])
+
+
+def writes(table: str, near: ast.AST, far: ast.AST | None) -> bool:
+    """Whether a mention only says what is written: a key of rows by table, the `tables` of an asset, a schema."""
+    if isinstance(near, ast.Call):
+        name = near.func.attr if isinstance(near.func, ast.Attribute) else getattr(near.func, "id", "")
+        return name in WRITING
+    if isinstance(near, ast.List | ast.Tuple) and isinstance(far, ast.Dict) and near in far.values:
+        return ast.unparse(far.keys[far.values.index(near)] or near) == "'tables'"
+    if isinstance(near, ast.Assign | ast.AnnAssign):  # the name of a study
+        return ast.unparse(near).startswith("name")
+    return isinstance(near, ast.Dict) and any(isinstance(key, ast.Constant) and key.value == table for key in near.keys)
+
+
+def test_every_table_is_read_by_a_page_an_export_or_an_asset() -> None:
+    read = {table for table, near, far in mentions() if not writes(table, near, far)}
+    assert [table for table in STORED if table not in read] == []
+
+
+def test_every_table_that_is_not_stored_is_a_view_or_assembled_by_a_package() -> None:
+    declared = {name: each for name, each in catalogue.declared().items() if not each.stored}
+    assert {name for name, each in declared.items() if each.file not in ASSEMBLED} == set(VIEWS)

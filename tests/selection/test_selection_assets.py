@@ -16,6 +16,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.selection.funnel import funnels
 from resources import catalogue
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
@@ -184,7 +185,7 @@ def test_what_is_dropped_has_no_reference_and_no_output_and_no_system_is_asked(s
 
 
 def test_the_funnel_counts_the_corpus_that_has_filters(stage: Stage) -> None:
-    rows = {row["reason"]: row for row in stage.warehouse.read("funnel").iter_rows(named=True)}
+    rows = {row["reason"]: row for row in funnels(stage.warehouse).iter_rows(named=True)}
     assert {row["corpus"] for row in rows.values()} == {"strict"}
     assert {reason for reason, row in rows.items() if row["affected"]} == {"short", "incomplete", "any filter"}
     assert (rows["all passages"]["remaining"], rows["duplicate"]["remaining"]) == (5, 3)
@@ -264,7 +265,7 @@ def test_a_corpus_that_gives_up_its_filters_is_selected_whole(stage: Stage, stri
     stage.up_to_date()
     assert stage.selected() == sorted([*KEPT, SHORT, INCOMPLETE])
     assert stage.warehouse.read("passage_filter").is_empty()
-    assert stage.warehouse.read("funnel").is_empty()
+    assert funnels(stage.warehouse).is_empty()
 
 
 @pytest.mark.proof

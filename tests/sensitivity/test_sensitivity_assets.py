@@ -21,7 +21,7 @@ from tests.support import TRANSLATIONS, edit_segment, reports, run, write_corpus
 
 PASSAGES = 4
 
-ASSETS = ["damaged_text", "damaged_score", "sensitivity", "sensitivity_threshold"]
+ASSETS = ["damaged_text", "damaged_score", "sensitivity"]
 KEY = ["passage", "translator", "kind", "severity"]
 
 

@@ -20,6 +20,7 @@ from benchmark_assets.understanding.baselines import BASELINE_ANSWER
 from benchmark_assets.understanding.description import load
 from benchmark_assets.understanding.readings import of_scores, two_ways
 from benchmark_assets.understanding.scores import Gold, baseline_scores, gold, marked, summary, task_scores
+from benchmark_assets.understanding.stored import confusions
 from benchmark_assets.understanding.tasks import import_tasks
 from resources.warehouse import Warehouse
 from tests.understanding.conftest import FORM_LINES, FORMS, write_task
@@ -303,7 +304,7 @@ def test_assets_hold_scores_and_follow_answers_and_descriptions(
     columns = ["task", "model", "other", "difference"]
     assert warehouse.read("understanding_comparison", columns=columns).rows() == [("FORM", "echo", "wise", -50.0)]
     assert len(warehouse.read("class_score")) == 6
-    assert len(warehouse.read("confusion")) == 4
+    assert len(confusions(warehouse)) == 4
     found = of_scores(warehouse)
     assert "| FORM | echo | VERSE | 1 | 0 | 0 | 0.0 | 0.0 | 0.0 |" in found["classes"]
     assert found["confusions"].split("\n")[2:] == ["| FORM | echo | VERSE | PROSE | 1 | 100.0 |"]

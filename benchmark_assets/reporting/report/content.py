@@ -366,7 +366,7 @@ def closest(home: Home, corpus: str) -> list[Exhibit]:
     plot_rows = plotted(rows, "closest_share", "share", named("system", "kind"), "translator")
     chart = charts.dodged(plot_rows, "% of passages, 95 % interval", translators, domain=[0, 100])
     words = "Share of passages in which each translator's reference is the most similar to a system's output."
-    return [home.exhibit(corpus, "Closest reference", words, table, rows, chart, "closest_share")]
+    return [home.exhibit(corpus, "Closest reference", words, table, rows, chart, "translator_agreement")]
 
 
 def concordance(home: Home, corpus: str) -> list[Exhibit]:

@@ -50,7 +50,7 @@ def outliers(home: Home, corpus: str) -> list[Exhibit]:
     )
     exhibits = [home.exhibit(
         corpus, "Thresholds of outliers", words, columns(thresholds, "outlier_threshold"), thresholds, None,
-        "outlier_threshold", "reference_envelope",
+        "human_range", "reference_envelope",
     )]  # fmt: skip
     rows = home.read("calibrated_outliers", corpus).sort("share", "kind", "system")
     plot_rows = closed(plotted(rows, "calibrated_outliers", "share", named("system", "kind"), "kind"))
@@ -60,5 +60,5 @@ def outliers(home: Home, corpus: str) -> list[Exhibit]:
         "translators except one, so that models and translators have the same number of references."
     )
     table = columns(rows, "calibrated_outliers")
-    exhibits.append(home.exhibit(corpus, "Calibrated outliers", words, table, rows, chart, "outlier_threshold"))
+    exhibits.append(home.exhibit(corpus, "Calibrated outliers", words, table, rows, chart, "human_range"))
     return exhibits

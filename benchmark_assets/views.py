@@ -1,0 +1,34 @@
+"""Views: tables that are computed from stored rows whenever they are read.
+
+Here: the function of each view, and reading a table that may be a view. Not here: what the functions compute (their
+rooms), what the columns mean (the catalogue, where a view is a table that is not stored).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import polars as pl
+
+from benchmark_assets.audit.calibration import confusions_of_judges
+from benchmark_assets.audit.overlap import all_failing_passages
+from benchmark_assets.examination.reports import judge_accuracies
+from benchmark_assets.selection.funnel import funnels
+from benchmark_assets.understanding.stored import confusions
+from resources import catalogue
+from resources.warehouse import Warehouse
+
+VIEWS: Mapping[str, Callable[[Warehouse], pl.DataFrame]] = {
+    "confusion": confusions, "failing_passage": all_failing_passages, "funnel": funnels,
+    "judge_accuracy": judge_accuracies, "judge_confusion": confusions_of_judges,
+}  # fmt: skip
+
+
+def read(
+    warehouse: Warehouse, table: str, keys: pl.DataFrame | None = None, columns: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Read rows of a stored table or of a view; parameters and order as in `Warehouse.read`."""
+    if table not in VIEWS:
+        return warehouse.read(table, keys, columns)
+    rows = VIEWS[table](warehouse).sort(catalogue.declared()[table].key)
+    if keys is not None:
+        rows = rows.join(keys, on=keys.columns, how="semi")
+    return rows if columns is None else rows.select(columns)
