@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmark_assets.cli import SECTIONS, main
+from benchmark_assets.cli import RENAMED, SECTIONS, main
 from benchmark_assets.cli.progress import drawn
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
@@ -64,13 +64,13 @@ def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: P
     assert "48        48  harrow, lindqvist, okafor       5" in counts.stdout
     assert "variorum import outputs FILE --corpus dialogues" in counts.stdout
     # Its translations came out of recorded replies, by the way that calls take.
-    assert "recording recording.jsonl" in here(tmp_path, "models").stdout
+    assert "recording recording.jsonl" in here(tmp_path, "status", "--models").stdout
     costs = here(tmp_path, "costs").stdout.splitlines()
     assert [line.split()[1:5] for line in costs if "translate" in line] == [
         [name, "translate", "2", "2"] for name in ("erring", "free", "literal", "truncating", "verbose")
     ]
     assert [line.split()[2] for line in costs if line.split()[1:2] == ["brisk"]] == ["judge"]
-    here(tmp_path, "examples", str(tmp_path / "examples.html"), "sample")
+    here(tmp_path, "report", "--examples", str(tmp_path / "examples.html"), "sample")
     page = (tmp_path / "examples.html").read_text(encoding="utf-8")
     assert "Far from the references" in page
     assert "exacting: valid variation" in page
@@ -101,7 +101,7 @@ def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
 
     imported = here(home, "import", "outputs", str(written("first")), "--corpus", "tiny")
     assert "mine: 3 outputs" in imported.stdout
-    assert "mine" in here(home, "models").stdout
+    assert "mine" in here(home, "status", "--models").stdout
     here(home, "evaluate", "mine")
     warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     assert len(warehouse.read("drift_score")) == 3
@@ -134,7 +134,7 @@ def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
     [
         (["import", "corpus", "nowhere.yaml"], ["nowhere.yaml", "cannot be read", "check the path"]),
         (["import", "outputs", "nowhere.jsonl", "--corpus", "sample"], ["nowhere.jsonl", "no such file"]),
-        (["evaluate", "nobody"], ["nobody", "no such model", "variorum models"]),
+        (["evaluate", "nobody"], ["nobody", "no such model", "variorum status --models"]),
         (["evaluate", "Free"], ["Free", "no such model (did you mean free?)"]),
         (["record", "nobody", "file"], ["nobody", "has no replies yet", "variorum evaluate"]),
         (["new", "corpus", "mine", "--from", "nowhere.csv"], ["nowhere.csv", "does not exist", "check the path"]),
@@ -173,7 +173,7 @@ def test_a_command_that_does_not_exist_is_answered_with_one_that_does() -> None:
     assert "Did you mean status" in CliRunner().invoke(main, ["statu"]).stderr
 
 
-@pytest.mark.parametrize("former", [["baseset", "build", "folder"], ["task", "annotate", "folder", "T"]])
+@pytest.mark.parametrize("former", [[name, "folder"] for name in RENAMED])
 def test_a_renamed_command_names_the_present_one(former: list[str]) -> None:
     said = CliRunner().invoke(main, former).stderr
     present = said.partition("use `variorum ")[2].partition("`")[0].split()

@@ -78,7 +78,7 @@ def test_ten_rows_of_a_spreadsheet_become_a_page(tmp_path: Path, monkeypatch: py
 
 
 ELSEWHERE = {
-    "add", "download", "migrate-to", "check model", "new corpus", "import corpus", "import outputs", "evaluate",
+    "add", "scan --download", "migrate-to", "check model", "new corpus", "import corpus", "import outputs", "evaluate",
     "new baseset", "import baseset FOLDER", "import tasks", "import labels annotations.json", "reproduce",
     "--per-model", "--benchmarks", "ui",
 }  # fmt: skip

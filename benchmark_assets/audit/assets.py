@@ -140,7 +140,7 @@ def metric_agreement(
 
 @dg.asset(group_name="audit", code_version="2", kinds={"duckdb"}, deps=[triage, verdict, human_label])
 def worked_example(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Outputs that illustrate the audit, selected by rules; `variorum examples` writes them as a page."""
+    """Outputs that illustrate the audit, selected by rules; `variorum report --examples` writes them as a page."""
 
     def tables() -> dict[str, pl.DataFrame]:
         outputs = with_people(warehouse.read("triage"), warehouse.read("verdict"), warehouse.read("human_label"))

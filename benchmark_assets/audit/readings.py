@@ -76,7 +76,7 @@ def of_metrics(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_examples(warehouse: Warehouse) -> Mapping[str, str]:
-    """The worked examples without texts; `variorum examples` writes a page that includes the texts."""
+    """The worked examples without texts; `variorum report --examples` writes a page that includes the texts."""
     rows = warehouse.read("worked_example").sort("corpus", "rule", "place", "model")
     return {"examples": markdown(rows.select(cells("worked_example")))}
 

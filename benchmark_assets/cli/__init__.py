@@ -14,7 +14,6 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from benchmark_assets.automation.identity import REMEDY
 from benchmark_assets.automation.runs import RunFailedError
 from benchmark_assets.cli import (
-    base_sets,
     beginning,
     benchmarks,
     checking,
@@ -34,26 +33,30 @@ from resources.home import home
 from resources.modes import keep_private
 
 MODULES = (
-    working, beginning, benchmarks, imports, checking, showing, reproducing, money, people, base_sets, taking_away,
+    working, beginning, benchmarks, imports, checking, showing, reproducing, money, people, taking_away,
     keeping,
 )  # fmt: skip
 
 
 SECTIONS = {
-    "Begin": ("demo", "benchmarks", "add", "new", "check", "import", "download"),
-    "Evaluate": ("evaluate", "update", "scan", "stale", "status", "models", "funnel", "understanding"),
-    "Read and share": (
-        "reader", "report", "trace", "export", "compare", "latex", "shared-task", "reproduce", "snapshot",
-    ),
-    "Ask people": ("annotate", "campaign", "pairs", "examples", "glossary", "design", "spans", "marked-spans"),
-    "Compare pairwise": ("anchors",),
-    "Pay": ("costs", "uncertain", "release", "confirm", "record"),
+    "Begin": ("demo", "add", "new", "check", "import"),
+    "Evaluate": ("evaluate", "update", "scan", "stale", "status"),
+    "Read and share": ("reader", "report", "trace", "export", "compare", "reproduce", "snapshot"),
+    "Ask people": ("annotate", "campaign", "pairs", "glossary", "design", "spans", "marked-spans"),
+    "Pay": ("costs", "confirm", "record"),
     "Keep a home": ("ui", "webserver", "worker", "backup", "restore", "verify", "rebuild", "migrate-to", "remove"),
 }  # fmt: skip
 """The commands as the help lists them."""
 
-RENAMED = {"baseset": ("new baseset", "anchors"), "task": ("spans", "marked-spans")}
-"""Present names of commands that were renamed."""
+RENAMED = {
+    "anchors": ("trace NAME@VERSION",), "baseset": ("new baseset", "trace NAME@VERSION"), "benchmarks": ("add",),
+    "download": ("scan --download",), "examples": ("report --examples FILE CORPUS",),
+    "funnel": ("trace CORPUS", "trace CORPUS/PASSAGE"), "latex": ("export --as latex FOLDER CORPUS",),
+    "models": ("status --models",), "release": ("confirm ATTEMPT --cost 0 --note NOTE",),
+    "shared-task": ("export --as shared-task FOLDER CORPUS",), "task": ("spans", "marked-spans"),
+    "uncertain": ("costs --uncertain",), "understanding": ("status --tasks",),
+}  # fmt: skip
+"""What to type in place of a former command."""
 
 SUMMARY = 200
 """Width of a command's summary in the help, so that none is cut."""
@@ -67,7 +70,7 @@ class Interruption(click.ClickException):
     def __init__(self) -> None:
         super().__init__(
             "interrupted; everything stored until now is kept. Run the same command again: it continues, and pays for "
-            "no stored reply again. `variorum uncertain` lists calls that were under way"
+            "no stored reply again. `variorum costs --uncertain` lists calls that were under way"
         )
 
 

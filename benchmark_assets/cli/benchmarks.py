@@ -31,10 +31,8 @@ from resources.tables import cells, markdown, plain
 from resources.warehouse import Warehouse
 
 
-@click.command(name="benchmarks")
-def list_benchmarks() -> None:
-    """List the benchmarks that can be added: languages, sizes, licences, costs, and what they need."""
-    home = Deployment()
+def _list_benchmarks(home: Deployment) -> None:
+    """Print the benchmarks that can be added: languages, sizes, licences, costs, and what they need."""
     added = dict(home.warehouse.read("benchmark", columns=["benchmark", "version"]).sort("version").iter_rows())
     registry = home.provider.registry()
     recipes = [read(folder) for folder in shipped().values()]
@@ -71,20 +69,23 @@ def _overview(recipe: ReadRecipe, version: int | None) -> dict[str, str]:
 
 
 @click.command()
-@click.argument("benchmark", metavar="NAME|FOLDER|URL")
+@click.argument("benchmark", metavar="[NAME|FOLDER|URL]", required=False)
 @click.option("--accept", is_flag=True, help="Consent to the terms that are printed.")
 @click.option("--base", default="", help="URL of a mirror to fetch from.")
 @click.option("--systems", multiple=True, metavar="NAME,…", help="Published systems to import, or `all`, the default.")
 @click.option("--folder", "brought", multiple=True, metavar="SOURCE=PATH", help="Your folder with files of a source.")
 @click.option("--no-update", is_flag=True, help="Import only; the next `variorum update` computes scores and tables.")
 def add(
-    benchmark: str, accept: bool, base: str, systems: Sequence[str], brought: Sequence[str], no_update: bool
+    benchmark: str | None, accept: bool, base: str, systems: Sequence[str], brought: Sequence[str], no_update: bool
 ) -> None:
     """Add a benchmark: fetch its sources, import its corpora, tasks and published systems, and compute.
 
-    NAME is one of `variorum benchmarks`; FOLDER contains a recipe of your own. URL is the address of a git repository
-    with a recipe: URL[@COMMIT][#FOLDER].
+    Without a NAME, list the benchmarks: languages, sizes, licences, costs, and what they need. FOLDER contains a recipe
+    of your own. URL is the address of a git repository with a recipe: URL[@COMMIT][#FOLDER].
     """
+    if benchmark is None:
+        _list_benchmarks(Deployment())
+        return
     recipe = _recipe(benchmark)
     home = Deployment()
     registry = home.provider.registry()
@@ -267,4 +268,4 @@ def new_benchmark(name: str, corpora: Sequence[str], codes: Sequence[str], into:
     click.echo(f"{folder}: replace the texts that begin with {TODO}, then try `variorum add {folder}` in another home")
 
 
-COMMANDS = [list_benchmarks, add]
+COMMANDS = [add]

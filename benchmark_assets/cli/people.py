@@ -3,9 +3,7 @@
 from pathlib import Path
 
 import click
-import polars as pl
 
-from benchmark_assets.audit.page import page
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import IGNORE, PATH, holding, numbers
 from benchmark_assets.literary import glossary_file
@@ -14,8 +12,6 @@ from benchmark_assets.people.forms import ESA, FORMS, LABEL_FORM
 from benchmark_assets.people.pearmut import PROTOCOLS, Plan, write_campaign
 from benchmark_assets.people.sample import export_items
 from benchmark_assets.understanding import span_labels
-from resources import whole_files
-from resources.errors import BadInput
 
 
 @click.command()
@@ -73,21 +69,6 @@ def write_pairs(
     click.echo("enter A, B or unsure under `better`; import the completed file with `variorum import pairs FILE`")
 
 
-@click.command(name="examples")
-@click.argument("file", type=PATH)
-@click.argument("corpus")
-@click.option("--private", is_flag=True, help="Include restricted texts; do not pass the page on.")
-def write_examples(file: Path, corpus: str, private: bool) -> None:
-    """Write a page of worked examples from CORPUS to FILE, for a browser."""
-    warehouse = Deployment().warehouse
-    if not len(warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))):
-        raise BadInput(
-            corpus, "", "has no examples", "name judges under `audit` in the corpus description, or import labels"
-        )
-    whole_files.hand_over(file, page(warehouse, corpus, private))
-    click.echo(f"{file}: open it in a browser")
-
-
 @click.command(name="glossary")
 @click.argument("file", type=PATH)
 @click.argument("corpus")
@@ -122,4 +103,4 @@ def write_marked_spans(file: Path, code: str, out: Path, ignore: tuple[str, ...]
     click.echo(f"{out}: {numbers(written._asdict())}")
 
 
-COMMANDS = [annotate, campaign, write_pairs, write_examples, write_glossary, write_spans, write_marked_spans]
+COMMANDS = [annotate, campaign, write_pairs, write_glossary, write_spans, write_marked_spans]

@@ -1,15 +1,17 @@
-"""Commands that print results, costs and stale partitions, and change nothing."""
+"""Commands that print results and stale partitions, and change nothing."""
+
+from collections.abc import Iterator
 
 import click
 import polars as pl
 
-from benchmark_assets.accounts.costs import costs
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit.design import designs
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.human_work import notices
+from benchmark_assets.pairwise.building import readable_spread, report
 from benchmark_assets.reporting import overview, trace
 from benchmark_assets.selection.funnel import funnels, reasons, steps
 from benchmark_assets.understanding import stored
@@ -17,19 +19,24 @@ from benchmark_assets.understanding.readings import boards, confusions, neighbou
 from benchmark_assets.understanding.stored import baseline_scores
 from resources.errors import BadInput
 from resources.keys import CORPUS, KEYS
-from resources.provider.corrections import corrections
 from resources.tables import cells, plain
+from resources.warehouse import Warehouse
 
 
 @click.command()
 @click.option("--assets", "by_asset", is_flag=True, help="Also count the partitions of each asset.")
-def status(by_asset: bool) -> None:
+@click.option("--models", "show", flag_value="models", help="List the registry's models and the imported outputs.")
+@click.option("--tasks", "show", flag_value="tasks", help="Show the results of all systems on understanding tasks.")
+def status(by_asset: bool, show: str | None) -> None:
     """Show the corpora and models of the home, and what to do next.
 
     Also lists people's work on passages that are no longer in the files, and imported outputs that translate an
     earlier source. With --assets, counts the partitions of each asset that are materialized, failed or missing.
     """
     home = Deployment()
+    if show:
+        click.echo("\n\n".join(_models(home) if show == "models" else _tasks(home.warehouse)))
+        return
     corpora = overview.corpora(home.warehouse)
     models = overview.models(home.warehouse, home.provider.registry().models)
     tasks = home.warehouse.read("task", columns=["task", "kind", "language"])
@@ -42,6 +49,34 @@ def status(by_asset: bool) -> None:
     click.echo("next:")
     for step in overview.next_steps(corpora, models):
         click.echo(f"  {step}")
+
+
+def _models(home: Deployment) -> Iterator[str]:
+    """The models of the registry, and the models with imported outputs."""
+    registry = home.provider.registry()
+    entries = [(name, registry.model(name).place, entry.id, entry.effort) for name, entry in registry.models.items()]
+    columns = ["model", "from", "id", "effort"]
+    yield plain(pl.DataFrame(entries, schema=dict.fromkeys(columns, pl.String), orient="row"))
+    if len(rows := home.warehouse.read("imported_file", columns=["model", "corpus", "outputs", "file"])):
+        yield plain(rows)
+
+
+def _tasks(warehouse: Warehouse) -> Iterator[str]:
+    """Results on understanding tasks: scores, means by benchmark and language, overlap of test and train splits, and
+    problems with answers."""
+    if warehouse.read("task", columns=["task"], most=1).is_empty():
+        yield "no tasks yet: `variorum import tasks FILE`"
+        return
+    tables = boards(warehouse.read("understanding_board")) | {
+        "Similarity of test samples to the train split, and scores with and without similar test samples": neighbours(
+            warehouse.read("task_leakage"), baseline_scores(warehouse)
+        ),
+        "Span scores: averaged over samples as in the paper, and pooled": two_ways(warehouse.read("task_score")),
+        "Most frequent confusions over all seeds": confusions(stored.confusions(warehouse)).head(20),
+        "Repairs of answers, and reasons for unusable answers": troubles(warehouse.read("answer")),
+    }
+    blocks = [f"{title}\n{plain(table)}" for title, table in tables.items() if len(table)]
+    yield from blocks or ["no scores yet: run `variorum update`"]
 
 
 @click.command()
@@ -94,94 +129,63 @@ def stale(every: bool) -> None:
     click.echo("\nmaterialize them with `variorum update`")
 
 
-@click.command(name="costs")
-def show_costs() -> None:
-    """Print costs by day, model and purpose, in US dollars, and all corrections of costs."""
-    ledger = Deployment().provider.ledger
-    rows = costs(ledger.attempts())
-    click.echo(plain(rows.select(cells("package_cost", *rows.columns))))
-    unknown = "; the cost of models without a price is unknown" if rows["at_most"].null_count() else ""
-    paid, at_most = float(rows["paid"].sum()), float(rows["at_most"].sum())
-    click.echo(f"\npaid: {paid:.4f} dollars; calls of unknown cost add at most {at_most:.4f}{unknown}")
-    if len(corrected := corrections(ledger)):
-        click.echo(f"\ncorrected costs:\n{plain(corrected.with_columns(pl.col('made').dt.truncate('1s')))}")
-
-
-@click.command()
-def models() -> None:
-    """List the models of the registry, and the models with imported outputs."""
-    home = Deployment()
-    registry = home.provider.registry()
-    entries = [(name, registry.model(name).place, entry.id, entry.effort) for name, entry in registry.models.items()]
-    columns = ["model", "from", "id", "effort"]
-    click.echo(plain(pl.DataFrame(entries, schema=dict.fromkeys(columns, pl.String), orient="row")))
-    if len(rows := home.warehouse.read("imported_file", columns=["model", "corpus", "outputs", "file"])):
-        click.echo(f"\n{plain(rows)}")
-
-
-@click.command(name="funnel")
-@click.argument("passage", required=False)
-def show_funnel(passage: str | None) -> None:
-    """Print how many passages each filter drops. With a PASSAGE (corpus/id), print why it is selected or not."""
-    warehouse = Deployment().warehouse
-    if passage is None:
-        rows = funnels(warehouse)
-        click.echo(plain(steps(rows)) if len(rows) else "no corpus has filters: every passage is selected")
-        return
-    key = pl.DataFrame({"passage": [passage]})
-    selection = warehouse.read("selection", key)
-    if selection.is_empty():
-        raise BadInput(passage, "", "no such passage", "write CORPUS/ID; after a change of files run `variorum update`")
-    click.echo(plain(reasons(selection, warehouse.read("passage_filter", key))))
-    stages = warehouse.read("verification", key).drop("passage", "fingerprint", "run_id", "updated_at")
-    doubts = warehouse.read("alignment", key, ["translator", "doubt"]).drop_nulls()
-    unassigned = warehouse.read("unassigned", key, ["translator", "start_at", "end_at", "after", "before", "text"])
-    for rows in (doubts, unassigned, stages):
-        if len(rows):
-            click.echo(f"\n{plain(rows)}")
-
-
 @click.command(name="trace")
-@click.argument("model")
-@click.argument("what", metavar="CORPUS/PASSAGE|CORPUS|BASESET@VERSION")
-def show_trace(model: str, what: str) -> None:
-    """Print where a number of MODEL comes from, without any text.
+@click.argument("names", nargs=-1, required=True, metavar="[MODEL] CORPUS/PASSAGE|CORPUS|BASESET@VERSION")
+def show_trace(names: tuple[str, ...]) -> None:
+    """Print where a number of MODEL comes from, without any text. Without MODEL, print how it came to the benchmark.
 
     For a passage: every asset from the files to the verdicts, with versions, inputs, calls, costs, scores and labels,
     and what is stale. For a corpus: the row on the leaderboard and its most distant passages. For a base set: LT.
+
+    Without MODEL: for a passage, why it is selected or not; for a corpus, how many passages each filter drops; for a
+    base set, how its anchors compare in each slice.
     """
+    if len(names) > 2:
+        raise click.UsageError("name at most a MODEL and a passage, corpus or base set")
+    *models, what = names
+    kind = "base set" if "@" in what else "passage" if "/" in what else "corpus"
     warehouse = Deployment().warehouse
-    if "@" in what:
-        lines = trace.of_strength(warehouse, model, what)
-    elif "/" in what:
-        lines = trace.words(trace.of_output(warehouse, model, what))
+    if not models:
+        lines = {"base set": _of_anchors, "passage": _of_passage, "corpus": _of_filters}[kind](warehouse, what)
+    elif kind == "base set":
+        lines = trace.of_strength(warehouse, models[0], what)
+    elif kind == "passage":
+        lines = trace.words(trace.of_output(warehouse, models[0], what))
     else:
-        lines = trace.of_cell(warehouse, model, what)
+        lines = trace.of_cell(warehouse, models[0], what)
     for line in lines:
         click.echo(line)
 
 
-@click.command(name="understanding")
-def show_understanding() -> None:
-    """Show the results of all systems on understanding tasks.
+def _of_filters(warehouse: Warehouse, corpus: str) -> Iterator[str]:
+    """How many passages of a corpus each filter drops."""
+    if corpus not in set(warehouse.read("corpus", columns=["corpus"])["corpus"]):
+        raise BadInput(corpus, "", "no such corpus", "`variorum status` lists the corpora")
+    rows = funnels(warehouse).filter(corpus=corpus)
+    yield plain(steps(rows)) if len(rows) else f"{corpus} has no filters: every passage is selected"
 
-    These are scores by task, means by benchmark and language, overlap of test and train splits, and problems with
-    answers.
-    """
-    warehouse = Deployment().warehouse
-    if warehouse.read("task", columns=["task"], most=1).is_empty():
-        click.echo("no tasks yet: `variorum import tasks FILE`")
-        return
-    tables = boards(warehouse.read("understanding_board")) | {
-        "Similarity of test samples to the train split, and scores with and without similar test samples": neighbours(
-            warehouse.read("task_leakage"), baseline_scores(warehouse)
-        ),
-        "Span scores: averaged over samples as in the paper, and pooled": two_ways(warehouse.read("task_score")),
-        "Most frequent confusions over all seeds": confusions(stored.confusions(warehouse)).head(20),
-        "Repairs of answers, and reasons for unusable answers": troubles(warehouse.read("answer")),
-    }
-    blocks = [f"{title}\n{plain(table)}" for title, table in tables.items() if len(table)]
-    click.echo("\n\n".join(blocks) or "no scores yet: run `variorum update`")
+
+def _of_passage(warehouse: Warehouse, passage: str) -> Iterator[str]:
+    """Why a passage is selected or not, and what its alignment lacks."""
+    key = pl.DataFrame({"passage": [passage]})
+    selection = warehouse.read("selection", key)
+    if selection.is_empty():
+        raise BadInput(passage, "", "no such passage", "write CORPUS/ID; after a change of files run `variorum update`")
+    yield plain(reasons(selection, warehouse.read("passage_filter", key)))
+    stages = warehouse.read("verification", key).drop("passage", "fingerprint", "run_id", "updated_at")
+    doubts = warehouse.read("alignment", key, ["translator", "doubt"]).drop_nulls()
+    unassigned = warehouse.read("unassigned", key, ["translator", "start_at", "end_at", "after", "before", "text"])
+    yield from (f"\n{plain(rows)}" for rows in (doubts, unassigned, stages) if len(rows))
+
+
+def _of_anchors(warehouse: Warehouse, base_set: str) -> Iterator[str]:
+    """How the anchors of a base set compare in each slice: matches, win rate, LT and EN with intervals."""
+    shown = report(warehouse, base_set)
+    names = ("slice", "anchor", "items", "matches", "ties", "excluded", "win_rate", "lt", "en")
+    table = shown.anchors.select(cells("anchor_score", *names))
+    yield f"{plain(table)}\n\n{plain(readable_spread(shown.spread))}\n\n{shown.contract}; {shown.signature}"
+    if shown.problem:
+        yield f"\n{shown.problem}"
 
 
 @click.command()
@@ -193,4 +197,4 @@ def snapshot() -> None:
     click.echo(Deployment().warehouse.snapshot())
 
 
-COMMANDS = [status, stale, design, show_costs, models, show_funnel, show_trace, show_understanding, snapshot]
+COMMANDS = [status, stale, design, show_trace, snapshot]

@@ -4,7 +4,9 @@ from datetime import datetime
 from pathlib import Path
 
 import click
+import polars as pl
 
+from benchmark_assets.audit.page import page
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH, holding, without
 from benchmark_assets.reporting import differences, latex, shared_task
@@ -15,6 +17,7 @@ from resources import whole_files
 from resources.errors import BadInput
 from resources.folders import room
 from resources.provider import transport
+from resources.warehouse import Warehouse
 
 
 @click.command(name="reader")
@@ -50,63 +53,83 @@ def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator
 @click.option(
     "--benchmarks", is_flag=True, help="Write the added benchmarks instead; in Markdown, if FILE ends in .md."
 )
-def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...], benchmarks: bool) -> None:
+@click.option("--examples", is_flag=True, help="Write worked examples of the audit of one CORPUS, with texts, instead.")
+@click.option("--private", is_flag=True, help="With --examples: include restricted texts; do not pass the page on.")
+def write_report(
+    file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...], benchmarks: bool, examples: bool, private: bool
+) -> None:
     """Write all tables and charts to FILE, an HTML page. It needs no network and contains no texts of the corpora."""
+    if examples:
+        if len(corpora) != 1 or readers or benchmarks:
+            raise click.UsageError("use --examples with one CORPUS, and without --reader and --benchmarks")
+        _write_examples(file, corpora[0], private)
+        return
     from benchmark_assets.reporting.report.writing import write, write_gallery  # imports Altair, which takes a second
 
-    if benchmarks and (corpora or readers):
-        raise click.UsageError("use --benchmarks without CORPUS and --reader")
+    if private or (benchmarks and (corpora or readers)):
+        raise click.UsageError("use --private with --examples only, and --benchmarks without CORPUS and --reader")
     warehouse = Deployment().warehouse
     html = write_gallery(warehouse, file) if benchmarks else write(warehouse, file, corpora, readers)
     click.echo(f"{file}: {len(html.encode()) / 1e6:.2f} MB{'' if file.suffix == '.md' else '; open it in a browser'}")
 
 
+def _write_examples(file: Path, corpus: str, private: bool) -> None:
+    warehouse = Deployment().warehouse
+    if not len(warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))):
+        raise BadInput(
+            corpus, "", "has no examples", "name judges under `audit` in the corpus description, or import labels"
+        )
+    whole_files.hand_over(file, page(warehouse, corpus, private))
+    click.echo(f"{file}: open it in a browser")
+
+
 @click.command(name="export")
 @click.argument("folder", type=PATH)
 @click.argument("corpus", required=False)
-@click.option("--private", is_flag=True, help="Include restricted texts; do not pass the package on.")
+@click.option(
+    "--as", "form", type=click.Choice(["package", "latex", "shared-task"]), default="package", show_default=True,
+    help="A package to use and check, LaTeX tables in the layout of the papers, or a test set for mt-metrics-eval.",
+)  # fmt: skip
+@click.option("--private", is_flag=True, help="Include restricted texts; do not pass the folder on.")
 @click.option(
     "--published", type=click.DateTime(["%Y-%m-%d"]),
     help="Publication date for the metadata; by default the day of the last change to the leaderboard or the texts.",
 )  # fmt: skip
-def export_corpus(folder: Path, corpus: str | None, private: bool, published: datetime | None) -> None:
-    """Write a package of CORPUS, without restricted texts, to FOLDER, for others to use and check.
-
-    Without CORPUS, write a package of understanding scores and costs, which contains no texts.
-    """
-    if corpus is None:
-        if private or published:
-            raise click.UsageError("--private and --published require a CORPUS")
-        tasks = export_tasks(Deployment().warehouse, folder)
-        click.echo(f"{folder}: costs, and scores of {', '.join(tasks) or 'no tasks'}")
-        return
-    day = published.date() if published else None
-    restricted = export(Deployment().warehouse, folder, corpus, private, day)
-    click.echo(f"{folder}: {(holding if private else without)(restricted)}")
-
-
-@click.command(name="latex")
-@click.argument("folder", type=PATH)
-@click.argument("corpus", required=False)
-def write_latex(folder: Path, corpus: str | None) -> None:
-    """Write LaTeX tables of CORPUS and of the understanding tasks to FOLDER, in the layout of the papers.
-
-    Without CORPUS, write the understanding tables only.
-    """
-    files = latex.write(Deployment().warehouse, folder, corpus)
-    click.echo(f"{folder}: {', '.join(files)}; all.tex includes all tables")
-
-
-@click.command(name="shared-task")
-@click.argument("folder", type=PATH)
-@click.argument("corpus")
 @click.option(
-    "--system", "systems", multiple=True, help="System to include; by default all systems that have every passage."
+    "--system",
+    "systems",
+    multiple=True,
+    help="System in the test set; may be repeated. By default all systems that have every passage.",
 )
-@click.option("--private", is_flag=True, help="Include restricted texts; do not pass the folder on.")
-def write_shared_task(folder: Path, corpus: str, systems: tuple[str, ...], private: bool) -> None:
-    """Write CORPUS to FOLDER as a test set for mt-metrics-eval."""
-    written = shared_task.write(Deployment().warehouse, folder, corpus, systems, private)
+def export_corpus(
+    folder: Path, corpus: str | None, form: str, private: bool, published: datetime | None, systems: tuple[str, ...]
+) -> None:
+    """Write CORPUS, without restricted texts, to FOLDER, for others to use and check.
+
+    Without CORPUS, write understanding scores and, in a package, costs; these contain no texts.
+    """
+    warehouse = Deployment().warehouse
+    if (published and form != "package") or (systems and form != "shared-task") or (private and form == "latex"):
+        raise click.UsageError("--published is for packages, --system for test sets, --private for both")
+    if form == "latex":
+        click.echo(f"{folder}: {', '.join(latex.write(warehouse, folder, corpus))}; all.tex includes all tables")
+    elif corpus is None:
+        if private or published or form != "package":
+            raise click.UsageError("--private, --published and a test set require a CORPUS")
+        tasks = export_tasks(warehouse, folder)
+        click.echo(f"{folder}: costs, and scores of {', '.join(tasks) or 'no tasks'}")
+    elif form == "shared-task":
+        _write_test_set(warehouse, folder, corpus, systems, private)
+    else:
+        day = published.date() if published else None
+        restricted = export(warehouse, folder, corpus, private, day)
+        click.echo(f"{folder}: {(holding if private else without)(restricted)}")
+
+
+def _write_test_set(
+    warehouse: Warehouse, folder: Path, corpus: str, systems: tuple[str, ...], private: bool
+) -> None:  # fmt: skip
+    written = shared_task.write(warehouse, folder, corpus, systems, private)
     click.echo(f"{folder}: {written.passages} passages, {', '.join(written.systems)}")
     for reason, names in (("lacking passages", written.incomplete), ("restricted", written.left_out)):
         if names:
@@ -140,4 +163,4 @@ def record(model: str, file: Path) -> None:
     click.echo(f"{file}: {len(lines)} replies")
 
 
-COMMANDS = [write_pages, write_report, export_corpus, write_latex, write_shared_task, compare_packages, record]
+COMMANDS = [write_pages, write_report, export_corpus, compare_packages, record]

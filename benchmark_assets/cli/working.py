@@ -115,18 +115,13 @@ def update(probe: bool, anew: str | None) -> None:
 
 
 @click.command()
-def download() -> None:
-    """Download new and changed files of corpora from public sources, then scan them."""
-    home = Deployment()
-    runs.download(home.definitions, home.instance)
-    runs.look(home.definitions, home.instance)
-
-
-@click.command()
 @click.argument("corpora", nargs=-1)
-def scan(corpora: tuple[str, ...]) -> None:
+@click.option("--download", is_flag=True, help="First download new and changed files from public sources.")
+def scan(corpora: tuple[str, ...], download: bool) -> None:
     """Scan the files of CORPORA for new, changed and removed passages; without CORPORA, scan all corpora."""
     home = Deployment()
+    if download:
+        runs.download(home.definitions, home.instance, corpora or None)
     runs.look(home.definitions, home.instance, corpora or None)
 
 
@@ -209,4 +204,4 @@ def worker(planner: bool, processes: int) -> None:
     os.execv(sys.executable, [*celery, *options, "--disable-prefetch"])
 
 
-COMMANDS = [demo, evaluate, update, download, scan, remove, ui, pages, worker]
+COMMANDS = [demo, evaluate, update, scan, remove, ui, pages, worker]

@@ -215,7 +215,7 @@ class Description(Frozen):
     - `offsets`: for the layout `offsets` only, the table of the segments and their places in the files.
     - `wrapped`: for the layout `offsets` only, whether lines of the files were broken at a fixed width.
     - `ignore`: keys of JSON lines and columns of tables that are not read. Other unknown keys and columns are faults.
-    - `downloads`: texts that `variorum download` fetches into `root`.
+    - `downloads`: texts that `variorum scan --download` fetches into `root`.
     - `columns`: only for the layout `table`: names of columns in the files, by `segment_id`, `source` or a translator;
       `segment_id: ''` numbers the rows of each file from 1.
 

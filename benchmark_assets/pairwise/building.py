@@ -28,6 +28,7 @@ from resources.errors import BadInput
 from resources.folders import check_vacant, put
 from resources.keys import CORPUS
 from resources.provider.provider import Provider
+from resources.tables import computed
 from resources.warehouse import Warehouse
 
 LANGUAGES = ["source_language", "target_language"]
@@ -470,3 +471,9 @@ def report(warehouse: Warehouse, base_set: str) -> Report:
         rows.drop("place"), spread(win_rates(judgments, items), names), first["contract"], first["signature"],
         first["problem"],
     )  # fmt: skip
+
+
+def readable_spread(rows: pl.DataFrame) -> pl.DataFrame:
+    """The table of `spread` for display, with readable headings. All columns except `slice` are percentages."""
+    rates = (computed(pl.col(name), "measure", name.replace("_", " ")) for name in rows.columns[1:])
+    return rows.select("slice", *rates)

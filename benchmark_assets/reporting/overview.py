@@ -58,7 +58,7 @@ def next_steps(of_corpora: pl.DataFrame, of_models: pl.DataFrame) -> Iterator[st
     """Commands that a person may want to run next, with reasons. The arguments are the tables above."""
     if of_corpora.is_empty():
         yield "variorum demo                             evaluate the sample corpora"
-        yield "variorum benchmarks                       list benchmarks that one command adds"
+        yield "variorum add                              list benchmarks that one command adds"
         yield "variorum new corpus NAME --from FILE      begin with a text of your own"
         return
     for name in of_corpora.filter(models=0)["corpus"]:
@@ -80,7 +80,7 @@ def contents(warehouse: Warehouse, corpus: str) -> Iterator[str]:
         f"{sources['text'].str.len_chars().sum():,} characters"
     )
     if len(selection) and (dropped := len(selection) - selection["selected"].sum()):
-        yield f"  {dropped} passages are left out by filters; `variorum funnel` says why"
+        yield f"  {dropped} passages are left out by filters; `variorum trace CORPUS` says why"
     references = warehouse.read("reference", passages, ["passage", "translator", "complete"])
     for (translator,), rows in references.group_by("translator", maintain_order=True):
         yield f"  {translator}: complete in {rows['complete'].sum()} of {len(sources)} passages"

@@ -193,7 +193,9 @@ def _lines(
     """The lines of the test set, and the systems left out because an output is missing for one of its passages."""
     texts = _texts_by(outputs, "model")
     if unknown := sorted(set(systems) - set(texts)):
-        raise BadInput(corpus, unknown[0], "has no outputs that may be passed on", "`variorum models` lists the models")
+        raise BadInput(
+            corpus, unknown[0], "has no outputs that may be passed on", "`variorum status --models` lists the models"
+        )
     passages = sources
     if systems:
         passages = sources.filter(pl.all_horizontal(pl.col("passage").is_in(list(texts[name])) for name in systems))

@@ -286,7 +286,7 @@ class Systems(Frozen):
             return ImportedSystem(self.warehouse, model)
         near = closest(model, self.models())
         hint = f" (did you mean {near}?)" if near else ""
-        raise BadInput(model, "", f"no such model{hint}", "`variorum models` lists the models")
+        raise BadInput(model, "", f"no such model{hint}", "`variorum status --models` lists the models")
 
     def _imported(self) -> set[str]:
         tables = ("imported_file", "imported_answer")

@@ -118,7 +118,7 @@ class Downloads(Frozen):
                     faults.append(fault)
                 except OSError as error:
                     problem = f"cannot be read or written ({error.strerror})"
-                    remedy = "check disk and permissions, then run `variorum download` again"
+                    remedy = "check disk and permissions, then run `variorum scan --download` again"
                     faults.append(BadInput(folder / file.path, file.text, problem, remedy))
         for reason, count in reasons.items():
             logger.warning("%s; keeping %d files that were downloaded earlier", reason, count)
@@ -196,7 +196,7 @@ def _local_record(place: Path, record: Record | None) -> Record | None:
     raise BadInput(
         place, record.text if record else "",
         "was edited or damaged after it was downloaded" if record else "was not downloaded by this program",
-        "move it elsewhere; `variorum download` then fetches the file again",
+        "move it elsewhere; `variorum scan --download` then fetches the file again",
     )  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def read(folder: Path) -> dict[str, Record]:
         key = ".".join(str(part) for part in first["loc"])
         raise BadInput(
             place, key, f"is not a manifest of downloads ({first['msg'].lower()})",
-            "restore it, or move the folder away and run `variorum download`",
+            "restore it, or move the folder away and run `variorum scan --download`",
         ) from error  # fmt: skip
     by_path = {record.path: record for record in records}
     with suppress(FileNotFoundError, ValidationError):

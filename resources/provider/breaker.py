@@ -158,7 +158,8 @@ def spent(standing: Standing, run: str, model: str) -> str:
     words = f"the last {standing.useless} calls gave nothing of use"
     if standing.unknown:
         return (
-            f"{words}, and {standing.unknown} may have cost money: see `variorum uncertain` and the endpoint's bill, "
-            f"then `variorum release --model {model} --note …` or `variorum confirm`, and update again"
+            f"{words}, and {standing.unknown} may have cost money: see `variorum costs --uncertain` and the endpoint's "
+            f"bill, then `variorum confirm --model {model} --note …`, with `--cost 0` if they cost nothing, and update "
+            "again"
         )
     return f"{words}. {AFTERWARDS}" if standing.run == run else ""

@@ -71,7 +71,7 @@ def _correct(connection: Statements, ledger: Ledger, number: int, cost: float | 
     query = f"SELECT outcome, price, {money(ledger.day)} FROM attempt WHERE id = ?{ledger.for_update}"
     row = connection.execute(query, (number,)).fetchone()
     if row is None or row[0] is None:
-        problem, remedy = ("no such attempt", "`variorum uncertain` lists attempts of unknown cost")
+        problem, remedy = ("no such attempt", "`variorum costs --uncertain` lists attempts of unknown cost")
         if row:
             problem, remedy = "is in flight", "wait until its run has ended"
         raise BadInput(ledger.place, str(number), problem, remedy)

@@ -87,7 +87,7 @@ def test_a_correction_can_be_corrected_and_never_changed(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("numbers", "cost", "note", "message"),
     [
-        ([1, 7], 0, "bill", r"ledger: 7: no such attempt; `variorum uncertain` lists"),
+        ([1, 7], 0, "bill", r"ledger: 7: no such attempt; `variorum costs --uncertain` lists"),
         ([1, 2], 0.25, "bill", r"ledger: 2: already costs 0\.25 dollars; leave out this attempt"),
         ([1, 3], None, "bill", "ledger: 3: had no price, so its worst case is unknown; give the amount"),
         ([1, 1], 0, "bill", "ledger: 1: already costs 0 dollars"),
@@ -122,21 +122,21 @@ def test_a_call_in_flight_is_left_alone_and_that_of_a_dead_process_becomes_uncer
     assert uncertain(SqliteLedger(path))["outcome"].to_list() == ["uncertain"]
 
 
-def test_the_commands_list_release_and_confirm(home: Path) -> None:
+def test_the_commands_list_and_confirm(home: Path) -> None:
     asked(home / "ledger.sqlite", [(question(PRICED, 1), DROPPED), (question(UNPRICED, 2), DROPPED)])
-    listed = here(home, "uncertain").stdout.splitlines()
+    listed = here(home, "costs", "--uncertain").stdout.splitlines()
     assert [line.split()[0] for line in listed[:3]] == ["attempt", "1", "2"]
     assert listed[2].endswith("-")  # no price, so no worst case
-    assert "--note" in here(home, "release", "1", code=2).stderr
-    assert "name either ATTEMPTs" in here(home, "release", "--note", "bill", code=2).stderr
-    released = here(home, "release", "--model", "m", "--note", "not on the bill", "--by", "mori").stdout
+    assert "--note" in here(home, "confirm", "1", code=2).stderr
+    assert "name either ATTEMPTs" in here(home, "confirm", "--note", "bill", code=2).stderr
+    released = here(home, "confirm", "--cost", "0", "--model", "m", "--note", "not on the bill", "--by", "mori").stdout
     assert released.startswith("1 calls: 0.00")
     assert released.endswith("0.0000 dollars now\n")
     here(home, "confirm", "2", "--cost", "0.25", "--note", "bill 17", "--by", "osei")
-    assert here(home, "uncertain").stdout == "the cost of every call is known\n"
+    assert here(home, "costs", "--uncertain").stdout == "the cost of every call is known\n"
     assert (
         "unpriced: has no calls of unknown cost"
-        in here(home, "release", "--model", "unpriced", "--note", "bill", code=1).stderr
+        in here(home, "confirm", "--model", "unpriced", "--note", "bill", code=1).stderr
     )
     shown = here(home, "costs").stdout
     assert "paid: 0.2500 dollars; calls of unknown cost add at most 0.0000" in shown

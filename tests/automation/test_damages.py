@@ -383,7 +383,7 @@ def test_restore_keeps_the_replies_of_a_ledger_with_a_damaged_page(copy: Callabl
     content[(page - 1) * size : page * size] = b"\xa5" * size
     (place / LEDGER).write_bytes(content)
     assert len(replies(place)) == 60
-    refused = here(place, "uncertain", code=1).stderr
+    refused = here(place, "costs", "--uncertain", code=1).stderr
     assert "ledger.sqlite: is damaged" in refused
     assert "`variorum restore FOLDER`" in refused
     with (

@@ -27,7 +27,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.w
 
 WITHOUT = {
     "near_duplicate": "names pairs of passages, and the funnel counts them",
-    "worked_example": "names outputs to read, which `variorum examples` shows",
+    "worked_example": "names outputs to read, which `variorum report --examples` shows",
     "report": "is a page of plots itself",
     "sentinel": "holds single replies, and the report card counts them",
     "judge_report": "has verdicts and their reasons in words",

@@ -181,7 +181,7 @@ def test_a_corpus_of_ones_own_is_not_replaced(home: Path, tmp_path: Path, mirror
 
 
 def test_benchmarks_are_listed_with_what_they_need(tmp_path: Path) -> None:
-    said = here(tmp_path / "home", "benchmarks").stdout
+    said = here(tmp_path / "home", "add").stdout
     for name in shipped():
         assert f"\n{name}: " in said
     assert "la → en" in said

@@ -63,7 +63,7 @@ def package(packages: dict[str, Path]) -> Path:
 def test_set(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample corpus as a test set of mt-metrics-eval."""
     folder = tmp_path_factory.mktemp("shared-task") / "sample"
-    variorum(demo, "shared-task", str(folder), "sample")
+    variorum(demo, "export", "--as", "shared-task", str(folder), "sample")
     return folder
 
 

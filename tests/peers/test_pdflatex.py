@@ -44,8 +44,8 @@ def pages(folder: Path) -> set[str]:
 def test_tables_of_a_corpus_are_typeset(
     demo: Path, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    """`variorum latex`: all tables of a corpus in one document."""
-    variorum(demo, "latex", str(tmp_path / "tables"), "sample")
+    """`variorum export --as latex`: all tables of a corpus in one document."""
+    variorum(demo, "export", "--as", "latex", str(tmp_path / "tables"), "sample")
     assert pages(tmp_path / "tables") == {"LMRoman10-Regular", "LMRoman8-Regular"}
     tables = len([*(tmp_path / "tables").glob("*.tex")]) - 1
     record_property("result", f"{tables} tables, no line too wide, scalable fonts, one size for all tables")

@@ -113,7 +113,9 @@ def test_a_key_that_is_repeated_stands_nowhere(finished: Path, registry: Path, t
             run("evaluate", way)
         warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
         assert "A text with ...." in warehouse.read("model_output").filter(model="content")["text"].to_list()
-        for number, words in enumerate((["export"], ["reader"], ["latex"], ["shared-task"])):
+        for number, words in enumerate(
+            (["export"], ["reader"], ["export", "--as", "latex"], ["export", "--as", "shared-task"])
+        ):
             run(*words, str(tmp_path / f"out{number}"), "tiny")
         run("report", str(tmp_path / "report.html"), "tiny")
         run("backup", str(tmp_path / "backups"))

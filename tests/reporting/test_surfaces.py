@@ -260,7 +260,10 @@ def log(world: World, _: Path) -> str:
 
 
 def commands(world: World, _: Path) -> str:
-    done = [here(world.home, *words) for words in (["status"], ["stale", "--all"], ["models"], ["costs"], ["funnel"])]
+    done = [
+        here(world.home, *words)
+        for words in (["status"], ["stale", "--all"], ["status", "--models"], ["costs"], ["trace", "tiny"])
+    ]
     return "\n".join(each.output + each.stderr for each in done)
 
 

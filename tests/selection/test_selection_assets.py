@@ -356,11 +356,11 @@ def age(path: Path) -> None:
 
 
 def test_the_command_line_says_how_many_are_dropped_and_why_one_is(home: Path, strict: Path) -> None:
-    told = here(home, "funnel").stdout
+    told = here(home, "trace", "strict").stdout
     assert [line.split() for line in told.splitlines() if " short " in line] == [["strict", "short", "1", "1", "-"]]
-    told = here(home, "funnel", SHORT).stdout
+    told = here(home, "trace", SHORT).stdout
     words: dict[str, Any] = {line.split()[1]: line.split()[2:] for line in told.splitlines() if SHORT in line}
     assert (words["selected"], words["reasons"], words["shortest"]) == (["false"], ["short"], ["4"])
-    fault = here(home, "funnel", "strict/one:9", code=1).stderr
+    fault = here(home, "trace", "strict/one:9", code=1).stderr
     assert "strict/one:9" in fault
     assert "no such passage" in fault

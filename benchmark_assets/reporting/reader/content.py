@@ -89,7 +89,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
         references = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
         rights = disclosure(warehouse, corpus, references["translator"], private)
         if sources.is_empty():
-            remedy = "run `variorum update`; `variorum funnel` shows why passages are dropped"
+            remedy = "run `variorum update`; `variorum trace CORPUS` shows why passages are dropped"
             raise BadInput(corpus, "", "has no passage in the benchmark", remedy)
         key = pl.DataFrame({"corpus": [corpus]})
         (target,) = warehouse.read("corpus", key, ["target_language"])["target_language"]
