@@ -336,13 +336,13 @@ def _problem(table: PublishedTable, lookup: Lookup) -> str:
     for selected in filter(None, (lookup, lookup.given)):
         if selected.table not in TABLES:
             return f"{selected.table!r} is not one of the tables that can be compared with a paper: {', '.join(TABLES)}"
-        columns = catalogue.table(selected.table).columns
+        columns = catalogue.declared()[selected.table].columns
         for name in selected.containing:
             if name not in columns or columns[name].type != "VARCHAR":
                 return f"{name!r} is not a column with text"
         if problem := _mismatch(columns, selected.where.items()):
             return problem
-    columns = catalogue.table(lookup.table).columns
+    columns = catalogue.declared()[lookup.table].columns
     for name in {lookup.value, *lookup.values.values(), lookup.deviation} - {""}:
         if name not in columns or not columns[name].numeric:
             return f"{name!r} is not a column with numbers"

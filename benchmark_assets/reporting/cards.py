@@ -52,19 +52,26 @@ def _shown(warehouse: Warehouse, corpus: str, passages: pl.DataFrame) -> Disclos
 
 
 def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, Card]]:
-    """Cards of passages: source and references, with what is doubted."""
+    """Cards of passages: source, references with what is doubted, and the asides of their segments."""
     keys = rows.select("passage").unique()
     shown = _shown(warehouse, corpus, keys)
-    sources = warehouse.read("source_text", keys, ["passage", "text"])
+    sources = warehouse.read("source_text", keys, ["passage", "text", "document", "segment_ids"])
+    asides = warehouse.read("segment_aside", sources.select("document", corpus=pl.lit(corpus)).unique())
+    placed = sources.explode("segment_ids").rename({"segment_ids": "segment_id", "text": "source"})
+    beside = placed.join(asides, on=["document", "segment_id"]).partition_by("passage", "translator", as_dict=True)
     references = warehouse.read("reference", keys, ["passage", "translator", "text", "complete"])
     doubts = warehouse.read("alignment", keys, ["passage", "translator", "doubt"]).drop_nulls("doubt")
     of_passage = references.join(doubts, on=["passage", "translator"], how="left").partition_by("passage", as_dict=True)
-    for passage, text in sources.iter_rows():
+    for passage, text in sources.select("passage", "text").iter_rows():
         parts = [_quoted("source", text, "" in shown.hidden)]
         for row in of_passage.get((passage,), references.clear()).iter_rows(named=True):
             note = "" if row["complete"] else ", incomplete"
             note += f", in doubt: {row['doubt']}" if row.get("doubt") else ""
             parts.append(_quoted(f"{row['translator']}{note}", row["text"], row["translator"] in shown.hidden))
+        for (of, translator), own in beside.items():
+            if of == passage:
+                words = "; ".join(f"{row['segment_id']} {row['kind']}: {row['text']}" for row in own.to_dicts())
+                parts.append(_quoted(f"beside {translator or 'source'}", words, translator in shown.hidden))
         parts.append(f"origin: `variorum trace MODEL {passage}`")
         yield passage, Card("\n\n".join(parts), _address(passage))
 

@@ -40,7 +40,7 @@ def files(key: str, without: str = "") -> dict[str, PackageSource]:
 
 def public(table: str) -> list[str]:
     """Public columns of a table, without `corpus`, which would be the same in all rows of a package."""
-    return [name for name in catalogue.table(table).public if name != "corpus"]
+    return [name for name in catalogue.declared()[table].public if name != "corpus"]
 
 
 def as_csv(rows: pl.DataFrame) -> bytes:

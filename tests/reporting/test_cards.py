@@ -37,6 +37,18 @@ def test_the_page_of_a_passage_shows_its_source_and_references(instance: dg.Dags
     assert reader == "/readers/tiny/#passage=doc1:1"
 
 
+def test_the_page_of_a_passage_shows_what_stands_beside_its_segments(warehouse: Warehouse) -> None:
+    """Of its own segments, and of other documents nothing."""
+    place = {"corpus": "tiny", "translator": "ann", "kind": "note"}
+    put(warehouse, "segment_aside",
+        {**place, "document": "doc1", "segment_id": "doc1:1.1", "text": "A common mouse."},
+        {**place, "document": "doc2", "segment_id": "doc1:1.1", "text": "Not this one."})  # fmt: skip
+    shown = cards(warehouse, "reference", pl.DataFrame({"model": "", "passage": PASSAGES[:2]}))
+    assert "**beside ann**\n\n> doc1:1.1 note: A common mouse." in shown[PASSAGES[0]].text
+    assert "Not this one" not in shown[PASSAGES[0]].text
+    assert "beside" not in shown[PASSAGES[1]].text
+
+
 def test_the_page_of_an_output_shows_its_text_scores_and_origin(
     instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
+from benchmark_assets.corpus.filters import Filters
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.reporting import drawings
 from benchmark_assets.reporting.plots import MOST, SVG, WIDTH, pictured, plots, svg
@@ -66,7 +67,10 @@ MADE: dict[str, dict[str, Mapping[str, Sequence[object]]]] = {
             "grouping": ["passage"],
         }
     },
-    "selection": {"selection": {"passage": ["tiny/1"], "selected": [False], "reasons": [["short"]]}},
+    "selection": {
+        "selection": {"passage": ["tiny/1"], "selected": [False], "reasons": [["short"]]},
+        "corpus": {"corpus": ["tiny"], "filters": [Filters().model_dump_json()]},
+    },
 }
 """Rows of assets that are empty for the small corpora: by table, values of columns, in all combinations."""
 
