@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from benchmark_assets.audit.calibration import confusions_of_judges
-from benchmark_assets.audit.overlap import all_failing_passages
+from benchmark_assets.audit.overlap import all_failing_passages, overlaps
 from benchmark_assets.examination.reports import judge_accuracies
 from benchmark_assets.selection.funnel import funnels
 from benchmark_assets.understanding.stored import confusions
@@ -17,7 +17,7 @@ from resources import catalogue
 from resources.warehouse import Warehouse
 
 VIEWS: Mapping[str, Callable[[Warehouse], pl.DataFrame]] = {
-    "confusion": confusions, "failing_passage": all_failing_passages, "funnel": funnels,
+    "confusion": confusions, "failing_passage": all_failing_passages, "failure_overlap": overlaps, "funnel": funnels,
     "judge_accuracy": judge_accuracies, "judge_confusion": confusions_of_judges,
 }  # fmt: skip
 

@@ -104,7 +104,7 @@ VERSIONS = (
     ),
     Version("7177a59ef411bd770560c049b0a5cf19", {}, {}),
     Version("0c293db5fc34481012a1ceb94d76f24a", {}, {}),
-    Version("1650916024c1670a63a6715c1cd96185", {}, {},
+    Version("77dee12260719ec7aeddeacf8af7fb64", {}, {},
             ["DELETE FROM materialization WHERE asset IN "
              "('funnel', 'closest_share', 'outlier_threshold', 'sensitivity_threshold')"]),
 )  # fmt: skip

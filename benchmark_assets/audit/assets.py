@@ -16,7 +16,6 @@ from benchmark_assets.audit.estimates import estimates
 from benchmark_assets.audit.examples import examples, with_people
 from benchmark_assets.audit.metric_agreement import agreements, comparisons
 from benchmark_assets.audit.outcomes import categories, outcomes, with_standings, without_failed
-from benchmark_assets.audit.overlap import overlap
 from benchmark_assets.audit.rated import rated, rated_of, triage_of
 from benchmark_assets.audit.raters import rater_model
 from benchmark_assets.audit.recall_cost import recall_costs
@@ -41,7 +40,7 @@ SCORES = [drift_score, lexical_score, comet_score, segment_metric, output_diagno
 
 @dg.asset(
     group_name="audit", code_version="3",
-    metadata={"tables": ["error_category", "failure_overlap", "error_correlation"]},
+    metadata={"tables": ["error_category", "error_correlation"]},
     kinds={"duckdb"}, deps=[triage, verdict, human_label, judge_report, *SCORES],
 )  # fmt: skip
 def audit_outcome(
@@ -60,7 +59,6 @@ def audit_outcome(
         signed = {
             "audit_outcome": with_standings(outcomes(outputs, rows), panel_standings),
             "error_category": categories(without_failed(rows, panel_standings)),
-            "failure_overlap": overlap(outputs, rows),
             "error_correlation": correlations(rows, _scores(warehouse), metrics_of(warehouse)),
         }  # fmt: skip
         return _signed(panels, signed)

@@ -47,6 +47,14 @@ def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+def overlaps(warehouse: Warehouse) -> pl.DataFrame:
+    """Rows of `failure_overlap` from the stored verdicts, with the signature of the audit's outcomes."""
+    signatures = dict(warehouse.read("audit_outcome", columns=["corpus", "signature"]).unique().iter_rows())
+    rows = overlap(triage_of(warehouse), rated_of(warehouse))
+    of_corpus = pl.col("corpus").replace_strict(signatures, default=pl.col("signature"), return_dtype=pl.String)
+    return rows.with_columns(signature=of_corpus)
+
+
 def failing_passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `failing_passage`: passages with an error, with the columns of `FAILING`. Parameters as in `overlap`.
 

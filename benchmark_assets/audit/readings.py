@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from benchmark_assets.audit.calibration import confusions_of_judges
+from benchmark_assets.audit.overlap import overlaps
 from benchmark_assets.audit.rated import PANEL, anonymous, names_of_people, without_names
 from resources.tables import cells, markdown, shown
 from resources.warehouse import Warehouse
@@ -18,7 +19,7 @@ def of_outcomes(warehouse: Warehouse) -> Mapping[str, str]:
         .filter(pl.col("minor") + pl.col("major") > 0, model="")
         .sort("corpus", "raters", "major", "minor", descending=[False, False, True, True])
     )
-    overlap = warehouse.read("failure_overlap").sort("corpus", "level", "models")
+    overlap = overlaps(warehouse).sort("corpus", "level", "models")
     correlation = warehouse.read("error_correlation").sort("corpus", "level", "metric")
     return {
         "outcomes": shown(

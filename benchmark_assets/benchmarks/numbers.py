@@ -38,8 +38,8 @@ TABLES = (
 """Tables that a lookup may read."""
 
 BESIDE = {"closest_share", "error_category", "error_correlation", "failure_overlap", "funnel", "rater_agreement"}
-"""Tables that the assets `audit_outcome`, `judge_calibration` and `translator_agreement` fill besides their own, and a
-view."""
+"""Views, and tables that the assets `audit_outcome`, `judge_calibration` and `translator_agreement` fill besides their
+own."""
 
 ASSETS = ["selection", *(table for table in TABLES if table not in BESIDE)]
 """The assets from which the tables of TABLES come."""

@@ -110,7 +110,7 @@ def human_baseline(
 
 @dg.asset(
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
-    metadata={"tables": ["output_comet"]}, kinds={"duckdb", "pytorch"}, deps=[model_output, REFERENCE, SOURCE],
+    kinds={"duckdb", "pytorch"}, deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def comet_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], comet: dg.ResourceParam[Comet]
@@ -126,7 +126,7 @@ def comet_score(
         outputs = warehouse.read("model_output", stale, [*on, "text"])
         scored = comet.score(triples(outputs, _references(warehouse, stale), _sources(warehouse, stale), on))
         scores = summed(outputs, scored, on).with_columns(signature=pl.lit(comet.signature or None, pl.String))
-        return Computed({"comet_score": scores, "output_comet": scored.select(*on, "translator", "score")})
+        return Computed({"comet_score": scores})
 
     return refresh(context, warehouse, compute, comet.signature, lambda: _advice(comet))
 

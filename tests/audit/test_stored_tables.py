@@ -65,7 +65,6 @@ def test_rows_of_all_tables_are_stored_as_they_are(warehouse: Warehouse) -> None
         "verdict": panel,
         "audit_outcome": outcomes.with_standings(outcomes.outcomes(triage, rows), {}),
         "error_category": outcomes.categories(rows),
-        "failure_overlap": overlap.overlap(triage, rows),
         "error_correlation": correlation.correlations(rows, scores),
         "judge_calibration": calibration.calibration(rows, votes),
         "judge_reliability": calibration.reliability(rows, votes),

@@ -133,7 +133,7 @@ UNSOUND = {
     "drift_score": ("UPDATE drift_score SET drift = 'NaN'; UPDATE output_similarity SET similarity = 1.5",
                     "drift |", f"alpha\\|{PASSAGES[0]}", "output_similarity.similarity |", "between -1 and 1"),
     "metric_rank": ("UPDATE metric_concordance SET fingerprint = 'another'", "metric_concordance.rows |", "no record"),
-    "comet_score": ("ALTER TABLE output_comet ADD COLUMN note VARCHAR", "output_comet.note |", "no such column"),
+    "comet_score": ("ALTER TABLE comet_score ADD COLUMN note VARCHAR", "note |", "no such column"),
     "lexical_score": ("UPDATE lexical_score SET bleu = 100.1, length_ratio = 'inf'", "bleu |", "length_ratio |"),
     "reference_envelope": ("UPDATE reference_envelope SET mean_similarity = NULL", "mean_similarity", "but not all"),
     "human_baseline": ("UPDATE human_baseline SET chrf = NULL, bleu = NULL, length_ratio = NULL", "chrf |", "null"),
