@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmark_assets.cli import RENAMED, SECTIONS, main
+from benchmark_assets.cli import SECTIONS, main
 from benchmark_assets.cli.progress import drawn
+from benchmark_assets.cli.words import FORMER
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
 from tests.processes import environment, here, variorum
@@ -173,7 +174,7 @@ def test_a_command_that_does_not_exist_is_answered_with_one_that_does() -> None:
     assert "Did you mean status" in CliRunner().invoke(main, ["statu"]).stderr
 
 
-@pytest.mark.parametrize("former", [[name, "folder"] for name in RENAMED])
+@pytest.mark.parametrize("former", [[*name.split(), "folder"] for name in FORMER])
 def test_a_renamed_command_names_the_present_one(former: list[str]) -> None:
     said = CliRunner().invoke(main, former).stderr
     present = said.partition("use `variorum ")[2].partition("`")[0].split()

@@ -4,7 +4,6 @@ import logging
 import os
 import signal
 import sys
-from difflib import get_close_matches
 from importlib.metadata import version
 from typing import Any
 
@@ -27,6 +26,7 @@ from benchmark_assets.cli import (
     working,
 )
 from benchmark_assets.cli.progress import HomeLog, Terminal, shown
+from benchmark_assets.cli.words import Named
 from resources import disk
 from resources.errors import BadInput
 from resources.home import home
@@ -42,21 +42,11 @@ SECTIONS = {
     "Begin": ("demo", "add", "new", "check", "import"),
     "Evaluate": ("evaluate", "update", "scan", "stale", "status"),
     "Read and share": ("reader", "report", "trace", "export", "compare", "reproduce", "snapshot"),
-    "Ask people": ("annotate", "campaign", "pairs", "glossary", "design", "spans", "marked-spans"),
+    "Ask people": ("annotate", "spans", "glossary", "design"),
     "Pay": ("costs", "confirm", "record"),
-    "Keep a home": ("ui", "webserver", "worker", "backup", "restore", "verify", "rebuild", "migrate-to", "remove"),
+    "Keep a home": ("ui", "worker", "backup", "restore", "verify", "rebuild", "migrate-to", "remove"),
 }  # fmt: skip
 """The commands as the help lists them."""
-
-RENAMED = {
-    "anchors": ("trace NAME@VERSION",), "baseset": ("new baseset", "trace NAME@VERSION"), "benchmarks": ("add",),
-    "download": ("scan --download",), "examples": ("report --examples FILE CORPUS",),
-    "funnel": ("trace CORPUS", "trace CORPUS/PASSAGE"), "latex": ("export --as latex FOLDER CORPUS",),
-    "models": ("status --models",), "release": ("confirm ATTEMPT --cost 0 --note NOTE",),
-    "shared-task": ("export --as shared-task FOLDER CORPUS",), "task": ("spans", "marked-spans"),
-    "uncertain": ("costs --uncertain",), "understanding": ("status --tasks",),
-}  # fmt: skip
-"""What to type in place of a former command."""
 
 SUMMARY = 200
 """Width of a command's summary in the help, so that none is cut."""
@@ -74,7 +64,7 @@ class Interruption(click.ClickException):
         )
 
 
-class Commands(click.Group):
+class Commands(Named):
     """A group of commands. A known error is printed without a traceback, one line per fault; the exit code is 1."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -104,17 +94,6 @@ class Commands(click.Group):
         for title, names in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(SUMMARY)) for name in names])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; for a former or unknown name, say which one may be meant."""
-        if args[0] in RENAMED:
-            present = " and ".join(f"`variorum {name}`" for name in RENAMED[args[0]])
-            ctx.fail(f"`variorum {args[0]}` was renamed: use {present}.")
-        if self.get_command(ctx, args[0]) is None and (close := get_close_matches(args[0], self.commands)):
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {' or '.join(close)}?")
-        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=Commands)

@@ -1,6 +1,5 @@
-"""Commands that import corpora, outputs, tasks, answers, labels, base sets and pairs."""
+"""Commands that import corpora, outputs, tasks, answers, labels and base sets."""
 
-from copy import copy
 from pathlib import Path
 
 import click
@@ -9,7 +8,7 @@ import polars as pl
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import IGNORE, PATH, numbers
+from benchmark_assets.cli.words import IGNORE, PATH, Named, numbers
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.literary.pairs import import_pairs
 from benchmark_assets.pairwise.base_sets import import_base_set
@@ -22,9 +21,9 @@ from resources.tables import plain
 from resources.warehouse import Warehouse
 
 
-@click.group(name="import")
+@click.group(name="import", cls=Named)
 def import_() -> None:
-    """Import corpora, tasks, outputs, answers, labels, base sets or pairs."""
+    """Import corpora, tasks, outputs, answers, labels or base sets."""
 
 
 @import_.command(name="corpus")
@@ -98,19 +97,24 @@ def import_model_answers(file: Path, task: str, model: str, ignore: tuple[str, .
 @import_.command(name="labels")
 @click.argument("files", type=PATH, nargs=-1, required=True)
 @click.option("--annotator", help="Name of the annotator; overrides the name in the file.")
+@click.option("--pairs", is_flag=True, help="The files are spreadsheets from `variorum annotate --as pairs`.")
 @IGNORE
-def import_people_labels(files: tuple[Path, ...], annotator: str | None, ignore: tuple[str, ...]) -> None:
+def import_people_labels(files: tuple[Path, ...], annotator: str | None, pairs: bool, ignore: tuple[str, ...]) -> None:
     """Import labels, errors and scores by people: completed spreadsheets (.csv, .xlsx), exports of Label Studio or
-    downloads from Pearmut (.json)."""
+    downloads from Pearmut (.json).
+
+    If any row of a spreadsheet of pairs has a fault, no row of it is imported.
+    """
+    if pairs and annotator:
+        raise click.UsageError("a spreadsheet of pairs names its annotator: leave --annotator out")
     warehouse = Deployment().warehouse
-    for path, counts in zip(files, import_labels(warehouse, files, annotator, ignore), strict=True):
-        _report(warehouse, path, counts)
+    if pairs:
+        for path in files:
+            click.echo(f"{path}: {numbers(import_pairs(warehouse, path, ignore)._asdict())}")
+    else:
+        for path, counts in zip(files, import_labels(warehouse, files, annotator, ignore), strict=True):
+            _report(warehouse, path, counts)
     click.echo("`variorum update` updates the results that depend on this import")
-
-
-_FORMER = copy(import_people_labels)
-_FORMER.hidden = True
-import_.add_command(_FORMER, "annotations")  # the name of the command for errors and scores, in former versions
 
 
 def _report(warehouse: Warehouse, path: Path, counts: Counts) -> None:
@@ -132,16 +136,6 @@ def import_base_set_folder(folder: Path) -> None:
     if imported.differing:
         click.echo(f"items not compared, because their source text has changed: {', '.join(imported.differing)}")
     click.echo("`variorum update` compares outputs with the base set")
-
-
-@import_.command(name="pairs")
-@click.argument("file", type=PATH)
-@IGNORE
-def import_people_pairs(file: Path, ignore: tuple[str, ...]) -> None:
-    """Import a completed spreadsheet from `variorum pairs`. If any row has a fault, no row is imported."""
-    counts = import_pairs(Deployment().warehouse, file, ignore)
-    click.echo(f"{file}: {numbers(counts._asdict())}")
-    click.echo("`variorum update` updates the results that depend on this import")
 
 
 COMMANDS = [import_]

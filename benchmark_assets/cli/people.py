@@ -15,58 +15,56 @@ from benchmark_assets.understanding import span_labels
 
 
 @click.command()
-@click.argument("folder", type=PATH)
+@click.argument("place", type=PATH, metavar="FOLDER|FILE")
 @click.argument("corpus")
 @click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
 @click.option(
-    "--protocol", type=click.Choice(list(FORMS)), default=LABEL_FORM.protocol, show_default=True,
-    help="What annotators enter for each output: one label, or errors and a score.",
+    "--as", "form", type=click.Choice(["folder", "pearmut", "pairs"]), default="folder", show_default=True,
+    help="A folder with Label Studio tasks and spreadsheets, a file for Pearmut, or a spreadsheet of pairs.",
 )  # fmt: skip
-def annotate(folder: Path, corpus: str, annotators: tuple[str, ...], protocol: str) -> None:
-    """Write the blind sample of CORPUS to FOLDER: Label Studio tasks and a spreadsheet for each annotator."""
-    sent = export_items(Deployment().warehouse, folder, corpus, annotators, FORMS[protocol])
-    controls = f" and {sent.controls} control items" if sent.controls else ""
-    names = ", ".join(annotators)
-    click.echo(f"{folder}: {sent.items} items{controls} for each annotator ({names}); {holding(sent.restricted)}")
-    click.echo("its README.md explains what to do; import completed files with `variorum import labels FILES`")
+@click.option(
+    "--protocol", type=click.Choice(list(dict.fromkeys([*FORMS, *PROTOCOLS]))),
+    help=f"What annotators enter for each output; by default {LABEL_FORM.protocol}, and {ESA} in Pearmut.",
+)  # fmt: skip
+@click.option("--judge", help="Pearmut: name of a judge whose error spans are prefilled, for annotators to correct.")
+@click.option("--dynamic", is_flag=True, help="Pearmut: assign more items of the models with the highest scores.")
+@click.option("--per-model", type=click.IntRange(1), help="Pairs: number of pairs per model; by default all.")
+@click.option("--base-set", help="Pairs: take the anchors of this base set in place of human translations.")
+@click.option("--private", is_flag=True, help="Include restricted texts in a file; do not pass the file on.")
+def annotate(
+    place: Path, corpus: str, annotators: tuple[str, ...], form: str, protocol: str | None, judge: str | None,
+    dynamic: bool, per_model: int | None, base_set: str | None, private: bool,
+) -> None:  # fmt: skip
+    """Write a blind sample of CORPUS for people: a folder or a file for each kind of tool.
 
-
-@click.command(name="campaign")
-@click.argument("file", type=PATH)
-@click.argument("corpus")
-@click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
-@click.option("--protocol", type=click.Choice(PROTOCOLS), default=ESA, show_default=True)
-@click.option("--judge", help="Name of a judge whose error spans are prefilled, for annotators to correct.")
-@click.option("--dynamic", is_flag=True, help="Let Pearmut assign more items of the models with the highest scores.")
-@click.option("--private", is_flag=True, help="Include restricted texts; do not pass the file on.")
-def campaign(
-    file: Path, corpus: str, annotators: tuple[str, ...], protocol: str, judge: str | None, dynamic: bool, private: bool
-) -> None:
-    """Write the blind sample of CORPUS to FILE, a campaign for Pearmut with a task for each annotator."""
-    plan = Plan(protocol, judge, dynamic)
-    sent = write_campaign(Deployment().warehouse, file, corpus, annotators, plan, private)
-    names, whom = ", ".join(annotators), "all annotators together" if dynamic else "each annotator"
-    click.echo(
-        f"{file}: {sent.items} items and {sent.controls} control items for {whom} ({names}); {holding(sent.restricted)}"
-    )
-    click.echo("`pearmut add FILE` loads it; import the downloaded annotations with `variorum import labels FILE`")
-
-
-@click.command(name="pairs")
-@click.argument("file", type=PATH)
-@click.argument("corpus")
-@click.option("--annotator", required=True, help="Name of the annotator.")
-@click.option("--per-model", type=click.IntRange(1), help="Number of pairs per model; by default all.")
-@click.option("--base-set", help="Pair outputs with the anchors of this base set; by default, with human translations.")
-@click.option("--private", is_flag=True, help="Include restricted texts; do not pass the file on.")
-def write_pairs(
-    file: Path, corpus: str, annotator: str, per_model: int | None, base_set: str | None, private: bool
-) -> None:
-    """Write pairs of outputs and human translations of CORPUS to FILE, a blind spreadsheet for one annotator."""
-    sent = export_pairs(Deployment().warehouse, file, corpus, annotator, per_model, private, base_set)
-    controls = f" and {sent.controls} control items" if sent.controls else ""
-    click.echo(f"{file}: {sent.pairs} pairs{controls} for {annotator}; {holding(sent.restricted)}")
-    click.echo("enter A, B or unsure under `better`; import the completed file with `variorum import pairs FILE`")
+    A spreadsheet of pairs is for one annotator, who compares outputs with human translations.
+    """
+    if (form != "pearmut" and (judge or dynamic)) or (form != "pairs" and (per_model or base_set)):
+        raise click.UsageError("--judge and --dynamic are for Pearmut, --per-model and --base-set for pairs")
+    if (form == "folder" and private) or (form == "pairs" and (protocol or len(annotators) > 1)):
+        raise click.UsageError("a folder takes no --private; a sheet of pairs takes one --annotator and no --protocol")
+    if protocol and protocol not in (PROTOCOLS if form == "pearmut" else FORMS):
+        raise click.UsageError(f"{protocol} is not a protocol of this kind: {', '.join(FORMS)}; in Pearmut "
+                               f"{', '.join(PROTOCOLS)}")  # fmt: skip
+    warehouse, names = Deployment().warehouse, ", ".join(annotators)
+    if form == "pairs":
+        pairs = export_pairs(warehouse, place, corpus, annotators[0], per_model, private, base_set)
+        controls = f" and {pairs.controls} control items" if pairs.controls else ""
+        click.echo(f"{place}: {pairs.pairs} pairs{controls} for {names}; {holding(pairs.restricted)}")
+        click.echo("enter A, B or unsure under `better`; import the file with `variorum import labels --pairs FILE`")
+    elif form == "pearmut":
+        plan = Plan(protocol or ESA, judge, dynamic)
+        campaign = write_campaign(warehouse, place, corpus, annotators, plan, private)
+        whom = "all annotators together" if dynamic else "each annotator"
+        counts = f"{campaign.items} items and {campaign.controls} control items for {whom} ({names})"
+        click.echo(f"{place}: {counts}; {holding(campaign.restricted)}")
+        click.echo("`pearmut add FILE` loads it; then `variorum import labels FILE`")
+    else:
+        chosen = FORMS[protocol or LABEL_FORM.protocol]
+        sent = export_items(warehouse, place, corpus, annotators, chosen)
+        controls = f" and {sent.controls} control items" if sent.controls else ""
+        click.echo(f"{place}: {sent.items} items{controls} for each annotator ({names}); {holding(sent.restricted)}")
+        click.echo("its README.md explains what to do; import completed files with `variorum import labels FILES`")
 
 
 @click.command(name="glossary")
@@ -81,26 +79,25 @@ def write_glossary(file: Path, corpus: str) -> None:
 
 
 @click.command(name="spans")
-@click.argument("folder", type=PATH)
+@click.argument("place", type=PATH, metavar="FOLDER|OUT")
 @click.argument("code", metavar="TASK")
 @click.option("--split", type=click.Choice(["train", "test"]), default="test", show_default=True)
 @click.option("--gold", is_flag=True, help="Prefill the task's gold spans.")
-def write_spans(folder: Path, code: str, split: str, gold: bool) -> None:
-    """Write the samples of TASK to FOLDER, for people to mark spans in Label Studio."""
-    count = span_labels.annotate(Deployment().warehouse, folder, code, split, gold)
-    click.echo(f"{folder}: {count} samples of {code}; its README.md explains the next steps")
-
-
-@click.command(name="marked-spans")
-@click.argument("file", type=PATH)
-@click.argument("code", metavar="TASK")
-@click.argument("out", type=PATH)
+@click.option("--from", "marked", type=PATH, help="The export of Label Studio to convert; OUT gets JSON lines.")
 @IGNORE
-def write_marked_spans(file: Path, code: str, out: Path, ignore: tuple[str, ...]) -> None:
-    """Convert FILE, an export of Label Studio, to JSON lines in OUT, which TASK's description can list under
-    `files`."""
-    written = span_labels.write_labels(Deployment().warehouse, file, code, out, ignore)
-    click.echo(f"{out}: {numbers(written._asdict())}")
+def write_spans(
+    place: Path, code: str, split: str, gold: bool, marked: Path | None, ignore: tuple[str, ...]
+) -> None:  # fmt: skip
+    """Write the samples of TASK to FOLDER, for people to mark spans in Label Studio.
+
+    With --from, convert what they exported to JSON lines in OUT, which TASK's description can list under `files`.
+    """
+    warehouse = Deployment().warehouse
+    if marked:
+        click.echo(f"{place}: {numbers(span_labels.write_labels(warehouse, marked, code, place, ignore)._asdict())}")
+        return
+    count = span_labels.annotate(warehouse, place, code, split, gold)
+    click.echo(f"{place}: {count} samples of {code}; its README.md explains the next steps")
 
 
-COMMANDS = [annotate, campaign, write_pairs, write_glossary, write_spans, write_marked_spans]
+COMMANDS = [annotate, write_glossary, write_spans]

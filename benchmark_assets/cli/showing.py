@@ -1,6 +1,6 @@
 """Commands that print results and stale partitions, and change nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import click
 import polars as pl
@@ -145,6 +145,7 @@ def show_trace(names: tuple[str, ...]) -> None:
     *models, what = names
     kind = "base set" if "@" in what else "passage" if "/" in what else "corpus"
     warehouse = Deployment().warehouse
+    lines: Iterable[str]
     if not models:
         lines = {"base set": _of_anchors, "passage": _of_passage, "corpus": _of_filters}[kind](warehouse, what)
     elif kind == "base set":

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 import click
@@ -138,49 +138,37 @@ def remove(kind: str, name: str) -> None:
     runs.remove(home.definitions, home.instance, kind, name)
 
 
-def _served(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a web server to a command."""
-    private = "Show restricted texts in the readers, to anybody on this machine."
-    allowed = "Further name of the server, such as that of a proxy; may be repeated."
-    for option in (
-        click.option("--private", is_flag=True, help=private),
-        click.option("--allowed-host", "allowed", metavar="NAME", multiple=True, help=allowed),
-        click.option("--port", default=3000, show_default=True, help="Port of the pages."),
-        click.option("--host", default="127.0.0.1", show_default=True, help="Address that the server listens at."),
-    ):
-        command = option(command)
-    return command
-
-
 @click.command()
-@_served
-def ui(host: str, port: int, allowed: tuple[str, ...], private: bool) -> None:
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address that the server listens at.")
+@click.option("--port", default=3000, show_default=True, help="Port of the pages.")
+@click.option(
+    "--allowed-host", "allowed", metavar="NAME", multiple=True,
+    help="Further name of the server, such as that of a proxy; may be repeated.",
+)  # fmt: skip
+@click.option("--private", is_flag=True, help="Show restricted texts in the readers, to anybody on this machine.")
+@click.option("--no-daemon", is_flag=True, help="Serve the pages alone, beside a daemon (see docs/deployment.md).")
+@click.option("--read-only", is_flag=True, help="Let nobody start or change anything in Dagster's pages; --no-daemon.")
+def ui(host: str, port: int, allowed: tuple[str, ...], private: bool, no_daemon: bool, read_only: bool) -> None:
     """Start Dagster's UI, with the readers of all corpora, and Dagster's daemon."""
+    if read_only and not no_daemon:
+        raise click.UsageError("--read-only requires --no-daemon")
     with suppress(KeyboardInterrupt), webserver.listener(host, port, private, allowed) as listening:
         os.chdir(prepare())  # in the project's folder, Dagster would warn about dagster.yaml
         home = Deployment()
+        names = webserver.hosts(host, listening, allowed)
+        if no_daemon:
+            _announce_pages(host, port)
+            webserver.serve(
+                home.instance, home.warehouse, webserver.WORKSPACE, listening, names=names, private=private,
+                read_only=read_only,
+            )  # fmt: skip
+            return
         home.instance.add_dynamic_partitions("model", home.systems.models())
         with webserver.services() as (workspace, processes):
-            names = webserver.hosts(host, listening, allowed)
             _announce_pages(host, port)
             webserver.serve(
                 home.instance, home.warehouse, workspace, listening, names=names, private=private, beside=processes
             )
-
-
-@click.command(name="webserver")
-@_served
-@click.option("--read-only", is_flag=True, help="Let nobody start or change anything in Dagster's pages.")
-def pages(host: str, port: int, allowed: tuple[str, ...], private: bool, read_only: bool) -> None:
-    """Serve Dagster's UI and the readers, without Dagster's daemon (see docs/deployment.md)."""
-    with suppress(KeyboardInterrupt), webserver.listener(host, port, private, allowed) as listening:
-        os.chdir(prepare())
-        home, workspace = Deployment(), webserver.WORKSPACE
-        names = webserver.hosts(host, listening, allowed)
-        _announce_pages(host, port)
-        webserver.serve(
-            home.instance, home.warehouse, workspace, listening, names=names, private=private, read_only=read_only
-        )
 
 
 def _announce_pages(host: str, port: int) -> None:
@@ -204,4 +192,4 @@ def worker(planner: bool, processes: int) -> None:
     os.execv(sys.executable, [*celery, *options, "--disable-prefetch"])
 
 
-COMMANDS = [demo, evaluate, update, scan, remove, ui, pages, worker]
+COMMANDS = [demo, evaluate, update, scan, remove, ui, worker]

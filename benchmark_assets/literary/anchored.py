@@ -66,8 +66,8 @@ def anchored_scores(
         Columns `model`, `passage` and `points`: the ensemble's points, in [0, 1].
     labels
         People's labels: columns `model`, `passage` and `better`. A model's labeled outputs must be a random sample of
-        its outputs that need a judgment; `variorum pairs` draws such a sample. If an output has several labels, their
-        mean is used.
+        its outputs that need a judgment; `variorum annotate --as pairs` draws such a sample. If an output has several
+        labels, their mean is used.
     works
         Columns `passage`, `work`, `unit` and `unit_kind`, as `works.with_works` returns them.
     """

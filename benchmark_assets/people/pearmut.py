@@ -264,7 +264,7 @@ def submissions(path: Path, content: Mapping[str, Any]) -> list[Answer]:
                     if "item_id" in shown and isinstance(answer, dict):
                         of_campaign |= {(user, each.item): each for each in _outputs(place, user, shown, answer)}
             except (AttributeError, KeyError, TypeError, ValueError) as error:
-                problem = "is not an annotation from a campaign of `variorum campaign`"
+                problem = "is not an annotation from a campaign of `variorum annotate --as pearmut`"
                 raise BadInput(path, f"{campaign_id} {place}", problem, _REMEDY) from error
         last |= of_campaign
     return sorted(last.values(), key=lambda answer: (answer.place, answer.item))

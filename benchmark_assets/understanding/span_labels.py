@@ -31,7 +31,7 @@ RETURN = """\
 Create a project in Label Studio, paste `labeling-config.xml` as the code of its labeling interface, and import
 `tasks.json`. To mark a span, choose a label and select the words. Submit every sample, even a sample without spans.
 Spans that are already marked are proposals; they count only after you submit the sample. Then export as JSON. `variorum
-marked-spans` converts the export to a file of samples.
+spans --from` converts the export to a file of samples.
 """
 
 
