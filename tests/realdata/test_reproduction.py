@@ -26,7 +26,7 @@ from benchmark_assets.corpus.filters import Filters
 from benchmark_assets.corpus.scan import scan
 from benchmark_assets.pairwise.totals import contracts, import_totals, scores_of_totals
 from benchmark_assets.reporting.published import summary
-from benchmark_assets.selection.funnel import LISTED, duplicates, funnel, selection
+from benchmark_assets.selection.funnel import LISTED, duplicates, selection
 from benchmark_assets.understanding import board, stored
 from benchmark_assets.understanding.chance import CHANCE, chances
 from benchmark_assets.understanding.tasks import import_tasks, read_samples
@@ -155,7 +155,9 @@ def test_the_near_duplicates_of_palibench(
     passing = sources.select("passage", reasons=pl.lit([], pl.List(pl.String)))
     repeated = duplicates(passing.filter(CORPUS == "palibench-duplicates"), sources.filter(LISTED), filters)
     selected = selection(sources.select("passage"), passing, repeated, sources)
-    store(warehouse, {"near_duplicate": repeated, "funnel": funnel(selected, filters)})
+    nothing = {name: "" for name, kind in schema("corpus").items() if kind == pl.String}
+    described = [nothing | {"corpus": name, "filters": each.model_dump_json()} for name, each in filters.items()]
+    store(warehouse, {"near_duplicate": repeated, "selection": selected, "corpus": pl.DataFrame(described)})
     found = reproduce(warehouse, "palibench", read(shipped()["palibench"])).drop_nulls("value")
     assert found.select("paper_table", "row").rows() == [
         ("1", "Passages"), ("4", "Starting corpus"), ("4", "After filtering"), ("4", "Near-duplicate Pali passages"),
