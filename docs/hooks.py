@@ -38,10 +38,12 @@ def on_post_template(output_content: str, *, template_name: str, config: MkDocsC
 
 
 def tables() -> Iterator[str]:
-    """Every table and column of the warehouse, from the catalogue."""
+    """Every table, view and column of the warehouse, from the catalogue."""
     yield "# Tables and columns\n"
     yield "Keys are in bold. Every table also has a fingerprint, the run that wrote a row, and the time.\n"
-    for name, table in sorted(catalogue.tables().items()):
+    for name, table in sorted(catalogue.declared().items()):
+        if name.startswith("package_"):  # files that a package assembles
+            continue
         yield f"## {name}\n\n{table.meaning}\n\n| column | type | meaning |\n|---|---|---|"
         for column in table.columns.values():
             if column.name in catalogue.PROVENANCE or column.between:
