@@ -29,8 +29,14 @@ HOMES = Path(__file__).parent.parent / "homes"
 RENAMED = {key: name for version in VERSIONS for key, name in version.renamed.items()}
 MERGED = {former: table for version in VERSIONS for former, (table, _) in version.merged.items()}
 GIVEN_UP = {"system_comparison": {"p_bootstrap"}}
-REMOVED = {"baseline_span"}
-"""Tables of former versions with computed rows, which nothing computes any more."""
+REMOVED = {
+    "baseline_span", "output_comet", "funnel", "confusion", "judge_accuracy", "judge_confusion", "failing_passage",
+    "failure_overlap",
+}  # fmt: skip
+"""Tables of former versions with computed rows, which nothing computes any more, or which are views now."""
+
+FORMER_ASSETS = ["funnel", "closest_share", "outlier_threshold", "sensitivity_threshold"]
+"""Assets of former versions, whose states are removed."""
 
 CALLS = {
     "translation_call": ("model_output", ["batch"]),
@@ -80,6 +86,10 @@ def test_no_row_of_a_former_home_is_lost(warehouse: Warehouse, name: str) -> Non
                 now = warehouse.read(table)
                 names = {former: new for (where, former), new in RENAMED.items() if where == table}
                 rows = rows.rename(names, strict=False)
+                if table == "materialization":
+                    rows = rows.filter(
+                        ~pl.col("asset").is_in(FORMER_ASSETS), ~pl.col("asset").str.ends_with("_sentinel")
+                    )
                 assert {*rows.columns} - {*now.columns} <= GIVEN_UP.get(table, set())
                 shared = [column for column in now.columns if column in rows.columns]
                 key = [column for column in catalogue.table(table).key if column in shared]
