@@ -213,7 +213,8 @@ def human_range(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     shares = {corpus: settings.false_alarms for corpus, settings in scoring(warehouse).items()}
     thresholds = outliers.thresholds(outliers.human_drifts(pairs), units(warehouse), shares)
     return {
-        "human_range": people.verdicts(differences, named), "human_difference": differences, "outlier_threshold": thresholds,
+        "human_range": people.verdicts(differences, named), "human_difference": differences,
+        "outlier_threshold": thresholds,
         "calibrated_outliers": outliers.rates(left_out, thresholds, units(warehouse)),
     }  # fmt: skip
 
