@@ -380,9 +380,10 @@ def test_sha256sum_accepts_the_package_and_notices_a_change(stored: Warehouse, t
 
 def test_what_is_in_the_tables_is_in_the_package(stored: Warehouse, tmp_path: Path) -> None:
     put(stored, "near_duplicate", {"passage": PASSAGES[1], "corpus": "tiny", "kept": PASSAGES[0], "similarity": 0.9})
-    filters = Filters().model_dump_json()
-    for corpus in ("tiny", "another"):
-        put(stored, "corpus", {**stored.read("corpus").row(0, named=True), "corpus": corpus, "filters": filters})
+    filtered = (
+        stored.read("corpus").drop("run_id", "updated_at").with_columns(filters=pl.lit(Filters().model_dump_json()))
+    )
+    stored.write([Replacement("corpus", filtered, None)], run_id="test")
     export(stored, tmp_path / "package", "tiny")
     tables = {path.name: pl.read_csv(path) for path in (tmp_path / "package").glob("*.csv")}
     passages = tables["passages.csv"]
