@@ -52,8 +52,8 @@ def filled(warehouse: Warehouse) -> Warehouse:
     for name, columns in (("selection", selection), ("corpus", corpus)):
         empty = warehouse.empty(name)
         nothing = {column: "" if kind == pl.String else None for column, kind in empty.schema.items()}
-        rows = pl.DataFrame({**nothing, **columns}, schema=empty.schema)
-        warehouse.write([Replacement(name, rows, None)], run_id="test")
+        frame = pl.DataFrame({**nothing, **columns}, schema=empty.schema)
+        warehouse.write([Replacement(name, frame, None)], run_id="test")
     return warehouse
 
 

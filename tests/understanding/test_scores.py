@@ -20,6 +20,7 @@ from benchmark_assets.understanding.baselines import BASELINE_ANSWER
 from benchmark_assets.understanding.description import load
 from benchmark_assets.understanding.readings import of_scores, two_ways
 from benchmark_assets.understanding.scores import Gold, baseline_scores, gold, marked, summary, task_scores
+from benchmark_assets.understanding.scores import confusions as confusion_rows
 from benchmark_assets.understanding.stored import confusions
 from benchmark_assets.understanding.tasks import import_tasks
 from resources.warehouse import Warehouse
@@ -68,7 +69,9 @@ def test_what_no_answer_says_counts_as_the_negative_class(form: Path) -> None:
         ("sure", 1, "1", "PROSE"), ("sure", 1, "2", "VERSE"), ("sure", 1, "9", "VERSE"),
         ("mute", 1, "1", "?PROSE"), ("mute", 1, "2", "?PROSE"), ("half", 1, "2", "VERSE"),
     )  # fmt: skip
-    rows, classes, counts = task_scores(own, marked(own, given, NO_SPANS), NO_SPANS, HOW)
+    marks = marked(own, given, NO_SPANS)
+    rows, classes = task_scores(own, marks, NO_SPANS, HOW)
+    counts = confusion_rows(own, marks)
     found = {row["model"]: (row["score"], row["unusable"], row["samples"]) for row in rows.iter_rows(named=True)}
     assert found == {"sure": (100.0, 0, 2), "mute": (50.0, 2, 2), "half": (100.0, 1, 2)}
     assert rows["macro"].to_list() == pytest.approx([100.0, 100 / 3, 100.0])  # half, mute, sure
@@ -87,7 +90,9 @@ def test_without_a_negative_class_what_no_answer_says_is_wrong_and_of_no_class(t
     own = read(write_task(tmp_path, FORMS, FORM_LINES, negative=None))
     given = answers(("mute", 1, "1", None), ("half", 1, "2", "VERSE"))
     given = given.with_columns(usable=pl.col("label").is_not_null())
-    rows, classes, counts = task_scores(own, marked(own, given, NO_SPANS), NO_SPANS, HOW)
+    marks = marked(own, given, NO_SPANS)
+    rows, classes = task_scores(own, marks, NO_SPANS, HOW)
+    counts = confusion_rows(own, marks)
     assert rows.select("model", "score", "macro", "unusable").rows() == [("half", 50.0, 50.0, 1), ("mute", 0.0, 0.0, 2)]
     assert counts.drop("task").rows() == [
         ("half", "PROSE", "(none)", 1), ("half", "VERSE", "VERSE", 1),
@@ -182,14 +187,15 @@ def test_spans_in_two_ways(speech: Path) -> None:
         ("m", 1, "a", "SAID", "veni", 5), ("m", 1, "a", "SAID", "veni", 18), ("m", 1, "a", "WHO", "canis", None),
         ("m", 1, "b", "SAID", "nemo", 9),
     )  # fmt: skip
-    rows, classes, counts = task_scores(own, marked(own, given, marks), marks, HOW)
+    marked_answers = marked(own, given, marks)
+    rows, classes = task_scores(own, marked_answers, marks, HOW)
     of_m, silent = rows.sort("model").iter_rows(named=True)
     assert of_m["score"] == pytest.approx(100 * (2 / 3 + 0) / 2)
     assert of_m["pooled_type"] == pytest.approx(100 * 2 * (2 / 4) * (2 / 3) / (2 / 4 + 2 / 3))
     assert (of_m["spans"], of_m["hallucinated"], of_m["unusable"]) == (4, 1, 0)
     assert (silent["score"], silent["pooled_type"], silent["spans"], silent["unusable"]) == (50.0, 0.0, 0, 2)
     assert of_m["macro"] is None
-    assert counts.is_empty()
+    assert confusion_rows(own, marked_answers).is_empty()
     assert classes.filter(model="m").select("class", "gold", "predicted", "correct").rows() == [
         ("SAID", 2, 3, 2), ("WHO", 1, 1, 0),
     ]  # fmt: skip
