@@ -19,7 +19,7 @@ n-grams. Samples from different works have a median Jaccard similarity of 0.01; 
 
 NEAR = 0.2
 """Minimum Jaccard similarity of a near neighbor: about three times the similarity that unrelated samples reach. At this
-similarity, two samples of equal length have a third of their text in common (docs/decisions/leakage.md)."""
+similarity, two samples of equal length have a third of their text in common (docs/decisions/understanding.md)."""
 
 COPY = 0.99
 """Jaccard similarity above which a sample counts as a copy of a train sample."""

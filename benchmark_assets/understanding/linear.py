@@ -21,8 +21,7 @@ cannot help to classify another text."""
 
 PENALTY = 10.0
 """C of the support vector machine. `PENALTY`, `LONGEST` and `LEAST_TEXTS` are the same for all tasks. They had the best
-mean score in five-fold cross-validation on the train splits of VPCT, AACT, SCCT and THCT (docs/decisions/leakage.md).
-"""
+mean score in five-fold cross-validation on the train splits of four tasks (docs/decisions/understanding.md)."""
 
 TOLERANCE = 1e-2
 """Tolerance at which training stops. In cross-validation on the train splits, the default of 1e-4 took three times as

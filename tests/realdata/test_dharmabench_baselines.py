@@ -1,7 +1,7 @@
 """Baselines on DharmaBench: what a linear classifier, overlap and rules score, and how near the splits are.
 
 The thresholds are those of the project's issue; the best of the paper's models have 91.10, 89.75, 97.80 and 57.82 on
-VPCT, AACT, SCCT and THCT. No setting was chosen by a test split; the figures of docs/decisions/leakage.md are
+VPCT, AACT, SCCT and THCT. No setting was chosen by a test split; the figures of docs/decisions/understanding.md are
 held here.
 """
 
@@ -103,7 +103,7 @@ def test_overlap_and_rules(realdata: Path, code: str, baseline: str, least: floa
 def test_scores_with_and_without_what_is_near(
     realdata: Path, code: str, whole: float, far: float, other_works: float | None
 ) -> None:
-    """The table of docs/decisions/leakage.md; one more or fewer right is as good as equal."""
+    """The table of docs/decisions/understanding.md; one more or fewer right is as good as equal."""
     rows = marks(realdata, code).filter(baseline="linear")
     parts = {whole: rows, far: rows.filter(pl.col("similarity") < NEAR)}
     if other_works is not None:
