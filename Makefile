@@ -27,6 +27,7 @@ lint: .venv/testing
 	$(BIN)/lint-imports
 	$(BIN)/python -m resources.catalogue
 	$(BIN)/python -m tests.language
+	$(BIN)/python -m tests.budget
 	$(BIN)/mypy
 
 bench: environments
