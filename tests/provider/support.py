@@ -15,10 +15,11 @@ from resources.provider.sqlite_ledger import SqliteLedger
 
 
 def model(url: str, endpoint: Mapping[str, Any] | None = None, **settings: Any) -> Model:
-    """A model at a server, at a dollar for a million tokens of either kind."""
+    """A model at a server, at a dollar for a million tokens of either kind. It waits for a reply longer than
+    a busy machine takes."""
     own = {"endpoint": "server", "id": "m", "price": Price(input=1, output=1), "max_tokens": 1000} | settings
     return Model(
-        "m", Settings.model_validate(own), Endpoint.model_validate({"url": url, "timeout": 5} | dict(endpoint or {}))
+        "m", Settings.model_validate(own), Endpoint.model_validate({"url": url, "timeout": 60} | dict(endpoint or {}))
     )
 
 

@@ -117,7 +117,7 @@ def test_a_question_that_was_not_recorded_is_refused_as_often_as_it_is_asked(
     asked = question(replaying(recorded(ledger)), 1)
 
     async def ask_twice() -> None:
-        async with opened(ledger.session("run", NO_BUDGET)) as client, asyncio.timeout(2):
+        async with opened(ledger.session("run", NO_BUDGET)) as client, asyncio.timeout(20):
             for _ in range(2):
                 with pytest.raises(BadInput, match="contains no reply"):
                     await client.ask(asked)
