@@ -133,6 +133,16 @@ def test_a_model_that_costs_nothing_has_a_known_cost_whatever_it_replies(tmp_pat
     assert (row["uncertain"], row["paid"], row["at_most"]) == (0, 0, 0)
 
 
+def test_only_a_price_of_nothing_makes_a_call_free(tmp_path: Path) -> None:
+    """A call without a price reserves nothing either, and a call with a price may have been charged."""
+    free = replace(model(URL, price=Price(input=0, output=0), id="f"), name="free")
+    calls = [question(each, 1) for each in (UNPRICED, free, PRICED)]
+    rows = costs(asked(tmp_path / "ledger", [(each, SILENT) for each in calls])).sort("model")
+    assert rows.select("model", "uncertain", "paid", "at_most").rows() == [
+        ("free", 0, 0.0, 0.0), ("m", 1, 0.0, pytest.approx(reserved(calls[2]))), ("unpriced", 1, None, None),
+    ]  # fmt: skip
+
+
 def test_a_priced_model_without_a_reply_has_paid_nothing_that_is_known_of(tmp_path: Path) -> None:
     calls = [question(PRICED, 1)]
     row = only(asked(tmp_path / "ledger", [(calls[0], LATE)]))

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from benchmark_assets.corpus.registry import register
-from benchmark_assets.corpus.rights import disclosure
+from benchmark_assets.corpus.rights import disclosure, named
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
 from tests.audit.stored import put
@@ -69,6 +69,10 @@ def test_the_restricted_translation_of_the_neighboring_passage_is_withheld(wareh
 
 def test_a_restricted_text_of_another_corpus_is_withheld_and_named(warehouse: Warehouse) -> None:
     assert str(reasons(warehouse, WELL)[0]).startswith("copies a restricted text (two: cleo); ")
+
+
+def test_the_source_has_a_name_among_the_names_of_translators() -> None:
+    assert named(["ann", "", "cleo"]) == ["ann", "source", "cleo"]
 
 
 def test_the_current_description_decides(warehouse: Warehouse, tmp_path: Path) -> None:

@@ -27,6 +27,17 @@ def test_intervals_hold_the_coefficient(true: float, orders: str, full: bool) ->
     assert abs(mean - true) < (0.1 if full else 0.6)
 
 
+def test_a_second_order_narrows_the_interval_only_by_what_it_adds() -> None:
+    """Orders that always agree count as one order. Independent orders are more evidence."""
+    random = np.random.default_rng(6)
+    one, other = (random.random((2, len(RATIOS))) < expit(RATIOS)).astype(np.float64)
+    alone = penalized_slope(RATIOS, one[:, None])
+    assert penalized_slope(RATIOS, np.stack([one, one], axis=1)) == pytest.approx(alone, abs=0.05)
+    both = penalized_slope(RATIOS, np.stack([one, other], axis=1))
+    narrow, wide = (float(np.ptp(np.array(slope[1:], dtype=np.float64))) for slope in (both, alone))
+    assert narrow < 0.8 * wide
+
+
 def test_one_sided_choices_have_a_finite_coefficient() -> None:
     always, never = (
         np.array(penalized_slope(RATIOS, np.full((len(RATIOS), 2), chosen)), dtype=np.float64) for chosen in (1.0, 0.0)

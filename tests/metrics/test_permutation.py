@@ -83,6 +83,15 @@ def test_outputs_without_all_three_scores_are_left_out() -> None:
         assert all(math.isnan(number) for number in nothing)
 
 
+def test_a_sum_that_differs_by_rounding_alone_is_as_great_as_observed() -> None:
+    """0.1 + 0.2 - 0.3 is not 0 in floating point: exchanging all three is a hit, whatever the unit of the scores."""
+    differences = np.array([[0.1, 0.2, -0.3]])
+    sums = [sum(signs) for signs in itertools.product((1, -1), (2, -2), (-3, 3))]
+    exact = sum(each >= 0 for each in sums) / len(sums)
+    for unit in (1.0, 2.0**-40, 2.0**40):
+        assert at_least_observed(unit * differences).tolist() == [exact]
+
+
 @pytest.mark.proof
 def test_p_of_equally_good_metrics_is_uniform(full: bool) -> None:
     random = np.random.default_rng(7)

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from resources.provider.estimate import Estimate, estimate, total
+from resources.provider.estimate import SPEED, WAIT, Estimate, estimate, total
 from resources.provider.ledger import Ledger
 from resources.provider.question import Question
 from resources.provider.reading import Raw, read
+from resources.provider.tokens import estimate as tokens
 from tests.provider.support import NO_BUDGET, model, question
 
 URL = "http://127.0.0.1:1/v1"
@@ -17,19 +18,34 @@ PRICED, UNPRICED = model(URL), replace(model(URL, price=None, id="u"), name="unp
 ANSWER = {"choices": [{"message": {"content": "Salve."}, "finish_reason": "stop"}]}
 
 
-def answer(ledger: Ledger, *questions: Question) -> None:
-    """Have the ledger hold a reply to each question, which says nothing of tokens."""
+def answer(ledger: Ledger, *questions: Question, **usage: int) -> None:
+    """Have the ledger hold a reply to each question, with this usage of tokens."""
 
     async def main() -> None:
         with ledger.session("run", NO_BUDGET) as session:
             for each in questions:
-                raw = Raw(200, {}, json.dumps(ANSWER).encode())
+                raw = Raw(200, {}, json.dumps(ANSWER | ({"usage": usage} if usage else {})).encode())
                 attempt = await session.claim(each)
                 await session.receive(attempt, raw)
                 session.settle(attempt, read(raw))
             await session.drained()
 
     asyncio.run(main())
+
+
+def test_replies_are_expected_in_the_models_own_proportion(ledger: Ledger) -> None:
+    """A dollar for a million tokens of either kind: as long as the prompt before the first reply, then as measured."""
+    asked = question(PRICED, 1, filler="et " * 40)
+    prompt = tokens(asked.canonical.decode())
+    before = estimate([asked], ledger)
+    assert (before.tokens, before.about) == (2 * prompt, pytest.approx(2 * prompt / 1e6))
+    assert before.seconds == pytest.approx((WAIT + prompt / SPEED) / PRICED.in_flight)
+    assert not before.measured
+    answer(ledger, question(PRICED, 2), prompt_tokens=200, completion_tokens=500)
+    after = estimate([asked], ledger)
+    assert after.tokens == prompt + round(prompt * 2.5)
+    assert after.about == pytest.approx(after.tokens / 1e6)
+    assert after.measured
 
 
 def test_what_parts_cost_adds_up_to_what_the_whole_costs(ledger: Ledger) -> None:

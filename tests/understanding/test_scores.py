@@ -196,6 +196,17 @@ def test_spans_in_two_ways(speech: Path) -> None:
     assert two_ways(rows)["pooled less score"].to_list() == ["-50.0", "23.8"]
 
 
+def test_counts_of_types_are_summed_over_seeds_also_where_a_seed_lacks_the_type(speech: Path) -> None:
+    """Seed 2 marks a type that the task does not have, seed 1 does not: what a seed lacks adds nothing."""
+    own = read(speech)
+    given = answers(*(("m", seed, sample, None) for seed in (1, 2) for sample in "ab"))
+    marks = spans(("m", 1, "a", "SAID", "veni", 5), ("m", 2, "a", "SUNG", "veni", 5), ("m", 2, "b", "SUNG", "nemo", 9))
+    classes = task_scores(own, marked(own, given, marks), marks, HOW)[1]
+    assert classes.select("class", "gold", "predicted", "correct").rows() == [
+        ("SAID", 4, 1, 1), ("WHO", 2, 0, 0), ("SUNG", 0, 2, 0),
+    ]  # fmt: skip
+
+
 def test_spans_of_baselines_are_scored_as_the_paper_scores_them_and_have_no_macro_score(speech: Path) -> None:
     own = read(speech)
     given = answers(*(("overlap", 1, sample, None) for sample in "ab"))
