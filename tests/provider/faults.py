@@ -272,8 +272,12 @@ def _booked(calls: pl.DataFrame) -> str:
 
 
 def table(found: Sequence[Row]) -> str:
-    """The rows as a Markdown table."""
-    return "".join(f"| {' | '.join(row)} |\n" for row in [HEADINGS, Row(*["---"] * len(HEADINGS)), *found])
+    """The rows as a Markdown table; faults with the same results share a row."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for fault, *results in found:
+        alike.setdefault(tuple(results), []).append(fault)
+    lines = [HEADINGS, ["---"] * len(HEADINGS), *(["; ".join(faults), *results] for results, faults in alike.items())]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 if __name__ == "__main__":

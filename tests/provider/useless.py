@@ -1,12 +1,10 @@
 """What replies of no use cost: attempts and money for twenty passages, in three runs, for every such reply.
 
-Here: the faults, the runs, and rows of the second table in docs/decisions/provider.md. Not here: what the rows must be
-(test_breaker), a single question under a fault (faults).
+Here: the faults and the runs. Not here: what the rows must be (test_breaker), a single question under a fault (faults).
 """
 
 import asyncio
 import shutil
-import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,11 +23,9 @@ from resources.provider.corrections import correct, uncertain
 from resources.provider.registry import Model
 from resources.provider.replies import schema_of
 from resources.provider.sqlite_ledger import SqliteLedger
-from tests.provider.faults import HEAD, HTML, PAGE, error
+from tests.provider.faults import HEAD, HTML, error
 from tests.provider.faulty import RESET, Faulty, Request, Response, bomb, completion, misbehaving, response, said
 from tests.provider.support import NO_BUDGET, model
-
-BEGIN, END = "<!-- useless: begin -->\n", "<!-- useless: end -->"
 
 PASSAGES = {f"{number}": f"Sententia {number} brevis est." for number in range(20)}
 
@@ -104,10 +100,7 @@ class Row(NamedTuple):
     released: int
     mended: int
     answers: int
-    dollars: str
-
-
-HEADINGS = ("reply", "form", "first run", "next run", "after release", "after mending", "answers", "dollars")
+    dollars: float
 
 
 def scenario(reply: str, mended: set[str], name: str) -> Callable[[Request], Response]:
@@ -146,19 +139,7 @@ def row(faulty: Faulty, folder: Path, mended: set[str], name: str, reply: str, f
             dollars = calls.select(pl.coalesce("cost", "reserved").sum()).item()
     shutil.rmtree(folder / "useless")  # it reserves 8 MB
     first, following, released, late = (after - before for before, after in pairwise(attempts))
-    return Row(reply, form, first, following, released, late, answers, f"{dollars:.4f}")
-
-
-def table(found: Sequence[Row]) -> str:
-    """The rows as a Markdown table."""
-    lines = [HEADINGS, ["---"] * len(HEADINGS), *found]
-    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+    return Row(reply, form, first, following, released, late, answers, dollars)
 
 
 CELLS = [(reply, form) for reply in USELESS for form in FORMS]
-
-if __name__ == "__main__":
-    page = PAGE.read_text(encoding="utf-8")
-    start, end = page.index(BEGIN) + len(BEGIN), page.index(END)
-    with tempfile.TemporaryDirectory() as folder:
-        PAGE.write_text(page[:start] + table(rows(Path(folder), CELLS)) + page[end:], encoding="utf-8")
