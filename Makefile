@@ -43,7 +43,7 @@ proofs: environments
 peers: .venv/testing
 	$(BIN)/pytest -m peer
 
-# What COMET needs once the registry names a checkpoint (docs/decisions/comet.md).
+# What COMET needs once the registry names a checkpoint (docs/decisions/metrics.md).
 comet: .venv-comet/installed
 
 # Both at once, for each leaves a core idle.

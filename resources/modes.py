@@ -2,7 +2,7 @@
 
 In a home of one person, folders have mode 0700 and files 0600. A home that several machines share is on a volume whose
 group may read and write it: 2770 and 0660. Here: the umask of processes, and modes of files that exist. Not here:
-writing (whole_files, folders). Why: docs/decisions/private-files.md.
+writing (whole_files, folders). Why: docs/decisions/homes.md.
 """
 
 import logging
