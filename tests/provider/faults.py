@@ -1,6 +1,6 @@
 """Faults of an endpoint, each as a scenario, and the table of what becomes of a question under each.
 
-Here: scenarios, runs under them, and rows of the table in docs/decisions/provider.md. Not here: the wire (faulty), what
+Here: scenarios, runs under them, and rows of the table in docs/reference/faults.md. Not here: the wire (faulty), what
 the rows must be (test_faults).
 """
 
@@ -44,7 +44,7 @@ from tests.provider.faulty import (
 )
 from tests.provider.support import NO_BUDGET, model, question
 
-PAGE = PROJECT / "docs/decisions/provider.md"
+PAGE = PROJECT / "docs/reference/faults.md"
 BEGIN, END = "<!-- faults: begin -->\n", "<!-- faults: end -->"
 
 PASSAGES = {

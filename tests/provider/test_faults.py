@@ -24,7 +24,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     return rows(tmp_path_factory.mktemp("faults"))
 
 
-def test_the_table_in_the_decisions_says_what_happens(found: list[Row]) -> None:
+def test_the_table_of_the_reference_says_what_happens(found: list[Row]) -> None:
     page = PAGE.read_text(encoding="utf-8")
     printed = page[page.index(BEGIN) + len(BEGIN) : page.index(END)]
     assert printed == table(found), "`python -m tests.provider.faults` writes the table anew"
