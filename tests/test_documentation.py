@@ -51,6 +51,16 @@ def test_the_commands_of_a_page_exist_with_their_options(page: Path) -> None:
         assert {word.partition("=")[0] for word in rest if word.startswith("--")} <= options, " ".join(words)
 
 
+def test_contributing_lists_the_modules_that_import_internals_of_dagster() -> None:
+    text = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for room in ("benchmark_assets", "resources"):
+        listed = re.search(rf"^  - in `{room}`: (.*?)[;.]$", text, re.MULTILINE | re.DOTALL)
+        assert listed
+        internal = re.compile(r"^\s*(?:from|import) dagster\w*\._", re.MULTILINE)
+        modules = [path for path in (PROJECT / room).rglob("*.py") if internal.search(path.read_text(encoding="utf-8"))]
+        assert set(re.findall(r"`(.+?)`", listed[1])) == {str(path.relative_to(PROJECT / room)) for path in modules}
+
+
 def test_ten_rows_of_a_spreadsheet_become_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("fables.csv").write_text(FABLES, encoding="utf-8")
