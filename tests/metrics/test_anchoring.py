@@ -94,7 +94,7 @@ def test_labels_and_verdicts_of_a_document_are_alike() -> None:
 
 @pytest.mark.proof
 def test_coverage_and_width_by_judge_rate_and_number_of_labels(full: bool) -> None:
-    """The table of docs/decisions/audit.md."""
+    """docs/decisions/audit.md has a part of the table."""
     runs = 2000 if full else 10
     for strata in (False, True):
         for labels in (100, 300):
