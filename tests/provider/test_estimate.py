@@ -38,7 +38,8 @@ def test_replies_are_expected_in_the_models_own_proportion(ledger: Ledger) -> No
     asked = question(PRICED, 1, filler="et " * 40)
     prompt = tokens(asked.canonical.decode())
     before = estimate([asked], ledger)
-    assert (before.tokens, before.about) == (2 * prompt, pytest.approx(2 * prompt / 1e6))
+    assert before.tokens == 2 * prompt
+    assert before.about == pytest.approx(2 * prompt / 1e6)
     assert before.seconds == pytest.approx((WAIT + prompt / SPEED) / PRICED.in_flight)
     assert not before.measured
     answer(ledger, question(PRICED, 2), prompt_tokens=200, completion_tokens=500)
