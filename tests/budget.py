@@ -14,8 +14,9 @@ import yaml
 
 from benchmark_assets.cli import main as variorum
 from resources import catalogue
+from resources.home import PROJECT
+from tests.proofs import is_text
 
-ROOT = Path(__file__).parent.parent
 BUDGET = Path(__file__).with_name("budget.yaml")
 CODE = ("benchmark_assets", "resources")
 
@@ -24,14 +25,14 @@ def lines(python: str) -> int:
     """Lines of code, without blank lines, comments, docstrings and texts that document a constant."""
     documented = set[int]()
     for node in ast.walk(ast.parse(python)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        if isinstance(node, ast.stmt) and is_text(node):
             documented.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return _filled("\n".join(line for n, line in enumerate(python.splitlines(), 1) if n not in documented), "#")
 
 
 def _content(folders: tuple[str, ...], ending: str) -> Iterator[str]:
     for folder in folders:
-        for path in sorted((ROOT / folder).rglob(f"*{ending}")):
+        for path in sorted((PROJECT / folder).rglob(f"*{ending}")):
             yield path.read_text(encoding="utf-8")
 
 
@@ -66,7 +67,7 @@ def with_homes(sources: Mapping[str, str]) -> int:
 
 def measured() -> dict[str, int]:
     """What is counted, by the names in the budget."""
-    tests = {str(path): path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests").rglob("*.py"))}
+    tests = {str(path): path.read_text(encoding="utf-8") for path in sorted((PROJECT / "tests").rglob("*.py"))}
     return {
         "lines of Python": sum(map(lines, _content(CODE, ".py"))),
         "lines of tests": sum(map(lines, tests.values())),
@@ -74,7 +75,7 @@ def measured() -> dict[str, int]:
         "lines of SQL": sum(_filled(text, "--") for text in _content(CODE, ".sql")),
         "lines of YAML": sum(_filled(text, "#") for text in _content(("warehouse/schema", "prompts", *CODE), ".yaml")),
         "tables": len(catalogue.tables()),
-        "assets": len(json.loads((ROOT / "tests" / "definitions.json").read_text(encoding="utf-8"))["assets"]),
+        "assets": len(json.loads((PROJECT / "tests" / "definitions.json").read_text(encoding="utf-8"))["assets"]),
         "commands": _commands(variorum),
         "tests that use a home": with_homes(tests),
     }

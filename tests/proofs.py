@@ -98,11 +98,11 @@ def _parsed(content: bytes) -> bytes:
     tree = ast.parse(content)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = [each for each in node.body if not _is_text(each)]
+            node.body = [each for each in node.body if not is_text(each)]
     return ast.dump(tree).encode()
 
 
-def _is_text(statement: ast.stmt) -> bool:
+def is_text(statement: ast.stmt) -> bool:
     """Whether a statement is a docstring, or the text after a constant that documents it."""
     expression = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(expression, ast.Constant) and isinstance(expression.value, str)

@@ -82,3 +82,7 @@ def test_a_row_replaces_the_former_one_of_its_file(tmp_path: Path) -> None:
         (first, "2 passed"),
         (second, "3 passed"),
     ]
+
+
+def test_every_proof_has_passed_on_the_present_state_of_its_room() -> None:
+    assert proofs.stale() == {}, "run `make proofs` until it finds nothing to run"

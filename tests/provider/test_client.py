@@ -220,8 +220,9 @@ def test_a_wait_that_the_server_announces_is_kept(
     server.configure(script=["rate_limited"], retry_after=retry_after)
     assert "EN: " in text(*ask(ledger, question(model(server.url), 0)))
     first, second = server.log()
-    # Without an announcement, the first pause is half a second at most.
-    assert 0.6 <= second.arrived - first.ended < 3
+    # Without an announcement, the first pause is half a second at most. Both dates have whole seconds, and the server
+    # renews its own once a second: they may be three seconds apart.
+    assert 0.6 <= second.arrived - first.ended < 5
 
 
 def test_others_on_the_lane_keep_the_announced_wait_and_other_models_do_not(
