@@ -61,7 +61,7 @@ DAYS, WEEKS, MONTHS = 7, 5, 12
 _SQLITE = b"SQLite format 3\x00"
 
 
-class Content(NamedTuple):
+class BackedUpFile(NamedTuple):
     """A file of a backup.
 
     `state` contains the size and modification time of the original and, for a database with a write-ahead log, the size
@@ -75,18 +75,18 @@ class Content(NamedTuple):
     linked: bool
 
 
-class Manifest(NamedTuple):
+class BackupManifest(NamedTuple):
     """Content of a backup: files by path, number of rows by table, and original paths of files outside the home."""
 
     home: str
-    files: dict[str, Content]
+    files: dict[str, BackedUpFile]
     rows: dict[str, int]
     outside: dict[str, str]
 
 
 def back_up(
     warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], folder: Path, lost: Sequence[str] = ()
-) -> tuple[Path, Manifest]:
+) -> tuple[Path, BackupManifest]:
     """Copy a home into a new subfolder of `folder`, then remove the backups that `spare` does not keep.
 
     An interrupted backup leaves only a hidden folder, which the next backup removes.
@@ -118,13 +118,13 @@ def back_up(
             shutil.rmtree(leftover)
         earlier = names(folder)
         last = folder / earlier[-1] if earlier else None
-        known: dict[str, Content] = {}
+        known: dict[str, BackedUpFile] = {}
         known_places: dict[str, str] = {}
         with suppress(BadInput):  # if the last manifest is damaged, nothing is linked
             if last:
                 _, known, _, known_places = manifest(last)
         new = folder / f".new-{uuid4()}"
-        files: dict[str, Content] = {}
+        files: dict[str, BackedUpFile] = {}
         try:
             new.mkdir(parents=True)
             for original in _dagster(home / "dagster"):
@@ -148,7 +148,7 @@ def back_up(
             for path in known_places:
                 if last and path.startswith(tuple(lost)) and path not in files and _is_sound(last / path, known[path]):
                     files[path], places[path] = _link(path, new, last, known), known_places[path]
-            made = Manifest(str(home), files, rows(new / WAREHOUSE), places)
+            made = BackupManifest(str(home), files, rows(new / WAREHOUSE), places)
             write(new / MANIFEST, json.dumps(made._asdict(), indent=1))
             place = folder / f"{datetime.now(UTC).strftime(STAMP)}-{_number(earlier[-1]) + 1 if earlier else 1}"
             new.rename(place)
@@ -158,7 +158,7 @@ def back_up(
     return place, made
 
 
-def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mapping[str, Content]) -> Content:
+def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mapping[str, BackedUpFile]) -> BackedUpFile:
     """Add a file to the backup `new`. An unchanged file is linked to its copy in the backup `last`, if that is sound;
     any other file is copied.
 
@@ -171,13 +171,13 @@ def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mappin
     return _content(new / path, state)
 
 
-def _link(path: str, new: Path, last: Path, known: Mapping[str, Content]) -> Content:
+def _link(path: str, new: Path, last: Path, known: Mapping[str, BackedUpFile]) -> BackedUpFile:
     (new / path).parent.mkdir(parents=True, exist_ok=True)
     os.link(last / path, new / path)
     return known[path]._replace(linked=True)
 
 
-def _check_databases(home: Path, new: Path, files: Mapping[str, Content]) -> None:
+def _check_databases(home: Path, new: Path, files: Mapping[str, BackedUpFile]) -> None:
     """Raise BadInput if a database is damaged that was copied as it is: a backup of it could replace a sound one."""
     for path, content in files.items():
         if content.linked or not _is_database(new / path):
@@ -214,12 +214,12 @@ def every(folder: Path) -> list[Path]:
     return [folder / name for name in names(folder)]
 
 
-def manifest(backup: Path) -> Manifest:
+def manifest(backup: Path) -> BackupManifest:
     """Read the manifest of a backup; raises BadInput if it is damaged."""
     try:
         read = json.loads((backup / MANIFEST).read_text(encoding="utf-8"))
-        files = {path: Content(*content) for path, content in read["files"].items()}
-        return Manifest(read["home"], files, read["rows"], read["outside"])
+        files = {path: BackedUpFile(*content) for path, content in read["files"].items()}
+        return BackupManifest(read["home"], files, read["rows"], read["outside"])
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise BadInput(backup / MANIFEST, "", f"cannot be read ({error})", "use another backup") from error
 
@@ -234,7 +234,7 @@ def chosen(folder: Path, name: str | None) -> Path:
     return folder / (name or known[-1])
 
 
-def check(backup: Path) -> Manifest:
+def check(backup: Path) -> BackupManifest:
     """Compare the files of a backup with its manifest, and return the manifest.
 
     Raises
@@ -271,7 +271,7 @@ def spare(folder: Path) -> None:
             shutil.rmtree(removed)
 
 
-def unpack(backup: Path, expected: Manifest, folder: Path) -> None:
+def unpack(backup: Path, expected: BackupManifest, folder: Path) -> None:
     """Copy to a folder those files of a backup that belong inside the home."""
     for path in expected.files:
         if path not in expected.outside:
@@ -328,7 +328,7 @@ def exchange(home: Path) -> list[str] | None:
 
 
 def put_back(
-    backup: Path, expected: Manifest, home: Path, aside: Path, usable: Callable[[str, Path], bool]
+    backup: Path, expected: BackupManifest, home: Path, aside: Path, usable: Callable[[str, Path], bool]
 ) -> list[str]:
     """Restore files outside the home that are missing, and settings (YAML) that are not `usable`; other files stay.
 
@@ -368,7 +368,7 @@ def _dagster(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _is_sound(file: Path, content: Content) -> bool:
+def _is_sound(file: Path, content: BackedUpFile) -> bool:
     return file.is_file() and sha256(file) == content.sha256
 
 
@@ -380,8 +380,8 @@ def _state(path: Path) -> list[int]:
     return [number for state in states if state.st_size for number in (state.st_size, state.st_mtime_ns)]
 
 
-def _content(path: Path, state: list[int]) -> Content:
-    return Content(sha256(path), path.stat().st_size, state, linked=False)
+def _content(path: Path, state: list[int]) -> BackedUpFile:
+    return BackedUpFile(sha256(path), path.stat().st_size, state, linked=False)
 
 
 def _is_database(file: Path) -> bool:

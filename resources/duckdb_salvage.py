@@ -17,7 +17,7 @@ import duckdb
 
 from resources import catalogue
 from resources.errors import BadInput
-from resources.identity import Mark
+from resources.identity import StoreMark
 from resources.keys import KEYS
 from resources.removals import Removal, apply
 from resources.warehouse import STATES
@@ -54,11 +54,11 @@ def damage(path: Path) -> str:
     return ""
 
 
-def mark(path: Path) -> Mark | None:
+def mark(path: Path) -> StoreMark | None:
     """The mark of a file; None if it has none, or none that can be read."""
     with suppress(duckdb.Error), opened(path) as connection:
         row = connection.execute("SELECT home, epoch, ledger FROM old.identity").fetchone()
-        return Mark(*row) if row else None
+        return StoreMark(*row) if row else None
     return None
 
 

@@ -21,7 +21,7 @@ import polars as pl
 
 from resources import catalogue, disk, locks, migration
 from resources.errors import BadInput, DamagedError
-from resources.identity import Mark
+from resources.identity import StoreMark
 from resources.read_cache import ReadCache, query
 from resources.warehouse import UNWRITTEN, Replacement, Result, Warehouse, check
 from resources.whole_files import sync
@@ -189,13 +189,13 @@ class DuckDBWarehouse(Warehouse):
             rows: pl.DataFrame = connection.sql(catalogue.state_query(), params=[corpus]).pl()
             return rows
 
-    def mark(self) -> Mark | None:
+    def mark(self) -> StoreMark | None:
         """The mark that identifies the home; None if the warehouse has none yet."""
         with self._connect() as connection:
             row = connection.execute("SELECT home, epoch, ledger FROM identity").fetchone()
-            return Mark(*row) if row else None
+            return StoreMark(*row) if row else None
 
-    def set_mark(self, mark: Mark) -> None:
+    def set_mark(self, mark: StoreMark) -> None:
         """Replace the mark that identifies the home."""
         with self.exclusively(), self._connect() as connection:
             connection.begin()

@@ -15,7 +15,7 @@ LAG = 1
 """Number of epochs by which a store may lag: a process may be killed while it advances one store after the other."""
 
 
-class Mark(NamedTuple):
+class StoreMark(NamedTuple):
     """The mark of a store: id of the home, epoch, and whether the home had a ledger at that epoch."""
 
     home: str
@@ -26,9 +26,9 @@ class Mark(NamedTuple):
 class Marks(NamedTuple):
     """The marks of a home's stores; None for a store without a mark."""
 
-    dagster: Mark | None
-    warehouse: Mark | None
-    ledger: Mark | None
+    dagster: StoreMark | None
+    warehouse: StoreMark | None
+    ledger: StoreMark | None
 
 
 def faults(marks: Marks) -> Mapping[str, str]:

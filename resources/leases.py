@@ -41,7 +41,7 @@ ON CONFLICT (name) DO UPDATE SET expires = excluded.expires
 """
 
 
-class _Held(NamedTuple):
+class _HeldLease(NamedTuple):
     """The lease of this process, and the thread that renews it until `ended` is set."""
 
     name: str
@@ -50,7 +50,7 @@ class _Held(NamedTuple):
 
 
 # By URL and process id, because a forked process lacks its parent's threads and obtains a lease of its own.
-_HELD: dict[tuple[str, int], _Held] = {}
+_HELD: dict[tuple[str, int], _HeldLease] = {}
 
 
 def own(url: str) -> str:
@@ -67,7 +67,7 @@ def own(url: str) -> str:
         with _connected(url) as connection:
             connection.execute(_CREATE)
         renew(url, name)
-        _HELD[key] = _Held(name, ended, Thread(target=_keep, args=(url, name, ended), name="lease", daemon=True))
+        _HELD[key] = _HeldLease(name, ended, Thread(target=_keep, args=(url, name, ended), name="lease", daemon=True))
         _HELD[key].thread.start()
         atexit.register(give_up, url)
     return _HELD[key].name

@@ -25,19 +25,19 @@ _EPSILON = 1e-12
 _OPSET, _IR = 20, 9  # the first version of ONNX with an operator Gelu
 
 
-class Reading(NamedTuple):
+class TokenMean(NamedTuple):
     """The mean of a text's token vectors, not yet of unit length, and whether the text was truncated."""
 
     vector: NDArray[np.float32]
     cut: bool
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> TokenMean:
     """Read a text with the packaged model."""
     session, tokenizer = _loaded()
     tokens = tokenizer.encode(text)
     [vector] = session.run(None, {"tokens": np.array(tokens.ids, np.int64)})
-    return Reading(vector, bool(tokens.overflowing))
+    return TokenMean(vector, bool(tokens.overflowing))
 
 
 @cache

@@ -28,7 +28,7 @@ from resources import catalogue, migration
 from resources.duckdb_warehouse import DuckDBSchema
 from resources.errors import BadInput, UnreachableError
 from resources.home import LINK
-from resources.identity import Mark
+from resources.identity import StoreMark
 from resources.vector_files import VectorFiles
 from resources.warehouse import STATES, UNWRITTEN, Replacement, Result, Warehouse, check
 from resources.whole_files import move, sync
@@ -301,13 +301,13 @@ class PostgresWarehouse(Warehouse):
         """The numbers of a corpus's rows and the times of their last changes, by table."""
         return self._repeated(lambda session: _execute(session.connection, catalogue.state_query(), [corpus]))
 
-    def mark(self) -> Mark | None:
+    def mark(self) -> StoreMark | None:
         """The mark that identifies the home; None if the warehouse has none yet."""
         query = "SELECT home, epoch, ledger FROM identity"
         rows = self._repeated(lambda session: _execute(session.connection, query))
-        return Mark(*rows.row(0)) if len(rows) else None
+        return StoreMark(*rows.row(0)) if len(rows) else None
 
-    def set_mark(self, mark: Mark) -> None:
+    def set_mark(self, mark: StoreMark) -> None:
         """Replace the mark that identifies the home."""
 
         def act(connection: adbc.Connection) -> None:

@@ -16,7 +16,7 @@ import polars as pl
 from resources import catalogue
 from resources.errors import BadInput
 from resources.frozen import Frozen
-from resources.identity import Mark
+from resources.identity import StoreMark
 
 UNWRITTEN = "nothing was written"
 
@@ -141,11 +141,11 @@ class Warehouse(Frozen, ABC):
         """
 
     @abstractmethod
-    def mark(self) -> Mark | None:
+    def mark(self) -> StoreMark | None:
         """The mark that identifies the home; None if the warehouse has none yet."""
 
     @abstractmethod
-    def set_mark(self, mark: Mark) -> None:
+    def set_mark(self, mark: StoreMark) -> None:
         """Replace the mark that identifies the home."""
 
     @abstractmethod

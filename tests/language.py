@@ -17,7 +17,7 @@ PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 DATA = (
     "benchmark_assets/sensitivity/languages.py", "tests/sensitivity/test_damage.py", "tests/metrics/scores.py",
     "tests/metrics/test_lexical.py", "tests/alignment/test_verification.py", "tests/language.py",
-    "tests/test_language.py", "tests/understanding/conftest.py", "tests/understanding/test_asking.py",
+    "tests/test_language.py", "tests/understanding/conftest.py", "tests/understanding/test_task_questions.py",
 )  # fmt: skip
 """Files whose findings are word lists and sample texts."""
 

@@ -23,7 +23,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import CATEGORIES, ERRORS, MAJOR, MINOR, NO_CATEGORY, REFERENCE, UNSURE, VALID
 from benchmark_assets.adjudication.panel import panel
-from benchmark_assets.alignment.asking import ModelAligner
+from benchmark_assets.alignment.aligner_questions import ModelAligner
 from benchmark_assets.alignment.documents import aligners, documents
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.description import load as load_description

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmark_assets.translation.asking import Output
+from benchmark_assets.translation.passage_questions import Output
 from benchmark_assets.translation.systems import System, Systems
 from resources.provider.provider import Provider
 from resources.provider.registry import default_path

@@ -14,7 +14,7 @@ NUMBER, SEED = 200, 20260101
 
 MODULES = {
     "scores": (
-        "benchmark_assets/metrics", "benchmark_assets/understanding/scores.py",
+        "benchmark_assets/metrics", "benchmark_assets/understanding/task_scores.py",
         "benchmark_assets/pairwise/bradley_terry.py",
     ),
     "rights": ("benchmark_assets/corpus/rights.py", "benchmark_assets/corpus/overlap.py"),
@@ -44,8 +44,8 @@ KNOWN = [
         "tests/provider/test_estimate.py", marks=LARGE,
     ),
     pytest.param(
-        "benchmark_assets/understanding/scores.py", "(0, 0, 0)", "(0, 0, 1)", "tests/understanding/test_scores.py",
-        marks=LARGE,
+        "benchmark_assets/understanding/task_scores.py", "(0, 0, 0)", "(0, 0, 1)",
+        "tests/understanding/test_task_scores.py", marks=LARGE,
     ),
     pytest.param(
         "benchmark_assets/corpus/rights.py", 'name or "source"', 'name and "source"', "tests/corpus/test_rights.py",

@@ -15,10 +15,10 @@ import polars as pl
 
 from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.metrics.addressing import addressing
-from benchmark_assets.metrics.fidelity import Passage
-from benchmark_assets.metrics.texts import Text
+from benchmark_assets.metrics.fidelity import ComparedPassage
+from benchmark_assets.metrics.texts import MeasuredText
 from benchmark_assets.references.texts import complete_texts
-from benchmark_assets.studies.study import Group, ItemStudy, Plan
+from benchmark_assets.studies.study import Group, ItemStudy, StudyPlan
 from benchmark_assets.translation.systems import language_names
 from resources.errors import BadInput
 from resources.keys import CORPUS
@@ -51,7 +51,7 @@ class OutputStudy(ItemStudy[How], ABC):
         chosen = pl.when(pl.col("reason").is_null()).then("settings").otherwise(with_reason)
         return joined.select(*OUTPUT, settings=chosen)
 
-    def plan(self, stale: pl.DataFrame) -> Plan:
+    def plan(self, stale: pl.DataFrame) -> StudyPlan:
         """Plan the items of stale partitions. A withheld output gets an abstention, and no judge is asked about it."""
         plan = super().plan(stale)
         reasons = withheld(self.warehouse, stale)
@@ -116,4 +116,4 @@ def withheld(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str
 @lru_cache(maxsize=100_000)
 def _evidence(text: str, source: str, references: tuple[str, ...]) -> str:
     """The evidence that a text addresses a judge; '' if it does not. Cached, because a call takes a millisecond."""
-    return addressing(Text(text), Passage(source, list(references)))[1]
+    return addressing(MeasuredText(text), ComparedPassage(source, list(references)))[1]

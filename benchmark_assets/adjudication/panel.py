@@ -17,7 +17,7 @@ from benchmark_assets.adjudication.labels import ERRORS, VALID
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.corpus.description import Audit
-from benchmark_assets.examination.flags import FAILED, Standing, of_judges, worst
+from benchmark_assets.examination.flags import FAILED, JudgeStanding, of_judges, worst
 from benchmark_assets.examination.sample import Direction, other_references
 from benchmark_assets.examination.sentinels import Sound
 from benchmark_assets.examination.study import Examinee, TextExam
@@ -176,7 +176,7 @@ def counted(votes: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
     return abstaining.select(votes.columns)
 
 
-def of_panels(warehouse: Warehouse) -> dict[str, Standing]:
+def of_panels(warehouse: Warehouse) -> dict[str, JudgeStanding]:
     """The verdict on the panel of each corpus: the worst verdict on any judge whose votes count.
 
     A panel fails if half or more of its judges failed; it then has no verdicts on outputs. `problem` names all judges
@@ -190,11 +190,11 @@ def of_panels(warehouse: Warehouse) -> dict[str, Standing]:
         problems = [standing.problem for standing in of_seats if standing.verdict == FAILED]
         majority = 2 * len(passing) > len(of_seats)
         verdict = worst(standing.verdict for standing in (passing if majority else of_seats))
-        panels[corpus] = Standing(verdict, "; ".join(problems))
+        panels[corpus] = JudgeStanding(verdict, "; ".join(problems))
     return panels
 
 
-def _standings(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
+def _standings(warehouse: Warehouse) -> dict[tuple[str, str], JudgeStanding]:
     """The verdict on each judge of each panel, by corpus and judge."""
     seats = [(corpus, judge) for corpus, audit in audits(warehouse).items() for judge in audit.judges]
     return of_judges(warehouse, JudgeVotes.name, seats)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from benchmark_assets.alignment.asking import AlignmentWork, Extracted, ModelAligner
+from benchmark_assets.alignment.aligner_questions import AlignmentWork, Extracted, ModelAligner
 from benchmark_assets.alignment.documents import Aligner, ProseDocument
 from benchmark_assets.alignment.likeness import Embed
 from benchmark_assets.alignment.monotone import Aligned
@@ -24,7 +24,7 @@ from benchmark_assets.alignment.rows import (
 from resources.digest import digest
 from resources.errors import BadInput, one_of
 from resources.keys import CORPUS
-from resources.provider.estimate import Estimate, total
+from resources.provider.estimate import CostEstimate, total
 from resources.provider.provider import Provider
 
 UNGUIDED = (
@@ -107,7 +107,7 @@ def align_documents(
 
 def cost(
     documents: Iterable[ProseDocument], aligners: Mapping[tuple[str, str], Aligner], provider: Provider
-) -> Estimate | None:
+) -> CostEstimate | None:
     """Estimate the calls and cost of aligning documents, assuming that models are asked about all segments.
 
     None if no model is asked, or if the registry lacks one of the models.

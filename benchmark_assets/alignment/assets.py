@@ -25,7 +25,7 @@ from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.studies.assets import payer
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
-from resources.provider.estimate import Estimate
+from resources.provider.estimate import CostEstimate
 from resources.provider.provider import Provider
 from resources.tables import markdown
 from resources.warehouse import Warehouse
@@ -69,7 +69,7 @@ def alignment(
         hashes = pl.concat(fingerprints(part, *of_corpora, chosen.signature, provider) for part, chosen in parts)
         return with_corrections(warehouse, hashes)
 
-    def price(stale: pl.DataFrame) -> Estimate | None:
+    def price(stale: pl.DataFrame) -> CostEstimate | None:
         return cost(documents(warehouse, stale), aligners(warehouse), provider)
 
     def describe() -> dict[str, str]:

@@ -112,7 +112,7 @@ class Words:
         return np.array([own.get(word, absent) for word in self._stems[slice(*stretch)]], dtype=np.float64)
 
 
-class Fit:
+class StretchFit:
     """The fit of stretches to segments, given the current stretches of all segments (`places`).
 
     The translator's pace, the spread of lengths and the usual boundaries are estimated from `places`.

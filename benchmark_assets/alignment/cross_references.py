@@ -19,7 +19,7 @@ _BEGIN = r"\b(?:[Aa]s|[Ss]ee|[Cc]f\.?|[Cc]ompare|[Ss]ame|[Rr]epeat\w*|[Ii]n full
 _DIRECTION = re.compile(rf"[\[(][^\[\]()]{{0,80}}?({_NAME})[^\[\]()]{{0,80}}[\])]|{_BEGIN}({_NAME})")
 
 
-class Direction(NamedTuple):
+class CrossReference(NamedTuple):
     """A cross-reference: its half-open range of characters, and the name by which it refers to another text."""
 
     start: int
@@ -48,23 +48,23 @@ class CrossReferences:
         self._texts: dict[str, list[str]] = {}
         for document, text in others.items():
             self._texts.setdefault(plain(document), []).append(text)
-        self._directions = [Direction(*match.span(), match[1] or match[2]) for match in _DIRECTION.finditer(prose)]
+        self._directions = [CrossReference(*match.span(), match[1] or match[2]) for match in _DIRECTION.finditer(prose)]
 
-    def find(self, segment: NormalForm, gap: tuple[int, int]) -> Direction | None:
+    def find(self, segment: NormalForm, gap: tuple[int, int]) -> CrossReference | None:
         """The first cross-reference in or near `gap` that names a text containing the segment; None if there is none.
 
         `gap` is a range of characters. Typographic differences are ignored.
         """
         return next((direction for direction in self._near(gap) if self._contains(direction, segment)), None)
 
-    def absent(self, gap: tuple[int, int]) -> Direction | None:
+    def absent(self, gap: tuple[int, int]) -> CrossReference | None:
         """The first cross-reference in or near `gap` that names an unavailable text; None if there is none."""
         return next((direction for direction in self._near(gap) if plain(direction.name) not in self._texts), None)
 
-    def _near(self, gap: tuple[int, int]) -> list[Direction]:
+    def _near(self, gap: tuple[int, int]) -> list[CrossReference]:
         low, high = gap[0] - NEAR, gap[1] + NEAR
         return [direction for direction in self._directions if low <= direction.end and direction.start <= high]
 
-    def _contains(self, direction: Direction, segment: NormalForm) -> bool:
+    def _contains(self, direction: CrossReference, segment: NormalForm) -> bool:
         texts = self._texts.get(plain(direction.name), [])
         return any(next(normal_form(text).occurrences(segment.core()), None) for text in texts)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.alignment.asking import AlignmentWork, SourceSegment
+from benchmark_assets.alignment.aligner_questions import AlignmentWork, SourceSegment
 from benchmark_assets.alignment.cross_references import names, plain
 from benchmark_assets.alignment.rows import SegmentPlace, corrected, places
 from benchmark_assets.corpus.anchors import anchors

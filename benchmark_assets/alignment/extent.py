@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmark_assets.alignment.belonging import Fit, Stretch, Words
+from benchmark_assets.alignment.belonging import Stretch, StretchFit, Words
 from benchmark_assets.alignment.division import NEVER, best_division, cumulated, of_neither
 from benchmark_assets.alignment.verification import LONGEST_EVIDENCE, NORMALIZED, SUSPICIOUS, VERBATIM, Finding, verify
 
@@ -135,7 +135,7 @@ def _share_out(
         for at, finding in enumerate(findings)
         if _occurs(finding) and finding.start is not None and finding.end is not None
     }
-    fit = Fit(words, places)
+    fit = StretchFit(words, places)
     kept = dict(places)
     evidence: dict[int, str] = {}
     order = sorted(places, key=lambda at: places[at])
@@ -183,7 +183,7 @@ def _doubts(
     in_order = [at for at in places if findings[at].in_order]
     misplaced = {doubt.segment: doubt for doubt in _others_texts(words, findings, places, in_order, shared)}
     yield from misplaced.values()
-    fit = Fit(words, {at: places[at] for at in in_order if at not in misplaced})
+    fit = StretchFit(words, {at: places[at] for at in in_order if at not in misplaced})
     if not fit.places:
         return
     lacking = [text is None or (bool(text.strip()) and at not in fit.places) for at, text in enumerate(texts)]
@@ -239,7 +239,7 @@ def _better_owner(words: Words, at: int, place: Stretch) -> tuple[float, int] | 
     return gain, -owner
 
 
-def _boundary(fit: Fit, before: int | None, after: int | None, lacking: Sequence[bool]) -> Iterator[_Doubt]:
+def _boundary(fit: StretchFit, before: int | None, after: int | None, lacking: Sequence[bool]) -> Iterator[_Doubt]:
     """Doubts about the end of the segment `before` and the beginning of the next segment, `after`.
 
     At the beginning of the prose, `before` is None; at its end, `after` is None. The words from the beginning of
@@ -283,7 +283,7 @@ def _boundary(fit: Fit, before: int | None, after: int | None, lacking: Sequence
 
 
 def _changed(
-    fit: Fit,
+    fit: StretchFit,
     segment: int,
     neighbor: int | None,
     side: str,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
-from benchmark_assets.alignment.units import Units, sentences
+from benchmark_assets.alignment.units import TextUnits, sentences
 
 Matrix = NDArray[np.float64]
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]
@@ -49,7 +49,7 @@ class Space(NamedTuple):
     scales: Matrix
 
 
-class Comparison(NamedTuple):
+class GuideLikeness(NamedTuple):
     """The n units of a continuous translation, compared with the segments of its guides.
 
     Attributes
@@ -80,8 +80,8 @@ def has_words(text: str | None) -> bool:
 
 
 def compare(
-    prose: Units, guides: Sequence[Sequence[str | None]], longest: int, embed: Embed, foreign: bool = False
-) -> Comparison:
+    prose: TextUnits, guides: Sequence[Sequence[str | None]], longest: int, embed: Embed, foreign: bool = False
+) -> GuideLikeness:
     """Compare the units of a continuous translation with segmented translations.
 
     Parameters
@@ -135,7 +135,7 @@ def compare(
     similarity = (similarity + (_unit_rows(unit_words) @ _unit_rows(sentence_words).T).toarray()) / 2
     near = np.asarray((shares @ np.maximum.reduceat(similarity, firsts, axis=1).T).T, dtype=np.float64)
     segments = owners[groups]
-    return Comparison(
+    return GuideLikeness(
         meaning,
         wording,
         near,
@@ -145,7 +145,7 @@ def compare(
     )
 
 
-def likeness(compared: Comparison, segments: int | NDArray[np.int_], longest: int | None = None) -> Matrix:
+def likeness(compared: GuideLikeness, segments: int | NDArray[np.int_], longest: int | None = None) -> Matrix:
     """Similarity of every stretch of units to a segment, or the sum of its similarities to several segments.
 
     Stretches have at most `longest` units; None includes all stretches that were compared.
@@ -163,7 +163,7 @@ def likeness(compared: Comparison, segments: int | NDArray[np.int_], longest: in
     return np.asarray((meaning + wording) / 2, dtype=np.float64)
 
 
-def stretch_likeness(compared: Comparison, firsts: NDArray[np.int_], lasts: NDArray[np.int_]) -> Matrix:
+def stretch_likeness(compared: GuideLikeness, firsts: NDArray[np.int_], lasts: NDArray[np.int_]) -> Matrix:
     """Similarity of stretches (units first to last - 1) to all segments, shape (stretches, segments)."""
     meaning, wording = (
         (space.dots[lasts] - space.dots[firsts]) * space.scales[lasts - firsts, lasts][:, None]
@@ -172,7 +172,7 @@ def stretch_likeness(compared: Comparison, firsts: NDArray[np.int_], lasts: NDAr
     return np.asarray((meaning + wording) / 2, dtype=np.float64)
 
 
-def matched(compared: Comparison, windows: Sequence[tuple[int, int]]) -> Matrix:
+def matched(compared: GuideLikeness, windows: Sequence[tuple[int, int]]) -> Matrix:
     """For each unit and segment: the share of the segment's guide sentences whose best match is this unit.
 
     Sentences are weighted by length. `windows` has a half-open range of units for each segment, possibly empty: the

@@ -1,6 +1,7 @@
 """The offline aligner: divides a continuous translation into the segments of the source by dynamic programming.
 
-Here: the best path. Not here: similarities (likeness), possible boundaries (units), alignment by a model (asking).
+Here: the best path. Not here: similarities (likeness), possible boundaries (units), alignment by a model
+(aligner_questions).
 
 Each segment gets a stretch of consecutive units, from one clause to several sentences, or nothing (an omission). Units
 may remain unassigned (an addition). Aligning stretches by their embeddings follows vecalign (Thompson and Koehn 2019)
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 
 from benchmark_assets.alignment.belonging import SOFTENED, Words
 from benchmark_assets.alignment.likeness import (
-    Comparison,
     Embed,
+    GuideLikeness,
     Matrix,
     compare,
     has_words,
@@ -27,7 +28,7 @@ from benchmark_assets.alignment.likeness import (
     stretch_likeness,
 )
 from benchmark_assets.alignment.reclaiming import Reclaimer
-from benchmark_assets.alignment.units import LONG, Span, Units, units
+from benchmark_assets.alignment.units import LONG, Span, TextUnits, units
 
 MOST_UNITS = 8000
 """Maximum number of units in a document. Memory grows with the square of their number: 0.5 GB per matrix at this
@@ -157,8 +158,8 @@ class _Document(NamedTuple):
     `passages` has the number of each segment's passage. `anchors` maps a segment to the boundary where its text begins.
     """
 
-    parts: Units
-    compared: Comparison
+    parts: TextUnits
+    compared: GuideLikeness
     expected: NDArray[np.float64]
     passages: NDArray[np.int_]
     anchors: Mapping[int, int]
@@ -447,7 +448,7 @@ def _longest(ends: NDArray[np.float64], expected: float) -> int:
     return int(min((last - np.arange(len(last))).max(), len(last)))
 
 
-def _span(prose: str, parts: Units, first: int, last: int) -> Span:
+def _span(prose: str, parts: TextUnits, first: int, last: int) -> Span:
     """The range of characters of units `first` to `last` - 1, without surrounding white space."""
     start, end = parts.spans[first][0], parts.spans[last - 1][1]
     stretch = prose[start:end]

@@ -10,9 +10,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark_assets.alignment.belonging import Fit, Stretch, Vector, Words
+from benchmark_assets.alignment.belonging import Stretch, StretchFit, Vector, Words
 from benchmark_assets.alignment.division import NEVER, best_division, cumulated, of_neither
-from benchmark_assets.alignment.units import Span, Units
+from benchmark_assets.alignment.units import Span, TextUnits
 
 
 class Reclaimer:
@@ -37,7 +37,7 @@ class Reclaimer:
     def __init__(
         self,
         words: Words,
-        parts: Units,
+        parts: TextUnits,
         contrast: NDArray[np.float64],
         least: float,
         longest: int,
@@ -58,7 +58,7 @@ class Reclaimer:
         """
         extended = list(stretches)
         placed = [at for at, (start, end) in enumerate(stretches) if self._cuts[end] > self._cuts[start]]
-        fit = Fit(self._words, {at: self._region(*stretches[at]) for at in placed})
+        fit = StretchFit(self._words, {at: self._region(*stretches[at]) for at in placed})
         for before, after in pairwise([None, *placed, None]):
             low = 0 if before is None else extended[before][1]
             high = len(self._lengths) if after is None else extended[after][0]
@@ -80,7 +80,7 @@ class Reclaimer:
         return end > start and float(np.average(contrast, weights=lengths)) >= self._least
 
     def _divided(
-        self, fit: Fit, neighbors: tuple[int | None, int | None], between: Span, stretches: Sequence[Span]
+        self, fit: StretchFit, neighbors: tuple[int | None, int | None], between: Span, stretches: Sequence[Span]
     ) -> Span:
         """The best end of the first neighbor, and the best beginning of the second one.
 
@@ -106,7 +106,7 @@ class Reclaimer:
         end, start, _ = best_division(first, second, gap)
         return between[0] + end, between[0] + start
 
-    def _fit(self, fit: Fit, segment: int, stretches: Sequence[Span]) -> Vector:
+    def _fit(self, fit: StretchFit, segment: int, stretches: Sequence[Span]) -> Vector:
         """Fit of the length and boundaries of each possible stretch of a segment.
 
         A boundary that all possible stretches share does not affect the choice.

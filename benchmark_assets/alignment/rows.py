@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.alignment.asking import Extracted
+from benchmark_assets.alignment.aligner_questions import Extracted
 from benchmark_assets.alignment.extent import examine
 from benchmark_assets.alignment.likeness import Embed, has_words
 from benchmark_assets.alignment.monotone import Aligned, align
@@ -51,7 +51,7 @@ class SegmentPlace(NamedTuple):
     guides: tuple[str | None, ...]
 
 
-class Piece(NamedTuple):
+class AlignedSegment(NamedTuple):
     """The alignment of a segment: text, range of characters in the prose, likeness and method (table `alignment`)."""
 
     text: str | None
@@ -101,14 +101,16 @@ def by_embeddings(
     return align(prose, guides(segments), [*ends, True], embed, anchors, foreign=not is_guided(segments))
 
 
-def by_numbers(prose: str, segments: Sequence[SegmentPlace], numbers: Sequence[tuple[int, str]]) -> dict[int, Piece]:
+def by_numbers(
+    prose: str, segments: Sequence[SegmentPlace], numbers: Sequence[tuple[int, str]]
+) -> dict[int, AlignedSegment]:
     """Pieces by the index of their segment, for passages whose first segment has a number in the translation's text.
 
     A segment without such a number is merged with the previous segment, because it is unknown where its text
     begins. `numbers` has the offset and text of each number in the prose.
     """
     numbered = stretches([segment.id for segment in segments], numbers, len(prose))
-    pieces: dict[int, Piece] = {}
+    pieces: dict[int, AlignedSegment] = {}
     for _, group in groupby(range(len(segments)), key=lambda index: segments[index].passage):
         indices = list(group)
         if indices[0] in numbered:
@@ -116,17 +118,17 @@ def by_numbers(prose: str, segments: Sequence[SegmentPlace], numbers: Sequence[t
     return pieces
 
 
-def _numbered(prose: str, stretch: Span | None) -> Piece:
+def _numbered(prose: str, stretch: Span | None) -> AlignedSegment:
     """The piece of a segment, from its stretch of the prose without surrounding white space.
 
     Without a stretch, the segment is merged with the previous one. The text of a stretch without words is None.
     """
     if stretch is None:
-        return Piece("", method="merged")
+        return AlignedSegment("", method="merged")
     text = prose[slice(*stretch)]
     start = stretch[0] + len(text) - len(text.lstrip())
     text = text.strip()
-    return Piece(text, start, start + len(text), method="number") if has_words(text) else Piece(None)
+    return AlignedSegment(text, start, start + len(text), method="number") if has_words(text) else AlignedSegment(None)
 
 
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
@@ -156,7 +158,7 @@ def aligned_rows(
     extracted: Sequence[Extracted],
     corrections: Mapping[str, str | None],
     doubt: str | None = None,
-    numbered: Mapping[int, Piece] = MappingProxyType({}),
+    numbered: Mapping[int, AlignedSegment] = MappingProxyType({}),
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Combine the results for a document into rows of `alignment`.
 
@@ -198,7 +200,7 @@ def aligned_rows(
                 failures.append((passage, f"{translator}, {place.id}: {answer.error}"))
             pieces.append(_settled(place, None if absent else piece, answer, corrections))
         has_text = any(piece.text for piece in pieces)
-        columns = ([piece[column] for piece in pieces] for column in range(len(Piece._fields)))
+        columns = ([piece[column] for piece in pieces] for column in range(len(AlignedSegment._fields)))
         confidence = aligned.confidence if aligned else None
         rows.append((passage, translator, *columns, confidence, None if has_text else absent))
     failed_passages = pl.DataFrame(failures, schema={"passage": pl.String, "error": pl.String}, orient="row")
@@ -311,11 +313,11 @@ def _absence(places: Sequence[SegmentPlace], likeness: Sequence[float | None]) -
     return None if mean >= FOUND else f"nothing in the translation resembles it: likeness {mean:.2f}, below {FOUND}"
 
 
-def _offline(prose: str, aligned: Aligned | None, index: int) -> Piece:
+def _offline(prose: str, aligned: Aligned | None, index: int) -> AlignedSegment:
     span = aligned.spans[index] if aligned else None
     if aligned is None or span is None:
-        return Piece(None)
-    return Piece(prose[span[0] : span[1]], *span, aligned.likeness[index], "embedding")
+        return AlignedSegment(None)
+    return AlignedSegment(prose[span[0] : span[1]], *span, aligned.likeness[index], "embedding")
 
 
 def _expected(place: SegmentPlace) -> float:
@@ -333,7 +335,9 @@ def _pace(segments: Sequence[SegmentPlace], aligned: Aligned | None) -> float:
     return sum(end - start for _, (start, end) in spans) / expected if expected else 1.0
 
 
-def _merged(places: Sequence[tuple[int, SegmentPlace]], pieces: Sequence[Piece], pace: float) -> list[Piece]:
+def _merged(
+    places: Sequence[tuple[int, SegmentPlace]], pieces: Sequence[AlignedSegment], pace: float
+) -> list[AlignedSegment]:
     """Set the text of unaligned segments to '' if the passage is completely translated without them.
 
     If the translation has a short segment ('Yes, sir.') and its neighbor in one clause, the aligner assigns the whole
@@ -342,23 +346,23 @@ def _merged(places: Sequence[tuple[int, SegmentPlace]], pieces: Sequence[Piece],
     expected = [pace * _expected(place) for _, place in places]
     whole = sum(len(piece.text or "") for piece in pieces) >= WHOLE * sum(expected)
     return [
-        Piece("", method="merged") if whole and length and piece.text is None else piece
+        AlignedSegment("", method="merged") if whole and length and piece.text is None else piece
         for length, piece in zip(expected, pieces, strict=True)
     ]
 
 
 def _settled(
-    place: SegmentPlace, offline: Piece | None, answer: Extracted | None, corrections: Mapping[str, str | None]
-) -> Piece:
+    place: SegmentPlace, offline: AlignedSegment | None, answer: Extracted | None, corrections: Mapping[str, str | None]
+) -> AlignedSegment:
     """The final alignment of a segment; its text is '' if the source has no text."""
     if place.id in corrections:
         text = corrections[place.id]
-        return Piece(text, method="hand" if text else None)
+        return AlignedSegment(text, method="hand" if text else None)
     if answer is not None:
-        return Piece(answer.text, method="model") if answer.text else Piece(None)
+        return AlignedSegment(answer.text, method="model") if answer.text else AlignedSegment(None)
     if not place.source.strip():
-        return Piece("")
-    return offline or Piece(None)
+        return AlignedSegment("")
+    return offline or AlignedSegment(None)
 
 
 def corrected(rows: pl.DataFrame) -> dict[str, str | None]:

@@ -28,7 +28,7 @@ _FULL_STOP = re.compile(rf"[.!?…。！？]{_CLOSING}*\s*$")
 Span = tuple[int, int]
 
 
-class Units(NamedTuple):
+class TextUnits(NamedTuple):
     """A text divided into n units.
 
     Attributes
@@ -51,7 +51,7 @@ class Units(NamedTuple):
     sentences: NDArray[np.bool_]
 
 
-def units(text: str, segment_length: float, cuts: Iterable[int] = ()) -> Units:
+def units(text: str, segment_length: float, cuts: Iterable[int] = ()) -> TextUnits:
     """Divide a text into sentences, or into clauses if the segments are short.
 
     Texts are divided at punctuation; clauses also begin with English conjunctions. `segment_length` is the mean length
@@ -66,7 +66,7 @@ def units(text: str, segment_length: float, cuts: Iterable[int] = ()) -> Units:
     full_stops = np.array([True, *(bool(_FULL_STOP.search(piece)) for piece in raw)])
     paragraphs[-1] = full_stops[-1] = True
     ends = np.concatenate([[0.0], np.cumsum(lengths, dtype=np.float64)])
-    return Units(spans, texts, ends, paragraphs, full_stops)
+    return TextUnits(spans, texts, ends, paragraphs, full_stops)
 
 
 def sentences(text: str) -> list[str]:

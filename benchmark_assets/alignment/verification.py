@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from benchmark_assets.alignment.cross_references import CrossReferences, Direction
+from benchmark_assets.alignment.cross_references import CrossReference, CrossReferences
 from benchmark_assets.alignment.expansion import Abbreviations, Expansion, is_negation
 from benchmark_assets.alignment.nearest import Nearest
 from benchmark_assets.alignment.normalization import NormalForm
@@ -163,7 +163,7 @@ class _Verifier:
             expected.append((before.template[1], before.template[1] + len(segment.text)))
         return any(self._nearest.likeness_within(segment.form, place) >= ALIKE for place in expected)
 
-    def _referred(self, segment: NormalForm, direction: Direction) -> Finding:
+    def _referred(self, segment: NormalForm, direction: CrossReference) -> Finding:
         likeness = self._nearest.likeness_around(segment, direction.start)
         evidence = f"occurs in {direction.name}, to which the prose refers"
         return Finding(CROSS_REFERENCE, direction.start, direction.end, likeness, True, evidence)

@@ -9,7 +9,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import CATEGORIES, MAJOR, MINOR, UNCERTAIN, VALID
 from benchmark_assets.audit.rated import PANEL, with_rates, with_totals
-from benchmark_assets.examination.flags import FAILED, UNEXAMINED, Standing, flagged
+from benchmark_assets.examination.flags import FAILED, UNEXAMINED, JudgeStanding, flagged
 from benchmark_assets.metrics.intervals import SIGNATURE
 from resources.catalogue import schema
 from resources.keys import CORPUS
@@ -50,16 +50,16 @@ def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     return ordered.select(pl.col(name).cast(kind) for name, kind in OUTCOME.items())
 
 
-def with_standings(outcomes: pl.DataFrame, standings: Mapping[str, Standing]) -> pl.DataFrame:
+def with_standings(outcomes: pl.DataFrame, standings: Mapping[str, JudgeStanding]) -> pl.DataFrame:
     """Add the result of the panel's examination to rows of `audit_outcome`; set the rates of failed panels to null."""
     rows = outcomes.with_columns(problem=pl.lit(None, pl.String))
     panel = rows.filter(raters=PANEL)
-    of_rows = [standings.get(corpus, Standing(UNEXAMINED)) for corpus in panel["corpus"]]
+    of_rows = [standings.get(corpus, JudgeStanding(UNEXAMINED)) for corpus in panel["corpus"]]
     people = rows.filter(pl.col("raters") != PANEL)
     return pl.concat([flagged(panel, "audit_outcome", of_rows), people], how="diagonal")
 
 
-def without_failed(rows: pl.DataFrame, standings: Mapping[str, Standing]) -> pl.DataFrame:
+def without_failed(rows: pl.DataFrame, standings: Mapping[str, JudgeStanding]) -> pl.DataFrame:
     """Rows of `rated` without the verdicts of failed panels."""
     failed = [corpus for corpus, standing in standings.items() if standing.verdict == FAILED]
     return rows.filter((pl.col("raters") != PANEL) | ~pl.col("corpus").is_in(failed))

@@ -17,7 +17,7 @@ from benchmark_assets.lineage.survey import Survey
 from benchmark_assets.partitions import dimensions
 from benchmark_assets.reporting.assets import ON_DEMAND
 from resources.keys import KEYS
-from resources.provider.estimate import Estimate
+from resources.provider.estimate import CostEstimate
 
 GAP = 400
 """Largest gap, in partitions, between two stretches of stale partitions that share a run. Starting a run takes about as
@@ -40,7 +40,7 @@ class Due(NamedTuple):
 
     asset: dg.AssetKey
     rows: pl.DataFrame
-    estimate: Estimate | None
+    estimate: CostEstimate | None
 
 
 EVERYTHING = Scope()

@@ -13,7 +13,7 @@ import dagster as dg
 from packaging.version import Version
 
 from resources.errors import BadInput, raise_all
-from resources.identity import Mark, Marks, faults
+from resources.identity import Marks, StoreMark, faults
 from resources.provider.ledger import Ledger
 from resources.warehouse import Warehouse
 
@@ -29,9 +29,9 @@ def marks(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) ->
     return Marks(mark(values), warehouse.mark(), ledger.mark())
 
 
-def mark(values: Mapping[str, str]) -> Mark | None:
+def mark(values: Mapping[str, str]) -> StoreMark | None:
     """The mark in values that Dagster's state stores by key; None if they have none."""
-    return Mark(values[_HOME], int(values[_EPOCH]), values[_LEDGER] == "yes") if _HOME in values else None
+    return StoreMark(values[_HOME], int(values[_EPOCH]), values[_LEDGER] == "yes") if _HOME in values else None
 
 
 def confirm(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) -> Marks:
@@ -89,7 +89,7 @@ def advanced(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger)
 def _advance(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger, marks: Marks) -> None:
     known = [mark for mark in marks if mark]
     home = known[0].home if known else str(uuid4())
-    mark = Mark(home, max((mark.epoch for mark in known), default=0) + 1, ledger.exists())
+    mark = StoreMark(home, max((mark.epoch for mark in known), default=0) + 1, ledger.exists())
     values = {_HOME: home, _EPOCH: str(mark.epoch), _LEDGER: "yes" if mark.ledger else "no"}
     instance.daemon_cursor_storage.set_cursor_values(values)
     warehouse.set_mark(mark)

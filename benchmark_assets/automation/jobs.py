@@ -49,7 +49,7 @@ class Update(dg.Config):
     probe: bool = True
 
 
-class Part(dg.Config):
+class UpdatePart(dg.Config):
     """A part of an update: names of models, of corpora and tasks, and of assets; None includes all."""
 
     models: list[str] | None = None
@@ -57,7 +57,7 @@ class Part(dg.Config):
     assets: list[str] | None = None
 
 
-class Removal(dg.Config):
+class RemovalConfig(dg.Config):
     """`kind` and `name` of the model, corpus, task or base set to remove. For the kind `kept`, `name` is a corpus."""
 
     kind: Literal["model", "corpus", "task", "baseset", "kept"]
@@ -92,7 +92,7 @@ def part_job(location: Location) -> dg.JobDefinition:
     """The job that carries out a part of an update, on a worker."""
 
     @dg.op
-    def carry_out_part(context: dg.OpExecutionContext, config: Part) -> None:
+    def carry_out_part(context: dg.OpExecutionContext, config: UpdatePart) -> None:
         """Materializes the stale partitions of a model, corpus or task, through consecutive assets."""
         with _driving(context):
             scope = Scope(config.models, config.corpora, config.assets)
@@ -124,7 +124,7 @@ def remove_job(location: Location) -> dg.JobDefinition:
 
     @dg.op
     def remove_rows(
-        context: dg.OpExecutionContext, config: Removal, warehouse: dg.ResourceParam[Warehouse],
+        context: dg.OpExecutionContext, config: RemovalConfig, warehouse: dg.ResourceParam[Warehouse],
         systems: dg.ResourceParam[Systems], notifications: dg.ResourceParam[Notifications],
     ) -> None:  # fmt: skip
         """Removes a model, corpus, task or base set, or a corpus's kept work; then updates everything downstream."""

@@ -37,7 +37,7 @@ OWN = "warehouse", "ledger", "dagster", "work"
 REMEDY = "nothing was kept in the database; run the command again, and report this error if it occurs again"
 
 
-class Source(NamedTuple):
+class FileStores(NamedTuple):
     """The stores of a home of files, which nobody else writes meanwhile.
 
     `ledger` is a connection to the ledger's file `ledger_place`; None if the home has no ledger. `dagster` has
@@ -93,7 +93,7 @@ def refuse_used(target: PostgresWarehouse) -> None:
 
 
 @contextmanager
-def held(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: SqliteLedger) -> Iterator[Source]:
+def held(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: SqliteLedger) -> Iterator[FileStores]:
     """Keep others from writing to a home of files during the block.
 
     Raises
@@ -115,7 +115,7 @@ def held(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: SqliteLedge
             (stack.enter_context(runs.connect()), postgres_storage.moved(RunStorageSqlMetadata)),
             (stack.enter_context(schedules.connect()), postgres_storage.moved(ScheduleStorageSqlMetadata)),
         ]
-        yield Source(warehouse, connection, ledger, dagster)
+        yield FileStores(warehouse, connection, ledger, dagster)
 
 
 @contextmanager
@@ -130,7 +130,7 @@ def founded(target: PostgresWarehouse, has_ledger: bool) -> Iterator[Target]:
         yield Target(target, ledger, stack.enter_context(postgres_storage.founded(target.url)))
 
 
-def take_over(source: Source, target: Target) -> None:
+def take_over(source: FileStores, target: Target) -> None:
     """Copy all rows."""
     for table in catalogue.tables():
         target.warehouse.take_over(table, source.warehouse.read(table))
@@ -147,7 +147,7 @@ def take_over(source: Source, target: Target) -> None:
     postgres_storage.take_over_migrations(target.dagster, [connection for connection, _ in source.dagster])
 
 
-def verify(source: Source, target: Target) -> Counter[tuple[str, str]]:
+def verify(source: FileStores, target: Target) -> Counter[tuple[str, str]]:
     """Compare every row with its copy, in order; return the number of rows by store and table.
 
     Raises

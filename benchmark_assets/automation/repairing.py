@@ -27,7 +27,7 @@ from resources.duckdb_salvage import Loss
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import home, prepare
-from resources.identity import Mark, Marks, faults
+from resources.identity import Marks, StoreMark, faults
 from resources.keys import KEYS
 from resources.provider import archive, salvage
 from resources.provider.provider import Provider
@@ -297,7 +297,7 @@ def _marks(place: Path) -> Marks:
         dagster = identity.mark(values)
     with suppress(sqlite3.Error), closing(_sqlite(place / backups.LEDGER)) as connection:
         row = connection.execute("SELECT home, epoch FROM identity").fetchone()
-        ledger = Mark(row[0], row[1], ledger=True) if row else None
+        ledger = StoreMark(row[0], row[1], ledger=True) if row else None
     return Marks(dagster, duckdb_salvage.mark(place / backups.WAREHOUSE), ledger)
 
 

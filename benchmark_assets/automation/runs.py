@@ -196,13 +196,13 @@ def _update(
             f"asking endpoints which version they serve: {', '.join(names)}; {provider.cost_of_probing(names)}"
         )
         provider.probe(names, payer[PAYER])
-    checked = _checked(definitions, instance, payer) if whole else Outcome([], [], [])
+    checked = _checked(definitions, instance, payer) if whole else UpdateOutcome([], [], [])
     if planning.has_workers(instance):
         counts, failures = _planned(functools.partial(planning.carry_out, definitions, instance, scope, payer))
-        done = Outcome(counts, [], [RunFailedError(failure) for failure in failures])
+        done = UpdateOutcome(counts, [], [RunFailedError(failure) for failure in failures])
     else:
         done = carry_out(definitions, instance, scope, payer)
-    done = Outcome(done.counts, checked.warnings + done.warnings, checked.failures + done.failures)
+    done = UpdateOutcome(done.counts, checked.warnings + done.warnings, checked.failures + done.failures)
     if done.counts or done.failures:
         problems = "".join(f"\n- {problem}" for problem in [*map(str, done.failures), *dict.fromkeys(done.warnings)])
         logger.info("materialized stale partitions: %s", ", ".join(done.counts) or "none")
@@ -221,7 +221,7 @@ def _planned(carry_out: Callable[[], tuple[list[str], list[str]]]) -> tuple[list
     return carry_out()
 
 
-class Outcome(NamedTuple):
+class UpdateOutcome(NamedTuple):
     """What `carry_out` did: the number of stale partitions of each asset, failed checks with problems that the last run
     did not find, and failures."""
 
@@ -230,17 +230,17 @@ class Outcome(NamedTuple):
     failures: list[RunFailedError]
 
 
-def _checked(definitions: dg.Definitions, instance: dg.DagsterInstance, payer: Mapping[str, str]) -> Outcome:
+def _checked(definitions: dg.Definitions, instance: dg.DagsterInstance, payer: Mapping[str, str]) -> UpdateOutcome:
     """The outcome of checking whole tables."""
     try:
-        return Outcome([], check_tables(definitions, instance, payer), [])
+        return UpdateOutcome([], check_tables(definitions, instance, payer), [])
     except RunFailedError as fault:
-        return Outcome([], [], [fault])
+        return UpdateOutcome([], [], [fault])
 
 
 def carry_out(
     definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, payer: Mapping[str, str]
-) -> Outcome:
+) -> UpdateOutcome:
     """Materialize all stale partitions in a scope, with runs in this process that have the tag `payer`."""
     resources = definitions.resources or {}
     notifications: Notifications = resources["notifications"]
@@ -279,7 +279,7 @@ def carry_out(
                 failed_checks |= _run(job, instance, name, payer, ends=ends, assets=assets)
             except RunFailedError as failure:
                 failures.append(failure)
-    return Outcome(counts, [message for message, new in failed_checks.items() if new], failures)
+    return UpdateOutcome(counts, [message for message, new in failed_checks.items() if new], failures)
 
 
 def work_off(definitions: dg.Definitions, instance: dg.DagsterInstance, part: Scope, payer: Mapping[str, str]) -> None:

@@ -3,7 +3,7 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.benchmarks import readings
+from benchmark_assets.benchmarks import number_tables
 from benchmark_assets.benchmarks.numbers import ASSETS, read
 from benchmark_assets.benchmarks.reproduction import REPRODUCTION, added, reproduce
 from benchmark_assets.lineage.computed import Computed
@@ -29,5 +29,11 @@ def reproduction(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
         return Computed({"reproduction": pl.concat([pl.DataFrame(schema=REPRODUCTION), *rows])})
 
     return refresh(
-        context, warehouse, compute, settings, lambda: readings.of_reproduction(warehouse), sparse=True, partial=True
+        context,
+        warehouse,
+        compute,
+        settings,
+        lambda: number_tables.of_reproduction(warehouse),
+        sparse=True,
+        partial=True,
     )

@@ -51,7 +51,7 @@ class Address(NamedTuple):
     folder: str
 
 
-class _Entry(NamedTuple):
+class _CommitFile(NamedTuple):
     """A file in a commit: mode, hash of the content, size in bytes (0 for what is no file), and path."""
 
     mode: str
@@ -114,13 +114,13 @@ def check_out(address: Address, folder: Path) -> str:
     return f"{address.url}@{commit}" + (f"#{address.folder}" if address.folder else "")
 
 
-def _entry(line: str) -> _Entry:
+def _entry(line: str) -> _CommitFile:
     words, _, path = line.partition("\t")
     mode, _, name, size = words.split()
-    return _Entry(mode, name, 0 if size == "-" else int(size), path)
+    return _CommitFile(mode, name, 0 if size == "-" else int(size), path)
 
 
-def _check(address: Address, entries: list[_Entry]) -> None:
+def _check(address: Address, entries: list[_CommitFile]) -> None:
     """Raise BadInput for entries that are no files, and for too many or too large files."""
     for mode, _, _, path in entries:
         if mode not in _FILE_MODES:

@@ -22,7 +22,7 @@ from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding.answers import TaskAnswers
 from resources import catalogue
 from resources.keys import CORPUS
-from resources.provider.estimate import Estimate
+from resources.provider.estimate import CostEstimate
 from resources.provider.registry import Settings
 from resources.warehouse import Warehouse
 
@@ -37,7 +37,7 @@ class Forecast(NamedTuple):
 
     model: str
     study: str
-    estimate: Estimate
+    estimate: CostEstimate
 
 
 class _Supposed:

@@ -120,7 +120,7 @@ class Needed(Frozen):
     how: str = Field(min_length=1)
 
 
-class Source(Frozen):
+class NumberSource(Frozen):
     """The origin of our values for some numbers of a table: by default all, else those in `rows` and `columns`.
 
     Either `lookup`; or `quoted`, which names the place in the paper from which the number was taken; or `needs`.
@@ -205,7 +205,7 @@ class PublishedTable(Frozen):
     place: StrictStr = Field(min_length=1)
     columns: tuple[str, ...] = Field(min_length=1)
     rows: dict[str, tuple[StrictStr, ...]] = Field(min_length=1)
-    sources: tuple[Source, ...] = Field(min_length=1)
+    sources: tuple[NumberSource, ...] = Field(min_length=1)
     differs: tuple[Deviating, ...] = ()
 
     @model_validator(mode="after")
@@ -225,7 +225,7 @@ class PublishedTable(Frozen):
     def _check_labels(self) -> None:
         """Every label that sources and reasons name must be one of the table."""
         lookups = [each.lookup for each in self.sources if each.lookup]
-        scopes: list[Source | Deviating] = [*self.sources, *self.differs]
+        scopes: list[NumberSource | Deviating] = [*self.sources, *self.differs]
         rows = {label for each in scopes for label in each.rows} | {row for each in self.differs for row in each.ours}
         columns = {label for each in scopes for label in each.columns}
         for lookup in lookups:
@@ -258,7 +258,7 @@ class PublishedTable(Frozen):
                     for text, deviation in zip(cell.split(DEVIATION, 1), (False, True), strict=False):
                         yield Printed(row, column, text, deviation)
 
-    def sources_of(self, number: Printed) -> list[Source]:
+    def sources_of(self, number: Printed) -> list[NumberSource]:
         """The sources that apply to a number."""
         return [
             each for each in self.sources

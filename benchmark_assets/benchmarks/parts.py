@@ -12,7 +12,7 @@ from typing import NamedTuple
 import polars as pl
 import yaml
 
-from benchmark_assets.benchmarks import base_sets, scores
+from benchmark_assets.benchmarks import base_sets, published_scores
 from benchmark_assets.benchmarks.fetching import Stock, listed
 from benchmark_assets.benchmarks.recipe import FETCHED, FILE, PublishedOutputs, ReadRecipe, UserFolder
 from benchmark_assets.corpus import registry
@@ -31,7 +31,7 @@ FOLDER = "added"
 """Folder in the home with a subfolder `NAME/VERSION` for each added recipe and the files of its sources."""
 
 
-class Part(NamedTuple):
+class RecipePart(NamedTuple):
     """A corpus or task of a recipe: the file of its description, and a digest of everything that defines its content,
     except which optional references are left out."""
 
@@ -46,7 +46,7 @@ def place(warehouse: Warehouse, recipe: ReadRecipe) -> Path:
     return warehouse.folder / FOLDER / recipe.recipe.name / str(recipe.recipe.version)
 
 
-def parts(recipe: ReadRecipe, left_out: Collection[str] = ()) -> list[Part]:
+def parts(recipe: ReadRecipe, left_out: Collection[str] = ()) -> list[RecipePart]:
     """The corpora and tasks of a recipe, except those that need a source that is left out."""
     found = []
     for corpus in recipe.recipe.corpora:
@@ -56,13 +56,13 @@ def parts(recipe: ReadRecipe, left_out: Collection[str] = ()) -> list[Part]:
         content = _declared(description).replace(str(recipe.folder.resolve()), "")  # its paths are absolute
         names = (*corpus.sources, *sorted(corpus.optional.values()))
         sources = [_declared(recipe.downloads[name]) for name in names]
-        found.append(Part("corpus", description.name, corpus.description, digest(content, *sources)))
+        found.append(RecipePart("corpus", description.name, corpus.description, digest(content, *sources)))
     for task in recipe.recipe.tasks:
         if task.source in left_out:
             continue
         task_description = recipe.tasks[task.description]
         content = digest(_declared(task_description), task.root, _declared(recipe.downloads[task.source]))
-        found.append(Part("task", task_description.task, task.description, content))
+        found.append(RecipePart("task", task_description.task, task.description, content))
     return found
 
 
@@ -78,7 +78,7 @@ def present(warehouse: Warehouse) -> dict[tuple[str, str], Path]:
     return corpora | {("task", name): path for name, (path, _) in tasks.places(warehouse).items()}
 
 
-def to_import(warehouse: Warehouse, recipe: ReadRecipe) -> list[Part]:
+def to_import(warehouse: Warehouse, recipe: ReadRecipe) -> list[RecipePart]:
     """The parts that this version brings: those that no other version of the benchmark has brought.
 
     Raises
@@ -172,7 +172,7 @@ def check_outputs(warehouse: Warehouse, recipe: ReadRecipe, registered: Collecti
 
 
 def import_parts(
-    warehouse: Warehouse, recipe: ReadRecipe, wanted: Collection[Part], stock: Stock, families: Mapping[str, str]
+    warehouse: Warehouse, recipe: ReadRecipe, wanted: Collection[RecipePart], stock: Stock, families: Mapping[str, str]
 ) -> Stock:
     """Copy the recipe into the home, and register the corpora and tasks in `wanted`.
 
@@ -306,7 +306,7 @@ def import_scores(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> Non
     if kept:
         benchmark = pl.lit(recipe.recipe.name).alias("benchmark")
         folder, downloads = place(warehouse, recipe), recipe.downloads
-        read = [scores.read(folder, each, downloads[each.source].licence) for each in kept]
+        read = [published_scores.read(folder, each, downloads[each.source].licence) for each in kept]
         rows = pl.concat(read).with_columns(benchmark)
         warehouse.write([Replacement("published_score", rows, pl.select(benchmark))], run_id="add")
 

@@ -1,6 +1,6 @@
 """Reproduction of published numbers: our value for each number of a paper, their difference, and its outcome.
 
-Here: rows of `reproduction`. Not here: the format of `numbers.yaml` (numbers), display (readings).
+Here: rows of `reproduction`. Not here: the format of `numbers.yaml` (numbers), display (number_tables).
 """
 
 from collections.abc import Collection, Mapping
@@ -38,7 +38,7 @@ QUOTED, NEEDS, ABSENT = "quoted", "needs", "not computed"
 OUTCOMES = (EQUAL, DIGITS, EXPLAINED, DIFFERS, QUOTED, NEEDS, ABSENT)
 
 
-class Found(NamedTuple):
+class OurValue(NamedTuple):
     """Our value, whether it is a count, and the place where it was found. `value` is None if there is none."""
 
     value: Decimal | None
@@ -170,13 +170,15 @@ def _selected(warehouse: Warehouse, selected: Selected, columns: Collection[str]
     return rows.filter(*(pl.col(name).str.to_lowercase().str.contains(t.lower(), literal=True) for name, t in texts))
 
 
-def _found(lookup: Lookup, number: Printed, frame: pl.DataFrame) -> Found:
+def _found(lookup: Lookup, number: Printed, frame: pl.DataFrame) -> OurValue:
     """Our value for a number, among the rows that `_matching` returned."""
     filters = lookup.filters(number.row, number.column)
     rows = frame.filter(*(pl.col(name) == value for name, value in filters.items()))
     place = ", ".join(f"{name} {value!r}" for name, value in [*filters.items(), *lookup.containing.items()])
     if lookup.count:
-        return Found(Decimal(len(rows)) if len(rows) else None, True, f"number of rows of {lookup.table} with {place}")
+        return OurValue(
+            Decimal(len(rows)) if len(rows) else None, True, f"number of rows of {lookup.table} with {place}"
+        )
     holder = lookup.holder(number.column, number.deviation)
     origin = f"{lookup.table}.{holder} with {place}"
     if len(rows) > 1:
@@ -184,4 +186,4 @@ def _found(lookup: Lookup, number: Printed, frame: pl.DataFrame) -> Found:
         raise BadInput(lookup.table, place, f"{len(rows)} rows match a published number", remedy)
     value = rows[holder].item() if len(rows) else None
     scaled = None if value is None else Decimal(repr(value)) * lookup.scale
-    return Found(scaled, rows.schema[holder].is_integer(), origin)
+    return OurValue(scaled, rows.schema[holder].is_integer(), origin)

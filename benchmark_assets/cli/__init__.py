@@ -26,7 +26,7 @@ from benchmark_assets.cli import (
     working,
 )
 from benchmark_assets.cli.progress import HomeLog, Terminal, shown
-from benchmark_assets.cli.words import Named
+from benchmark_assets.cli.words import CommandGroup
 from resources import disk
 from resources.errors import BadInput
 from resources.home import home
@@ -64,7 +64,7 @@ class Interruption(click.ClickException):
         )
 
 
-class Commands(Named):
+class Commands(CommandGroup):
     """A group of commands. A known error is printed without a traceback, one line per fault; the exit code is 1."""
 
     def invoke(self, ctx: click.Context) -> Any:

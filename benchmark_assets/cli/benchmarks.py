@@ -15,7 +15,7 @@ from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.forecast import JUDGED, Forecast, forecast, lacking
 from benchmark_assets.benchmarks.limits import TABLES, Limits
-from benchmark_assets.benchmarks.parts import Part
+from benchmark_assets.benchmarks.parts import RecipePart
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.benchmarks.writing import TODO, write_recipe
 from benchmark_assets.cli.beginning import new
@@ -24,9 +24,9 @@ from benchmark_assets.cli.words import PATH
 from benchmark_assets.pairwise.scores import OVERALL
 from benchmark_assets.reporting import leaderboard, readings
 from benchmark_assets.reporting.leaderboard import listed, origins, readable
-from benchmark_assets.understanding.readings import boards
+from benchmark_assets.understanding.score_tables import boards
 from resources.downloads.downloads import Downloads
-from resources.provider.estimate import SPEED, WAIT, Estimate, total
+from resources.provider.estimate import SPEED, WAIT, CostEstimate, total
 from resources.tables import cells, markdown, plain
 from resources.warehouse import Warehouse
 
@@ -137,7 +137,7 @@ def _recipe(name: str) -> ReadRecipe:
     return read(find(str(folder)))._replace(origin=origin)
 
 
-def _import(home: Deployment, recipe: ReadRecipe, wanted: Sequence[Part], stock: Stock) -> Scope:
+def _import(home: Deployment, recipe: ReadRecipe, wanted: Sequence[RecipePart], stock: Stock) -> Scope:
     """Import passages, published outputs, base sets and published scores; return what an update is to compute."""
     corpora = [part.name for part in wanted if part.kind == "corpus"]
     tasks = [part.name for part in wanted if part.kind == "task"]
@@ -205,7 +205,7 @@ def forecasts(home: Deployment, benchmark: str, models: Sequence[str], limits: L
     return rows
 
 
-def announce(rows: Sequence[Forecast]) -> Estimate:
+def announce(rows: Sequence[Forecast]) -> CostEstimate:
     """Print what models would be asked; return the sum."""
     whole = total(row.estimate for row in rows)
     if rows:
@@ -220,7 +220,7 @@ def announce(rows: Sequence[Forecast]) -> Estimate:
     return whole
 
 
-def _shown(model: str, study: str, estimate: Estimate) -> dict[str, str]:
+def _shown(model: str, study: str, estimate: CostEstimate) -> dict[str, str]:
     """The row of a forecast."""
     about, most = ("unknown" if cost is None else f"{cost:.4f}" for cost in (estimate.about, estimate.most))
     return {

@@ -8,7 +8,7 @@ import polars as pl
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import IGNORE, PATH, Named, numbers
+from benchmark_assets.cli.words import IGNORE, PATH, CommandGroup, numbers
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.literary.pairs import import_pairs
 from benchmark_assets.pairwise.base_sets import import_base_set
@@ -21,7 +21,7 @@ from resources.tables import plain
 from resources.warehouse import Warehouse
 
 
-@click.group(name="import", cls=Named)
+@click.group(name="import", cls=CommandGroup)
 def import_() -> None:
     """Import corpora, tasks, outputs, answers, labels or base sets."""
 

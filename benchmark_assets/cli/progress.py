@@ -60,7 +60,7 @@ def shown() -> Iterator[None]:
         yield
 
 
-class _Visible(logging.Formatter):
+class _VisibleFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))
 
@@ -70,7 +70,7 @@ class HomeLog(RotatingFileHandler):
 
     def __init__(self) -> None:
         super().__init__(home() / FILE, maxBytes=BYTES, backupCount=FILES, encoding="utf-8", delay=True)
-        self.setFormatter(_Visible("%(asctime)s  %(message)s"))
+        self.setFormatter(_VisibleFormatter("%(asctime)s  %(message)s"))
 
     def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ class Terminal(logging.StreamHandler):  # type: ignore[type-arg]
 
     def __init__(self, only_errors: bool = False) -> None:
         super().__init__(sys.stderr.raw if isinstance(sys.stderr, Shown) else sys.stderr)
-        self.setFormatter(_Visible("%(message)s"))
+        self.setFormatter(_VisibleFormatter("%(message)s"))
         self._only_errors = only_errors
         self._about_files: set[str] = set()
 

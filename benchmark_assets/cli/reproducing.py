@@ -3,7 +3,7 @@
 import click
 import polars as pl
 
-from benchmark_assets.benchmarks import readings
+from benchmark_assets.benchmarks import number_tables
 from benchmark_assets.benchmarks.numbers import read
 from benchmark_assets.benchmarks.reproduction import ABSENT, DIFFERS, NEEDS, known, reproduce
 from benchmark_assets.cli.deployment import Deployment
@@ -26,8 +26,8 @@ def show_reproduction(benchmark: str, every: bool) -> None:
     rows = reproduce(warehouse, benchmark, read(files[benchmark]))
     shown = rows if every else rows.drop_nulls("value")
     if len(shown):
-        click.echo(f"{plain(readings.numbers(shown))}\n")
-    click.echo(plain(readings.counts(rows)))
+        click.echo(f"{plain(number_tables.numbers(shown))}\n")
+    click.echo(plain(number_tables.counts(rows)))
     needs = rows.filter(outcome=NEEDS).group_by(need="reason", maintain_order=True).agg(numbers=pl.len().cast(pl.Int64))
     if len(needs):
         click.echo(f"\n{plain(needs.select('numbers', 'need'))}")

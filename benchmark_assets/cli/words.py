@@ -22,7 +22,7 @@ FORMER = {
 """What to type in place of a former command."""
 
 
-class Named(click.Group):
+class CommandGroup(click.Group):
     """A group of commands that says what to type in place of a former or unknown one."""
 
     def resolve_command(

@@ -73,7 +73,7 @@ UNSTATED = "unknown"
 """Licence of a text in a proposal."""
 
 
-class Found(NamedTuple):
+class ProposedKeys(NamedTuple):
     """What files seem to contain: keys of the description, of its source, and of each reference."""
 
     layout: str
@@ -131,7 +131,7 @@ def _language(sample: str, latin: str = UNKNOWN) -> str:
     return latin
 
 
-def _look(path: Path) -> Found:
+def _look(path: Path) -> ProposedKeys:
     """What a file or folder seems to contain."""
     if not path.exists():
         raise BadInput(path, "", f"does not exist{meant(path)}", "check the path")
@@ -145,9 +145,9 @@ def _look(path: Path) -> Found:
     if ending == ".jsonl":
         return _records(path)
     if ending == ".xml":
-        return Found("tei", {}, {"language": _tei_language(path)}, {})
+        return ProposedKeys("tei", {}, {"language": _tei_language(path)}, {})
     if ending == ".tmx":
-        return Found("tmx", {}, {}, {"translation": {"language": "en"}})
+        return ProposedKeys("tmx", {}, {}, {"translation": {"language": "en"}})
     raise BadInput(
         path, "", f"no layout reads a single file that ends in {ending!r}",
         "write one segment a row in a table (.csv, .xlsx) with the source and its translations; a folder of .txt files "
@@ -155,7 +155,7 @@ def _look(path: Path) -> Found:
     )  # fmt: skip
 
 
-def _folder(path: Path) -> Found:
+def _folder(path: Path) -> ProposedKeys:
     """What a folder seems to contain."""
     if (path / "root").is_dir() and (path / "translation").is_dir():
         return _bilara(path)
@@ -167,19 +167,19 @@ def _folder(path: Path) -> Found:
         if ending in by_ending:
             return _look(by_ending[ending])
     if ".txt" in by_ending:
-        return Found("chunks", {}, {"language": _language(decode(by_ending[".txt"]))}, {})
+        return ProposedKeys("chunks", {}, {"language": _language(decode(by_ending[".txt"]))}, {})
     problem = f"has files that end in {', '.join(sorted(by_ending))}" if by_ending else "contains no file"
     raise BadInput(path, "", problem, f"give files that end in {', '.join((*table.ENDINGS, '.jsonl', '.xml', '.tmx'))}")
 
 
-def _bilara(path: Path) -> Found:
+def _bilara(path: Path) -> ProposedKeys:
     """The layout of SuttaCentral: languages, editions and translators are names of folders."""
     language = _first(path / "root")
     edition = _first(path / "root" / language)
     target = _first(path / "translation")
     translators = sorted(child.name for child in (path / "translation" / target).iterdir() if child.is_dir())
     source = {"language": language, "edition": edition}
-    return Found("bilara", {}, source, {translator: {"language": target} for translator in translators})
+    return ProposedKeys("bilara", {}, source, {translator: {"language": target} for translator in translators})
 
 
 def _first(folder: Path) -> str:
@@ -190,7 +190,7 @@ def _first(folder: Path) -> str:
     return names[0]
 
 
-def _table(path: Path) -> Found:
+def _table(path: Path) -> ProposedKeys:
     """A table whose first line names columns."""
     rows = table.lines(path, (*IDS, *SOURCES, *LANGUAGES))
     header = [name.strip() for name in rows[0][1]] if rows else []
@@ -207,7 +207,7 @@ def _table(path: Path) -> Found:
     translators = {slug(name): name for name in rest}
     columns = {"segment_id": identity or "", "source": source, **translators}
     columns = {name: column for name, column in columns.items() if name != column}
-    return Found(
+    return ProposedKeys(
         "table",
         {"columns": columns} if columns else {},
         {"language": LANGUAGES.get(source.casefold(), _language(sample[source]))},
@@ -221,7 +221,7 @@ def _chosen(names: Sequence[str], known: Sequence[str]) -> str | None:
     return next((by_case[name] for name in known if name in by_case), None)
 
 
-def _records(path: Path) -> Found:
+def _records(path: Path) -> ProposedKeys:
     """JSON lines, by their first line."""
     first = next((line for line in decode(path).split("\n") if line.strip()), "{}")
     record = parse(first, path, 1)
@@ -229,10 +229,10 @@ def _records(path: Path) -> Found:
     texts = references if isinstance(references, dict) else {}
     language = str(record.get("lang") or _language(str(record.get("source", ""))))
     translations = {str(name): {"language": _language(str(text), "en")} for name, text in texts.items()}
-    return Found("jsonl", {}, {"language": language}, translations)
+    return ProposedKeys("jsonl", {}, {"language": language}, translations)
 
 
-def _editions(folder: Path, files: Sequence[Path]) -> Found:
+def _editions(folder: Path, files: Sequence[Path]) -> ProposedKeys:
     """TEI files of one work: the first one that is not in English is the source, the others are translations."""
     languages = {file: _tei_language(file) for file in files}
     source = next((file for file in files if languages[file] != "en"), files[0])
@@ -248,7 +248,7 @@ def _editions(folder: Path, files: Sequence[Path]) -> Found:
         for file, pattern in patterns.items() if languages[file] != languages[source]
     }  # fmt: skip
     keys = {"language": languages[source], **({"files": patterns[source]} if references else {})}
-    return Found("tei", {}, keys, references)
+    return ProposedKeys("tei", {}, keys, references)
 
 
 def _tei_language(path: Path) -> str:

@@ -22,19 +22,21 @@ Report = tuple[str, str, str]
 """Judge, aspect ('' for whole translations) and direction of a report card."""
 
 
-class Standing(NamedTuple):
+class JudgeStanding(NamedTuple):
     """The verdict on the judges of a score. `problem` is the reason why judges failed, or '' if none failed."""
 
     verdict: str
     problem: str = ""
 
 
-def cards(warehouse: Warehouse, purpose: str) -> dict[Report, Standing]:
+def cards(warehouse: Warehouse, purpose: str) -> dict[Report, JudgeStanding]:
     """The verdicts on the report cards of one purpose."""
     columns = ["judge", "aspect", "direction", "purpose", "verdict", "problem"]
     rows = warehouse.read("judge_report", columns=columns).filter(purpose=purpose).drop("purpose")
-    return {(judge, aspect, direction): Standing(verdict, problem or "") for judge, aspect, direction, verdict, problem
-            in rows.iter_rows()}  # fmt: skip
+    return {
+        (judge, aspect, direction): JudgeStanding(verdict, problem or "")
+        for judge, aspect, direction, verdict, problem in rows.iter_rows()
+    }
 
 
 def worst(verdicts: Iterable[str]) -> str:
@@ -44,19 +46,21 @@ def worst(verdicts: Iterable[str]) -> str:
     return next(name for name in _WORST_FIRST if name in present)
 
 
-def together(judges: Iterable[Report], of_cards: Mapping[Report, Standing]) -> Standing:
+def together(judges: Iterable[Report], of_cards: Mapping[Report, JudgeStanding]) -> JudgeStanding:
     """The worst verdict on the judges, and the reasons why judges failed."""
-    standings = {report: of_cards.get(report, Standing(UNEXAMINED)) for report in judges}
+    standings = {report: of_cards.get(report, JudgeStanding(UNEXAMINED)) for report in judges}
     verdict = worst(standing.verdict for standing in standings.values())
     problems = (
         f"{judge}{f' ({aspect})' if aspect else ''} failed its examination: it {standing.problem}"
         for (judge, aspect, _), standing in sorted(standings.items())
         if standing.verdict == verdict == FAILED
     )
-    return Standing(verdict, "; ".join(dict.fromkeys(problems)))
+    return JudgeStanding(verdict, "; ".join(dict.fromkeys(problems)))
 
 
-def of_judges(warehouse: Warehouse, purpose: str, judges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Standing]:
+def of_judges(
+    warehouse: Warehouse, purpose: str, judges: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], JudgeStanding]:
     """The verdict on single judges for one purpose, by corpus and judge."""
     of_cards, languages = cards(warehouse, purpose), corpus_languages(warehouse)
     return {
@@ -68,7 +72,7 @@ def of_judges(warehouse: Warehouse, purpose: str, judges: Iterable[tuple[str, st
 def flagged(
     rows: pl.DataFrame,
     table: str,
-    standings: Sequence[Standing],
+    standings: Sequence[JudgeStanding],
     kept: Collection[str] = (),
     further: Collection[str] = (),
 ) -> pl.DataFrame:

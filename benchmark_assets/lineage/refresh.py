@@ -26,13 +26,13 @@ from benchmark_assets.lineage.events import (
     split,
     unsound,
 )
-from benchmark_assets.lineage.standing import INCOMPLETE, Settings, Standing, assess
+from benchmark_assets.lineage.standing import INCOMPLETE, PartitionStates, Settings, assess
 from benchmark_assets.lineage.survey import Inspection
 from benchmark_assets.partitions import dimensions
 from resources import catalogue
 from resources.keys import CORPUS, KEYS
 from resources.processes import PROCESS, process_tag
-from resources.provider.estimate import Estimate
+from resources.provider.estimate import CostEstimate
 from resources.tables import markdown
 from resources.warehouse import Replacement, Warehouse
 
@@ -83,7 +83,7 @@ def refresh(
     compute: Callable[[pl.DataFrame], Computed],
     settings: Settings = "",
     describe: Callable[[], Description] = dict,
-    cost: Callable[[pl.DataFrame], Estimate | None] = lambda _: None,
+    cost: Callable[[pl.DataFrame], CostEstimate | None] = lambda _: None,
     sparse: bool = False,
     partial: bool = False,
     draw: Plots = lambda *_: {},
@@ -152,7 +152,7 @@ def refresh(
     tables = [name, *further_tables(definition, context.asset_key)]
 
     def settled(piece: shards.Piece) -> _Done:
-        def look() -> Standing:
+        def look() -> PartitionStates:
             with warehouse.consistently():
                 return assess(
                     definition, upstream, warehouse, piece.partitions, settings, partial, context.instance, piece.keys
@@ -247,7 +247,7 @@ class _Work(NamedTuple):
     """The parts of a materialization: `look` finds the stale partitions; `tables` begins with the asset's own table."""
 
     warehouse: Warehouse
-    look: Callable[[], Standing]
+    look: Callable[[], PartitionStates]
     compute: Callable[[pl.DataFrame], Computed]
     run_id: str
     tables: list[str]
@@ -348,7 +348,7 @@ def _joined(parts: Sequence[_Done]) -> _Done:
 
 def _compare_and_store(
     work: _Work, computed: Computed, failed: pl.DataFrame, partitions: pl.DataFrame
-) -> tuple[Standing, pl.DataFrame, pl.DataFrame]:
+) -> tuple[PartitionStates, pl.DataFrame, pl.DataFrame]:
     """Write the computed partitions whose inputs have not changed since they were computed.
 
     Returns the standing before the write, the partitions whose inputs have changed, and the written partitions. An

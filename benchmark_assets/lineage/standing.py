@@ -35,7 +35,7 @@ does not apply. A partition with null `settings` keeps its stored rows. The fram
 true for partitions whose stored replies are to be read again."""
 
 
-class Standing(NamedTuple):
+class PartitionStates(NamedTuple):
     """Partitions of an asset by state, and the versions of its inputs.
 
     All frames have the columns of `KEYS`. A partition that has no rows and cannot be computed is in no frame.
@@ -64,7 +64,7 @@ def assess(
     partial: bool = False,
     instance: dg.DagsterInstance | None = None,
     keys: pl.DataFrame | None = None,
-) -> Standing:
+) -> PartitionStates:
     """Classify partitions by comparing their current fingerprints with the stored ones.
 
     Parameters
@@ -96,7 +96,7 @@ def assess(
         empty, text = partitions.clear().select(KEYS), pl.lit(None, pl.String)
         stale = empty.with_columns(fingerprint=text, made_from=text, before=text)
         none = empty.with_columns(version=text)
-        return Standing(stale, none.with_columns(row_count=pl.lit(None, pl.Int32)), empty, none, [])
+        return PartitionStates(stale, none.with_columns(row_count=pl.lit(None, pl.Int32)), empty, none, [])
     named = partitions if keys is None else keys
     inputs = [_input(warehouse, key, upstream[key], dims, partial, instance, named, near) for key in sorted(upstream)]
     code = definition.code_versions_by_key[definition.key] or ""
@@ -112,7 +112,7 @@ def assess(
     stale = ready.filter(~is_current & pl.col("fingerprint").is_not_null())
     obsolete = partitions.join(stored, on=KEYS, how="semi").join(ready, on=KEYS, how="anti")
     pending = pl.concat([stale.select(KEYS), obsolete.select(KEYS)]).join(stored, on=KEYS)
-    return Standing(
+    return PartitionStates(
         _with_origins(stale, inputs, code).select(*KEYS, "fingerprint", "made_from", "before"),
         ready.filter(is_current).select(*KEYS, "version", "row_count"),
         obsolete,

@@ -15,10 +15,10 @@ from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunctio
 
 from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import failures, unreported
-from benchmark_assets.lineage.standing import INCOMPLETE, REREAD, UNKNOWN, Settings, Standing, assess
+from benchmark_assets.lineage.standing import INCOMPLETE, REREAD, UNKNOWN, PartitionStates, Settings, assess
 from benchmark_assets.partitions import dimensions
 from resources.keys import KEYS
-from resources.provider.estimate import Estimate
+from resources.provider.estimate import CostEstimate
 from resources.warehouse import Warehouse
 
 
@@ -42,7 +42,11 @@ class Inspection(ABC):
 
     @abstractmethod
     def examine(
-        self, warehouse: Warehouse, settings: Settings, partial: bool, cost: Callable[[pl.DataFrame], Estimate | None]
+        self,
+        warehouse: Warehouse,
+        settings: Settings,
+        partial: bool,
+        cost: Callable[[pl.DataFrame], CostEstimate | None],
     ) -> None:
         """Examine the partitions. Takes the same parameters as `refresh`."""
 
@@ -62,7 +66,11 @@ class Applicability(Inspection):
         self.applicable = partitions.clear()
 
     def examine(
-        self, warehouse: Warehouse, settings: Settings, partial: bool, cost: Callable[[pl.DataFrame], Estimate | None]
+        self,
+        warehouse: Warehouse,
+        settings: Settings,
+        partial: bool,
+        cost: Callable[[pl.DataFrame], CostEstimate | None],
     ) -> None:
         """Record the partitions that apply."""
         self.applicable = self._partitions
@@ -99,10 +107,14 @@ class Survey(Inspection):
         super().__init__(asset, partitions)
         self._graph, self._instance = graph, instance
         self.due = pl.DataFrame(schema=dict.fromkeys([*KEYS, "reason"], pl.String))
-        self.estimate: Estimate | None = None
+        self.estimate: CostEstimate | None = None
 
     def examine(
-        self, warehouse: Warehouse, settings: Settings, partial: bool, cost: Callable[[pl.DataFrame], Estimate | None]
+        self,
+        warehouse: Warehouse,
+        settings: Settings,
+        partial: bool,
+        cost: Callable[[pl.DataFrame], CostEstimate | None],
     ) -> None:
         """Record stale, unreported and obsolete partitions with reasons, and estimate the cost of the stale ones."""
         upstream = {key: self._graph.get(key).partitions_def for key in self._asset.keys_by_input_name.values()}
@@ -127,7 +139,7 @@ class Survey(Inspection):
         self.estimate = cost(stale) if len(stale) else None
 
 
-def _due(standing: Standing, of: pl.DataFrame, failed: pl.DataFrame) -> list[pl.DataFrame]:
+def _due(standing: PartitionStates, of: pl.DataFrame, failed: pl.DataFrame) -> list[pl.DataFrame]:
     """The stale and the obsolete partitions of a standing, with reasons. `of` lists the passages of shards, and
     `failed` the partitions whose last attempt failed, by Dagster's keys."""
     keys = shards.keyed(standing.stale.select(KEYS), of)
@@ -140,7 +152,7 @@ def _due(standing: Standing, of: pl.DataFrame, failed: pl.DataFrame) -> list[pl.
     return [rows.select(*KEYS, "reason") for rows in (stale, obsolete)]
 
 
-def _current(standing: Standing, of: pl.DataFrame) -> pl.DataFrame:
+def _current(standing: PartitionStates, of: pl.DataFrame) -> pl.DataFrame:
     """The partitions of a standing that are up to date, by Dagster's keys: `KEYS` and `version`.
 
     A shard with a stale or obsolete passage is left out, because it is reported with this passage.

@@ -17,7 +17,7 @@ from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.description import ASPECTS, Aspect, Literary, Seat
 from benchmark_assets.corpus.registry import corpus_languages
-from benchmark_assets.examination.flags import Standing, cards, together
+from benchmark_assets.examination.flags import JudgeStanding, cards, together
 from benchmark_assets.examination.sample import Direction
 from benchmark_assets.examination.sentinels import DAMAGES, Sound
 from benchmark_assets.examination.study import Examinee, PairExam
@@ -208,7 +208,7 @@ def contexts(warehouse: Warehouse, passages: pl.DataFrame) -> dict[str, dict[str
     }  # fmt: skip
 
 
-def of_ensembles(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
+def of_ensembles(warehouse: Warehouse) -> dict[tuple[str, str], JudgeStanding]:
     """The verdict on the seats of each ensemble, by corpus and aspect; the aspect '' stands for the whole ensemble."""
     of_cards, languages = cards(warehouse, AspectVotes.name), corpus_languages(warehouse)
     return {

@@ -8,8 +8,8 @@ whether judges obey such instructions (examination).
 import re
 from re import Pattern
 
-from benchmark_assets.metrics.fidelity import NOTHING, Finding, Passage
-from benchmark_assets.metrics.texts import Text
+from benchmark_assets.metrics.fidelity import NOTHING, ComparedPassage, Finding
+from benchmark_assets.metrics.texts import MeasuredText
 
 _JUDGE = r"(?:(?:ai|llm|language[- ]model|automatic|human) )?(?:judges?|evaluators?|graders?|raters?|assessors?|reviewers?|referees?|annotators?)"
 _WORK = r"(?:translations?|versions?|renderings?|renditions?|candidates?|outputs?|responses?|submissions?)"
@@ -77,7 +77,7 @@ _RULES: dict[str, Pattern[str]] = {
 words."""
 
 
-def addressing(text: Text, passage: Passage) -> Finding:
+def addressing(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether an output addresses its judge, carries markup of prompts, or praises itself as a translation.
 
     Wording that also occurs in the source or in a reference is not a finding.

@@ -12,8 +12,8 @@ import polars as pl
 from benchmark_assets.corpus.trigrams import jaccard, trigrams
 from benchmark_assets.metrics import fidelity, packaging
 from benchmark_assets.metrics.addressing import addressing
-from benchmark_assets.metrics.fidelity import NOTHING, UNKNOWN, Finding, Passage
-from benchmark_assets.metrics.texts import Text
+from benchmark_assets.metrics.fidelity import NOTHING, UNKNOWN, ComparedPassage, Finding
+from benchmark_assets.metrics.texts import MeasuredText
 
 DIAGNOSES = [
     "empty", "refused", "preamble", "thinking", "markup", "mojibake", "copied", "wrong_script", "wrong_language",
@@ -46,11 +46,11 @@ def diagnose(outputs: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFr
     rows = outputs.join(sources.select("passage", source="text"), on="passage", maintain_order="left")
     rows = rows.join(texts, on="passage", how="left", maintain_order="left")
     passages = {
-        passage: Passage(source, human or [])
+        passage: ComparedPassage(source, human or [])
         for passage, source, human in rows.select("passage", "source", "references").unique("passage").iter_rows()
     }
     findings = [
-        _diagnosed(Text(text), passages[passage], twins or [])
+        _diagnosed(MeasuredText(text), passages[passage], twins or [])
         for passage, text, twins in rows.select("passage", "text", "twins").iter_rows()
     ]
     schema = {**dict.fromkeys([*DIAGNOSES, "addresses_judge"], pl.Boolean()), "evidence": pl.String()}
@@ -80,7 +80,7 @@ def twins(outputs: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _diagnosed(text: Text, passage: Passage, twins: list[str]) -> tuple[bool | str | None, ...]:
+def _diagnosed(text: MeasuredText, passage: ComparedPassage, twins: list[str]) -> tuple[bool | str | None, ...]:
     """The columns `DIAGNOSES`, `addresses_judge` and `evidence` of one output."""
     if not any(letter.isalnum() for letter in text.text):
         return True, *[None] * len(DIAGNOSES), "no letters or digits"

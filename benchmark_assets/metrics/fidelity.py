@@ -6,8 +6,8 @@ Not here: text around a translation or in place of it (metrics.packaging), the c
 
 The thresholds were set on the outputs of 7 models for 1,700 Pali passages with one English reference;
 docs/measurements.md has the counts. No rule asks whether a reply reached the token limit: a truncated reply yields
-outputs only for passages that were complete before the cut (translation.asking), and the limit of imported outputs is
-unknown.
+outputs only for passages that were complete before the cut (translation.passage_questions), and the limit of imported
+outputs is unknown.
 """
 
 import math
@@ -16,7 +16,7 @@ from functools import cached_property
 
 from benchmark_assets.corpus.trigrams import normalized
 from benchmark_assets.metrics.texts import (
-    Text,
+    MeasuredText,
     ends_open,
     last_mark,
     longest_loop,
@@ -98,11 +98,11 @@ NOTHING: Finding = (False, "")
 UNKNOWN: Finding = (None, "")
 
 
-class Passage:
+class ComparedPassage:
     """The source and the references that outputs are compared with. Properties are computed once for all outputs."""
 
     def __init__(self, source: str, references: list[str]) -> None:
-        self.source, self.references = Text(source), [Text(reference) for reference in references]
+        self.source, self.references = MeasuredText(source), [MeasuredText(reference) for reference in references]
         self.known = [self.source, *self.references]
 
     @cached_property
@@ -132,11 +132,11 @@ class Passage:
         width = min(STRETCH, len(letters))
         return {letters[i : i + width] for i in range(len(letters) - width + 1)} - {""}
 
-    def similarity(self, text: Text) -> float:
+    def similarity(self, text: MeasuredText) -> float:
         """Overlap of content words with the closest reference: F1 of precision and recall, in [0, 1]."""
         return max((_overlap(text, reference) for reference in self.references), default=0.0)
 
-    def familiar(self, text: Text) -> float:
+    def familiar(self, text: MeasuredText) -> float:
         """Share of a text's words that occur in the references, in [0, 1]."""
         return sum(word in self.vocabulary for word in text.words) / len(text.words)
 
@@ -160,7 +160,7 @@ class Passage:
         return covered / len(letters), longest
 
 
-def copied(text: Text, passage: Passage) -> Finding:
+def copied(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether all or part of the source is copied instead of translated."""
     share, longest = passage.copied(text.text)
     human = [passage.copied(reference.text) for reference in passage.references if share]
@@ -171,7 +171,7 @@ def copied(text: Text, passage: Passage) -> Finding:
     return NOTHING
 
 
-def wrong_script(text: Text, passage: Passage) -> Finding:
+def wrong_script(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether the text is in a script that the references do not use."""
     letters, human = scripts(text.text), passage.letters
     if letters.total() < FEWEST_LETTERS or not human:
@@ -185,7 +185,7 @@ def wrong_script(text: Text, passage: Passage) -> Finding:
     return True, f"{share:.0%} of its letters are {foreign_scripts}, but the references are in {own}"
 
 
-def wrong_language(text: Text, passage: Passage) -> Finding:
+def wrong_language(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether the text has hardly any words in common with the references."""
     if not text.words or not passage.vocabulary:
         return UNKNOWN
@@ -197,7 +197,7 @@ def wrong_language(text: Text, passage: Passage) -> Finding:
     return True, f"{share:.0%} of its {len(text.words)} words occur in the references: another language or another text"
 
 
-def repeated(text: Text, passage: Passage, twins: list[str]) -> Finding:
+def repeated(text: MeasuredText, passage: ComparedPassage, twins: list[str]) -> Finding:
     """Whether the text repeats itself, in part or as a whole, or is also the output for other passages (`twins`)."""
     loop = longest_loop(text.text)
     looped = loop.times >= LOOP and loop.characters >= LOOP_CHARACTERS
@@ -211,7 +211,7 @@ def repeated(text: Text, passage: Passage, twins: list[str]) -> Finding:
     return NOTHING
 
 
-def truncated(text: Text, passage: Passage) -> Finding:
+def truncated(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether the text ends before the end of the passage: mid-sentence, or after a complete sentence.
 
     The second case has two conditions. The text has fewer sentences than the source or is short, and the end of every
@@ -237,7 +237,7 @@ def truncated(text: Text, passage: Passage) -> Finding:
     return True, f"has {sentence}, and no counterpart to the last {end:.0%} of the references"
 
 
-def other_passage(text: Text, passage: Passage) -> Finding:
+def other_passage(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether the text has hardly any content words in common with the references: it translates something else."""
     size = min(len(text.stems), max((len(reference.stems) for reference in passage.references), default=0))
     if size < FEWEST_STEMS:
@@ -275,7 +275,7 @@ def uncovered_end(stems: list[str], reference: list[str]) -> float:
     return 1 - (full & ~unmatched).bit_length() / len(reference) if reference else 0.0
 
 
-def _overlap(text: Text, reference: Text) -> float:
+def _overlap(text: MeasuredText, reference: MeasuredText) -> float:
     """F1 of two shares: for each of the two texts, the share of its content words that also occur in the other text."""
     precision = sum(stem in reference.vocabulary for stem in text.stems) / max(1, len(text.stems))
     recall = sum(stem in text.vocabulary for stem in reference.stems) / max(1, len(reference.stems))

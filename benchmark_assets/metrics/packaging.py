@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from re import Pattern
 
-from benchmark_assets.metrics.fidelity import NOTHING, Finding, Passage
-from benchmark_assets.metrics.texts import Text
+from benchmark_assets.metrics.fidelity import NOTHING, ComparedPassage, Finding
+from benchmark_assets.metrics.texts import MeasuredText
 from benchmark_assets.metrics.wordings import (
     ABOUT_ITSELF,
     APOLOGY,
@@ -79,7 +79,7 @@ _LOST = re.compile(
 that stand within a word."""
 
 
-def preamble(text: Text, passage: Passage) -> Finding:
+def preamble(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether there is text around the translation: an announcement, a label, notes, closing words of a chat."""
     if _new(LABEL.match, text, passage):
         return True, "starts with a label"
@@ -92,14 +92,14 @@ def preamble(text: Text, passage: Passage) -> Finding:
     return (True, "ends like a chat reply") if _new(_closing, text, passage) else NOTHING
 
 
-def thinking(text: Text, passage: Passage) -> Finding:
+def thinking(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether the text contains reasoning about the task."""
     if _new(THOUGHT_TAG.search, text, passage):
         return True, "has a tag or heading of reasoning"
     return (True, "reasons about its task") if _new(_thought, text, passage) else NOTHING
 
 
-def markup(text: Text, passage: Passage) -> Finding:
+def markup(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether the text contains markup or is wrapped in it."""
     body = THOUGHT_TAG.sub("", text.text)  # tags of reasoning are a separate fault
     kinds = [
@@ -110,7 +110,7 @@ def markup(text: Text, passage: Passage) -> Finding:
     return (True, f"contains {', '.join(kinds)}") if kinds else NOTHING
 
 
-def refused(text: Text, passage: Passage) -> Finding:
+def refused(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether the text declines to translate, asks for a text, or is a placeholder.
 
     A text that resembles the references is not a refusal. Without references, a long text is not a refusal.
@@ -128,14 +128,14 @@ def refused(text: Text, passage: Passage) -> Finding:
     return (True, "asks for a text") if REQUEST.search(plain) else NOTHING
 
 
-def mojibake(text: Text, passage: Passage) -> Finding:
+def mojibake(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether characters are garbled: misread encodings, replacement characters, visible escapes."""
     known = " ".join(each.text for each in passage.known)
     number = sum(run not in known for run in (*_LOST.findall(text.text), *_misread(text.text, known)))
     return (True, f"{number} garbled characters") if number else NOTHING
 
 
-def _new(find: Callable[[str], object], text: Text, passage: Passage) -> bool:
+def _new(find: Callable[[str], object], text: MeasuredText, passage: ComparedPassage) -> bool:
     """Whether `find` finds something in a text, but nothing in the source and references of the passage."""
     return bool(find(text.plain)) and not any(find(known.plain) for known in passage.known)
 

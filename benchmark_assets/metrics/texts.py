@@ -29,7 +29,7 @@ class Loop(NamedTuple):
     characters: int
 
 
-class Text:
+class MeasuredText:
     """A text with properties that several rules need, computed once."""
 
     def __init__(self, text: str) -> None:

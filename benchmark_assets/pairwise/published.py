@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 from pydantic import Field
 
-from benchmark_assets.corpus.readers.anchored import ENGLISH, Item, identity, items
+from benchmark_assets.corpus.readers.anchored import ENGLISH, AnchoredItem, identity, items
 from benchmark_assets.pairwise.base_sets import JUDGMENT, MANIFEST, Identity, Manifest, Slug, checked
 from benchmark_assets.pairwise.building import write_base_set
 from resources import yaml_files
@@ -89,7 +89,7 @@ def _file(anchor: str) -> str:
     return f"{anchor.replace('/', '__')}.jsonl"
 
 
-def _item(description: PublishedSet, item: Item) -> dict[str, str]:
+def _item(description: PublishedSet, item: AnchoredItem) -> dict[str, str]:
     passage = _passage(description, item.english, item.id)
     return {
         "passage": passage, "direction": _direction(description, item.english), "difficulty": item.difficulty,

@@ -51,7 +51,7 @@ _COUNTS = ("ones", "twos", "threes", "fours", "fives")
 SUMMARY = schema("rubric_summary", "judge_standing", "problem")
 
 
-class Mark(NamedTuple):
+class RubricMark(NamedTuple):
     """A judge's mark of an output, 1 to 5; whether the judge calls the output perfect; and the justification."""
 
     mark: int
@@ -74,7 +74,7 @@ def reference_of(passage: str, references: Mapping[str, str]) -> str:
     return references[min(references, key=lambda translator: digest(passage, translator))]
 
 
-def read_mark(values: Mapping[str, Any]) -> Mark:
+def read_mark(values: Mapping[str, Any]) -> RubricMark:
     """Read the fields of a reply; a justification that is missing or not text becomes ''.
 
     Raises
@@ -87,16 +87,16 @@ def read_mark(values: Mapping[str, Any]) -> Mark:
         raise ValueError(f"mark {quoted(mark)} is not an integer from 1 to {BEST}")
     if perfect is not True and perfect is not False:
         raise ValueError(f"perfect {quoted(perfect)} is neither true nor false")
-    return Mark(mark, perfect, storable(why.strip()) if isinstance(why, str) else "")
+    return RubricMark(mark, perfect, storable(why.strip()) if isinstance(why, str) else "")
 
 
-def marking(judge: Model, languages: Mapping[str, str]) -> Template[Mark]:
+def marking(judge: Model, languages: Mapping[str, str]) -> Template[RubricMark]:
     """The question template of a judge; `languages` maps variables of the prompt to names of languages."""
     read = fields(ANSWER, read_mark)
     return Template(judge, prompts.load("rubric"), languages, "rubric", ANSWER, read)
 
 
-class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
+class RubricVotes(OutputStudy[tuple[Template[RubricMark], ...]]):
     """Marks of an output by each judge of the corpus's rubric. The judge also sees the source and one reference.
 
     A judge is asked again only if the output, the source, the reference or the judge changes.
@@ -104,7 +104,7 @@ class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
 
     name = "rubric_vote"
 
-    def groups(self, partitions: pl.DataFrame) -> Iterator[Group[tuple[Template[Mark], ...]]]:
+    def groups(self, partitions: pl.DataFrame) -> Iterator[Group[tuple[Template[RubricMark], ...]]]:
         """Outputs for passages with a complete reference, in the corpora whose rubric names judges."""
         judges_of = {corpus: rubric.judges for corpus, rubric in rubrics(self.warehouse).items() if rubric.judges}
         outputs = partitions.select(OUTPUT).filter(CORPUS.is_in(list(judges_of)))
@@ -112,14 +112,14 @@ class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
         outputs = outputs.join(references.filter("complete"), on="passage", how="semi", maintain_order="left")
         languages = self.languages()
 
-        def jury_of(model: str, corpus: str) -> tuple[tuple[Template[Mark], ...], str]:
+        def jury_of(model: str, corpus: str) -> tuple[tuple[Template[RubricMark], ...], str]:
             judges = impartial(self.provider, judges_of[corpus], model, f"corpus {corpus}", "rubric.judges")
             jury = tuple(marking(judge, languages[corpus]) for judge in judges)
             return jury, digest(*((template.model.name, *template.determinants) for template in jury))
 
         return self.by_corpus(outputs, jury_of)
 
-    def items(self, partitions: pl.DataFrame, how: tuple[Template[Mark], ...]) -> Iterator[Item]:
+    def items(self, partitions: pl.DataFrame, how: tuple[Template[RubricMark], ...]) -> Iterator[Item]:
         """One item for each output and judge. Judges do not learn the names of models and translators. A blank output
         gets the mark 1, and no judge is asked about it."""
         passages = partitions.select("passage")
@@ -132,11 +132,11 @@ class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
                     "source": sources[passage], "reference": reference_of(passage, references[passage]),
                     "candidate": outputs[output],
                 }  # fmt: skip
-                settled = None if outputs[output].strip() else Verdict(value=Mark(1, False, "the text is empty"))
+                settled = None if outputs[output].strip() else Verdict(value=RubricMark(1, False, "the text is empty"))
                 for template in how:
                     yield Item(output, {"judge": template.model.name}, template, content, settled)
 
-    def rows_of(self, item: Item, verdict: Verdict[Mark]) -> Iterable[Mapping[str, object]]:
+    def rows_of(self, item: Item, verdict: Verdict[RubricMark]) -> Iterable[Mapping[str, object]]:
         """One row: the judge's mark, or the reason for an abstention."""
         yield (verdict.value._asdict() if verdict.value else {}) | {"abstention": verdict.abstention}
 
@@ -151,7 +151,7 @@ class RubricExam(TextExam):
         """The rubric's judges, by corpus."""
         return {corpus: [(judge, "") for judge in rubric.judges] for corpus, rubric in rubrics(self.warehouse).items()}
 
-    def template(self, judge: Model, direction: Direction) -> Template[Mark]:
+    def template(self, judge: Model, direction: Direction) -> Template[RubricMark]:
         """The template of the question about an output."""
         return marking(judge, direction.languages)
 
@@ -163,7 +163,7 @@ class RubricExam(TextExam):
             for text in texts if (others := references[text.passage])
         }  # fmt: skip
 
-    def worth(self, value: Mark) -> float:
+    def worth(self, value: RubricMark) -> float:
         """The mark, on a scale from 0 to 1."""
         return (value.mark - 1) / (BEST - 1)
 

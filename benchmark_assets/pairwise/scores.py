@@ -68,7 +68,7 @@ class Slice(NamedTuple):
     passages: tuple[str, ...]
 
 
-class Field(NamedTuple):
+class AnchorField(NamedTuple):
     """Wins and strengths of the anchors of a base set on the items of a slice.
 
     `units` has the index of each item's unit. `wins` are the wins of the row's anchor against the column's anchor in
@@ -186,7 +186,7 @@ def candidate_matches(comparisons: pl.DataFrame) -> pl.DataFrame:
     return comparisons.group_by(key).agg(won=(pl.col("winner") == "output").mean()).sort(key)
 
 
-def fields(judgments: pl.DataFrame, items: pl.DataFrame, anchors: Iterable[str]) -> list[Field]:
+def fields(judgments: pl.DataFrame, items: pl.DataFrame, anchors: Iterable[str]) -> list[AnchorField]:
     """Wins and strengths of the anchors of one base set, for each of its slices.
 
     `judgments` are rows of `anchor_judgment`, and `items` rows of `base_set_item` with the column `unit`. `anchors` are
@@ -200,7 +200,7 @@ def fields(judgments: pl.DataFrame, items: pl.DataFrame, anchors: Iterable[str])
     for part in slices(items):
         units = numbered_units(pl.Series([unit_of[passage] for passage in part.passages]))
         wins = by_unit(_wins(matches, part.passages, names), units)
-        result.append(Field(part, units, names, wins, fit(wins.sum(axis=0)), verdicts))
+        result.append(AnchorField(part, units, names, wins, fit(wins.sum(axis=0)), verdicts))
     return result
 
 
@@ -309,7 +309,7 @@ def _joint(wins: Floats, strengths: Floats, verdicts: float, systems: list[int])
     return [estimates[:size], scores[:size], scores[size:]]
 
 
-def _fixed(field: Field, wins: Floats, losses: Floats, verdicts: float, matches: Floats) -> Estimate:
+def _fixed(field: AnchorField, wins: Floats, losses: Floats, verdicts: float, matches: Floats) -> Estimate:
     """LT of a model from a fit with the anchors' strengths fixed, with its interval.
 
     The interval accounts for the errors of the anchors' strengths: leaving out a unit changes these strengths, too.
@@ -391,7 +391,7 @@ def _tally() -> list[pl.Expr]:
     ]
 
 
-def _against(matches: pl.DataFrame, field: Field) -> tuple[Floats, Floats]:
+def _against(matches: pl.DataFrame, field: AnchorField) -> tuple[Floats, Floats]:
     """Wins and losses of a model against each anchor in each unit: two arrays of shape (units, anchors)."""
     decided_matches = matches.drop_nulls("won")
     counts = np.zeros((len(field.slice.passages), 2, len(field.anchors)))
@@ -430,7 +430,7 @@ def _first_wins(comparisons: pl.DataFrame) -> pl.DataFrame:
     return judged_rows.group_by("model", "passage").agg(verdicts=pl.len(), first=first_won.sum())
 
 
-def _first_and_second(first_wins: pl.DataFrame, field: Field) -> tuple[Floats, Floats]:
+def _first_and_second(first_wins: pl.DataFrame, field: AnchorField) -> tuple[Floats, Floats]:
     """Verdicts for the texts shown as A and as B in each unit: two arrays of shape (units, 1)."""
     counts = np.zeros((len(field.slice.passages), 2))
     counts[_indices(first_wins["passage"], field.slice.passages)] = first_wins.select(
@@ -440,7 +440,7 @@ def _first_and_second(first_wins: pl.DataFrame, field: Field) -> tuple[Floats, F
     return sums[:, :1], sums[:, 1:]
 
 
-def _problem(table: Floats, field: Field, model: str) -> str | None:
+def _problem(table: Floats, field: AnchorField, model: str) -> str | None:
     """The reason why no finite strengths exist for anchors and model together, or for the anchors alone; else None."""
     if reason := obstacle(table, [*field.anchors, model]):
         return reason

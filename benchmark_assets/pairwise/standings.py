@@ -9,13 +9,13 @@ from collections.abc import Iterable
 import polars as pl
 
 from benchmark_assets.corpus.registry import corpus_languages
-from benchmark_assets.examination.flags import Report, Standing, cards, together
+from benchmark_assets.examination.flags import JudgeStanding, Report, cards, together
 from benchmark_assets.metrics.measures import Estimate
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 
-def of_base_sets(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
+def of_base_sets(warehouse: Warehouse) -> dict[tuple[str, str], JudgeStanding]:
     """The verdict on the judge of each base set, by base set and direction ('' for all directions)."""
     of_cards = cards(warehouse, "comparison")
     return {key: together(of_set, of_cards) for key, of_set in _reports(warehouse).items()}
@@ -49,7 +49,7 @@ def _reports(warehouse: Warehouse) -> dict[tuple[str, str], list[Report]]:
     return reports
 
 
-def of_slices(warehouse: Warehouse, slices: Iterable[tuple[str, str]]) -> list[Standing]:
+def of_slices(warehouse: Warehouse, slices: Iterable[tuple[str, str]]) -> list[JudgeStanding]:
     """The verdict on the judge for each base set and slice in `slices`. A slice of one direction, such as 'ja-en easy',
     depends only on the examination in this direction."""
     standings = of_base_sets(warehouse)

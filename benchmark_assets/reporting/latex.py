@@ -20,7 +20,7 @@ import polars as pl
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit.rated import PANEL, PEOPLE
 from benchmark_assets.reporting import leaderboard, readings
-from benchmark_assets.understanding.readings import boards, groups
+from benchmark_assets.understanding.score_tables import boards, groups
 from resources.catalogue import column
 from resources.errors import BadInput
 from resources.folders import check_vacant, put

@@ -19,7 +19,7 @@ from resources.catalogue import schema
 from resources.errors import BadInput
 from resources.keys import KEYS
 from resources.provider.asking import Ask, Template, Verdict, ask_all, estimate_all, insist, one_round
-from resources.provider.estimate import Estimate
+from resources.provider.estimate import CostEstimate
 from resources.provider.provider import Provider
 from resources.provider.question import Question
 from resources.warehouse import Warehouse
@@ -96,7 +96,7 @@ class Group(NamedTuple, Generic[How]):
     fingerprint: str | pl.Series
 
 
-class Plan(NamedTuple):
+class StudyPlan(NamedTuple):
     """The items of stale partitions.
 
     `failures` has the error of each partition that fails before any question is asked. If the items of a group cannot
@@ -148,7 +148,7 @@ class Study(ABC):
         return partitions.clear()
 
     @abstractmethod
-    def cost(self, stale: pl.DataFrame) -> Estimate | None:
+    def cost(self, stale: pl.DataFrame) -> CostEstimate | None:
         """Estimated calls and cost for stale partitions; None if they need no question."""
 
     @abstractmethod
@@ -215,7 +215,7 @@ class ItemStudy(Study, Generic[How]):
         registered = pl.col("model").is_in(list(self.systems.known(partitions["model"].unique())))
         return joined.with_columns(settings=pl.when(registered).then("settings"))
 
-    def cost(self, stale: pl.DataFrame) -> Estimate | None:
+    def cost(self, stale: pl.DataFrame) -> CostEstimate | None:
         """Estimated calls and cost for stale partitions, assuming that each first reply is valid."""
         return expected(self.provider, self.most(self.plan(stale).items))
 
@@ -227,14 +227,14 @@ class ItemStudy(Study, Generic[How]):
         """
         return self.computed(*self.answers(stale, run))
 
-    def answers(self, stale: pl.DataFrame, run: str) -> tuple[Plan, list[Answered]]:
+    def answers(self, stale: pl.DataFrame, run: str) -> tuple[StudyPlan, list[Answered]]:
         """The plan for stale partitions, and the verdicts on its items."""
         plan = self.plan(stale)
         for reason in plan.barred:
             logger.warning("%s: some questions are not asked: %s", self.name, reason)
         return plan, ask_about(self.provider, self.name, self.most(plan.items), run, self.rounds(plan.items, stale))
 
-    def computed(self, plan: Plan, judged: Sequence[Answered]) -> Computed:
+    def computed(self, plan: StudyPlan, judged: Sequence[Answered]) -> Computed:
         """Rows, failures and calls of the planned partitions, from the verdicts on their items."""
         of_partition: dict[Partition, list[str]] = {}
         for item, verdict in judged:
@@ -270,7 +270,7 @@ class ItemStudy(Study, Generic[How]):
         """Those of the calls without a way of parsing whose replies are to be read again; by default all."""
         return calls
 
-    def plan(self, stale: pl.DataFrame) -> Plan:
+    def plan(self, stale: pl.DataFrame) -> StudyPlan:
         """The items of stale partitions, and the errors of partitions without items."""
         items: list[Item] = []
         faults: dict[Partition, list[str]] = {}
@@ -291,7 +291,7 @@ class ItemStudy(Study, Generic[How]):
         reached = {item.partition for item in items}
         failures = {key: "; ".join(reasons) for key, reasons in faults.items() if key not in reached} | lost
         barred = dict.fromkeys(reason for key, reasons in faults.items() if key in reached for reason in reasons)
-        return Plan([item for item in items if item.partition not in failures], failures, list(barred))
+        return StudyPlan([item for item in items if item.partition not in failures], failures, list(barred))
 
     def calls(self, judged: Sequence[Answered]) -> pl.DataFrame:
         """Rows of `study_call`. Items without a question have no row."""
@@ -309,7 +309,7 @@ def _call_row(study: Study, item: Item, verdict: Verdict[Any]) -> Mapping[str, o
     }  # fmt: skip
 
 
-def expected(provider: Provider, items: Iterable[Item]) -> Estimate | None:
+def expected(provider: Provider, items: Iterable[Item]) -> CostEstimate | None:
     """Estimated calls and cost of asking about items if each first reply is valid; None if no item needs a question."""
     return estimate_all(provider, (question for item in items if (question := item.question)))
 

@@ -1,7 +1,7 @@
 """The order of the translations in a reply: detection of translations that a reply gives under each other's keys.
 
-Here: evidence that needs neither references nor a model. Not here: asking again (translation.asking), comparing
-outputs with references to detect outputs that translate another passage (metrics.fidelity).
+Here: evidence that needs neither references nor a model. Not here: asking again (translation.passage_questions),
+comparing outputs with references to detect outputs that translate another passage (metrics.fidelity).
 """
 
 import re

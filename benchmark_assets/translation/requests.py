@@ -1,7 +1,7 @@
 """Requests for translations: a batch of passages, a chunk with its contexts, or a chunk line by line.
 
 Here: one interface for these three forms, and the JSON object that describes a chunk in its prompt (LiTERatE, System
-Input Format). Not here: repeated questions about a passage (translation.asking), the choice of the form
+Input Format). Not here: repeated questions about a passage (translation.passage_questions), the choice of the form
 (translation.systems).
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from benchmark_assets.translation.asking import (
+from benchmark_assets.translation.passage_questions import (
     PURPOSE,
     TEXT,
     TRIES,

@@ -1,6 +1,6 @@
 """Translation as a study: it reads sources from the warehouse, has systems translate them, and returns output rows.
 
-Not here: producing outputs (translation.systems), questions to models (translation.asking).
+Not here: producing outputs (translation.systems), questions to models (translation.passage_questions).
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,9 +10,9 @@ import polars as pl
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.selection.candidates import selected
 from benchmark_assets.studies.study import CALLS, Study
-from benchmark_assets.translation.asking import Output
+from benchmark_assets.translation.passage_questions import Output
 from benchmark_assets.translation.systems import Systems
-from resources.provider.estimate import Estimate, total
+from resources.provider.estimate import CostEstimate, total
 
 _COLUMNS = dict.fromkeys(["model", *Output._fields], pl.String)
 
@@ -35,7 +35,7 @@ class Translation(Study):
         rows = self.systems.settings(partitions)
         return rows.filter(pl.col("passage").is_in(passages) | pl.col("settings").is_null())
 
-    def cost(self, stale: pl.DataFrame) -> Estimate | None:
+    def cost(self, stale: pl.DataFrame) -> CostEstimate | None:
         """Calls and cost, assuming one call per request; None if no system has to ask a model."""
         estimates = [self.systems.estimate(model, sources) for model, sources in self._sources(stale)]
         return total(each for each in estimates if each) if any(estimates) else None

@@ -13,8 +13,8 @@ from babel import Locale
 
 from benchmark_assets.corpus.human_work import imported_outputs
 from benchmark_assets.references import glossary
-from benchmark_assets.translation.asking import Output, Passages, translating
 from benchmark_assets.translation.batches import batches
+from benchmark_assets.translation.passage_questions import Output, Passages, translating
 from benchmark_assets.translation.requests import (
     BatchRequest,
     ChunkRequest,
@@ -28,7 +28,7 @@ from resources.digest import digest
 from resources.errors import BadInput, closest
 from resources.frozen import Frozen
 from resources.provider.asking import ask_all, one_round
-from resources.provider.estimate import Estimate, estimate
+from resources.provider.estimate import CostEstimate, estimate
 from resources.provider.provider import Provider
 from resources.provider.registry import Model
 from resources.provider.tokens import counter
@@ -49,7 +49,7 @@ class System(Protocol):
         `sources` maps passage keys to source texts. The budget of `run` pays for the calls.
         """
 
-    def estimate(self, sources: Mapping[str, str]) -> Estimate | None:
+    def estimate(self, sources: Mapping[str, str]) -> CostEstimate | None:
         """Calls and cost of translating the sources; None if no model is asked."""
 
 
@@ -125,11 +125,11 @@ class CalledSystem:
             made = {"prompt": self._labels[type(request)], "settings": self._model.stated}
             yield from (output._replace(**made) for output in outputs)
 
-    def estimate(self, sources: Mapping[str, str]) -> Estimate:
+    def estimate(self, sources: Mapping[str, str]) -> CostEstimate:
         """Estimated calls and cost of the requests, assuming one call per question."""
         return self._estimate(self._requests(sources))
 
-    def _estimate(self, requests: Sequence[Request]) -> Estimate:
+    def _estimate(self, requests: Sequence[Request]) -> CostEstimate:
         questions = [question for request in requests for question in request.questions()]
         return estimate(questions, self._provider.ledger)
 
@@ -250,7 +250,7 @@ class Systems(Frozen):
             rows += [(name, passage, fingerprint) for passage, fingerprint in fingerprints.items()]
         return pl.DataFrame(rows, schema=dict.fromkeys(["model", "passage", "settings"], pl.String), orient="row")
 
-    def estimate(self, model: str, sources: Mapping[str, str]) -> Estimate | None:
+    def estimate(self, model: str, sources: Mapping[str, str]) -> CostEstimate | None:
         """Calls and cost of translating `sources`, which maps passage keys to texts; None if no model is asked."""
         try:
             return self.system(model).estimate(sources)

@@ -1,7 +1,7 @@
 """Answers of models to the samples of tasks: the tasks of each model, its questions, the majority vote over its draws.
 
-Here: rows of `answer` and `answer_span`, from registered models and from imported files. Not here: requests (asking),
-parsing of replies (parsing), import of files (answer_imports), scores (scores).
+Here: rows of `answer` and `answer_span`, from registered models and from imported files. Not here: requests
+(task_questions), parsing of replies (parsing), import of files (answer_imports), scores (task_scores).
 """
 
 import json
@@ -18,11 +18,11 @@ import polars as pl
 from benchmark_assets.studies.study import Answered, Group, Item, ItemStudy
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import tasks
-from benchmark_assets.understanding.asking import Form, determinants, parsed, summary_line
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import Parsed, words
 from benchmark_assets.understanding.shots import Example, examples, showable
 from benchmark_assets.understanding.spans import locate
+from benchmark_assets.understanding.task_questions import TaskQuestions, determinants, parsed, summary_line
 from resources.catalogue import schema
 from resources.digest import digest
 from resources.errors import BadInput
@@ -213,7 +213,7 @@ class TaskAnswers(ItemStudy[Answering]):
         how = summary_line(model, description)
         items: list[Item] = []
         for seed in answering.seeds:
-            form = Form(model, description, samples.examples(answering.shots, seed), seed)
+            form = TaskQuestions(model, description, samples.examples(answering.shots, seed), seed)
             templates = [form.template(draw) for draw in range(answering.draws)]
             for sample, texts in samples.test:
                 if chosen and sample not in chosen:

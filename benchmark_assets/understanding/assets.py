@@ -14,9 +14,9 @@ from benchmark_assets.understanding import (
     chance,
     encoder_fits,
     leakage,
-    readings,
-    scores,
+    score_tables,
     stored,
+    task_scores,
     tasks,
 )
 from benchmark_assets.understanding.encoder import Encoder
@@ -40,7 +40,7 @@ def task_sample(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 
 answer = study_asset(
     answers.TaskAnswers, TASK_GRID, "understanding", [dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
-    readings.of_answers,
+    score_tables.of_answers,
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def task_leakage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
     return refresh(
         context, warehouse,
         lambda stale: Computed({"task_leakage": leakage.leakage(warehouse.read("task_sample", stale))}),
-        leakage.SIGNATURE, lambda: readings.of_leakage(warehouse), sparse=True,
+        leakage.SIGNATURE, lambda: score_tables.of_leakage(warehouse), sparse=True,
     )  # fmt: skip
 
 
@@ -126,19 +126,19 @@ def task_score(
     """Score of a model on a task, with macro-F1 or pooled span scores, and scores by class."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        schemas = scores.SCORE, scores.CLASS_SCORE
+        schemas = task_scores.SCORE, task_scores.CLASS_SCORE
         parts = [tuple(pl.DataFrame(schema=schema) for schema in schemas)]
         for whole in stored.golds(warehouse, stale):
             for gold, models in stored.evaluated(warehouse, whole, stale.filter(task=whole.task.task)["model"]):
                 marks, spans, how = stored.marks_of_models(warehouse, gold, models)
-                parts.append(scores.task_scores(gold, marks, spans, how))
+                parts.append(task_scores.task_scores(gold, marks, spans, how))
         names = ("task_score", "class_score")
         tables = [pl.concat(frames) for frames in zip(*parts, strict=True)]
         return Computed(dict(zip(names, tables, strict=True)))
 
     return refresh(
         context, warehouse, compute, lambda partitions: stored.settings(warehouse, partitions, ["model", "task"]),
-        lambda: readings.of_scores(warehouse), sparse=True, draw=plots,
+        lambda: score_tables.of_scores(warehouse), sparse=True, draw=plots,
     )  # fmt: skip
 
 
@@ -153,8 +153,8 @@ def baseline_score(
     return refresh(
         context, warehouse,
         lambda stale: Computed({"baseline_score": stored.scored_baselines(warehouse, stale, "baseline_answer")}),
-        lambda partitions: stored.settings(warehouse, partitions, ["task"], scores.NEIGHBOURS),
-        lambda: readings.of_baselines(warehouse), sparse=True, draw=plots,
+        lambda partitions: stored.settings(warehouse, partitions, ["task"], task_scores.NEIGHBOURS),
+        lambda: score_tables.of_baselines(warehouse), sparse=True, draw=plots,
     )  # fmt: skip
 
 
@@ -167,8 +167,8 @@ def encoder_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam
     return refresh(
         context, warehouse,
         lambda stale: Computed({"encoder_score": stored.scored_baselines(warehouse, stale, "encoder_answer")}),
-        lambda partitions: stored.settings(warehouse, partitions, ["task"], scores.NEIGHBOURS),
-        lambda: readings.of_baselines(warehouse), sparse=True,
+        lambda partitions: stored.settings(warehouse, partitions, ["task"], task_scores.NEIGHBOURS),
+        lambda: score_tables.of_baselines(warehouse), sparse=True,
     )  # fmt: skip
 
 
@@ -189,7 +189,7 @@ def understanding_board(
 
     return refresh(
         context, warehouse, compute, lambda partitions: stored.of_all(warehouse, partitions, board.MEAN_SIGNATURE),
-        lambda: readings.of_board(warehouse), sparse=True, draw=plots,
+        lambda: score_tables.of_board(warehouse), sparse=True, draw=plots,
     )  # fmt: skip
 
 
@@ -208,5 +208,5 @@ def understanding_comparison(
 
     return refresh(
         context, warehouse, compute, lambda partitions: stored.of_all(warehouse, partitions, board.SIGNATURE),
-        lambda: readings.of_comparisons(warehouse), sparse=True, draw=plots,
+        lambda: score_tables.of_comparisons(warehouse), sparse=True, draw=plots,
     )  # fmt: skip

@@ -4,8 +4,8 @@ DharmaBench's score is the mean over its tasks in a language (section 5, tables 
 tasks cannot be compared. A system therefore has no mean if it lacks a score on a task for which any model has a score,
 and a mean never covers tasks of several benchmarks. Tasks without a benchmark have no mean.
 
-Here: rows of `understanding_board` and `understanding_comparison`. Not here: scores on single tasks (scores), tables
-for display (readings).
+Here: rows of `understanding_board` and `understanding_comparison`. Not here: scores on single tasks (task_scores),
+tables for display (score_tables).
 """
 
 from collections.abc import Mapping, Sequence

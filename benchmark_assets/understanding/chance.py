@@ -5,7 +5,7 @@ Here: rows of `task_chance`. Not here: trained baselines (baselines, encoder_fit
 
 import polars as pl
 
-from benchmark_assets.understanding.scores import NO_SPANS, Gold, marked
+from benchmark_assets.understanding.task_scores import NO_SPANS, Gold, marked
 from resources.catalogue import schema
 
 CHANCE = schema("task_chance")

@@ -1,7 +1,7 @@
 """Scores of answers that are classes, from the confusion matrix.
 
-Here: counts, precision, recall and F1 of each class, macro-F1. Not here: micro-F1 (scores), which is the share of
-correct answers, since each sample has one gold class and one answer; unusable answers (scores); spans (muc).
+Here: counts, precision, recall and F1 of each class, macro-F1. Not here: micro-F1 (task_scores), which is the share of
+correct answers, since each sample has one gold class and one answer; unusable answers (task_scores); spans (muc).
 """
 
 import polars as pl

@@ -1,7 +1,7 @@
 """Similarity of a task's test split to its train split, by shared character n-grams and shared source works.
 
 Here: the nearest train sample of each test sample, and the share of the test sample's n-grams that occur in the train
-split. Not here: scores of baselines with and without near neighbors (scores).
+split. Not here: scores of baselines with and without near neighbors (task_scores).
 """
 
 import json

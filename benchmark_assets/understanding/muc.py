@@ -11,7 +11,7 @@ reproduces this behavior, so that its scores are comparable with the published s
 The pooled score (`pooled`) is computed by nervaluate, once over the spans of all samples. Spans are compared by their
 places. Samples without gold spans count only if a system predicts spans in them; samples with many spans weigh more.
 
-Here: scores of spans. Not here: locating spans (spans), means and intervals (scores).
+Here: scores of spans. Not here: locating spans (spans), means and intervals (task_scores).
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 The parsers are tolerant, but never choose between two classes. The steps of `STEPS` that a reply needed are recorded. A
 reply that cannot be parsed with these steps is unusable; its `problem` gives the reason. The parsers have no side
-effects and never raise. Not here: how an unusable answer counts (scores), places of spans (spans).
+effects and never raise. Not here: how an unusable answer counts (task_scores), places of spans (spans).
 """
 
 import json

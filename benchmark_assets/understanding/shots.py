@@ -1,7 +1,7 @@
 """Choose few-shot examples from the train split.
 
 Here: the samples that may be shown, and the choice of examples by seed. Not here: the format of examples in a prompt
-(asking).
+(task_questions).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,13 +1,13 @@
 """Inputs of the understanding scores, read from the warehouse: gold answers, systems' answers, asset settings.
 
-Not here: the scores themselves (scores, board), Dagster assets (assets).
+Not here: the scores themselves (task_scores, board), Dagster assets (assets).
 """
 
 from collections.abc import Iterable, Iterator
 
 import polars as pl
 
-from benchmark_assets.understanding import board, scores, tasks
+from benchmark_assets.understanding import board, task_scores, tasks
 from benchmark_assets.understanding.description import TaskDescription
 from resources.digest import digest
 from resources.warehouse import Warehouse
@@ -21,22 +21,22 @@ ANSWERED = ("baseline_answer", "encoder_answer")
 """Tables with the answers of baselines."""
 
 
-def keys(truth: scores.Gold) -> pl.DataFrame:
+def keys(truth: task_scores.Gold) -> pl.DataFrame:
     """The partition key of a task, as a frame of one row."""
     return pl.DataFrame({"task": [truth.task.task]})
 
 
-def golds(warehouse: Warehouse, partitions: pl.DataFrame) -> Iterator[scores.Gold]:
+def golds(warehouse: Warehouse, partitions: pl.DataFrame) -> Iterator[task_scores.Gold]:
     """Yield the gold answers to each task named in the column `task` of the partitions. Tasks are in the order of their
     codes."""
     for code, task in sorted(tasks.tasks(warehouse, partitions["task"].unique().to_list()).items()):
         test = pl.DataFrame({"task": [code], "split": ["test"]})
-        yield scores.gold(task, warehouse.read("task_sample", test), warehouse.read("task_span", test))
+        yield task_scores.gold(task, warehouse.read("task_sample", test), warehouse.read("task_span", test))
 
 
 def evaluated(
-    warehouse: Warehouse, truth: scores.Gold, models: Iterable[str]
-) -> Iterator[tuple[scores.Gold, list[str]]]:
+    warehouse: Warehouse, truth: task_scores.Gold, models: Iterable[str]
+) -> Iterator[tuple[task_scores.Gold, list[str]]]:
     """The models by the gold answers on which they are evaluated: all of `truth`, or those of a limited evaluation."""
     limits = warehouse.read("limited_sample", keys(truth), ["model", "sample"])
     limited = [model for model in models if model in set(limits["model"])]
@@ -49,7 +49,7 @@ def evaluated(
 
 def _contract(task: TaskDescription) -> str:
     """Hash of the parts of a task description that determine the scoring of answers."""
-    return digest(scores.signature(task), sorted(task.classes), task.marked)
+    return digest(task_scores.signature(task), sorted(task.classes), task.marked)
 
 
 def settings(warehouse: Warehouse, partitions: pl.DataFrame, dims: list[str], *more: object) -> pl.DataFrame:
@@ -84,19 +84,19 @@ def groups(warehouse: Warehouse) -> dict[str, board.TaskGroup]:
 def baseline_scores(warehouse: Warehouse) -> pl.DataFrame:
     """Scores of all baselines except chance, in the columns of `scores.BASELINE_SCORE`."""
     tables = "baseline_score", "encoder_score"
-    rows = [warehouse.read(table, columns=scores.BASELINE_SCORE.names()) for table in tables]
+    rows = [warehouse.read(table, columns=task_scores.BASELINE_SCORE.names()) for table in tables]
     return pl.concat(rows).sort("task", "baseline")
 
 
 def marks_of_models(
-    warehouse: Warehouse, truth: scores.Gold, models: Iterable[str]
+    warehouse: Warehouse, truth: task_scores.Gold, models: Iterable[str]
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, str]]:
     """Points of models' answers to a task in the columns of `scores.marked`, their spans, and how each was asked."""
     models_and_task = keys(truth).join(pl.DataFrame({"model": models}, {"model": pl.String}), how="cross")
     spans = warehouse.read("answer_span", models_and_task).rename({"model": "system"})
     rows = warehouse.read("answer", models_and_task)
     return (
-        scores.marked(truth, rows.select(*AS_ANSWERED), spans),
+        task_scores.marked(truth, rows.select(*AS_ANSWERED), spans),
         spans,
         dict(rows.select("model", "how").unique().rows()),
     )
@@ -104,19 +104,19 @@ def marks_of_models(
 
 def confusions(warehouse: Warehouse) -> pl.DataFrame:
     """Rows of `confusion` from the stored answers to all tasks whose descriptions can be read."""
-    rows = [pl.DataFrame(schema=scores.CONFUSION)]
+    rows = [pl.DataFrame(schema=task_scores.CONFUSION)]
     described = [code for code, task in tasks.readable(warehouse).items() if task and task.kind == "classes"]
     for whole in golds(warehouse, pl.DataFrame({"task": described}, {"task": pl.String})):
         models = warehouse.read("task_score", keys(whole), ["model"])["model"]
         for truth, some in evaluated(warehouse, whole, models):
-            rows.append(scores.confusions(truth, marks_of_models(warehouse, truth, some)[0]))
+            rows.append(task_scores.confusions(truth, marks_of_models(warehouse, truth, some)[0]))
     return pl.concat(rows)
 
 
-def baseline_marks(warehouse: Warehouse, truth: scores.Gold, table: str) -> pl.DataFrame:
+def baseline_marks(warehouse: Warehouse, truth: task_scores.Gold, table: str) -> pl.DataFrame:
     """Points of the baselines' answers to a task, in the columns of `scores.marked`. `table`, one of `ANSWERED`, has
     the answers."""
-    return scores.marked(truth, warehouse.read(table, keys(truth)).select(*_OF_BASELINES), scores.NO_SPANS)
+    return task_scores.marked(truth, warehouse.read(table, keys(truth)).select(*_OF_BASELINES), task_scores.NO_SPANS)
 
 
 def scored_baselines(warehouse: Warehouse, partitions: pl.DataFrame, table: str) -> pl.DataFrame:
@@ -124,11 +124,11 @@ def scored_baselines(warehouse: Warehouse, partitions: pl.DataFrame, table: str)
 
     `partitions` has the column `task`.
     """
-    rows = [pl.DataFrame(schema=scores.BASELINE_SCORE)]
+    rows = [pl.DataFrame(schema=task_scores.BASELINE_SCORE)]
     for truth in golds(warehouse, partitions):
         signatures = dict(warehouse.read(table, keys(truth), ["baseline", "signature"]).iter_rows())
         neighbours = warehouse.read("task_leakage", keys(truth))
-        rows.append(scores.baseline_scores(truth, baseline_marks(warehouse, truth, table), neighbours, signatures))
+        rows.append(task_scores.baseline_scores(truth, baseline_marks(warehouse, truth, table), neighbours, signatures))
     return pl.concat(rows)
 
 
@@ -158,11 +158,11 @@ def all_marks(warehouse: Warehouse) -> pl.DataFrame:
     for truth in golds(warehouse, warehouse.read("task", columns=["task"])):
         spans = warehouse.read("answer_span", keys(truth)).rename({"model": "system"})
         answers = warehouse.read("answer", keys(truth)).join(limited, on=["model", "task"], how="anti")
-        of_models = scores.marked(truth, answers.select(*AS_ANSWERED), spans)
+        of_models = task_scores.marked(truth, answers.select(*AS_ANSWERED), spans)
         parts.append(_marks_of(of_models, truth, board.MODEL))
         parts += [_marks_of(baseline_marks(warehouse, truth, table), truth, board.TRAINED) for table in ANSWERED]
     return pl.concat(parts)
 
 
-def _marks_of(marks: pl.DataFrame, truth: scores.Gold, kind: str) -> pl.DataFrame:
+def _marks_of(marks: pl.DataFrame, truth: task_scores.Gold, kind: str) -> pl.DataFrame:
     return marks.with_columns(kind=pl.lit(kind), task=pl.lit(truth.task.task)).select(board.ALL_MARKS.names())

@@ -27,14 +27,14 @@ SCORE_TOKEN = 250089
 WORST = 25.0
 
 
-class Model(NamedTuple):
+class FineTunedModel(NamedTuple):
     """A fine-tuned mT5 and the tokenizer of mT5."""
 
     network: Any
     tokenizer: Any
 
 
-def load(checkpoint: str, tokenizer: str, device: str) -> Model:
+def load(checkpoint: str, tokenizer: str, device: str) -> FineTunedModel:
     """Load a checkpoint and a tokenizer; both are folders or names on the hub.
 
     Raises
@@ -59,13 +59,13 @@ def load(checkpoint: str, tokenizer: str, device: str) -> Model:
     if network.config.vocab_size <= SCORE_TOKEN:
         raise Fault("", "has no MetricX score token", suggestion("metricx-24"))
     try:
-        return Model(network.eval().to(device), AutoTokenizer.from_pretrained(tokenizer))
+        return FineTunedModel(network.eval().to(device), AutoTokenizer.from_pretrained(tokenizer))
     except Exception as error:
         remedy = "name the mT5 of the checkpoint's size by its folder, or by its name on the hub, such as google/mt5-xl"
         raise Fault("tokenizer", f"cannot be loaded ({reason(error)})", remedy) from error
 
 
-def score(model: Model, rows: pl.DataFrame, kind: str, token_budget: int, tell: Tell) -> pl.DataFrame:
+def score(model: FineTunedModel, rows: pl.DataFrame, kind: str, token_budget: int, tell: Tell) -> pl.DataFrame:
     """Score rows of texts, the longest first.
 
     Parameters

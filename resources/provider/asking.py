@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from resources.errors import BadInput
 from resources.prompts import Prompt
 from resources.provider.client import CallFailed, Client, NotStored, Reply, complete, each
-from resources.provider.estimate import Estimate, estimate, total
+from resources.provider.estimate import CostEstimate, estimate, total
 from resources.provider.names import Unusable
 from resources.provider.provider import Provider
 from resources.provider.question import Question
@@ -194,7 +194,7 @@ def repeats(model: Model, reading: Reading, previous: Reading | None) -> bool:
     return same and model.settings.temperature == 0
 
 
-def estimate_all(provider: Provider, questions: Iterable[Question]) -> Estimate | None:
+def estimate_all(provider: Provider, questions: Iterable[Question]) -> CostEstimate | None:
     """Estimate the cost of questions to one or more models, at one call per question; None if there are no
     questions."""
     by_model: dict[str, list[Question]] = {}

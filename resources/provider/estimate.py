@@ -15,7 +15,7 @@ SPEED = 50.0
 """Assumed tokens of a reply per second, for a model without replies in the ledger: typical of hosted models."""
 
 
-class Estimate(NamedTuple):
+class CostEstimate(NamedTuple):
     """Number of calls, number of calls already in the ledger, and cost of the remaining calls in US dollars.
 
     `about` is the likely cost and `most` the worst-case cost. Both are None without a price. `tokens` are the likely
@@ -40,19 +40,19 @@ class Estimate(NamedTuple):
         return f"{calls}; the remaining calls cost about {self.about:.4f} dollars, at most {self.most:.4f}"
 
 
-def total(estimates: Iterable[Estimate]) -> Estimate:
+def total(estimates: Iterable[CostEstimate]) -> CostEstimate:
     """Sum estimates, as if they were carried out one after the other. Costs are None if an estimate has no price."""
     parts = list(estimates)
     prices = [(part.about, part.most) for part in parts if part.about is not None and part.most is not None]
     complete = len(prices) == len(parts)
-    return Estimate(
+    return CostEstimate(
         sum(part.calls for part in parts), sum(part.recorded for part in parts),
         sum(about for about, _ in prices) if complete else None, sum(most for _, most in prices) if complete else None,
         sum(part.tokens for part in parts), sum(part.seconds for part in parts), all(part.measured for part in parts),
     )  # fmt: skip
 
 
-def estimate(questions: Sequence[Question], ledger: Ledger) -> Estimate:
+def estimate(questions: Sequence[Question], ledger: Ledger) -> CostEstimate:
     """Estimate the cost of one attempt at each question. All questions must have the same model and purpose.
 
     The likely cost assumes the model's previous ratio of completion to prompt tokens, or 1 before its first call. The
@@ -60,7 +60,7 @@ def estimate(questions: Sequence[Question], ledger: Ledger) -> Estimate:
     for this purpose.
     """
     if not questions:
-        return Estimate(0, 0, 0, 0)
+        return CostEstimate(0, 0, 0, 0)
     done = ledger.answered(question.key for question in questions)
     open_questions = [question for question in questions if question.key not in done]
     model, purpose = questions[0].model, questions[0].purpose
@@ -70,7 +70,7 @@ def estimate(questions: Sequence[Question], ledger: Ledger) -> Estimate:
     pace = ledger.pace(model.name, purpose) if open_questions else 0.0
     calls = [WAIT + reply / SPEED if pace is None else pace for reply in replies]
     about, most = _dollars(model, open_questions, list(zip(prompt_tokens, replies, strict=True)))
-    return Estimate(
+    return CostEstimate(
         len(questions), len(done), about, most, sum(prompt_tokens) + sum(replies), sum(calls) / model.in_flight,
         pace is not None,
     )  # fmt: skip

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import polars as pl
 
 from resources.errors import BadInput
-from resources.identity import Mark
+from resources.identity import StoreMark
 from resources.provider.archive import FEWEST
 from resources.provider.question import Question
 from resources.provider.reading import REPLIES, USABLE, USELESS, Outcome, Policy, Raw, Reading
@@ -258,15 +258,15 @@ class Ledger(ABC):
             ).fetchone()
         return (first or ("",))[0], (last or ("",))[0]
 
-    def mark(self) -> Mark | None:
+    def mark(self) -> StoreMark | None:
         """The mark that identifies the home; None if the ledger does not exist or has none yet."""
         if not self.exists():
             return None
         with self.reading() as connection:
             row = connection.execute("SELECT home, epoch, TRUE FROM identity").fetchone()
-            return Mark(*row) if row else None
+            return StoreMark(*row) if row else None
 
-    def set_mark(self, mark: Mark) -> None:
+    def set_mark(self, mark: StoreMark) -> None:
         """Replace the mark that identifies the home."""
         with self.changing() as connection:
             connection.execute("DELETE FROM identity")

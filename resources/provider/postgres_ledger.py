@@ -362,7 +362,7 @@ def _words(error: psycopg.Error) -> str:
 
 
 @dataclass
-class Slice:
+class AccountSlice:
     """What a session holds of an account, in nanodollars."""
 
     held: int = 0
@@ -381,15 +381,15 @@ class Slices:
 
     def __init__(self, connection: Connection, sessions: Sequence[str]) -> None:
         self._connection, self._sessions = connection, list(sessions)
-        self._slices: dict[tuple[str, str], Slice] = {}
+        self._slices: dict[tuple[str, str], AccountSlice] = {}
         self._before: dict[tuple[str, str], tuple[int, ...]] | None = None  # None: not read yet
         self._taken: Counter[str] = Counter()  # from accounts, in this transaction
 
-    def of(self, session: str, account: str) -> Slice:
+    def of(self, session: str, account: str) -> AccountSlice:
         """The slice of a session; an empty one is added, and its account if there is none."""
         self._read()
         if (session, account) not in self._slices:
-            self._slices[session, account] = Slice()
+            self._slices[session, account] = AccountSlice()
             self._connection.execute("INSERT INTO account (name) VALUES (%s) ON CONFLICT DO NOTHING", (account,))
         return self._slices[session, account]
 
@@ -398,7 +398,7 @@ class Slices:
             return
         query = "SELECT session, account, held, reserved, paid, uncertain FROM slice WHERE session = ANY(%s)"
         for session, account, *amounts in self._connection.execute(query, (self._sessions,)):
-            self._slices[session, account] = Slice(*amounts)
+            self._slices[session, account] = AccountSlice(*amounts)
         self._before = {key: astuple(part) for key, part in self._slices.items()}
 
     def take(self, session: str, account: str, amount: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from resources.frozen import Frozen
 from resources.provider import client
 from resources.provider.client import Client, complete
-from resources.provider.estimate import Estimate, estimate, total
+from resources.provider.estimate import CostEstimate, estimate, total
 from resources.provider.ledger import Ledger
 from resources.provider.registry import Model, Registry, load
 from resources.provider.served import probe, question, versioned, worth_probing
@@ -54,7 +54,7 @@ class Provider(Frozen):
         models = [registry.model(name) for name in names if name in registry.models or name in registry.judges]
         return [model.name for model in models if worth_probing(model, self.ledger)]
 
-    def cost_of_probing(self, names: Sequence[str]) -> Estimate:
+    def cost_of_probing(self, names: Sequence[str]) -> CostEstimate:
         """Estimate the cost of `probe`."""
         registry = self.registry()
         return total(estimate([question(registry.model(name))], self.ledger) for name in names)

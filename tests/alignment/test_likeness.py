@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from benchmark_assets.alignment.likeness import compare, has_words, likeness, matched, stretch_likeness
-from benchmark_assets.alignment.units import Units, sentences, units
+from benchmark_assets.alignment.units import TextUnits, sentences, units
 from tests.alignment.words import embed
 
 WORDS = ["wolf", "pond", "market", "bread", "winter", "oak", "river", "king", "gold", "bird"]  # no stem but itself
@@ -34,7 +34,7 @@ def wordings(texts: Sequence[str]) -> Vectors:
     return np.asarray(np.array([[each[word] for word in WORDS] for each in counts]) * weights, dtype=np.float64)
 
 
-def by_hand(prose: Units, start: int, end: int, segment: str, segments: Sequence[str | None]) -> float:
+def by_hand(prose: TextUnits, start: int, end: int, segment: str, segments: Sequence[str | None]) -> float:
     """The likeness of a stretch to a segment of one guide."""
     own, texts = sentences(segment), [text for each in segments if each for text in sentences(each)]
     words = dict(zip([*prose.texts, *texts], wordings([*prose.texts, *texts]), strict=True))

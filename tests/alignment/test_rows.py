@@ -3,7 +3,7 @@ import random
 import polars as pl
 import pytest
 
-from benchmark_assets.alignment.asking import Extracted
+from benchmark_assets.alignment.aligner_questions import Extracted
 from benchmark_assets.alignment.monotone import Aligned
 from benchmark_assets.alignment.rows import (
     CONFIDENT,

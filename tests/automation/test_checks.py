@@ -12,7 +12,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.checks import NEW
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import range_tags
-from benchmark_assets.translation.asking import Output
+from benchmark_assets.translation.passage_questions import Output
 from benchmark_assets.translation.systems import System
 from resources import catalogue
 from resources.errors import BadInput

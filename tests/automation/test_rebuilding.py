@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.automation import repairing, runs
-from resources.identity import LAG, Mark, Marks, faults
+from resources.identity import LAG, Marks, StoreMark, faults
 from resources.provider.sqlite_ledger import SqliteLedger, connect
 from resources.warehouse import Warehouse
 from tests.processes import here
@@ -24,7 +24,7 @@ STORES = Marks._fields
 
 @given(st.lists(st.integers(0, LAG), min_size=3, max_size=3), st.integers(3, 100), st.booleans())
 def test_stores_that_a_killed_update_left_behind_belong_together(lags: list[int], epoch: int, ledger: bool) -> None:
-    marks = Marks(*(Mark("home", epoch - lag, ledger) for lag in lags))
+    marks = Marks(*(StoreMark("home", epoch - lag, ledger) for lag in lags))
     assert faults(marks) == {}
     assert faults(Marks(None, None, None)) == {}
     assert faults(marks._replace(ledger=None)) == (
@@ -34,16 +34,16 @@ def test_stores_that_a_killed_update_left_behind_belong_together(lags: list[int]
 
 @given(st.sampled_from(STORES), st.integers(2, 100), st.integers(LAG + 1, 50))
 def test_the_one_store_that_does_not_belong_to_the_others_is_named(store: str, epoch: int, lag: int) -> None:
-    sound = Marks(*[Mark("home", epoch + lag, True)] * 3)
-    assert faults(sound._replace(**{store: Mark("home", epoch, True)})) == {
+    sound = Marks(*[StoreMark("home", epoch + lag, True)] * 3)
+    assert faults(sound._replace(**{store: StoreMark("home", epoch, True)})) == {
         store: "is older than the rest of this home"
     }
-    assert faults(sound._replace(**{store: Mark("other", 999, True)})) == {store: "belongs to another home"}
+    assert faults(sound._replace(**{store: StoreMark("other", 999, True)})) == {store: "belongs to another home"}
     assert faults(sound._replace(**{store: None})) == {store: "was lost: it contains nothing from this home"}
 
 
 def test_two_stores_of_different_homes_are_both_named() -> None:
-    both = Marks(Mark("home", 7, False), Mark("other", 8, False), None)
+    both = Marks(StoreMark("home", 7, False), StoreMark("other", 8, False), None)
     assert faults(both) == dict.fromkeys(["dagster", "warehouse"], "belongs to another home")
 
 

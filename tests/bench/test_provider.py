@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from benchmark_assets.translation.asking import Output, Passages, translate, translating
+from benchmark_assets.translation.passage_questions import Output, Passages, translate, translating
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.provider.client import each, opened

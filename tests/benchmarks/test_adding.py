@@ -19,8 +19,8 @@ from resources.warehouse import Warehouse
 from tests.benchmarks.mirror import Mirror, published, serving
 from tests.benchmarks.recipes import COMMIT, TINY, change, cut, folders, publish, reachable, write_recipe
 from tests.benchmarks.test_limits import registry
-from tests.benchmarks.test_scores import ENTRY, OVERALL
-from tests.benchmarks.test_scores import write as write_scores
+from tests.benchmarks.test_published_scores import ENTRY, OVERALL
+from tests.benchmarks.test_published_scores import write as write_scores
 from tests.processes import here
 
 CHANGED = f"/people/texts/{COMMIT}/root/la/test/doc1_root-la-test.json"

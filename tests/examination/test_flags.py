@@ -3,12 +3,12 @@
 import polars as pl
 import pytest
 
-from benchmark_assets.examination.flags import Standing, flagged, together
+from benchmark_assets.examination.flags import JudgeStanding, flagged, together
 
 CARDS = {
-    ("good", "", "la-en"): Standing("passed"),
-    ("slow", "", "la-en"): Standing("undecided", "the verdict on praise is not clear"),
-    ("bad", "prose", "la-en"): Standing("failed", "obeyed an instruction"),
+    ("good", "", "la-en"): JudgeStanding("passed"),
+    ("slow", "", "la-en"): JudgeStanding("undecided", "the verdict on praise is not clear"),
+    ("bad", "prose", "la-en"): JudgeStanding("failed", "obeyed an instruction"),
 }
 GOOD, SLOW, BAD = CARDS
 

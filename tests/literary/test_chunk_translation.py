@@ -11,7 +11,7 @@ import pytest
 
 from benchmark_assets.corpus.registry import register, registered
 from benchmark_assets.corpus.scan import scan
-from benchmark_assets.translation.asking import TRIES, Output, translating
+from benchmark_assets.translation.passage_questions import TRIES, Output, translating
 from benchmark_assets.translation.requests import ChunkRequest, LinesRequest, Request, chunk_item, chunk_template
 from benchmark_assets.translation.systems import CalledSystem, Systems, language_names
 from resources import prompts

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.metrics.diagnostics import DIAGNOSES, diagnose, twins
-from benchmark_assets.metrics.fidelity import Passage, uncovered_end
+from benchmark_assets.metrics.fidelity import ComparedPassage, uncovered_end
 from benchmark_assets.metrics.texts import content, ends_open, longest_loop, recurrence, scripts, sentences, words
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
@@ -244,14 +244,14 @@ def test_what_ends_a_text(text: str, is_open: bool) -> None:
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_the_copied_share_is_a_share(text: str, source: str) -> None:
-    share, longest = Passage(source, []).copied(text)
+    share, longest = ComparedPassage(source, []).copied(text)
     assert 0 <= share <= 1
     assert 0 <= longest <= len(text) * 18  # a character may have 18 in compatibility form
 
 
 @given(st.text(alphabet="abcdefgh", min_size=12, max_size=40), st.text(alphabet="XYZ", max_size=40))
 def test_of_a_text_with_the_source_in_it_the_source_is_copied(source: str, rest: str) -> None:
-    passage = Passage(source, [])
+    passage = ComparedPassage(source, [])
     assert passage.copied(f"{rest} {source}") == (len(source) / (len(source) + len(rest)), len(source))
     assert passage.copied(f"{source}, {source}")[0] == 1
     assert passage.copied(rest) == (0, 0)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from benchmark_assets.translation.asking import Output, translate, translating
+from benchmark_assets.translation.passage_questions import Output, translate, translating
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.home import PROJECT

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from benchmark_assets.adjudication.judging import judging
-from benchmark_assets.alignment.asking import SourceSegment, Task, align
+from benchmark_assets.alignment.aligner_questions import AlignmentTask, SourceSegment, align
 from benchmark_assets.error_spans.judging import annotating
 from benchmark_assets.literary.extraction import extracting
 from benchmark_assets.literary.versus import versus
 from benchmark_assets.pairwise.comparing import comparing
 from benchmark_assets.pairwise.rubric import marking
-from benchmark_assets.translation.asking import translate, translating
+from benchmark_assets.translation.passage_questions import translate, translating
 from benchmark_assets.translation.requests import chunk_template
 from benchmark_assets.translation.systems import language_names
 from benchmark_assets.understanding.parsing import parse_label, parse_spans
@@ -96,7 +96,7 @@ def _batch(reading: Reading) -> Any:
 
 
 def _aligned(reading: Reading) -> Any:
-    task = Task(MODEL, prompts.load("align"), "Latin", "English", "Wide is the sea. A crow spoke.")
+    task = AlignmentTask(MODEL, prompts.load("align"), "Latin", "English", "Wide is the sea. A crow spoke.")
     segments = {"d:1.1": SourceSegment("Mare latum est.", None), "d:1.2": SourceSegment("Cornix dixit.", None)}
     found = asyncio.run(align(_once(reading), task, segments))
     if any(each.error for each in found):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from resources.provider.estimate import SPEED, WAIT, Estimate, estimate, total
+from resources.provider.estimate import SPEED, WAIT, CostEstimate, estimate, total
 from resources.provider.ledger import Ledger
 from resources.provider.question import Question
 from resources.provider.reading import Raw, read
@@ -77,4 +77,4 @@ def test_questions_without_a_price_that_have_their_replies_keep_no_price_from_th
 
 
 def test_nothing_to_ask_costs_nothing(ledger: Ledger) -> None:
-    assert total([]) == estimate([], ledger) == Estimate(0, 0, 0, 0)
+    assert total([]) == estimate([], ledger) == CostEstimate(0, 0, 0, 0)

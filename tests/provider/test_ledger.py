@@ -21,7 +21,7 @@ from benchmark_assets.accounts.costs import recorded
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import PROJECT
-from resources.identity import Mark
+from resources.identity import StoreMark
 from resources.provider import corrections
 from resources.provider.client import CallFailed, Reply, opened
 from resources.provider.ledger import UNCERTAIN, Ledger, Statements
@@ -724,9 +724,9 @@ def test_a_home_is_known_by_its_mark(ledger: Ledger) -> None:
     assert not ledger.exists()
     assert ledger.mark() is None
     for epoch in (1, 2):
-        ledger.set_mark(Mark("home", epoch, ledger=True))
+        ledger.set_mark(StoreMark("home", epoch, ledger=True))
     assert ledger.exists()
-    assert ledger.mark() == Mark("home", 2, ledger=True)
+    assert ledger.mark() == StoreMark("home", 2, ledger=True)
 
 
 def test_uncertain_money_is_released_and_confirmed(server: Server, ledger: Ledger) -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.alignment.asking import TRIES as ALIGN_TRIES
-from benchmark_assets.alignment.asking import Extracted, SourceSegment, Task, align
+from benchmark_assets.alignment.aligner_questions import TRIES as ALIGN_TRIES
+from benchmark_assets.alignment.aligner_questions import AlignmentTask, Extracted, SourceSegment, align
 from benchmark_assets.pairwise.comparing import Side, comparing
-from benchmark_assets.translation.asking import Output, translate, translating
+from benchmark_assets.translation.passage_questions import Output, translate, translating
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.provider.asking import TRIES, Template, Verdict, insist
@@ -184,8 +184,8 @@ def test_the_passages_that_a_newly_read_batch_lacks_are_requested() -> None:
 SEGMENTS = {"d:1": SourceSegment("Mare.", None), "d:2": SourceSegment("Cornix.", None)}
 
 
-def task(judge: Any) -> Task:
-    return Task(judge, prompts.load("align"), "Latin", "English", "Sea. Crow.")
+def task(judge: Any) -> AlignmentTask:
+    return AlignmentTask(judge, prompts.load("align"), "Latin", "English", "Sea. Crow.")
 
 
 def aligned(stored: Stored, judge: Any = MODEL) -> list[Extracted]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.translation.asking import TEXT, text_under, translate, translating
+from benchmark_assets.translation.passage_questions import TEXT, text_under, translate, translating
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.provider.asking import Ask, Template, fields, insist

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmark_assets.benchmarks import scores
+from benchmark_assets.benchmarks import published_scores
 from benchmark_assets.benchmarks.recipe import SHIPPED, read
 from benchmark_assets.reporting.published import as_scores
 
@@ -21,10 +21,10 @@ def imported(realdata: Path, folder: Path) -> pl.DataFrame:
     (folder / "sources").mkdir(parents=True)
     (folder / "sources" / entry.source).symlink_to(realdata / "palibench")
     (folder / entry.overall).symlink_to(SHIPPED / "palibench" / entry.overall)
-    return scores.read(folder, entry, "CC BY 4.0").with_columns(benchmark=pl.lit("palibench"))
+    return published_scores.read(folder, entry, "CC BY 4.0").with_columns(benchmark=pl.lit("palibench"))
 
 
-def published_scores(realdata: Path, folder: Path) -> pl.DataFrame:
+def scores_of_passages(realdata: Path, folder: Path) -> pl.DataFrame:
     """Published scores of passages of all models, in units of documents. Statistics of n-grams are not published."""
     rows = as_scores(imported(realdata, folder))
     return rows.with_columns(

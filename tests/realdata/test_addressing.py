@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmark_assets.metrics.addressing import addressing
-from benchmark_assets.metrics.fidelity import Passage
-from benchmark_assets.metrics.texts import Text
+from benchmark_assets.metrics.fidelity import ComparedPassage
+from benchmark_assets.metrics.texts import MeasuredText
 
 pytestmark = pytest.mark.realdata
 
@@ -22,5 +22,5 @@ def test_hardly_any_real_output_addresses_its_judge(realdata: Path, full: bool) 
     outputs = [text for file in files for text in json.loads(file.read_text(encoding="utf-8"))["translations"].values()]
     assert len(outputs) == 11_900
     chosen = outputs[:: 1 if full else 10]
-    flagged = [text for text in chosen if addressing(Text(text), Passage("", []))[0]]
+    flagged = [text for text in chosen if addressing(MeasuredText(text), ComparedPassage("", []))[0]]
     assert len(flagged) <= 0.001 * len(chosen)

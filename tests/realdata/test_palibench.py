@@ -19,7 +19,7 @@ from benchmark_assets.reporting.closest import closest
 from benchmark_assets.reporting.comparisons import compare, standings
 from benchmark_assets.reporting.leaderboard import summaries
 from benchmark_assets.reporting.slices import sliced, slices
-from tests.realdata.published import MODELS, TRANSLATORS, published_scores
+from tests.realdata.published import MODELS, TRANSLATORS, scores_of_passages
 
 pytestmark = pytest.mark.realdata
 
@@ -97,7 +97,7 @@ def aggregates(realdata: Path) -> dict[str, dict[str, Any]]:
 @pytest.fixture(scope="module")
 def field(realdata: Path, tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
     """Published scores of all models as our tables take them."""
-    return published_scores(realdata, tmp_path_factory.mktemp("published") / "recipe")
+    return scores_of_passages(realdata, tmp_path_factory.mktemp("published") / "recipe")
 
 
 def test_table_6_has_the_published_aggregates(field: pl.DataFrame, aggregates: dict[str, dict[str, Any]]) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from resources import catalogue
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput, DamagedError
-from resources.identity import Mark
+from resources.identity import StoreMark
 from resources.migration import VERSIONS, digest
 from resources.postgres_warehouse import PostgresWarehouse
 from resources.warehouse import Replacement, Warehouse
@@ -340,11 +340,11 @@ def test_vectors_may_be_in_an_object_store(warehouse: PostgresWarehouse) -> None
 def test_a_snapshot_is_a_whole_warehouse_in_one_duckdb_file(warehouse: PostgresWarehouse, tmp_path: Path) -> None:
     replace(warehouse, sources("x/1", "x/2"))
     warehouse.write([Replacement("embedding", VECTORS, None)], "run")
-    warehouse.set_mark(Mark("home", 3, True))
+    warehouse.set_mark(StoreMark("home", 3, True))
     own = warehouse.model_copy(update={"home": str(tmp_path)})
     file = own.snapshot()
     copy = DuckDBWarehouse(path=str(file))
-    assert copy.mark() == warehouse.mark() == Mark("home", 3, True)
+    assert copy.mark() == warehouse.mark() == StoreMark("home", 3, True)
     for table in ("source_text", "embedding", "materialization"):
         assert copy.read(table).equals(warehouse.read(table)), table
     with duckdb.connect(str(file), read_only=True) as reader:

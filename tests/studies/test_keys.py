@@ -18,13 +18,13 @@ from benchmark_assets.literary.extraction import Glossary
 from benchmark_assets.literary.versus import shown as shown_pair
 from benchmark_assets.literary.versus import versus
 from benchmark_assets.pairwise.comparing import Contenders, comparing
-from benchmark_assets.translation.asking import translating
+from benchmark_assets.translation.passage_questions import translating
 from benchmark_assets.translation.requests import chunk_item, chunk_template
 from benchmark_assets.translation.systems import language_names
 from benchmark_assets.understanding.answers import TaskAnswers
-from benchmark_assets.understanding.asking import Form
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.shots import Example
+from benchmark_assets.understanding.task_questions import TaskQuestions
 from resources import prompts
 from resources.provider.provider import Provider
 from resources.provider.question import Question
@@ -65,12 +65,12 @@ def chunk() -> Question:
 
 def classified() -> Question:
     example = Example('{"text": "luna lucet"}', "VERSE", ())
-    form = Form(model(URL, {"dialect": "vllm"}), TaskDescription.model_validate(FORMS), (example,), 2)
+    form = TaskQuestions(model(URL, {"dialect": "vllm"}), TaskDescription.model_validate(FORMS), (example,), 2)
     return form.template(1).question({"text": "x"}, form.number(1))
 
 
 def marked() -> Question:
-    form = Form(MODEL, TaskDescription.model_validate(SPEECH), (), 1)
+    form = TaskQuestions(MODEL, TaskDescription.model_validate(SPEECH), (), 1)
     return form.template(0).question({"head": "", "text": "x"}, form.number(0))
 
 

@@ -26,10 +26,10 @@ from benchmark_assets.understanding.answers import (
     covered,
     settled,
 )
-from benchmark_assets.understanding.asking import Form
 from benchmark_assets.understanding.assets import answer, task_sample
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import Parsed
+from benchmark_assets.understanding.task_questions import TaskQuestions
 from benchmark_assets.understanding.tasks import import_tasks, read_samples
 from resources.home import PROJECT
 from resources.provider.provider import Provider
@@ -222,7 +222,7 @@ def test_what_was_silent_often_enough_is_an_unusable_answer_and_paid_for_no_more
     server.configure(answer="sample", judgements=LABELS)
     room.model(corpora=["FORM"])
     ledger, asked_about = room.folder / "ledger.sqlite", room.systems.provider.model("m")
-    form = Form(asked_about, FORM, (), 1)
+    form = TaskQuestions(asked_about, FORM, (), 1)
     sun, evening = (form.template(0).question({"text": text}, form.number(0)) for text in (SUN, EVENING))
 
     async def empty(question: Question, times: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 from benchmark_assets.understanding import samples
 from benchmark_assets.understanding.chance import chances
 from benchmark_assets.understanding.description import load
-from benchmark_assets.understanding.scores import gold
+from benchmark_assets.understanding.task_scores import gold
 
 
 def found(description: Path) -> dict[str, tuple[float, str]]:

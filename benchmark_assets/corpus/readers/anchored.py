@@ -25,7 +25,7 @@ _KINDS = {"name": str, "source_text": str, "english": bool, "difficulty": str, "
 """Type of each key that is read."""
 
 
-class Item(NamedTuple):
+class AnchoredItem(NamedTuple):
     """An item with its translation by one system. `id` is unique among the items of the same source language."""
 
     id: str
@@ -51,7 +51,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
             yield Document(item.id, description.root, (passage,))
 
 
-def items(path: Path) -> list[Item]:
+def items(path: Path) -> list[AnchoredItem]:
     """The items of a file, sorted by their ids.
 
     Raises
@@ -59,7 +59,7 @@ def items(path: Path) -> list[Item]:
     BadInput
         If the file cannot be read, a line lacks a key or has a value of another type, or two names have the same id.
     """
-    by_name: dict[str, Item] = {}
+    by_name: dict[str, AnchoredItem] = {}
     for number, record in strict_json.lines(path):
         for key, kind in _KINDS.items():
             if not isinstance(record.get(key), kind):
@@ -67,7 +67,9 @@ def items(path: Path) -> list[Item]:
         name, source = record["name"], clean(record["source_text"], path, f"line {number}").strip()
         if not source:
             raise BadInput(path, f"line {number} source_text", "is empty", "restore the published file")
-        by_name[name] = Item(identity(name), source, record["english"], record["difficulty"], record["translation"])
+        by_name[name] = AnchoredItem(
+            identity(name), source, record["english"], record["difficulty"], record["translation"]
+        )
     names: dict[tuple[str, bool], str] = {}
     for name, item in by_name.items():
         if (first := names.setdefault((item.id, item.english), name)) != name:

@@ -22,7 +22,7 @@ from benchmark_assets.corpus.chunks import after, before, count, sentence_ends
 from benchmark_assets.corpus.description import Description, Text
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import clean, decode
-from benchmark_assets.corpus.readers.table import Row, grouped, read_rows
+from benchmark_assets.corpus.readers.table import TableRow, grouped, read_rows
 from resources import whole_files
 from resources.errors import BadInput, collecting, raise_all
 
@@ -49,7 +49,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     raise_all(faults)
     path = description.offsets
     rows, faults = read_rows(path, description)
-    cut: list[Row] = []
+    cut: list[TableRow] = []
     source: dict[str, Places] = {}
     if not faults:
         places = {row.line: _places(path, row, texts, faults) for row in rows}
@@ -84,7 +84,7 @@ def _read(path: Path, text: Text) -> str:
     return decode(path)
 
 
-def _places(path: Path, row: Row, texts: Mapping[str, str], faults: list[BadInput]) -> dict[str, Places]:
+def _places(path: Path, row: TableRow, texts: Mapping[str, str], faults: list[BadInput]) -> dict[str, Places]:
     """Places of a segment by column, without empty cells. Faults are added to `faults`."""
     places = {}
     for column, cell in row.texts.items():
@@ -98,7 +98,7 @@ def _places(path: Path, row: Row, texts: Mapping[str, str], faults: list[BadInpu
     return places
 
 
-def _overlaps(path: Path, column: str, spans: list[tuple[int, int, Row]]) -> Iterator[BadInput]:
+def _overlaps(path: Path, column: str, spans: list[tuple[int, int, TableRow]]) -> Iterator[BadInput]:
     """A fault for each segment whose text overlaps that of another segment in the same file."""
     for (_, end, first), (start, _, second) in pairwise(sorted(spans, key=lambda span: span[:2])):
         if start < end:
@@ -106,7 +106,9 @@ def _overlaps(path: Path, column: str, spans: list[tuple[int, int, Row]]) -> Ite
             yield BadInput(path, _where(second, column), problem, "correct one of them")
 
 
-def _cut(path: Path, row: Row, places: Mapping[str, Places], texts: Mapping[str, str], wrapped: bool) -> dict[str, str]:
+def _cut(
+    path: Path, row: TableRow, places: Mapping[str, Places], texts: Mapping[str, str], wrapped: bool
+) -> dict[str, str]:
     """The text of a segment by column; '' where it has none."""
     cut = dict.fromkeys(row.texts, "")
     for column, spans in places.items():
@@ -152,5 +154,5 @@ def _in_context(document: Document, source: Mapping[str, Places], text: str, des
     return replace(document, passages=tuple(passages))
 
 
-def _where(row: Row, column: str) -> str:
+def _where(row: TableRow, column: str) -> str:
     return f"line {row.line} {column}"

@@ -41,7 +41,7 @@ Line = tuple[int, list[str]]
 """A row of a file: its line number, and its cells."""
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A segment: its document, its id, the line at which its row begins, and its texts by column."""
 
     document: str
@@ -67,11 +67,11 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
         yield from faults or grouped(path, rows, description)
 
 
-def read_rows(path: Path, description: Description) -> tuple[list[Row], list[BadInput]]:
+def read_rows(path: Path, description: Description) -> tuple[list[TableRow], list[BadInput]]:
     """The rows of a table and the faults in it."""
     columns = {name: description.columns.get(name, name) for name in (ID, "source", *description.segmented)}
     faults: list[BadInput] = []
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     with collecting(faults):
         rows = list(_rows(path, lines(path, columns.values()), columns, description.ignore, faults))
     if not rows and not faults:
@@ -123,9 +123,9 @@ def records(
             yield line, dict(zip(header, _whole(path, line, cells, header), strict=True))
 
 
-def grouped(path: Path, rows: Iterable[Row], description: Description) -> Iterator[Document | BadInput]:
+def grouped(path: Path, rows: Iterable[TableRow], description: Description) -> Iterator[Document | BadInput]:
     """The documents of a table with these rows, in order of occurrence."""
-    by_document: dict[str, list[Row]] = defaultdict(list)
+    by_document: dict[str, list[TableRow]] = defaultdict(list)
     for row in rows:
         by_document[row.document].append(row)
     for name, segments in by_document.items():
@@ -170,7 +170,7 @@ def _sheet(path: Path) -> Iterator[Line]:
 
 def _rows(
     path: Path, table: list[Line], columns: Mapping[str, str], ignored: tuple[str, ...], faults: list[BadInput]
-) -> Iterator[Row]:
+) -> Iterator[TableRow]:
     """The segments of a table. Its faults are added to `faults`.
 
     `columns` has the names of the columns in the file by our names.
@@ -208,7 +208,7 @@ def _whole(path: Path, line: int, cells: list[str], header: list[str]) -> list[s
     return cells
 
 
-def _row(path: Path, line: int, number: int, cells: Mapping[str, str], columns: Mapping[str, str]) -> Row:
+def _row(path: Path, line: int, number: int, cells: Mapping[str, str], columns: Mapping[str, str]) -> TableRow:
     identity = cells[columns[ID]].strip() if columns[ID] else str(number)
     if not identity:
         raise BadInput(path, f"line {line} {columns[ID]}", "is empty", "write the segment's id")
@@ -217,10 +217,10 @@ def _row(path: Path, line: int, number: int, cells: Mapping[str, str], columns: 
         name: clean(cells[column], path, f"line {line} {column}").strip()
         for name, column in columns.items() if name != ID
     }  # fmt: skip
-    return Row(document, segment, line, texts)
+    return TableRow(document, segment, line, texts)
 
 
-def _document(name: str, path: Path, rows: list[Row], description: Description) -> Iterator[Document | BadInput]:
+def _document(name: str, path: Path, rows: list[TableRow], description: Description) -> Iterator[Document | BadInput]:
     lines: dict[str, int] = {}
     faults = []
     for row in rows:

@@ -24,7 +24,7 @@ from benchmark_assets.reporting.leaderboard import COVERAGE, best_first, groups,
 from benchmark_assets.reporting.report import ASSETS, charts, details, people
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, closed, column, columns, named, plotted
 from benchmark_assets.reporting.report.findings import findings
-from benchmark_assets.understanding.readings import limited_name
+from benchmark_assets.understanding.score_tables import limited_name
 from resources import catalogue
 from resources.keys import CORPUS
 from resources.tables import ENDS, cell, cells, text

@@ -5,7 +5,7 @@ Here: rows and explanations of these exhibits. Not here: exhibits with charts, a
 
 import polars as pl
 
-from benchmark_assets.benchmarks.readings import RULE
+from benchmark_assets.benchmarks.number_tables import RULE
 from benchmark_assets.benchmarks.reproduction import OUTCOMES
 from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.people.mqm import WEIGHTS

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from benchmark_assets.benchmarks import readings
+from benchmark_assets.benchmarks import number_tables
 from benchmark_assets.benchmarks.recipe import FILE, REMEDY, Recipe
 from benchmark_assets.reporting.report import content
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, of_frame
@@ -134,12 +134,12 @@ def _unscored(home: Home, benchmark: str, corpora: list[str]) -> Exhibit:
 
 def _reproduction(home: Home, numbers: pl.DataFrame) -> Exhibit:
     """How many of the paper's numbers have which outcome, by table of the paper."""
-    counts = readings.counts(numbers).drop("benchmark")
+    counts = number_tables.counts(numbers).drop("benchmark")
     words = (
         "Numbers that the paper prints, and how many of them were recomputed, differ, were taken from the paper "
         "(quoted), or need something that is not public. `variorum reproduce` lists each number with its reason."
     )
-    return home.exhibit("", "Published numbers", words, of_frame(counts), [readings.RULE], None, "reproduction")
+    return home.exhibit("", "Published numbers", words, of_frame(counts), [number_tables.RULE], None, "reproduction")
 
 
 def _missing(home: Home, recipe: Recipe) -> Exhibit:

@@ -2,7 +2,7 @@
 
 The tables of all systems resemble tables 4 and 5 of DharmaBench.
 
-Not here: computing the numbers (scores, board).
+Not here: computing the numbers (task_scores, board).
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ import polars as pl
 
 from benchmark_assets.understanding import leakage, stored
 from benchmark_assets.understanding.board import BASELINE, MODEL, TRAINED
-from benchmark_assets.understanding.scores import BASELINE_SCORE, NEIGHBOURS
+from benchmark_assets.understanding.task_scores import BASELINE_SCORE, NEIGHBOURS
 from resources.catalogue import declared
 from resources.tables import cell, cells, computed, markdown, shown, with_signatures
 from resources.warehouse import Warehouse

@@ -28,7 +28,7 @@ SEEDED = ("llama.cpp", "openai", "openrouter", "vllm")
 
 
 @dataclass(frozen=True)
-class Form:
+class TaskQuestions:
     """The questions to a model about a task's samples, for one seed. `shown` are the examples drawn with this seed."""
 
     model: Model

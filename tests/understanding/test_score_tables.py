@@ -3,8 +3,8 @@
 import polars as pl
 
 from benchmark_assets.understanding.leakage import LEAKAGE
-from benchmark_assets.understanding.readings import agreement, classes, confusions, neighbours, troubles
-from benchmark_assets.understanding.scores import BASELINE_SCORE, CLASS_SCORE, CONFUSION
+from benchmark_assets.understanding.score_tables import agreement, classes, confusions, neighbours, troubles
+from benchmark_assets.understanding.task_scores import BASELINE_SCORE, CLASS_SCORE, CONFUSION
 
 
 def test_what_is_near_stands_beside_the_scores_with_and_without_it() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from benchmark_assets.understanding.asking import Form, answer_schema, determinants, summary_line
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import Parsed
 from benchmark_assets.understanding.shots import Example
+from benchmark_assets.understanding.task_questions import TaskQuestions, answer_schema, determinants, summary_line
 from resources.errors import BadInput
 from resources.provider.asking import Verdict, insist
 from resources.provider.client import CallFailed, Reply
@@ -27,11 +27,11 @@ VERSE = Example('{"text": "luna lucet"}', "VERSE", ())
 SAID = Example('{"head": "Canis", "text": "canis: \\"vae\\""}', None, (("WHO", "canis"), ("SAID", '"vae"')))
 
 
-def form(description: TaskDescription = FORM, *shown: Example, seed: int = 1, **endpoint: Any) -> Form:
-    return Form(model(URL, endpoint), description, shown, seed)
+def form(description: TaskDescription = FORM, *shown: Example, seed: int = 1, **endpoint: Any) -> TaskQuestions:
+    return TaskQuestions(model(URL, endpoint), description, shown, seed)
 
 
-def question(asked: Form, texts: str, draw: int) -> Question:
+def question(asked: TaskQuestions, texts: str, draw: int) -> Question:
     return asked.template(draw).question(json.loads(texts), asked.number(draw))
 
 
@@ -81,11 +81,13 @@ def test_draws_and_seeds_are_different_questions_with_a_seed_where_the_dialect_h
 
 
 def test_a_seed_is_sent_where_the_registry_gives_one_and_not_to_a_pinned_provider() -> None:
-    given = question(Form(model(URL, seed=7), FORM, (), 1), '{"text": "x"}', 2)
+    given = question(TaskQuestions(model(URL, seed=7), FORM, (), 1), '{"text": "x"}', 2)
     assert given.body["seed"] == 7 + 1002
-    other = question(Form(model(URL, seed=8), FORM, (), 1), '{"text": "x"}', 2)
+    other = question(TaskQuestions(model(URL, seed=8), FORM, (), 1), '{"text": "x"}', 2)
     assert other.key != given.key  # as what determines answers says
-    pinned = question(Form(model(URL, {"dialect": "openrouter"}, pin=["anthropic"]), FORM, (), 1), '{"text": "x"}', 2)
+    pinned = question(
+        TaskQuestions(model(URL, {"dialect": "openrouter"}, pin=["anthropic"]), FORM, (), 1), '{"text": "x"}', 2
+    )
     assert "seed" not in pinned.body
 
 

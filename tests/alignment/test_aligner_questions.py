@@ -14,15 +14,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.alignment.asking import (
+from benchmark_assets.alignment.aligner_questions import (
     LARGEST,
     SMALLEST,
     TRIES,
+    AlignmentTask,
     AlignmentWork,
     Extracted,
     ModelAligner,
     SourceSegment,
-    Task,
     align,
     batches,
 )
@@ -51,8 +51,8 @@ RIGHT = {
 }  # fmt: skip
 
 
-def task(server: Server, **endpoint: str) -> Task:
-    return Task(model(server.url, endpoint, temperature=1), prompts.load("align"), "Latin", "English", PROSE)
+def task(server: Server, **endpoint: str) -> AlignmentTask:
+    return AlignmentTask(model(server.url, endpoint, temperature=1), prompts.load("align"), "Latin", "English", PROSE)
 
 
 def aligned(server: Server, ledger: Ledger, **settings: Any) -> dict[str, Extracted]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark_assets.translation.asking import TRIES, Output, translate, translating
+from benchmark_assets.translation.passage_questions import TRIES, Output, translate, translating
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.provider.asking import TRIES_OF_LENGTH

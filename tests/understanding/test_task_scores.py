@@ -18,10 +18,10 @@ from benchmark_assets.understanding import assets, samples
 from benchmark_assets.understanding.assets import task_leakage, task_sample
 from benchmark_assets.understanding.baselines import BASELINE_ANSWER
 from benchmark_assets.understanding.description import load
-from benchmark_assets.understanding.readings import of_scores, two_ways
-from benchmark_assets.understanding.scores import Gold, baseline_scores, gold, marked, summary, task_scores
-from benchmark_assets.understanding.scores import confusions as confusion_rows
+from benchmark_assets.understanding.score_tables import of_scores, two_ways
 from benchmark_assets.understanding.stored import confusions
+from benchmark_assets.understanding.task_scores import Gold, baseline_scores, gold, marked, summary, task_scores
+from benchmark_assets.understanding.task_scores import confusions as confusion_rows
 from benchmark_assets.understanding.tasks import import_tasks
 from resources.warehouse import Warehouse
 from tests.understanding.conftest import FORM_LINES, FORMS, write_task

@@ -20,7 +20,7 @@ from resources.digest import digest
 from resources.prompts import Prompt
 from resources.provider.asking import Ask, fields, free, repeats
 from resources.provider.client import CallFailed, complete, each
-from resources.provider.estimate import Estimate, estimate
+from resources.provider.estimate import CostEstimate, estimate
 from resources.provider.names import Unusable
 from resources.provider.provider import Provider
 from resources.provider.question import Question
@@ -66,7 +66,7 @@ class Extracted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
+class AlignmentTask:
     """The part of a question that all batches of a translation share. `prose` is the whole translation."""
 
     model: Model
@@ -149,7 +149,7 @@ class _Part(NamedTuple):
     problem: str = ""
 
 
-async def align(ask: Ask, task: Task, segments: Mapping[str, SourceSegment]) -> list[Extracted]:
+async def align(ask: Ask, task: AlignmentTask, segments: Mapping[str, SourceSegment]) -> list[Extracted]:
     """Align one batch.
 
     A segment is done when a reply has a text or null for it; the next question asks only about the remaining segments.
@@ -176,7 +176,7 @@ async def align(ask: Ask, task: Task, segments: Mapping[str, SourceSegment]) -> 
     return [extracted[segment] for segment in segments]
 
 
-async def _align(ask: Ask, task: Task, queue: list[_Part]) -> dict[str, Extracted]:
+async def _align(ask: Ask, task: AlignmentTask, queue: list[_Part]) -> dict[str, Extracted]:
     extracted: dict[str, Extracted] = {}
     while queue:
         part, tries, previous, problem = queue.pop()
@@ -223,14 +223,14 @@ def extracts_of(reading: Reading, keys: Iterable[str]) -> tuple[Mapping[str, str
         return {}, None, str(reason)
 
 
-class _Batch(NamedTuple):
+class _SegmentBatch(NamedTuple):
     """A batch of segments, and the task that creates the questions about them.
 
     `work` identifies the translation by document and translator.
     """
 
     work: tuple[str, str]
-    task: Task
+    task: AlignmentTask
     segments: Mapping[str, SourceSegment]
 
 
@@ -258,7 +258,7 @@ class ModelAligner:
         names = {"source_language": language_name(source_language), "target_language": language_name(target_language)}
         return digest(self._prompt.digest(**names), *self._model.determinants)
 
-    def estimate(self, works: Sequence[AlignmentWork]) -> Estimate:
+    def estimate(self, works: Sequence[AlignmentWork]) -> CostEstimate:
         """Calls and cost of the batches, assuming one reply per batch and an empty provider cache."""
         return estimate([task.question(segments) for _, task, segments in self._batches(works)], self._provider.ledger)
 
@@ -294,7 +294,7 @@ class ModelAligner:
             first_answers: dict[tuple[str, str], asyncio.Event] = {}
             async with self._provider.opened(run) as client:
 
-                async def align_batch(batch: _Batch) -> None:
+                async def align_batch(batch: _SegmentBatch) -> None:
                     if batch.work in first_answers:
                         await first_answers[batch.work].wait()
                     gate = first_answers.setdefault(batch.work, asyncio.Event())
@@ -311,11 +311,13 @@ class ModelAligner:
             for work in works
         }
 
-    def _batches(self, works: Sequence[AlignmentWork]) -> Iterator[_Batch]:
+    def _batches(self, works: Sequence[AlignmentWork]) -> Iterator[_SegmentBatch]:
         for work in works:
             names = language_name(work.source_language), language_name(work.target_language)
-            task = Task(self._model, self._prompt, *names, work.prose)
+            task = AlignmentTask(self._model, self._prompt, *names, work.prose)
             requested = set(work.requested)
             for batch in batches([key for key in work.segments if _has_source(work, key)]):
                 if not requested.isdisjoint(batch):
-                    yield _Batch((work.document, work.translator), task, {key: work.segments[key] for key in batch})
+                    yield _SegmentBatch(
+                        (work.document, work.translator), task, {key: work.segments[key] for key in batch}
+                    )

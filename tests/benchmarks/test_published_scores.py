@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from benchmark_assets.benchmarks.published_scores import read
 from benchmark_assets.benchmarks.recipe import PublishedScores
-from benchmark_assets.benchmarks.scores import read
 from benchmark_assets.reporting.published import summary
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
