@@ -1,4 +1,4 @@
-"""SQLite files that several processes use: checks of their integrity, and the return of free pages to the disk.
+"""SQLite files that several processes use: reading them, checks of their integrity, the return of free pages.
 
 Not here: tables, and connections that stay open (engines, provider.ledger).
 """
@@ -14,10 +14,15 @@ PATIENCE = 60
 """Seconds to wait for other processes that write."""
 
 
+def reading(database: Path) -> sqlite3.Connection:
+    """A connection to an existing database that cannot write to it; a missing file raises `sqlite3.OperationalError`."""
+    return sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+
+
 def integrity(database: Path) -> str:
     """The first problem that SQLite finds in a database; '' if the database is sound."""
     try:
-        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        with closing(reading(database)) as connection:
             (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.Error as error:
         return str(error)

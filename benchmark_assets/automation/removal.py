@@ -32,7 +32,7 @@ def model(context: dg.OpExecutionContext, warehouse: Warehouse, systems: Systems
     if name in systems.provider.registry().models:
         raise BadInput(systems.provider.registry_path, f"models.{name}", "is in the registry", "remove it there first")
     if name not in context.instance.get_dynamic_partitions("model") and not systems.known([name]):
-        raise BadInput(name, "", "no such model in this warehouse", "`variorum models` lists the models")
+        raise BadInput(name, "", "no such model in this warehouse", "`variorum status --models` lists the models")
     key = pl.DataFrame({"model": [name]})
     record = _recorded(warehouse, "model", name, [Selection(_affected("model"), "model", [name])])
     return remove(context, warehouse, key, [record])

@@ -33,7 +33,7 @@ from resources.provider import archive, salvage
 from resources.provider.provider import Provider
 from resources.provider.registry import load
 from resources.removals import Removal
-from resources.sqlite_files import integrity
+from resources.sqlite_files import integrity, reading
 from resources.warehouse import STATES, Replacement, Warehouse
 
 RESTORED, REBUILT = "before-restore", "before-rebuild"
@@ -292,17 +292,13 @@ def _migrated(file: Path) -> DuckDBWarehouse:
 def _marks(place: Path) -> Marks:
     """The marks of the three stores in a folder, as far as they can be read."""
     dagster, ledger = None, None
-    with suppress(sqlite3.Error, KeyError), closing(_sqlite(place / "dagster" / "history" / "runs.db")) as connection:
+    with suppress(sqlite3.Error, KeyError), closing(reading(place / "dagster" / "history" / "runs.db")) as connection:
         values = dict(connection.execute("SELECT key, value FROM kvs WHERE key LIKE ?", (f"{_MARK}%",)).fetchall())
         dagster = identity.mark(values)
-    with suppress(sqlite3.Error), closing(_sqlite(place / backups.LEDGER)) as connection:
+    with suppress(sqlite3.Error), closing(reading(place / backups.LEDGER)) as connection:
         row = connection.execute("SELECT home, epoch FROM identity").fetchone()
         ledger = StoreMark(row[0], row[1], ledger=True) if row else None
     return Marks(dagster, duckdb_salvage.mark(place / backups.WAREHOUSE), ledger)
-
-
-def _sqlite(file: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"file:{file}?mode=ro", uri=True)
 
 
 def _damage_of_dagster(folder: Path) -> str:
@@ -327,7 +323,7 @@ def _names(dagster: Path) -> Iterator[str]:
     """Lines about lost corpora and tasks, whose names come from Dagster's partitions, and about all else that is
     lost."""
     rows: list[tuple[str, str]] = []
-    with suppress(sqlite3.Error), closing(_sqlite(dagster / "history" / "runs" / "index.db")) as connection:
+    with suppress(sqlite3.Error), closing(reading(dagster / "history" / "runs" / "index.db")) as connection:
         rows = connection.execute("SELECT partitions_def_name, partition FROM dynamic_partitions").fetchall()
     corpora = sorted({key.partition("/")[0] for kind, key in rows if kind == "passage"})
     for kind, names in (("corpora", corpora), ("tasks", sorted({key for kind, key in rows if kind == "task"}))):
@@ -363,9 +359,9 @@ def _joined(location: dg.Definitions) -> Iterator[str]:
     provider: Provider = resources["provider"]
     with dg.DagsterInstance.get() as instance, warehouse.kept_open():
         yield _report_partitions(instance, warehouse)
-        if "ledger" in faults(identity.marks(instance, warehouse, provider.ledger)):
-            added = salvage.put_back(provider.ledger, warehouse.read("model_call"))
-            yield f"ledger: the costs of {added} calls were restored from the warehouse; the calls' replies are lost"
+        lost = "ledger" in faults(identity.marks(instance, warehouse, provider.ledger))
+        if lost and (added := salvage.put_back(provider.ledger, warehouse.read("model_call"))):
+            yield f"ledger: the costs of {added} calls were restored from the warehouse; their replies are lost"
         identity.join(instance, warehouse, provider.ledger)
 
 

@@ -22,6 +22,8 @@ def main() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != int(parent):  # it ended before the signal was asked for
             sys.exit(1)
+    # A shell that starts a job in the background may ignore SIGINT, and what ignores it survives the end of its parent.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.execv(program, [program, *arguments])
 
 

@@ -71,7 +71,7 @@ def restore(folder: Path, at: str | None, as_of_backup: bool, yes: bool) -> None
 
     for line in repairing.restore(build_definitions, folder, at, as_of_backup, agreed):
         click.echo(line)
-    click.echo(f"{home()}: restored from {backups.chosen(folder, at)}; next: `variorum update`")
+    click.echo(f"{home()}: compared and repaired with {backups.chosen(folder, at)}; next: `variorum update`")
 
 
 @click.command()

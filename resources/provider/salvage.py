@@ -18,7 +18,7 @@ from resources.provider import archive
 from resources.provider.ledger import COLUMNS, ENDED, LOST, UNCERTAIN, Ledger, Statements
 from resources.provider.registry import NANO
 from resources.provider.sqlite_ledger import SqliteLedger
-from resources.sqlite_files import integrity
+from resources.sqlite_files import integrity, reading
 
 TABLES = ("session", "question", "attempt", "reply", "correction", "archived", "identity")
 """Tables to copy; each table refers only to earlier ones. Accounts are computed, as sums over the attempts."""
@@ -311,7 +311,7 @@ def _free(target: Statements, table: str, number: int) -> int:
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     """A ledger for reading, in which letters that are not UTF-8 do not prevent reading the rest of a row."""
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+    with closing(reading(path)) as connection:
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         yield connection
 

@@ -83,7 +83,7 @@ def test_a_lost_warehouse_is_named_and_a_restored_home_is_current(
         "variorum.duckdb: is missing, although this home has been used; bring it back with `variorum restore"
         in refused.stderr
     )
-    assert "restored from" in here(home, "restore", str(saved)).stdout
+    assert "repaired with" in here(home, "restore", str(saved)).stdout
     assert_equal(contents(warehouse), before)
     with dg.DagsterInstance.get() as restored:
         # The fixture's reply has not been counted yet.
