@@ -15,7 +15,7 @@ PATIENCE = 60
 
 
 def reading(database: Path) -> sqlite3.Connection:
-    """A connection to an existing database that cannot write to it; a missing file raises `sqlite3.OperationalError`."""
+    """A connection that reads an existing database; a missing file raises `sqlite3.OperationalError`."""
     return sqlite3.connect(f"file:{database}?mode=ro", uri=True)
 
 
