@@ -11,7 +11,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from benchmark_assets.cli import SECTIONS, main
+from benchmark_assets.cli import SECTIONS
 from resources import catalogue
 
 
@@ -59,10 +59,10 @@ def commands() -> Iterator[str]:
     yield "# Commands\n"
     yield "`variorum COMMAND --help` prints the same. For completion in bash, add "
     yield '`eval "$(_VARIORUM_COMPLETE=bash_source variorum)"` to ~/.bashrc (`zsh_source`, `fish_source` likewise).\n'
-    for title, names in SECTIONS.items():
+    for title, listed in SECTIONS.items():
         yield f"## {title}\n"
-        for name in names:
-            yield from _helps(["variorum", name], main.commands[name])
+        for command in listed:
+            yield from _helps(["variorum", str(command.name)], command)
 
 
 def _with_named_search(html: str) -> str:

@@ -161,7 +161,7 @@ def test_faults_in_the_files_are_named_and_the_rest_is_taken_in(tmp_path: Path) 
 
 
 def test_the_help_lists_every_command_once_with_its_whole_summary() -> None:
-    listed = [name for names in SECTIONS.values() for name in names]
+    listed = [str(command.name) for commands in SECTIONS.values() for command in commands]
     assert sorted(listed) == sorted(main.commands)
     said = CliRunner().invoke(main, ["--help"]).stdout
     assert "...\n" not in said.partition("\n")[2]

@@ -4,6 +4,7 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -32,21 +33,21 @@ from resources.errors import BadInput
 from resources.home import home
 from resources.modes import keep_private
 
-MODULES = (
-    working, beginning, benchmarks, imports, checking, showing, reproducing, money, people, taking_away,
-    keeping,
-)  # fmt: skip
-
-
-SECTIONS = {
-    "Begin": ("demo", "add", "new", "check", "import"),
-    "Evaluate": ("evaluate", "update", "scan", "stale", "status"),
-    "Read and share": ("reader", "report", "trace", "export", "compare", "reproduce", "snapshot"),
-    "Ask people": ("annotate", "spans", "glossary", "design"),
-    "Pay": ("costs", "confirm", "record"),
-    "Keep a home": ("ui", "worker", "backup", "restore", "verify", "rebuild", "migrate-to", "remove"),
+SECTIONS: Mapping[str, Sequence[click.Command]] = {
+    "Begin": (working.demo, benchmarks.add, beginning.new, checking.check, imports.import_),
+    "Evaluate": (working.evaluate, working.update, working.scan, showing.stale, showing.status),
+    "Read and share": (
+        taking_away.write_pages, taking_away.write_report, showing.show_trace, taking_away.export_corpus,
+        taking_away.compare_packages, reproducing.show_reproduction, showing.snapshot,
+    ),
+    "Ask people": (people.annotate, people.write_spans, people.write_glossary, showing.design),
+    "Pay": (money.show_costs, money.confirm, taking_away.record),
+    "Keep a home": (
+        working.ui, working.worker, keeping.backup, keeping.restore, keeping.verify, keeping.rebuild,
+        keeping.migrate_to, working.remove,
+    ),
 }  # fmt: skip
-"""The commands as the help lists them."""
+"""All commands, as the help lists them."""
 
 SUMMARY = 200
 """Width of a command's summary in the help, so that none is cut."""
@@ -91,9 +92,9 @@ class Commands(CommandGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by section, with whole summaries."""
-        for title, names in SECTIONS.items():
+        for title, commands in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, self.commands[name].get_short_help_str(SUMMARY)) for name in names])
+                formatter.write_dl([(str(each.name), each.get_short_help_str(SUMMARY)) for each in commands])
 
 
 @click.group(cls=Commands)
@@ -108,8 +109,8 @@ def main(quiet: bool) -> None:
     logging.getLogger("variorum").setLevel(logging.INFO)
 
 
-for module in MODULES:
-    for command in module.COMMANDS:
+for commands in SECTIONS.values():
+    for command in commands:
         main.add_command(command)
 
 

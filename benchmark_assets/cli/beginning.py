@@ -80,6 +80,3 @@ def new_base_set(
     )
     click.echo(plain(readable_spread(spread(built.pool, built.anchors))))
     click.echo(f"\n{folder}: {holding(built.restricted)}; import it with `variorum import baseset {folder}`")
-
-
-COMMANDS = [new]

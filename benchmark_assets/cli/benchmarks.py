@@ -266,6 +266,3 @@ def new_benchmark(name: str, corpora: Sequence[str], codes: Sequence[str], into:
     for key, reason in left_out.items():
         click.echo(f"left out, base set {key}: {reason}")
     click.echo(f"{folder}: replace the texts that begin with {TODO}, then try `variorum add {folder}` in another home")
-
-
-COMMANDS = [add]

@@ -114,6 +114,3 @@ def _costs(models: Registry, description: Description, scanned: Scan) -> Iterato
         yield f"  calls by the next update: {costs.cost(models, asked)}"
     for model, expected in costs.likely_costs_of_corpus(models, description, *sizes).items():
         yield f"  evaluating {model}: {expected}"
-
-
-COMMANDS = [check]

@@ -136,6 +136,3 @@ def import_base_set_folder(folder: Path) -> None:
     if imported.differing:
         click.echo(f"items not compared, because their source text has changed: {', '.join(imported.differing)}")
     click.echo("`variorum update` compares outputs with the base set")
-
-
-COMMANDS = [import_]

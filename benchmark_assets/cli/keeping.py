@@ -188,6 +188,3 @@ def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstan
     total = found.select(pl.col("partitions", "rows", "unreported").sum()).row(0)
     counts = "{} partitions, {} rows; the next update reports {} partitions to Dagster".format(*total)
     click.echo(f"{place}: sound; {counts}")
-
-
-COMMANDS = [backup, restore, verify, rebuild, migrate_to]

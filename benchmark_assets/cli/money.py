@@ -71,6 +71,3 @@ def _of_model(provider: Provider, model: str) -> list[int]:
     if rows.is_empty():
         raise BadInput(model, "", "has no calls of unknown cost", "`variorum costs --uncertain` lists them")
     return rows["id"].to_list()
-
-
-COMMANDS = [show_costs, confirm]

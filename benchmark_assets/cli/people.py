@@ -98,6 +98,3 @@ def write_spans(
         return
     count = span_labels.annotate(warehouse, place, code, split, gold)
     click.echo(f"{place}: {count} samples of {code}; its README.md explains the next steps")
-
-
-COMMANDS = [annotate, write_glossary, write_spans]

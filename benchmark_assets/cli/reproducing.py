@@ -38,6 +38,3 @@ def show_reproduction(benchmark: str, every: bool) -> None:
             f"numbers that differ from the paper without a reason: {unexplained}; find the cause, "
             f"or explain the difference under `differs` in {files[benchmark]}"
         )
-
-
-COMMANDS = [show_reproduction]

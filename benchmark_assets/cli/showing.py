@@ -196,6 +196,3 @@ def snapshot() -> None:
     The copy contains restricted texts: do not pass it on.
     """
     click.echo(Deployment().warehouse.snapshot())
-
-
-COMMANDS = [status, stale, design, show_trace, snapshot]

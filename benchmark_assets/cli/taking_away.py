@@ -9,7 +9,7 @@ import polars as pl
 from benchmark_assets.audit.page import page
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH, holding, without
-from benchmark_assets.reporting import differences, latex, shared_task
+from benchmark_assets.reporting import differences, latex, removals, shared_task
 from benchmark_assets.reporting.export import export
 from benchmark_assets.reporting.reader.writing import write_blind, write_reader
 from benchmark_assets.reporting.task_export import export_tasks
@@ -17,6 +17,7 @@ from resources import whole_files
 from resources.errors import BadInput
 from resources.folders import room
 from resources.provider import transport
+from resources.tables import plain
 from resources.warehouse import Warehouse
 
 
@@ -143,9 +144,20 @@ def _write_test_set(
 @click.command(name="compare")
 @click.argument("old", type=PATH)
 @click.argument("new", type=PATH)
-def compare_packages(old: Path, new: Path) -> None:
-    """Print the differences between two packages: method first, then texts, models and scores."""
-    click.echo(differences.page(differences.compare(differences.read(old), differences.read(new))))
+@click.argument("removed", type=PATH, required=False, metavar="[REMOVALS]")
+@click.pass_context
+def compare_packages(context: click.Context, old: Path, new: Path, removed: Path | None) -> None:
+    """Print the differences between two packages: method first, then texts, models and scores.
+
+    With REMOVALS, such as docs/removals.txt, print what the package or home OLD has and NEW lacks, apart from what this
+    file lists; the exit code is 1 if anything is missing. Homes are folders with their warehouse in a file.
+    """
+    if removed is None:
+        click.echo(differences.page(differences.compare(differences.read(old), differences.read(new))))
+        return
+    found = removals.missing(old, new, removals.read(removed))
+    click.echo(plain(found) if len(found) else f"{new} has all that {old} has, apart from {removed}")
+    context.exit(bool(len(found)))
 
 
 @click.command()
@@ -161,6 +173,3 @@ def record(model: str, file: Path) -> None:
         raise BadInput(model, "", "has no replies yet", f"run `variorum evaluate {model}` first")
     whole_files.hand_over(file, "\n".join(lines) + "\n")
     click.echo(f"{file}: {len(lines)} replies")
-
-
-COMMANDS = [write_pages, write_report, export_corpus, compare_packages, record]

@@ -190,6 +190,3 @@ def worker(planner: bool, processes: int) -> None:
     options = ["-Q", queue, "-c", str(processes), "-n", f"{queue}-{os.getpid()}@%h", "--loglevel", "warning"]
     # A worker that is killed would take a run with it that it had fetched in advance.
     os.execv(sys.executable, [*celery, *options, "--disable-prefetch"])
-
-
-COMMANDS = [demo, evaluate, update, scan, remove, ui, worker]

@@ -7,6 +7,7 @@ layouts themselves, the alignment of translations with the segments of the sourc
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmark_assets.corpus.description import Description, Text
 from benchmark_assets.corpus.model import Aside, Document, Prose
@@ -16,15 +17,20 @@ from benchmark_assets.corpus.readers.files import translations
 from benchmark_assets.corpus.readers.running_text import without_numbers
 from resources.errors import BadInput
 
-ProseReader = Callable[[Path], tuple[str, tuple[Aside, ...]]]
 
-PROSE_READERS: dict[str, ProseReader] = {
-    "dhammatalks-html": html.dhammatalks,
-    "suttacentral-html": html.suttacentral,
-    "tei": tei.running_text,
-    "text": text.running_text,
+class ProseReader(NamedTuple):
+    """The ending of a layout's files, and the function from a file to its text and asides."""
+
+    ending: str
+    read: Callable[[Path], tuple[str, tuple[Aside, ...]]]
+
+
+PROSE_READERS = {
+    "dhammatalks-html": ProseReader(".html", html.dhammatalks),
+    "suttacentral-html": ProseReader(".html", html.suttacentral),
+    "tei": ProseReader(".xml", tei.running_text),
+    "text": ProseReader(".txt", text.running_text),
 }
-ENDINGS = {"dhammatalks-html": ".html", "suttacentral-html": ".html", "tei": ".xml", "text": ".txt"}
 
 
 def with_prose(description: Description, sources: Iterable[Document | BadInput]) -> Iterator[Document | BadInput]:
@@ -43,7 +49,11 @@ def with_prose(description: Description, sources: Iterable[Document | BadInput])
     yield from (fault for fault in results if isinstance(fault, BadInput))
     files = {
         translator: translations(
-            description, translator, ENDINGS[reference.layout], documents, all_read=len(documents) == len(results)
+            description,
+            translator,
+            PROSE_READERS[reference.layout].ending,
+            documents,
+            all_read=len(documents) == len(results),
         )
         for translator, reference in description.continuous.items()
     }
@@ -70,7 +80,7 @@ def _prose(translator: str, reference: Text, files: list[Path]) -> Iterator[Pros
         problem = f"the document's translation is also in {files[0]}"
         raise BadInput(files[1], translator, problem, "keep one of the files, or correct `files`")
     for path in files:
-        content, asides = without_numbers(*PROSE_READERS[reference.layout](path), reference.numbering)
+        content, asides = without_numbers(*PROSE_READERS[reference.layout].read(path), reference.numbering)
         if not content:
             raise BadInput(path, "", "contains no text", "remove the file if there is no translation")
         yield Prose(translator, path, clean(content, path), asides)

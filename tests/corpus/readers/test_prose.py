@@ -9,7 +9,7 @@ import pytest
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.model import Aside, Document
 from benchmark_assets.corpus.readers.files import fitting
-from benchmark_assets.corpus.readers.prose import ENDINGS, PROSE_READERS
+from benchmark_assets.corpus.readers.prose import PROSE_READERS
 from resources.errors import BadInput
 from tests.corpus.support import describe, edit, read_back, write_lines
 
@@ -127,16 +127,12 @@ def test_a_pattern_without_document_is_the_file_of_the_only_one(corpus: Corpus, 
     ],
 )
 def test_numbers_are_taken_out_in_every_layout(corpus: Corpus, tmp_path: Path, layout: str, content: str) -> None:
-    (tmp_path / f"prose/mn1{ENDINGS[layout]}").write_text(content)
+    (tmp_path / f"prose/mn1{PROSE_READERS[layout].ending}").write_text(content)
     (document,), faults = corpus("mn1", ben={"layout": layout, "numbering": r"\d+\."})
     assert not faults
     (prose,) = document.prose
     assert prose.text == "A mouse ran."
     assert prose.asides == (Aside("number", 0, "1."), Aside("footnote", 7, "1"))
-
-
-def test_every_layout_has_an_ending_by_default() -> None:
-    assert PROSE_READERS.keys() == ENDINGS.keys()
 
 
 # What is refused
