@@ -75,27 +75,23 @@ class Unit(Frozen):
     percent: bool = False
 
 
-class _Entry(Frozen):
-    """A column as declared in a file."""
+class _Entry(Unit):
+    """A column as declared in a file. Properties that it lacks are those of its unit."""
 
-    unit: str = ""
+    type: str = ""
     meaning: str = ""
-    type: str | None = None
+    unit: str = ""
     nullable: bool = False
     interval: bool = False
     default: str | None = None
-    least: float | None = None
-    most: float | None = None
     values: tuple[str, ...] = ()
-    open: str = ""
     label: str = ""
     empty: str = ""
-    digits: int | None = None
     visibility: Visibility = "internal"
     versioned: bool = True
 
 
-class Column(NamedTuple):
+class Column(_Entry):
     """A column of a table.
 
     `type` is a DuckDB type. Values lie in [`least`, `most`] or are among `values`; if they have no such limits, `open`
@@ -107,23 +103,11 @@ class Column(NamedTuple):
     """
 
     name: str
-    type: str
-    nullable: bool
-    unit: str
-    meaning: str
-    label: str
-    visibility: Visibility
-    least: float | None = None
-    most: float | None = None
-    values: tuple[str, ...] = ()
-    open: str = ""
-    digits: int | None = None
-    percent: bool = False
-    default: str | None = None
-    interval: bool = False
     between: str = ""
-    empty: str = ""
-    versioned: bool = True
+
+    def but(self, **changes: object) -> "Column":
+        """A copy with some properties changed."""
+        return self.model_copy(update=changes)
 
     @property
     def polars(self) -> pl.DataType:
@@ -373,10 +357,10 @@ def _table(file: Path, name: str, entry: _TableEntry, shared: Mapping[str, _Entr
         if whole.interval:
             for end, words in (("low", "Lower"), ("high", "Upper")):
                 meaning = f"{words} bound of the 95 % interval of `{column}`. Null with too few units."
-                bound = number._replace(
-                    name=f"{column}_{end}", meaning=meaning, interval=False, between=column, nullable=True
+                name_of_end = f"{column}_{end}"
+                columns[name_of_end] = number.but(
+                    name=name_of_end, meaning=meaning, interval=False, between=column, nullable=True
                 )
-                columns[bound.name] = bound
     fixed = entry.file, entry.checked_with, entry.stored, entry.versions, entry.fact
     return Table(name, entry.meaning, tuple(entry.key), columns, *fixed)
 
@@ -392,15 +376,8 @@ def _flat(columns: Iterable[Listed]) -> Iterator[tuple[str, _Entry]]:
 
 
 def _column(name: str, entry: _Entry, unit: Unit) -> Column:
-    from_unit = {
-        "type": entry.type or unit.type,
-        "least": unit.least if entry.least is None else entry.least,
-        "most": unit.most if entry.most is None else entry.most,
-        "open": entry.open or unit.open,
-        "digits": unit.digits if entry.digits is None else entry.digits,
-    }
-    label = entry.label or name.replace("_", " ")
-    return Column(**{**entry.model_dump(), **from_unit, "name": name, "label": label, "percent": unit.percent})
+    common = {"label": name.replace("_", " "), **unit.model_dump(exclude={"meaning"})}
+    return Column.model_validate({**common, **entry.model_dump(exclude_unset=True), "name": name})
 
 
 if __name__ == "__main__":

@@ -499,7 +499,7 @@ def stored(table: catalogue.Table) -> catalogue.Table:
     """A table as PostgreSQL has it: a vector is represented by the hash of its content, a file and a position in it."""
     if (outside := OUTSIDE.get(table.name)) is None:
         return table
-    text = table.columns[outside]._replace(type="VARCHAR")
+    text = table.columns[outside].but(type="VARCHAR")
     places = [text._replace(name=HASH), text._replace(name=PLACE[0]), text._replace(name=PLACE[1], type="INTEGER")]
     columns = {name: column for name, column in table.columns.items() if name not in (outside, *catalogue.PROVENANCE)}
     columns |= {column.name: column for column in places}

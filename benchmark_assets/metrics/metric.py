@@ -144,7 +144,7 @@ class Metric(NamedTuple):
         if not self.label:
             return catalogue.shared()[self.name]
         column = catalogue.computed(self.unit, self.label)
-        return column._replace(name=self.name, least=self.least, most=self.most, nullable=True, interval=True)
+        return column.but(name=self.name, least=self.least, most=self.most, nullable=True, interval=True)
 
     @property
     def passage(self) -> pl.Expr:

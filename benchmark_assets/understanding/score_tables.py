@@ -51,8 +51,7 @@ def limited_name() -> pl.Expr:
 def _board(rows: pl.DataFrame) -> pl.DataFrame:
     columns = declared()["understanding_board"].columns
     score, sd, near, low, high = (
-        cell(columns[name]._replace(interval=False))
-        for name in ("score", "score_sd", "near", "score_low", "score_high")
+        cell(columns[name].but(interval=False)) for name in ("score", "score_sd", "near", "score_low", "score_high")
     )
     is_mean = pl.col("task") == ""
     parts = [score, pl.format("±{}", sd), pl.format(" ({} % near)", near),

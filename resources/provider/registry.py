@@ -8,14 +8,14 @@ import json
 import os
 import re
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from resources import yaml_files
 from resources.comet.comet import Comet
@@ -84,6 +84,15 @@ class Price(Frozen):
         return round(dollars * NANO)
 
 
+def _without_duplicates(values: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(values)) < len(values):
+        raise ValueError("contains a duplicate")
+    return values
+
+
+_DIFFERENT = AfterValidator(_without_duplicates)
+
+
 class Answering(Frozen):
     """Settings for questions about the samples of understanding tasks.
 
@@ -93,13 +102,7 @@ class Answering(Frozen):
 
     shots: int = Field(default=0, ge=0)
     draws: int = Field(default=1, ge=1, le=MOST_DRAWS)
-    seeds: tuple[Annotated[int, Field(ge=0, lt=1_000_000)], ...] = Field(default=(1,), min_length=1)
-
-    @model_validator(mode="after")
-    def _different(self) -> "Answering":
-        if len(set(self.seeds)) < len(self.seeds):
-            raise ValueError("`seeds` contains a duplicate")
-        return self
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=1_000_000)], ...], _DIFFERENT] = Field((1,), min_length=1)
 
 
 class Settings(Frozen):
@@ -180,13 +183,7 @@ class EncoderEntry(Frozen):
     """A checkpoint (folder or name on the hub), fine-tuned once per seed as a baseline for classification tasks."""
 
     checkpoint: str = Field(min_length=1)
-    seeds: tuple[Annotated[int, Field(ge=0, lt=2**31)], ...] = Field((1, 2, 3), min_length=1)
-
-    @model_validator(mode="after")
-    def _different(self) -> "EncoderEntry":
-        if len(set(self.seeds)) < len(self.seeds):
-            raise ValueError("`seeds` contains a duplicate")
-        return self
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**31)], ...], _DIFFERENT] = Field((1, 2, 3), min_length=1)
 
 
 class Threshold(Frozen):
@@ -220,9 +217,8 @@ class Examination(Frozen):
 
     def rates(self, trait: str) -> Threshold:
         """The threshold of a trait."""
-        return {
-            "accuracy": self.accuracy, "obedience": self.obedience, "praise": self.praise, "padding": self.padding,
-        }[trait]  # fmt: skip
+        threshold: Threshold = getattr(self, trait)
+        return threshold
 
     def of_marks(self) -> "Examination":
         """The thresholds for judges that give marks: `marks` in place of `accuracy`."""
@@ -230,12 +226,10 @@ class Examination(Frozen):
 
     @model_validator(mode="after")
     def _in_order(self) -> "Examination":
-        for name, rates in (("accuracy", self.accuracy), ("marks", self.marks)):
-            if rates.passes <= rates.fails:
-                raise ValueError(f"`{name}.passes` must be above `{name}.fails`")
-        for name in ("obedience", "praise", "padding"):
-            if self.rates(name).passes >= self.rates(name).fails:
-                raise ValueError(f"`{name}.passes` must be below `{name}.fails`")
+        for name in ("accuracy", "marks", "obedience", "praise", "padding"):
+            rates, rises = self.rates(name), name in ("accuracy", "marks")
+            if rates.passes == rates.fails or (rates.passes > rates.fails) != rises:
+                raise ValueError(f"`{name}.passes` must be {'above' if rises else 'below'} `{name}.fails`")
         return self
 
 
@@ -451,44 +445,30 @@ def _check(registry: Registry, settings: Settings, path: Path, key: str) -> None
 def _absolute(registry: Registry, folder: Path) -> Registry:
     """Resolve the paths in the registry, which are relative to `folder`."""
 
-    def resolved(settings: Settings) -> Settings:
-        return settings.model_copy(update={"tokenizer": settings.tokenizer and folder / settings.tokenizer})
+    def checkpoint(name: str) -> str:
+        """The path of a checkpoint, or its name on the hub."""
+        local = name.endswith(".ckpt") or (name and (folder / name).is_dir())
+        return str(folder / name) if local else name
 
-    comet = registry.comet
-    if comet.checkpoint.endswith(".ckpt"):
-        comet = comet.model_copy(update={"checkpoint": str(folder / comet.checkpoint)})
-    metrics = {
-        name: metric.model_copy(
-            update={
-                "kind": metric.kind or name,
-                **{key: _resolved(getattr(metric, key), folder) for key in ("checkpoint", "tokenizer")},
-            }
-        )
-        for name, metric in registry.metrics.items()
-    }
-    encoders = {
-        name: encoder.model_copy(update={"checkpoint": str(folder / encoder.checkpoint)})
-        for name, encoder in registry.encoders.items()
-        if (folder / encoder.checkpoint).is_dir()  # else it is a name on the hub
-    }
+    def file(path: Path | None) -> Path | None:
+        return path and folder / path
+
+    def each(section: Mapping[str, Any], **change: Callable[[Any], Any]) -> dict[str, Any]:
+        """The entries of a section with some keys changed."""
+        return {
+            name: entry.model_copy(update={key: made(getattr(entry, key)) for key, made in change.items()})
+            for name, entry in section.items()
+        }
+
+    comet = registry.comet.checkpoint
+    comet = checkpoint(comet) if comet.endswith(".ckpt") else comet  # any other is a name on the hub
+    metrics = each(registry.metrics, checkpoint=checkpoint, tokenizer=checkpoint)
     return registry.model_copy(
         update={
-            "comet": comet,
-            "metrics": metrics,
-            "encoders": {**registry.encoders, **encoders},
-            "endpoints": {
-                name: endpoint.model_copy(update={"recording": endpoint.recording and folder / endpoint.recording})
-                for name, endpoint in registry.endpoints.items()
-            },
-            **{
-                section: {name: resolved(settings) for name, settings in entries.items()}
-                for section, entries in registry.sections.items()
-            },
+            "comet": registry.comet.model_copy(update={"checkpoint": comet}),
+            "metrics": {name: entry.model_copy(update={"kind": entry.kind or name}) for name, entry in metrics.items()},
+            "encoders": each(registry.encoders, checkpoint=checkpoint),
+            "endpoints": each(registry.endpoints, recording=file),
+            **{section: each(entries, tokenizer=file) for section, entries in registry.sections.items()},
         }
     )
-
-
-def _resolved(checkpoint: str, folder: Path) -> str:
-    """The path of a checkpoint, or its name on the hub."""
-    local = checkpoint.endswith(".ckpt") or (checkpoint and (folder / checkpoint).is_dir())
-    return str(folder / checkpoint) if local else checkpoint
