@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from benchmark_assets.metrics.entries import MEASURES
 from resources import catalogue
 from resources.errors import beginning
 from resources.keys import CORPUS
@@ -22,14 +23,13 @@ ROUNDING = 1e-4
 Rule = tuple[str, str, pl.Expr]
 """The name of one or more columns, a problem in words, and an expression that is true for rows with the problem."""
 
-TOGETHER = [
-    ("sim_centroid", "drift"),
-    ("human_spread", "euclidean_spread", "mean_similarity", "least_similarity", "centroid"),
-    ("bleu", "chrf", "length_ratio"),
-    ("comet_avg", "comet_best"),
+SPREADS = ("human_spread", "euclidean_spread", "mean_similarity", "least_similarity", "centroid")
+
+TOGETHER = [SPREADS] + [
+    tuple(each.name for each in MEASURES if (each.family, each.references) == inputs)
+    for inputs in dict.fromkeys((each.family, each.references) for each in MEASURES if each.references is not None)
 ]
-"""Groups of columns that must be null in the same rows, because they depend on the same inputs. The Euclidean drift is
-in no group: it is also null if the references coincide, because its divisor is then 0."""
+"""Groups of columns that must be null in the same rows, because they depend on the same inputs."""
 
 SIGNIFICANT = 3.0
 """Largest difference of two means, in standard errors, that does not count as a shift."""
@@ -116,7 +116,7 @@ def unexplained_nulls(rows: pl.DataFrame, references: pl.DataFrame, keys: list[s
         Columns `passage` and `count`, the number of complete references.
     """
     counted = rows.join(references, on="passage", how="left").with_columns(pl.col("count").fill_null(0))
-    needed = {"sim_best": 1, "length_ratio": 1, "chrf": 1, "drift": 2, "human_spread": 2}
+    needed = {each.name: each.references for each in MEASURES if each.references} | {SPREADS[0]: 2}
     return _all(
         _finding(
             counted.filter(pl.col(name).is_null() & (pl.col("count") >= least)), keys, name,

@@ -139,16 +139,22 @@ def scores(
 
 
 def named_in(warehouse: Warehouse) -> list[Metric]:
-    """The metrics with scores in a warehouse that the registry names or named.
+    """The metrics with scores in a warehouse that the registry names or named."""
+    columns = ["metric", "entry", "signature"]
+    return named_among(pl.concat(warehouse.read(table, columns=columns) for table in FURTHER))
+
+
+def named_among(rows: pl.DataFrame) -> list[Metric]:
+    """The metrics of rows with the columns `metric`, `entry` and `signature`.
 
     A metric under a name of its own in the registry has this name as its label. `made` has the signatures of its
     scores.
     """
-    columns = ["metric", "entry", "signature"]
-    rows = pl.concat(warehouse.read(table, columns=columns) for table in FURTHER).unique()
-    kinds = rows.with_columns(entry=pl.coalesce("entry", "metric")).group_by("metric", "entry").agg("signature")
+    kinds = rows.select("metric", pl.coalesce("entry", "metric"), "signature").unique()
     named = []
-    for name, kind, signatures in kinds.sort("metric", "entry").iter_rows():
+    for name, kind, signatures in (
+        kinds.group_by("metric", "entry").agg("signature").sort("metric", "entry").iter_rows()
+    ):
         if kind in KINDS:
             label = KINDS[kind].label if name == kind else name
             named.append(KINDS[kind]._replace(name=name, label=label, made=", ".join(sorted(signatures))))
@@ -163,7 +169,11 @@ def metrics_of(warehouse: Warehouse) -> list[Metric]:
 
 def scores_of(warehouse: Warehouse, table: str, on: list[str], keys: pl.DataFrame | None = None) -> pl.DataFrame:
     """Scores in `segment_metric` or `human_metric`: columns `on`, and one for each metric."""
-    rows = warehouse.read(table, keys, [*on, "metric", "score"])
+    return by_metric(warehouse.read(table, keys, [*on, "metric", "score"]), on)
+
+
+def by_metric(rows: pl.DataFrame, on: list[str]) -> pl.DataFrame:
+    """Scores with a column for each metric, from rows with the columns `on`, `metric` and `score`."""
     return rows.sort("metric").pivot("metric", index=on, values="score", maintain_order=True)
 
 

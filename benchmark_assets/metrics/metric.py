@@ -95,6 +95,9 @@ class Metric(NamedTuple):
     missing
         What a passage without a usable output counts, for a metric with `score`; the others have an empty output's
         score.
+    references
+        Number of complete references with which the score is never null, and below which it always is; 0 if that
+        depends on the checkpoint alone, None if a score may be null by itself.
     harm
         A number that rises with damage, if it is not the value with the sign of `better`.
     exported
@@ -127,6 +130,7 @@ class Metric(NamedTuple):
     aggregate: Callable[[Floats], Floats] = mean
     proportion: bool = False
     missing: float = 0.0
+    references: int | None = None
     harm: pl.Expr | None = None
     exported: str = ""
     score: Callable[[Texts, Comet], pl.DataFrame] | None = None

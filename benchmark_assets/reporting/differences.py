@@ -6,7 +6,7 @@ a paper therefore needs no warehouse, no lock and no restricted texts.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +15,8 @@ import polars as pl
 
 from benchmark_assets.corpus.units import divided
 from benchmark_assets.metrics import significance
-from benchmark_assets.metrics.entries import ranked
+from benchmark_assets.metrics.entries import COMET, DRIFT, MEASURES, ranked
+from benchmark_assets.metrics.further import by_metric, named_among
 from benchmark_assets.metrics.measures import panel
 from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.reporting.contents import CHECKSUMS
@@ -29,13 +30,15 @@ from resources.whole_files import sha256
 NEEDED = ("scores", "comet_scores", "leaderboard", "passages", "outputs")
 TEXTS = ("source.jsonl", "references.jsonl")
 SECTION = "## Made from"
-PARTS = {
-    "embedder:": {"sim_best", "outlier_rate"}, "drift:": {"outlier_rate"}, "outlier:": {"outlier_rate"},
-    "BLEU|": {"bleu"}, "chrF2++|": {"chrf"}, "COMET:": {"comet_avg"},
-    "95 % intervals:": set[str](), "rates:": set[str](), "other statistics:": set[str](), "units:": set[str](),
+NAMED = "segment_metrics"
+PARTS: Mapping[str, Callable[[Metric], bool]] = {
+    "embedder:": lambda metric: metric.family == DRIFT, "COMET:": lambda metric: metric.family == COMET,
+    **dict.fromkeys(["drift:", "outlier:"], lambda metric: metric.proportion),
+    "BLEU|": lambda metric: metric.exported == "BLEU", "chrF2++|": lambda metric: metric.exported == "chrF2++",
+    **dict.fromkeys(["95 % intervals:", "rates:", "other statistics:", "units:"], lambda _: False),
 }  # fmt: skip
-"""Metrics that change if a part of the signature changes. The keys are the beginnings of the parts. A part that is not
-listed changes every measure. Parts about intervals change no measure, since the comparison computes its own
+"""Whether a metric changes if a part of the signature changes. The keys are the beginnings of the parts. A part that is
+not listed changes every measure. Parts about intervals change no measure, since the comparison computes its own
 intervals."""
 
 SCORES = pl.Schema({
@@ -132,7 +135,7 @@ def read(folder: Path) -> Package:
     written = recorded(folder)
     of_tasks = "parquet/tasks.parquet" in written
     needed, texts = ((), ()) if of_tasks else (NEEDED, TEXTS)
-    further = [name for name in FURTHER if f"parquet/{name}.parquet" in written]
+    further = [name for name in (NAMED, *FURTHER) if f"parquet/{name}.parquet" in written]
     for path in (*(f"parquet/{name}.parquet" for name in (*needed, *further)), *texts, README):
         if path not in written:
             raise BadInput(folder, path, "is missing from the package", "export it again")
@@ -249,13 +252,16 @@ def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
     """Differences between each model's new and old scores (`SCORES`). `other_texts` is true if any text changed."""
     scores = [_scores(package).with_columns(system=pl.lit(name)) for package, name in ((new, "new"), (old, "old"))]
     all_scores = pl.concat(scores, how="diagonal_relaxed")
+    named = ({metric.name: metric for metric in named_among(_named(package))} for package in (new, old))
+    of_new, of_old = named
+    measures = ranked([*MEASURES, *(metric for name, metric in of_new.items() if name in of_old)])
     models = sorted(set(scores[0]["model"]) & set(scores[1]["model"]))
     rows: list[dict[str, object]] = []
     for model in models:
-        versions = panel(all_scores.filter(model=model), ranked())
-        apart = {measure.name for measure in ranked()} if other_texts else _apart(old, new, model)
+        versions = panel(all_scores.filter(model=model), measures)
+        apart = {measure.name for measure in measures if other_texts or _is_apart(old, new, model, measure)}
         changed = _changed(old, new, model)
-        for measure in ranked():
+        for measure in measures:
             statistics = versions.statistics[measure.name]  # the new scores, then the old ones
             for tests in significance.differences(statistics, versions.units, measure.of).iter_rows(named=True):
                 common = np.all(statistics[:, :, 0] > 0, axis=0)
@@ -267,7 +273,7 @@ def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
                 })  # fmt: skip
     table = pl.DataFrame(rows) if rows else pl.DataFrame(schema={**SCORES, "apart": pl.Boolean()})
     parts = [pl.DataFrame(schema=SCORES)]
-    for measure in ranked() if rows else ():
+    for measure in measures if rows else ():
         family = table.filter(measure=measure.name)
         p_holm = significance.holm(family["p"].cast(pl.Float64).to_numpy())
         family = family.with_columns(pl.Series("p_holm", p_holm).fill_nan(None)).with_columns(verdict=_verdict(measure))
@@ -281,19 +287,29 @@ def _scores(package: Package) -> pl.DataFrame:
     comet = package.tables["comet_scores"].select(*on, "comet_avg")
     passages = package.tables["passages"].with_columns(passage="passage_id")
     rows = package.tables["scores"].drop_nulls("sim_best").join(comet, on=on, how="left")
+    rows = rows.join(by_metric(_named(package).select(*on, "metric", "score"), on), on=on, how="left")
     rows = rows.rename({"passage_id": "passage"}).join(divided(passages), on="passage")
     return rows.with_columns(kind=pl.lit("model"), references=pl.lit(1), ranked=pl.lit(value=True))
 
 
-def _apart(old: Package, new: Package, model: str) -> set[str]:
-    """Metrics that the packages computed differently for a model, judging by the signatures on their leaderboards."""
+def _named(package: Package) -> pl.DataFrame:
+    """Scores of a package by metrics of its registry; earlier packages lack the metric's `entry`, or all of them."""
+    names = ("model", "passage_id", "metric", "entry", "signature")
+    empty = pl.DataFrame(schema=dict.fromkeys(names, pl.String) | {"score": pl.Float64})
+    return pl.concat([empty, package.tables.get(NAMED, empty)], how="diagonal").select(empty.columns)
+
+
+def _is_apart(old: Package, new: Package, model: str, metric: Metric) -> bool:
+    """Whether the packages computed a metric differently for a model, by the signatures of scores or leaderboards."""
+    if metric.score:
+        before, after = (set(_named(each).filter(metric=metric.name, model=model)["signature"]) for each in (old, new))
+        return before != after
     boards = (each.tables["leaderboard"].filter(kind="model", system=model) for each in (old, new))
     before, after = ({part for signature in board["signature"] for part in signature.split("; ")} for board in boards)
-    all_measures = {measure.name for measure in ranked()}
-    measures: set[str] = set()
-    for part in before ^ after:
-        measures |= next((names for start, names in PARTS.items() if part.startswith(start)), all_measures)
-    return measures
+    return any(
+        next((changes(metric) for start, changes in PARTS.items() if part.startswith(start)), True)
+        for part in before ^ after
+    )
 
 
 def _changed(old: Package, new: Package, model: str) -> set[str]:

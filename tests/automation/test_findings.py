@@ -118,7 +118,7 @@ def test_an_interval_ends_after_it_begins(numbers: tuple[float, float, float]) -
     ("table", "columns"),
     [
         ("human_baseline", ["sim_centroid", "drift"]),
-        ("lexical_score", ["bleu", "chrf", "length_ratio"]),
+        ("lexical_score", ["chrf", "bleu", "length_ratio"]),
         ("reference_envelope", ["human_spread", "euclidean_spread", "mean_similarity", "least_similarity", "centroid"]),
     ],
 )

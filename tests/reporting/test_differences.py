@@ -84,6 +84,32 @@ def test_a_difference_of_method_is_named_first_and_is_no_difference_of_models(
     assert text[1:3] == found.provenance
 
 
+def test_metrics_of_the_registry_are_compared_with_their_direction_and_signature() -> None:
+    def package(values: list[float], signature: str = "s") -> Package:
+        base = held(alpha=[0.5] * 12)
+        rows = [
+            ("alpha", f"p{at}", name, kind, signature, value)
+            for name, kind in (("own", "metricx-24"), ("kiwi", "kiwi"))
+            for at, value in enumerate(values)
+        ]
+        columns = ["model", "passage_id", "metric", "entry", "signature", "score"]
+        return base._replace(tables=base.tables | {"segment_metrics": pl.DataFrame(rows, schema=columns, orient="row")})
+
+    lower = (2 - np.linspace(0.1, 0.3, 12)).tolist()
+    names = ("own", "kiwi")
+    found = [
+        dict(
+            compare(package([2.0] * 12), new)
+            .scores.filter(pl.col("measure").is_in(names))
+            .select("measure", "verdict")
+            .iter_rows()
+        )
+        for new in (package(lower), package(lower, "other"))
+    ]
+    assert found == [{"own": "better", "kiwi": "worse"}, dict.fromkeys(names, "method differs")]
+    assert set(compare(held(alpha=[0.5]), package([2.0])).scores["measure"]).isdisjoint(names)
+
+
 def test_scores_are_compared_on_the_passages_of_both() -> None:
     same = [0.5, 0.6, 0.7, 0.5, 0.6, 0.7, 0.5]
     old, new = held(alpha=[*[0.5, 0.6] * 3, 0.1], beta=same), held(alpha=[0.6, 0.7] * 3, beta=same)
