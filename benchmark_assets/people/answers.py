@@ -24,7 +24,7 @@ from benchmark_assets.people.names import first_spellings, same_name
 from benchmark_assets.references.texts import complete_texts
 from resources.digest import digest
 from resources.errors import BadInput, one_of
-from resources.harmless import unguarded
+from resources.harmless import guarded, unguarded
 from resources.warehouse import Replacement, Warehouse
 
 UNKNOWN_ITEM = "no current output has this item; the output may have changed"
@@ -311,8 +311,11 @@ def checked(form: Form, answer: Answer, known: Mapping[str, Candidate]) -> Check
 
 def _alike(shown: str, text: str) -> bool:
     """Whether the text `shown` in a file equals `text`, apart from white space and a guard (see harmless.guarded)."""
-    squeezed = "".join(unicodedata.normalize("NFC", storable(text)).split())
-    return squeezed in ("".join(unicodedata.normalize("NFC", form).split()) for form in (shown, unguarded(shown)))
+    return _squeezed(shown) in (_squeezed(storable(text)), _squeezed(guarded(storable(text))))
+
+
+def _squeezed(text: str) -> str:
+    return "".join(unicodedata.normalize("NFC", text).split())
 
 
 def applicable(warehouse: Warehouse, stored: str, outputs: pl.DataFrame) -> pl.DataFrame:
