@@ -12,7 +12,8 @@ import dagster as dg
 
 from benchmark_assets.automation import runs, settling
 from benchmark_assets.corpus.description import Description
-from benchmark_assets.corpus.registry import registered, visible
+from benchmark_assets.corpus.readers.files import visible
+from benchmark_assets.corpus.registry import registered
 from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
 from resources.home import home

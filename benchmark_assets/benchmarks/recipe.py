@@ -408,12 +408,10 @@ def _corpora(folder: Path, recipe: Recipe, faults: list[BadInput]) -> Iterator[t
 
 def _strayed(path: Path, description: Description, folder: Path) -> Iterator[BadInput]:
     """A fault for each path of a description that leads out of the recipe's folder."""
-    places = {"root": description.root, "corrections": description.corrections, "only": description.only}
-    places["offsets"] = description.offsets
-    places |= {f"references.{name}.root": text.root for name, text in description.references.items()}
-    places["literary.glossary"] = description.literary.glossary
+    places = {"root": description.root, **description.beside}
+    places |= {f"references.{name}.root": text.root for name, text in description.references.items() if text.root}
     for key, place in places.items():
-        if place is not None and not place.is_relative_to(folder.resolve()):
+        if not place.is_relative_to(folder.resolve()):
             remedy = f"give a path such as {FETCHED}/NAME, where the files of the source NAME are placed"
             yield BadInput(path, key, "lies outside the recipe's folder", remedy)
     named = {"source.language": description.source.language, "source.edition": description.source.edition}
@@ -458,35 +456,25 @@ def _unknown_names(
     path: Path, recipe: Recipe, corpora: Mapping[str, Description], downloads: Mapping[str, Download | UserFolder]
 ) -> Iterator[BadInput]:
     """Faults of names that nothing in the recipe declares."""
-    for number, corpus in enumerate(recipe.corpora):
-        for name in corpus.sources:
-            if name not in recipe.sources:
-                yield _undeclared(path, f"corpora.{number}.sources", name, recipe)
-        for name in corpus.optional.values():
-            if name not in recipe.sources:
-                yield _undeclared(path, f"corpora.{number}.optional", name, recipe)
-    for number, task in enumerate(recipe.tasks):
-        if task.source not in recipe.sources:
-            yield _undeclared(path, f"tasks.{number}.source", task.source, recipe)
-    for number, base_set in enumerate(recipe.base_sets):
-        if base_set.source and base_set.source not in recipe.sources:
-            yield _undeclared(path, f"base_sets.{number}.source", base_set.source, recipe)
-    names = [description.name for description in corpora.values()]
-    published = [(f"outputs.{n}", each.corpus, each.source, [each.file]) for n, each in enumerate(recipe.outputs)]
-    published += [
-        (f"scores.{n}", each.corpus, each.source, [*each.files.values()]) for n, each in enumerate(recipe.scores)
+    named = [(f"corpora.{n}.sources", name) for n, each in enumerate(recipe.corpora) for name in each.sources]
+    named += [
+        (f"corpora.{n}.optional", name) for n, each in enumerate(recipe.corpora) for name in each.optional.values()
     ]
-    for key, scored, source, files in published:
-        if scored not in names:
-            yield BadInput(path, f"{key}.corpus", f"{scored!r} is not a corpus of the recipe", f"use {one_of(names)}")
-        if source not in recipe.sources:
-            yield _undeclared(path, f"{key}.source", source, recipe)
-            continue
+    named += [(f"tasks.{n}.source", each.source) for n, each in enumerate(recipe.tasks)]
+    named += [(f"base_sets.{n}.source", each.source) for n, each in enumerate(recipe.base_sets) if each.source]
+    published = [(f"outputs.{n}", each, [each.file]) for n, each in enumerate(recipe.outputs)]
+    published += [(f"scores.{n}", each, [*each.files.values()]) for n, each in enumerate(recipe.scores)]
+    named += [(f"{key}.source", each.source) for key, each, _ in published]
+    for key, name in named:
+        if name not in recipe.sources:
+            remedy = f"use one of {', '.join(recipe.sources)}"
+            yield BadInput(path, key, f"{name!r} is not a source of the recipe", remedy)
+    names = [description.name for description in corpora.values()]
+    for key, each, files in published:
+        if each.corpus not in names:
+            problem = f"{each.corpus!r} is not a corpus of the recipe"
+            yield BadInput(path, f"{key}.corpus", problem, f"use {one_of(names)}")
         for file in files:
-            if source in downloads and file not in downloads[source].files:
-                problem = f"{file!r} is not a file of the source {source}"
-                yield BadInput(path, f"{key}.file", problem, f"add it to {recipe.sources[source].files}")
-
-
-def _undeclared(path: Path, key: str, name: str, recipe: Recipe) -> BadInput:
-    return BadInput(path, key, f"{name!r} is not a source of the recipe", f"use one of {', '.join(recipe.sources)}")
+            if each.source in downloads and file not in downloads[each.source].files:
+                problem = f"{file!r} is not a file of the source {each.source}"
+                yield BadInput(path, f"{key}.file", problem, f"add it to {recipe.sources[each.source].files}")

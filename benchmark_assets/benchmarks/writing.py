@@ -20,6 +20,7 @@ from benchmark_assets.benchmarks import base_sets
 from benchmark_assets.benchmarks.recipe import FETCHED, FILE, FOLDER, Recipe, read
 from benchmark_assets.corpus import registry
 from benchmark_assets.corpus.description import Description, load
+from benchmark_assets.corpus.readers.files import visible
 from benchmark_assets.pairwise.base_sets import JUDGMENTS, MANIFEST, OUTPUTS, read_base_set
 from benchmark_assets.pairwise.building import restricted_of
 from benchmark_assets.translation.imports import READERS
@@ -128,7 +129,7 @@ def write_recipe(
     if unknown := sorted({*corpora, *codes} - {*descriptions, *places}):
         raise BadInput(unknown[0], "", "no such corpus or task in this warehouse", "`variorum status` lists them")
     loaded = {path: load(path) for path in descriptions.values()}
-    beside = {file for each in loaded.values() for file in _beside(each).values()}
+    beside = {file for each in loaded.values() for file in each.beside.values()}
     described = {*registry.paths(warehouse).values(), *(path for path, _ in tasks.places(warehouse).values())}
     sources = _Sources(described | beside)
     with TemporaryDirectory() as temporary:
@@ -157,7 +158,7 @@ def _corpus(
     used = dict[str, None]()
 
     def place(root: Path, licence: str) -> str:
-        found = sources.place(description.name, root, filter(Path.is_file, registry.visible(root)), licence)
+        found = sources.place(description.name, root, filter(Path.is_file, visible(root)), licence)
         used[found.source] = None
         return str(found)
 
@@ -167,7 +168,7 @@ def _corpus(
         if "root" in content["references"][translator]:
             content["references"][translator]["root"] = root
     content.pop("downloads", None)
-    for key, file in _beside(description).items():
+    for key, file in description.beside.items():
         section, _, name = key.rpartition(".")
         (content[section] if section else content)[name] = f"{description.name}-{file.name}"
         whole_files.write(folder / f"{description.name}-{file.name}", file.read_bytes())
@@ -243,15 +244,6 @@ def _base_sets(warehouse: Warehouse, corpora: Collection[str], folder: Path) -> 
         anchors, items = len(base_set.manifest.anchors), len(base_set.manifest.items)
         sizes[f"{copy}/{MANIFEST}"] = f"{anchors} anchors on {items} items, {len(base_set.judgments):,} judgments"
     return sizes, left_out
-
-
-def _beside(description: Description) -> dict[str, Path]:
-    """Files of a description that are no texts, by key."""
-    files = {
-        "corrections": description.corrections, "only": description.only, "offsets": description.offsets,
-        "literary.glossary": description.literary.glossary,
-    }  # fmt: skip
-    return {key: file for key, file in files.items() if file}
 
 
 def _pinned(folder: Path, paths: Mapping[str, Path]) -> dict[str, Any] | None:

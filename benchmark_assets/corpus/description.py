@@ -266,10 +266,26 @@ class Description(Frozen):
         return {translator: text for translator, text in self.references.items() if text.layout}
 
     @property
+    def texts(self) -> dict[str, Text]:
+        """The source, under the name '', and the references by translator."""
+        return {"": self.source, **self.references}
+
+    @property
+    def beside(self) -> dict[str, Path]:
+        """Files of the description that are no texts, by key."""
+        files = {name: getattr(self, name) for name in ("corrections", "only", "offsets")}
+        files["literary.glossary"] = self.literary.glossary
+        return {key: file for key, file in files.items() if file}
+
+    @property
     def target_language(self) -> str:
         """The language that models translate into."""
         return next((text.language for text in self.references.values()), self.target)
 
+
+ONLY_FOR = dict.fromkeys(("segment", "passage", "lines"), "tei") | dict.fromkeys(("offsets", "wrapped"), "offsets")
+ONLY_FOR["columns"] = "table"
+"""The layout for which a key of a description is."""
 
 ESSENTIAL = ("name", "layout", "root", "source", "references", "target")
 """Keys without which a description cannot be checked."""
@@ -302,26 +318,21 @@ def examine(path: Path) -> tuple[Description | None, list[BadInput]]:
     if description is None:
         return None, faults
     faults += _faults(path, description)
-    root = _absolute(description.root, path)
-    references = {
+    update: dict[str, object] = {
+        name: _absolute(place, path)
+        for name in ("root", "corrections", "only", "offsets") if (place := getattr(description, name))
+    }  # fmt: skip
+    update["references"] = {
         translator: text.model_copy(
             update={
-                "root": _absolute(text.root, path) if text.root else root,
+                "root": _absolute(text.root or description.root, path),
                 "numbering": "" if _invalid(text.numbering) else text.numbering,
             }
         )
         for translator, text in description.references.items()
     }
-    corrections = _absolute(description.corrections, path) if description.corrections else None
-    literary = description.literary
-    if literary.glossary:
-        literary = literary.model_copy(update={"glossary": _absolute(literary.glossary, path)})
-    only = _absolute(description.only, path) if description.only else None
-    offsets = _absolute(description.offsets, path) if description.offsets else None
-    update = {
-        "root": root, "references": references, "corrections": corrections, "only": only, "offsets": offsets,
-        "literary": literary,
-    }  # fmt: skip
+    if glossary := description.literary.glossary:
+        update["literary"] = description.literary.model_copy(update={"glossary": _absolute(glossary, path)})
     return description.model_copy(update=update), faults
 
 
@@ -364,23 +375,16 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
 
 def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
     """Faults in the settings of files, of levels and of continuous translations."""
-    for key in ("segment", "passage", "lines"):
-        if getattr(description, key) and description.layout != "tei":
-            yield BadInput(path, key, "is only for the layout `tei`", "drop it")
-    if bool(description.offsets) != (description.layout == "offsets"):
-        problem = "is only for the layout `offsets`" if description.offsets else "is missing"
-        remedy = "drop it" if description.offsets else "name the table of the segments' places"
-        yield BadInput(path, "offsets", problem, remedy)
-    if description.wrapped and not description.offsets:
-        yield BadInput(path, "wrapped", "is only for the layout `offsets`", "drop it")
-    if description.columns and description.layout != "table":
-        yield BadInput(path, "columns", "is only for the layout `table`", "drop it")
+    for key, layout in ONLY_FOR.items():
+        if getattr(description, key) and description.layout != layout:
+            yield BadInput(path, key, f"is only for the layout `{layout}`", "drop it")
+    if description.layout == "offsets" and not description.offsets:
+        yield BadInput(path, "offsets", "is missing", "name the table of the segments' places")
     for name in sorted(description.columns.keys() - {"segment_id", "source", *description.segmented}):
         remedy = f"use one of {', '.join(['segment_id', 'source', *description.segmented])}"
         yield BadInput(path, f"columns.{name}", "is neither the id, nor the source, nor a reference", remedy)
-    texts = {"source": description.source}
-    texts |= {f"references.{translator}": text for translator, text in description.references.items()}
-    for key, text in texts.items():
+    for translator, text in description.texts.items():
+        key = f"references.{translator}" if translator else "source"
         settings = [name for name in ("layout", "root", "files", "numbering", "aligner") if getattr(text, name)]
         if not text.layout and description.layout == "offsets":
             yield from _offset_faults(path, key, text)

@@ -10,6 +10,7 @@ import polars as pl
 
 from benchmark_assets.corpus.description import Description, examine, load
 from benchmark_assets.corpus.readers import layout_faults
+from benchmark_assets.corpus.readers.files import visible
 from benchmark_assets.corpus.scan import scan
 from resources.digest import digest
 from resources.errors import BadInput, raise_all
@@ -18,6 +19,9 @@ from resources.home import restored, stored
 from resources.warehouse import Replacement, Warehouse
 
 Section = TypeVar("Section", bound=Frozen)
+
+SECTIONS = ("sensitivity", "examination", "audit", "rubric", "spans", "literary", "scoring")
+"""Sections of a description that are stored as columns of the table `corpus`."""
 
 
 def register(warehouse: Warehouse, path: Path, families: Mapping[str, str] | None = None) -> Description:
@@ -102,13 +106,6 @@ def sources(warehouse: Warehouse) -> dict[str, Path]:
     return found
 
 
-def visible(root: Path) -> Iterator[Path]:
-    """Files and folders below the root of a corpus, or the root itself if it is a file. Hidden ones are left out."""
-    for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
-        if not any(part.startswith(".") for part in path.relative_to(root).parts):
-            yield path
-
-
 def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[Description | BadInput]:
     """Descriptions of the named corpora, by default of all. An unusable description is replaced by its BadInput.
 
@@ -173,34 +170,24 @@ def _look(warehouse: Warehouse, name: str, path: Path) -> Description | BadInput
 def _remember(warehouse: Warehouse, description: Description, path: Path) -> None:
     """Store the path, settings and licences of a description, unless they are stored already."""
     key = pl.DataFrame({"corpus": [description.name]})
-    filters = description.filters.model_dump_json() if description.filters else None
     aligners = {name: {"model": text.aligner, "ask": text.ask} for name, text in description.continuous.items()}
-    literary, folder = description.literary, path.resolve().parent
+    literary, folder, fingerprint = description.literary, path.resolve().parent, digest(description)
     if literary.glossary:  # stored relative to the description, so that both can be moved together
         literary = literary.model_copy(update={"glossary": Path(os.path.relpath(literary.glossary, folder))})
+    stated = description.model_copy(update={"literary": literary})
     row = key.with_columns(
         description=pl.lit(stored(path.resolve(), warehouse.folder)), home=pl.lit(str(warehouse.folder)),
-        source_language=pl.lit(description.source.language),
-        target_language=pl.lit(description.target_language),
-        filters=pl.lit(filters, pl.String), aligners=pl.lit(json.dumps(aligners)),
-        sensitivity=pl.lit(description.sensitivity.model_dump_json()),
-        examination=pl.lit(description.examination.model_dump_json()),
-        audit=pl.lit(description.audit.model_dump_json()), rubric=pl.lit(description.rubric.model_dump_json()),
-        spans=pl.lit(description.spans.model_dump_json()), literary=pl.lit(literary.model_dump_json()),
-        scoring=pl.lit(description.scoring.model_dump_json()), addressing=pl.lit(description.addressing),
-        translated=pl.lit(description.translated),
-        texts=pl.lit(len(description.references), pl.Int32), fingerprint=pl.lit(digest(description)),
+        source_language=pl.lit(description.source.language), target_language=pl.lit(description.target_language),
+        filters=pl.lit(description.filters and description.filters.model_dump_json(), pl.String),
+        aligners=pl.lit(json.dumps(aligners)),
+        **{name: pl.lit(getattr(stated, name).model_dump_json()) for name in SECTIONS},
+        addressing=pl.lit(description.addressing), translated=pl.lit(description.translated),
+        texts=pl.lit(len(description.references), pl.Int32), fingerprint=pl.lit(fingerprint),
     )  # fmt: skip
-    texts = {"": description.source, **description.references}
     licences = pl.DataFrame(
-        {
-            "corpus": description.name,
-            "translator": list(texts),
-            "licence": [text.licence for text in texts.values()],
-            "restricted": [text.restricted for text in texts.values()],
-            "fingerprint": digest(description),
-        }
-    )
+        [(description.name, name, text.licence, text.restricted) for name, text in description.texts.items()],
+        schema=["corpus", "translator", "licence", "restricted"], orient="row",
+    ).with_columns(fingerprint=pl.lit(fingerprint))  # fmt: skip
     # Compare all columns: a column that is new in the schema is null in an older warehouse.
     if not warehouse.read("corpus", key, row.columns).equals(row):
         warehouse.write([Replacement("corpus", row, key), Replacement("licence", licences, key)], run_id="import")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from benchmark_assets.corpus.description import Description, Text
+from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.proposals import UNKNOWN, UNSTATED
 from benchmark_assets.corpus.scan import Scan
 
@@ -50,7 +50,8 @@ def review(description: Description, scanned: Scan) -> Iterator[str]:
 
 def reminders(description: Description) -> Iterator[str]:
     """What the description leaves open: languages and licences that are not stated."""
-    for key, text in _texts(description).items():
+    for translator, text in description.texts.items():
+        key = f"references.{translator}" if translator else "source"
         if text.language == UNKNOWN:
             yield f"{key}.language: is not known; write the language's ISO 639 code, such as la"
         if text.licence == UNSTATED and not text.restricted:
@@ -67,11 +68,6 @@ def first_passage(scanned: Scan) -> Iterator[str]:
             scanned.reference.filter(passage=passage).select("translator", "segments").iter_rows()
         ):
             yield f"  {translator}: {_cut(' '.join(segment or '—' for segment in segments))}"
-
-
-def _texts(description: Description) -> dict[str, Text]:
-    texts = {f"references.{translator}": text for translator, text in description.references.items()}
-    return {"source": description.source, **texts}
 
 
 def _cut(text: str) -> str:

@@ -176,8 +176,7 @@ def _licences(warehouse: Warehouse) -> pl.DataFrame:
     for corpus, path in paths(warehouse).items():
         description, _ = examine(path)
         if description is not None and description.name == corpus:
-            texts = {"": description.source, **description.references}
-            rows += [(corpus, translator, text.restricted) for translator, text in texts.items()]
+            rows += [(corpus, translator, text.restricted) for translator, text in description.texts.items()]
     described = pl.DataFrame(rows, stored.schema, orient="row")
     return pl.concat([described, stored.join(described, on="corpus", how="anti")]).sort("corpus", "translator")
 

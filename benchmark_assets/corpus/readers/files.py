@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 
 from benchmark_assets.corpus.description import Description
@@ -13,7 +13,8 @@ def listed(description: Description, *endings: str) -> list[Path]:
     """The root of a corpus if it is a file; else all files in the root folder with one of the given extensions.
 
     The files are in order of their paths. Subfolders are searched, too, except hidden subfolders (`.downloads`) and the
-    root folders of continuous translations.
+    root folders of continuous translations. Lock files of open workbooks, and files that the description names for
+    other purposes (`corrections`), are left out.
 
     Raises
     ------
@@ -23,21 +24,16 @@ def listed(description: Description, *endings: str) -> list[Path]:
     root = description.root
     if not root.is_dir():
         return [root]
-    elsewhere = {text.root for text in description.continuous.values()} - {root}
-    files = [path for path in _visible(root) if path.suffix in endings and elsewhere.isdisjoint(path.parents)]
+    elsewhere, beside = {text.root for text in description.continuous.values()} - {root}, description.beside.values()
+    files = [
+        path for path in visible(root)
+        if path.suffix in endings and elsewhere.isdisjoint(path.parents)
+        and path not in beside and not path.name.startswith("~$")
+    ]  # fmt: skip
     if not files:
         remedy = f"correct `root` in the description of {description.name}"
         raise BadInput(root, "", f"contains no {' or '.join(endings)} file", remedy)
     return files
-
-
-def is_text(path: Path, description: Description) -> bool:
-    """Whether a file with a layout's extension is a text of the corpus.
-
-    Hidden files, lock files of open workbooks, and the description's `corrections` and `glossary` are not texts.
-    """
-    apart = (description.corrections, description.literary.glossary)
-    return not path.name.startswith((".", "~$")) and path not in apart
 
 
 def check_sources_only(description: Description) -> None:
@@ -69,17 +65,19 @@ def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None
     ids = "[^/]+" if documents is None else "|".join(map(re.escape, sorted(documents, key=len, reverse=True)))
     expression = re.compile(_expression(pattern, ids))
     files = defaultdict(list)
-    for path in _visible(folder):
+    for path in visible(folder):
         match = expression.fullmatch(path.relative_to(folder).as_posix())
         if match and not path.is_dir():
             files[match["document"] if "document" in match.groupdict() else ""].append(path)
     return files
 
 
-def _visible(folder: Path) -> list[Path]:
-    """Files and folders below a folder, in order of their paths. Hidden files and hidden folders are left out."""
-    paths = sorted(folder.rglob("*"))
-    return [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+def visible(root: Path) -> Iterator[Path]:
+    """Files and folders below a folder, in order of their paths, or the root itself if it is a file. Hidden ones are
+    left out."""
+    for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
+        if not any(part.startswith(".") for part in path.relative_to(root).parts):
+            yield path
 
 
 def translations(

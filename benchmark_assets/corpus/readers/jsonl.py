@@ -16,7 +16,7 @@ from typing import Any
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Passage, Reference, Segment
 from benchmark_assets.corpus.readers.characters import clean, decode
-from benchmark_assets.corpus.readers.files import is_text, listed
+from benchmark_assets.corpus.readers.files import listed
 from benchmark_assets.corpus.readers.strict_json import parse
 from benchmark_assets.corpus.readers.unknown_keys import DESCRIBED, unknown_keys
 from resources.errors import BadInput, collecting, raise_all
@@ -35,8 +35,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
         If the folder contains no .jsonl file.
     """
     for path in listed(description, ".jsonl"):
-        if is_text(path, description):
-            yield from _file(path, description)
+        yield from _file(path, description)
 
 
 def _file(path: Path, description: Description) -> Iterator[Document | BadInput]:
@@ -79,13 +78,9 @@ def _passage(identity: str, record: dict[str, Any], path: Path, number: int, des
     with collecting(faults):
         check_key(identity, "passage", path)
     texts: dict[str, str] = {}
-    for key in ("lang", "source"):
+    for key in ("lang", "source", "previous", "next"):
         with collecting(faults):
-            texts[key] = _text(record, key, path, where)
-    contexts: dict[str, str] = {}
-    for key in ("previous", "next"):
-        with collecting(faults):
-            contexts[key] = _context(record, key, path, where)
+            texts[key] = _text(record, key, path, where, is_context=key in ("previous", "next"))
     renderings: list[Reference] = []
     references, flags = record.get("references", {}), record.get("flags", {})
     if isinstance(references, dict) and isinstance(flags, dict):
@@ -109,20 +104,14 @@ def _passage(identity: str, record: dict[str, Any], path: Path, number: int, des
     is_chunk = "previous" in record or "next" in record
     return Passage(
         identity, texts["lang"], (Segment(identity, texts["source"]),), tuple(renderings),
-        previous=contexts["previous"] if is_chunk else None, following=contexts["next"] if is_chunk else None,
+        previous=texts["previous"] if is_chunk else None, following=texts["next"] if is_chunk else None,
     )  # fmt: skip
 
 
-def _context(record: dict[str, Any], key: str, path: Path, where: str) -> str:
-    value = record.get(key, "")
-    if not isinstance(value, str):
-        raise BadInput(path, f"{where} {key}", "is not a string", "write the context, or '' if there is none")
-    return clean(value, path, f"{where} {key}").strip()
-
-
-def _text(record: dict[str, Any], key: str, path: Path, where: str) -> str:
-    value = record.get(key)
-    if not isinstance(value, str) or not value.strip():
+def _text(record: dict[str, Any], key: str, path: Path, where: str, is_context: bool = False) -> str:
+    """A text of a line; a context may be empty or missing."""
+    value = record.get(key, "" if is_context else None)
+    if not isinstance(value, str) or not (value.strip() or is_context):
         problem = "is missing" if value is None else "is empty" if isinstance(value, str) else "is not a string"
         raise BadInput(path, f"{where} {key}", problem, "write the text, or leave the entry out")
     return clean(value, path, f"{where} {key}").strip()

@@ -13,7 +13,7 @@ from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.files import listed
-from benchmark_assets.corpus.readers.segments import located, passages, source_faults
+from benchmark_assets.corpus.readers.segments import Unit, documents_of, located
 from resources.errors import BadInput, collecting, raise_all
 
 
@@ -26,68 +26,54 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
         If the folder contains no source file, or if a translator has no file. If a translator has no file, the faults
         of all documents are raised together with this fault.
     """
-    names = tuple(f".{translator}" for translator in description.segmented)
+    translators = {translator: text.language for translator, text in description.segmented.items()}
+    names = tuple(f".{translator}" for translator in translators)
     sources = [path for path in listed(description, f".{description.source.language}") if not path.stem.endswith(names)]
-    files = {
-        path: {name: file for name in description.segmented if (file := _file(path, name, description))}
-        for path in sources
-    }
-    results = [result for path in sources for result in _document(path, files[path], description)]
+    files: dict[Path, dict[str, Path]] = {path: {} for path in sources}
+    for path in sources:
+        for name, language in translators.items():
+            endings = [f".{name}.{language}", *([f".{language}"] if len(translators) == 1 else [])]
+            for file in map(path.with_suffix, endings):
+                if file != path and file.exists():
+                    files[path].setdefault(name, file)
+    results = [result for path in sources for result in _documents(path, files[path], description)]
     missing = [
         BadInput(
-            description.root, translator, "no document has a file of this translator", _remedy(description, translator)
+            description.root, name, "no document has a file of this translator",
+            f"name it <document>.{name}.{language}, correct `language`, or drop the entry",
         )
-        for translator in description.segmented
-        if not any(translator in own for own in files.values())
-    ]
+        for name, language in translators.items() if not any(name in own for own in files.values())
+    ]  # fmt: skip
     if missing:  # without a translator's files, every passage would lose a reference
         raise_all([*missing, *(result for result in results if isinstance(result, BadInput))])
     yield from results
 
 
-def _file(source: Path, translator: str, description: Description) -> Path | None:
-    """The file of a translator, if it exists."""
-    language = description.references[translator].language
-    files = [source.with_suffix(f".{translator}.{language}")]
-    if len(description.segmented) == 1:
-        files.append(source.with_suffix(f".{language}"))
-    return next((file for file in files if file != source and file.exists()), None)
-
-
-def _remedy(description: Description, translator: str) -> str:
-    language = description.references[translator].language
-    return f"name it <document>.{translator}.{language}, correct `language`, or drop the entry"
-
-
-def _document(path: Path, files: dict[str, Path], description: Description) -> list[Document | BadInput]:
+def _documents(path: Path, files: dict[str, Path], description: Description) -> Iterator[Document | BadInput]:
     """The document whose source is in `path`, or its faults. `files` has the files of the translators."""
     faults: list[BadInput] = []
-    source = _lines(path, faults)
-    texts = {translator: _lines(file, faults) for translator, file in files.items()}
-    for translator, lines in texts.items():
-        if len(lines) != len(source) and not faults:
-            problem = f"has {len(lines)} lines, but {path.name} has {len(source)}"
-            faults.append(BadInput(files[translator], "", problem, "align the files line by line"))
+    files = {"source": path, **files}
+    columns = {name: _lines(file, faults) for name, file in files.items()}
+    source = columns["source"]
+    if not faults:
+        faults += [
+            BadInput(
+                files[name], "", f"has {len(lines)} lines, but {path.name} has {len(source)}",
+                "align the files line by line",
+            )
+            for name, lines in columns.items() if len(lines) != len(source)
+        ]  # fmt: skip
     if not faults and not any(source):
         faults.append(BadInput(path, "", "contains no text", "write its text, or remove the file"))
-    segments: dict[str, str] = {}
-    references: dict[str, dict[str, str]] = {translator: {} for translator in texts}
-    for number, text in enumerate(source, start=1):
-        rendered = {
-            name: lines[number - 1] for name, lines in texts.items() if lines[number - 1 : number] not in ([], [""])
-        }
-        _, segment = located(str(number), path)
-        if text:
-            segments[segment] = text
-            for translator, rendering in rendered.items():
-                references[translator][segment] = rendering
-        elif rendered and not faults:
-            problem = f"is empty, but {', '.join(rendered)} translates it"
+    units = []
+    for number, texts in enumerate(() if faults else zip(*columns.values(), strict=True), start=1):
+        filled = {name: text for name, text in zip(columns, texts, strict=True) if text}
+        if "source" in filled:
+            units.append(Unit(path.stem, located(str(number), path)[1], number, filled))
+        elif filled:
+            problem = f"is empty, but {', '.join(filled)} translates it"
             faults.append(BadInput(path, f"line {number}", problem, "write the line, or clear it in all files"))
-    faults += source_faults(path, segments)
-    if faults:
-        return [*faults]
-    return [Document(path.stem, path, passages(description.source.language, segments, references))]
+    yield from faults or documents_of(path, units, description)
 
 
 def _lines(path: Path, faults: list[BadInput]) -> list[str]:

@@ -22,7 +22,8 @@ from benchmark_assets.corpus.chunks import after, before, count, sentence_ends
 from benchmark_assets.corpus.description import Description, Text
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import clean, decode
-from benchmark_assets.corpus.readers.table import TableRow, grouped, read_rows
+from benchmark_assets.corpus.readers.segments import Unit, documents_of
+from benchmark_assets.corpus.readers.table import read_units
 from resources import whole_files
 from resources.errors import BadInput, collecting, raise_all
 
@@ -48,8 +49,8 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
             texts[column] = _read(description.root / text.files, text)
     raise_all(faults)
     path = description.offsets
-    rows, faults = read_rows(path, description)
-    cut: list[TableRow] = []
+    rows, faults = read_units(path, description)
+    cut: list[Unit] = []
     source: dict[str, Places] = {}
     if not faults:
         places = {row.line: _places(path, row, texts, faults) for row in rows}
@@ -60,7 +61,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
             with collecting(faults):
                 cut.append(row._replace(texts=_cut(path, row, places[row.line], texts, description.wrapped)))
             source[row.segment] = places[row.line].get("source", ())
-    for document in faults or grouped(path, cut, description):
+    for document in faults or documents_of(path, cut, description):
         if isinstance(document, Document) and description.literary.human:
             yield _in_context(document, source, texts["source"], description)
         else:
@@ -84,7 +85,7 @@ def _read(path: Path, text: Text) -> str:
     return decode(path)
 
 
-def _places(path: Path, row: TableRow, texts: Mapping[str, str], faults: list[BadInput]) -> dict[str, Places]:
+def _places(path: Path, row: Unit, texts: Mapping[str, str], faults: list[BadInput]) -> dict[str, Places]:
     """Places of a segment by column, without empty cells. Faults are added to `faults`."""
     places = {}
     for column, cell in row.texts.items():
@@ -98,7 +99,7 @@ def _places(path: Path, row: TableRow, texts: Mapping[str, str], faults: list[Ba
     return places
 
 
-def _overlaps(path: Path, column: str, spans: list[tuple[int, int, TableRow]]) -> Iterator[BadInput]:
+def _overlaps(path: Path, column: str, spans: list[tuple[int, int, Unit]]) -> Iterator[BadInput]:
     """A fault for each segment whose text overlaps that of another segment in the same file."""
     for (_, end, first), (start, _, second) in pairwise(sorted(spans, key=lambda span: span[:2])):
         if start < end:
@@ -107,7 +108,7 @@ def _overlaps(path: Path, column: str, spans: list[tuple[int, int, TableRow]]) -
 
 
 def _cut(
-    path: Path, row: TableRow, places: Mapping[str, Places], texts: Mapping[str, str], wrapped: bool
+    path: Path, row: Unit, places: Mapping[str, Places], texts: Mapping[str, str], wrapped: bool
 ) -> dict[str, str]:
     """The text of a segment by column; '' where it has none."""
     cut = dict.fromkeys(row.texts, "")
@@ -154,5 +155,5 @@ def _in_context(document: Document, source: Mapping[str, Places], text: str, des
     return replace(document, passages=tuple(passages))
 
 
-def _where(row: TableRow, column: str) -> str:
+def _where(row: Unit, column: str) -> str:
     return f"line {row.line} {column}"

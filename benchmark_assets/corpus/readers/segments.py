@@ -1,18 +1,53 @@
-"""Passages from segments, for all layouts that divide texts into segments.
+"""Documents from segments, for all layouts that divide texts into segments.
 
-Here: rules for the segments of a document in any layout. Not here: reading the segments from files.
+Here: rules for the segments of a document in any layout, and the documents of a file of aligned segments. Not here:
+reading the segments from files.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-from benchmark_assets.corpus.model import Passage, Reference, Segment, passage_of
+from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.model import Document, Passage, Reference, Segment, passage_of
 from resources.errors import BadInput
 from resources.keys import check_key, slug
 
 Grouping = Callable[[str], str | None]
 """Function from the id of a segment to the id of its passage; None if the id does not name a passage."""
+
+
+class Unit(NamedTuple):
+    """A segment in a file: its document, its id, the line at which it begins, and its texts: of the source, by the key
+    `source`, and of translators. A missing text is '', or has no key."""
+
+    document: str
+    segment: str
+    line: int
+    texts: dict[str, str]
+
+
+def documents_of(path: Path, units: Iterable[Unit], description: Description) -> Iterator[Document | BadInput]:
+    """The documents of a file with these units, in order of occurrence. A faulty document is replaced by its faults."""
+    by_document: dict[str, list[Unit]] = defaultdict(list)
+    for unit in units:
+        by_document[unit.document].append(unit)
+    for name, own in by_document.items():
+        faults: list[BadInput] = []
+        lines: dict[str, int] = {}
+        for unit in own:
+            if unit.segment in lines:
+                problem = f"the segment is also in line {lines[unit.segment]}"
+                faults.append(BadInput(path, f"line {unit.line} {unit.segment}", problem, "keep one of them"))
+            lines.setdefault(unit.segment, unit.line)
+        segments = {unit.segment: unit.texts["source"] for unit in own}
+        faults += source_faults(path, segments, lines)
+        references = {
+            translator: {unit.segment: text for unit in own if (text := unit.texts.get(translator))}
+            for translator in description.segmented
+        }
+        yield from faults or [Document(name, path, passages(description.source.language, segments, references))]
 
 
 def passages(

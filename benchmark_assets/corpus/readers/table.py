@@ -10,19 +10,17 @@ the row could belong to any document in it.
 """
 
 import csv
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
 
 import fastexcel
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import clean, decode
-from benchmark_assets.corpus.readers.files import is_text, listed
-from benchmark_assets.corpus.readers.segments import located, passages, source_faults
+from benchmark_assets.corpus.readers.files import listed
+from benchmark_assets.corpus.readers.segments import Unit, documents_of, located
 from benchmark_assets.corpus.readers.unknown_keys import DESCRIBED, unknown_keys
 from resources.errors import BadInput, collecting, one_of, raise_all
 
@@ -41,15 +39,6 @@ Line = tuple[int, list[str]]
 """A row of a file: its line number, and its cells."""
 
 
-class TableRow(NamedTuple):
-    """A segment: its document, its id, the line at which its row begins, and its texts by column."""
-
-    document: str
-    segment: str
-    line: int
-    texts: dict[str, str]
-
-
 def documents(description: Description) -> Iterator[Document | BadInput]:
     """Documents of one table, or of all tables in a folder, in order of occurrence.
 
@@ -59,24 +48,22 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
         If the folder contains no table, or the file has another extension.
     """
     for path in listed(description, *ENDINGS):
-        if not is_text(path, description):
-            continue
         if path.suffix not in ENDINGS:
             raise BadInput(path, "", "has an unknown file name extension", f"use {one_of(sorted(ENDINGS))}")
-        rows, faults = read_rows(path, description)
-        yield from faults or grouped(path, rows, description)
+        units, faults = read_units(path, description)
+        yield from faults or documents_of(path, units, description)
 
 
-def read_rows(path: Path, description: Description) -> tuple[list[TableRow], list[BadInput]]:
-    """The rows of a table and the faults in it."""
+def read_units(path: Path, description: Description) -> tuple[list[Unit], list[BadInput]]:
+    """The segments of a table and the faults in it."""
     columns = {name: description.columns.get(name, name) for name in (ID, "source", *description.segmented)}
     faults: list[BadInput] = []
-    rows: list[TableRow] = []
+    units: list[Unit] = []
     with collecting(faults):
-        rows = list(_rows(path, lines(path, columns.values()), columns, description.ignore, faults))
-    if not rows and not faults:
+        units = list(_units(path, lines(path, columns.values()), columns, description.ignore, faults))
+    if not units and not faults:
         faults.append(BadInput(path, "", "contains no segments", "write its segments, or remove the file"))
-    return rows, faults
+    return units, faults
 
 
 def lines(path: Path, columns: Collection[str]) -> list[Line]:
@@ -123,15 +110,6 @@ def records(
             yield line, dict(zip(header, _whole(path, line, cells, header), strict=True))
 
 
-def grouped(path: Path, rows: Iterable[TableRow], description: Description) -> Iterator[Document | BadInput]:
-    """The documents of a table with these rows, in order of occurrence."""
-    by_document: dict[str, list[TableRow]] = defaultdict(list)
-    for row in rows:
-        by_document[row.document].append(row)
-    for name, segments in by_document.items():
-        yield from _document(name, path, segments, description)
-
-
 def _lines(path: Path, columns: Collection[str]) -> Iterator[Line]:
     """Rows of a text file, except empty lines."""
     text = decode(path)
@@ -168,9 +146,9 @@ def _sheet(path: Path) -> Iterator[Line]:
             yield number, [cell or "" for cell in cells]
 
 
-def _rows(
+def _units(
     path: Path, table: list[Line], columns: Mapping[str, str], ignored: tuple[str, ...], faults: list[BadInput]
-) -> Iterator[TableRow]:
+) -> Iterator[Unit]:
     """The segments of a table. Its faults are added to `faults`.
 
     `columns` has the names of the columns in the file by our names.
@@ -189,7 +167,7 @@ def _rows(
         return
     for number, (line, cells) in enumerate(table[1:], start=1):
         with collecting(faults):
-            yield _row(path, line, number, dict(zip(header, _whole(path, line, cells, header), strict=True)), columns)
+            yield _unit(path, line, number, dict(zip(header, _whole(path, line, cells, header), strict=True)), columns)
 
 
 def _header_faults(path: Path, header: Sequence[str], columns: Iterable[str], remedy: str) -> list[BadInput]:
@@ -208,7 +186,7 @@ def _whole(path: Path, line: int, cells: list[str], header: list[str]) -> list[s
     return cells
 
 
-def _row(path: Path, line: int, number: int, cells: Mapping[str, str], columns: Mapping[str, str]) -> TableRow:
+def _unit(path: Path, line: int, number: int, cells: Mapping[str, str], columns: Mapping[str, str]) -> Unit:
     identity = cells[columns[ID]].strip() if columns[ID] else str(number)
     if not identity:
         raise BadInput(path, f"line {line} {columns[ID]}", "is empty", "write the segment's id")
@@ -217,25 +195,4 @@ def _row(path: Path, line: int, number: int, cells: Mapping[str, str], columns: 
         name: clean(cells[column], path, f"line {line} {column}").strip()
         for name, column in columns.items() if name != ID
     }  # fmt: skip
-    return TableRow(document, segment, line, texts)
-
-
-def _document(name: str, path: Path, rows: list[TableRow], description: Description) -> Iterator[Document | BadInput]:
-    lines: dict[str, int] = {}
-    faults = []
-    for row in rows:
-        if row.segment in lines:
-            where = f"line {row.line} {row.segment}"
-            problem = f"the segment is also in line {lines[row.segment]}"
-            faults.append(BadInput(path, where, problem, "keep one of the rows"))
-        lines.setdefault(row.segment, row.line)
-    segments = {row.segment: row.texts["source"] for row in rows}
-    faults += source_faults(path, segments, lines)
-    if faults:
-        yield from faults
-        return
-    references = {
-        translator: {row.segment: row.texts[translator] for row in rows if row.texts[translator]}
-        for translator in description.segmented
-    }
-    yield Document(name, path, passages(description.source.language, segments, references))
+    return Unit(document, segment, line, texts)

@@ -14,7 +14,7 @@ from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import clean
 from benchmark_assets.corpus.readers.files import listed
 from benchmark_assets.corpus.readers.markup import Element, parse_xml
-from benchmark_assets.corpus.readers.segments import located, passages, source_faults
+from benchmark_assets.corpus.readers.segments import Unit, documents_of, located
 from resources.errors import BadInput, collecting
 
 _TEXT = ".//text()[not(ancestor::bpt or ancestor::ept or ancestor::it or ancestor::ph or ancestor::ut)]"
@@ -35,39 +35,24 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     for path in listed(description, ".tmx"):
         faults: list[BadInput] = []
         with collecting(faults):
-            root = parse_xml(path)
-            if root.tag != "tmx":
-                remedy = "correct `layout`, or export the file again"
-                raise BadInput(path, "", f"is not TMX (its root element is <{root.tag}>)", remedy)
-            document = _document(path, root.xpath("body/tu"), description, faults)
-        if faults:
-            yield from faults
-        else:
-            yield document
+            units = list(_units(path, description, faults))
+        yield from faults or documents_of(path, units, description)
 
 
-def _document(path: Path, units: list[Element], description: Description, faults: list[BadInput]) -> Document:
-    """The document of a file. Its faults are added to `faults`."""
-    segments: dict[str, str] = {}
-    lines: dict[str, int] = {}
-    references: dict[str, dict[str, str]] = {translator: {} for translator in description.segmented}
+def _units(path: Path, description: Description, faults: list[BadInput]) -> Iterator[Unit]:
+    """The units of a file. Faults of single units are added to `faults`."""
+    root = parse_xml(path)
+    if root.tag != "tmx":
+        remedy = "correct `layout`, or export the file again"
+        raise BadInput(path, "", f"is not TMX (its root element is <{root.tag}>)", remedy)
+    units, texts = root.xpath("body/tu"), {"source": description.source, **description.segmented}
     if not units:
-        faults.append(BadInput(path, "", "contains no translation units", "export the file again, or remove it"))
+        raise BadInput(path, "", "contains no translation units", "export the file again, or remove it")
     for number, unit in enumerate(units, start=1):
-        _, segment = located((unit.get("tuid") or "").strip() or str(number), path)
-        if segment in lines:
-            where, problem = f"line {unit.sourceline} {segment}", f"the unit is also in line {lines[segment]}"
-            faults.append(BadInput(path, where, problem, "keep one of the units"))
-            continue
-        lines[segment] = unit.sourceline
         with collecting(faults):
-            segments[segment] = _text(unit, description.source.language, path)
-        for translator, texts in references.items():
-            with collecting(faults):
-                if text := _text(unit, description.references[translator].language, path):
-                    texts[segment] = text
-    faults += source_faults(path, segments, lines)
-    return Document(path.stem, path, passages(description.source.language, segments, references))
+            _, segment = located((unit.get("tuid") or "").strip() or str(number), path)
+            own = {name: _text(unit, text.language, path) for name, text in texts.items()}
+            yield Unit(path.stem, segment, unit.sourceline, own)
 
 
 def _text(unit: Element, language: str, path: Path) -> str:

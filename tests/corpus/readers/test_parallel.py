@@ -84,7 +84,7 @@ def test_translation_units_are_segments(tmp_path: Path) -> None:
     [
         ("", "", "contains no translation units"),
         ("<tu/>", "line 1 b:1", "the source of the passage is empty"),
-        ("<tu tuid='2'><tuv lang='la'><seg>a</seg></tuv></tu>" * 2, "line 1 b:2.1", "the unit is also in line 1"),
+        ("<tu tuid='2'><tuv lang='la'><seg>a</seg></tuv></tu>" * 2, "line 1 b:2.1", "the segment is also in line 1"),
         (
             "<tu><tuv lang='la'><seg>a</seg></tuv><tuv lang='la'><seg>b</seg></tuv></tu>",
             "line 1",
