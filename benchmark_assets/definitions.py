@@ -118,7 +118,7 @@ def build_definitions(
 def _warehouse() -> Warehouse:
     """The warehouse of the home: in the database that several machines share, if there is one, otherwise in a file."""
     if url := database():
-        from resources.postgres_warehouse import PostgresWarehouse  # its drivers are in the extra `server`
+        from resources.postgres.postgres_warehouse import PostgresWarehouse  # its drivers are in the extra `server`
 
         return PostgresWarehouse(url=url, home=str(home()), vectors=vectors())
     return DuckDBWarehouse(path=str(home() / "variorum.duckdb"))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import duckdb
 
 from resources import catalogue
+from resources.duckdb_files import quoted, remove
 from resources.errors import BadInput
 from resources.identity import StoreMark
 from resources.keys import KEYS
@@ -75,7 +76,7 @@ def salvage(damaged: Path, new: Path) -> dict[str, Loss] | None:
     losses = {}
     try:
         with opened(damaged) as connection:
-            connection.execute(f"ATTACH {_quoted(new)} AS new")
+            connection.execute(f"ATTACH {quoted(new)} AS new")
             connection.execute("COPY FROM DATABASE old TO new (SCHEMA)")
             tables = _tables(connection, "old")
     except duckdb.Error:
@@ -84,7 +85,7 @@ def salvage(damaged: Path, new: Path) -> dict[str, Loss] | None:
     remaining = list(tables)
     while remaining:
         with opened(damaged) as connection:  # DuckDB may refuse to continue after an error
-            connection.execute(f"ATTACH {_quoted(new)} AS new")
+            connection.execute(f"ATTACH {quoted(new)} AS new")
             while remaining:
                 table = remaining.pop()
                 try:
@@ -110,7 +111,7 @@ def _copy_parts(damaged: Path, new: Path, table: str) -> Loss:
     while ranges:
         start, end = ranges.pop()
         with opened(damaged) as connection:
-            connection.execute(f"ATTACH {_quoted(new)} AS new")
+            connection.execute(f"ATTACH {quoted(new)} AS new")
             where = f"WHERE rowid BETWEEN {start} AND {end}"
             try:
                 copied += _inserted(connection, f'INSERT INTO new."{table}" SELECT * FROM old."{table}" {where}')
@@ -198,7 +199,7 @@ def purge(file: Path, removals: Sequence[Removal]) -> int:
     if count:
         compacted = file.with_name(f"{file.name}.purged")
         with opened(file) as connection:
-            connection.execute(f"ATTACH {_quoted(compacted)} AS new")
+            connection.execute(f"ATTACH {quoted(compacted)} AS new")
             connection.execute("COPY FROM DATABASE old TO new")
         compacted.replace(file)
     sync(file)
@@ -228,7 +229,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            connection.execute(f"ATTACH {_quoted(path)} AS old (READ_ONLY)")
+            connection.execute(f"ATTACH {quoted(path)} AS old (READ_ONLY)")
             return
         except duckdb.Error as error:
             if not any(words in str(error) for words in _IN_USE):
@@ -240,17 +241,11 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         time.sleep(0.1)
 
 
-def remove(file: Path) -> None:
-    """Remove a DuckDB file and its write-ahead log, if they exist."""
-    for part in (file, file.with_name(f"{file.name}.wal")):
-        part.unlink(missing_ok=True)
-
-
 @contextmanager
 def _both(new: Path, other: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with closing(duckdb.connect()) as connection:
-        connection.execute(f"ATTACH {_quoted(new)} AS new")
-        connection.execute(f"ATTACH {_quoted(other)} AS other (READ_ONLY)")
+        connection.execute(f"ATTACH {quoted(new)} AS new")
+        connection.execute(f"ATTACH {quoted(other)} AS other (READ_ONLY)")
         yield connection
         connection.execute("DETACH new")
 
@@ -277,7 +272,3 @@ def _inserted(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
 def _tables(connection: duckdb.DuckDBPyConnection, database: str) -> list[str]:
     query = "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND NOT internal ORDER BY ALL"
     return [name for (name,) in connection.execute(query, [database]).fetchall()]
-
-
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"

@@ -8,18 +8,19 @@ import atexit
 import os
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from threading import Event, RLock, Thread
-from typing import IO, Any
+from typing import IO
 
 import duckdb
 import polars as pl
 
 from resources import catalogue, disk, locks, migration
+from resources.duckdb_files import DuckDBSchema, quoted, remove
 from resources.errors import BadInput, DamagedError
 from resources.identity import StoreMark
 from resources.read_cache import ReadCache, query
@@ -71,51 +72,6 @@ BEFORE_MIGRATION = "before-migration"
 # A lock held while writing, and the paths of the warehouses that the holding thread may write to.
 WRITER = RLock()
 _WRITING: set[str] = set()
-
-
-class DuckDBSchema(migration.Schema):
-    """Tables of the database that a connection uses."""
-
-    misfits = (duckdb.ConstraintException, duckdb.ConversionException)
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._connection = connection
-
-    def execute(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Execute a statement, and return its rows."""
-        return self._connection.execute(statement, values).fetchall()
-
-    def version(self) -> tuple[int, str]:
-        """Number and digest of the version of the file; 0 and '' for a new file and for a file without a number."""
-        try:
-            return self._connection.execute(migration.LAST).fetchone() or (0, "")
-        except duckdb.CatalogException:
-            return 0, ""
-
-    def create(self, table: str) -> None:
-        """Create a table of the catalogue unless it exists."""
-        self.execute(catalogue.ddl(catalogue.table(table)))
-
-    def tables(self) -> list[str]:
-        """Names of the tables, without temporary tables."""
-        query = "SELECT table_name FROM duckdb_tables() WHERE NOT internal AND database_name = current_database()"
-        return [name for (name,) in self.execute(query)]
-
-    def found(self, table: str) -> dict[str, str]:
-        """Type of each column of a table in the file; empty if there is no such table."""
-        try:
-            rows = self.execute('SELECT name, type, "notnull" FROM pragma_table_info($1)', [table])
-        except duckdb.CatalogException:
-            return {}
-        return {name: f"{kind} NOT NULL" if required else kind for name, kind, required in rows}
-
-    def keys(self) -> Mapping[str, list[str]]:
-        """Columns of each table's primary key."""
-        rows = self.execute(
-            "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
-            "WHERE constraint_type = 'PRIMARY KEY' AND database_name = current_database()"
-        )
-        return {table: list(key) for table, key in rows}
 
 
 class DuckDBWarehouse(Warehouse):
@@ -446,7 +402,7 @@ class DuckDBWarehouse(Warehouse):
     def _tried(self, connection: duckdb.DuckDBPyConnection) -> str:
         """Try to open the file; return '', or DuckDB's message if another process has it open."""
         try:
-            connection.execute(f"ATTACH {_quoted(self.path)} AS warehouse")
+            connection.execute(f"ATTACH {quoted(self.path)} AS warehouse")
         except duckdb.Error as error:
             if "Could not set lock" in str(error):
                 return _first_line(error)
@@ -544,26 +500,16 @@ def _compare(connection: duckdb.DuckDBPyConnection, table: str) -> None:
 def _copy(connection: duckdb.DuckDBPyConnection, place: Path) -> None:
     """Copy the whole database to a file, replacing any existing file. An error leaves no part of the copy behind."""
     # Not by copying bytes: closing a second handle on the file would release this process's lock.
-    _remove(place)
+    remove(place)
     try:
-        connection.execute(f"ATTACH {_quoted(str(place))} AS copy")
+        connection.execute(f"ATTACH {quoted(place)} AS copy")
         connection.execute("COPY FROM DATABASE warehouse TO copy")
         connection.execute("DETACH copy")
     except BaseException:
         with suppress(duckdb.Error):  # else the engine could make no other copy
             connection.execute("DETACH copy")
-        _remove(place)
+        remove(place)
         raise
-
-
-def _remove(file: Path) -> None:
-    """Remove a DuckDB file and its write-ahead log, if they exist."""
-    for part in (file, file.with_name(f"{file.name}.wal")):
-        part.unlink(missing_ok=True)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _equal(columns: Sequence[str]) -> str:

@@ -2,6 +2,8 @@
 
 import os
 import re
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from resources.errors import BadInput
@@ -22,6 +24,18 @@ SOON = 3
 _TEXT = r"(?:[^\s/?#@:%\[\]]|%[0-9A-Fa-f]{2})*"
 _HOST = rf"(?:\[[0-9A-Fa-f:.]+\]|{_TEXT})(?::\d*)?"
 _URL = re.compile(rf"postgres(?:ql)?://(?:{_TEXT}(?::{_TEXT})?@)?{_HOST}(?:,{_HOST})*(?:/{_TEXT})?(?:\?[^\s#]*)?")
+
+SERVER = "adbc_driver_postgresql", "celery", "dagster_celery", "dagster_postgres", "psycopg"
+"""Packages of the extra `server` that Dagster does not bring. Only homes in a database need them."""
+
+FORMER = {
+    "resources.event_storage": "resources.dagster_storage.event_storage",
+    "resources.run_storage": "resources.dagster_storage.run_storage",
+    "resources.postgres_storage": "resources.postgres.postgres_storage",
+    "benchmark_assets.automation.queues": "benchmark_assets.automation.server.queues",
+    "benchmark_assets.automation.workers": "benchmark_assets.automation.server.workers",
+}
+"""Present names of modules that a dagster.yaml of one's own may name by former names."""
 
 RESTORING = ".restoring"
 """Subfolder of a home for the files that a repair makes. The subfolder has a file `ready` once they are complete."""
@@ -51,8 +65,8 @@ def checked(url: str, where: str) -> str:
     Raises
     ------
     BadInput
-        If it is no URL of a PostgreSQL database, or its password has characters that have to be encoded. `where` names
-        what contains the URL, which is not quoted.
+        If it is no URL of a PostgreSQL database, its password has characters that have to be encoded, or the extra
+        `server` is not installed. `where` names what contains the URL, which is not quoted.
     """
     if not _URL.fullmatch(url):
         raise BadInput(
@@ -60,7 +74,15 @@ def checked(url: str, where: str) -> str:
             "write postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for @ in a password, %2F for /, %3A for :, %23 "
             "for #, %3F for ? and %25 for %",
         )  # fmt: skip
+    if missing := _missing():
+        problem = f"names a PostgreSQL database, but packages are not installed: {', '.join(missing)}"
+        raise BadInput(where, "", problem, "pip install 'variorum[server]'")
     return url
+
+
+@cache
+def _missing() -> list[str]:
+    return [name for name in SERVER if find_spec(name) is None]
 
 
 def reach(url: str) -> None:
@@ -144,4 +166,24 @@ def prepare() -> Path:
     if not instance.exists() or (ours and instance.resolve() != settings):
         instance.unlink(missing_ok=True)  # the target has moved, or the home has moved to a database
         instance.symlink_to(settings)
+    elif instance.resolve() != settings:
+        _rename_modules(instance)
     return place
+
+
+def _rename_modules(settings: Path) -> None:
+    """Rewrite a dagster.yaml of one's own that names a module of this project by a former name."""
+    text = settings.read_text(encoding="utf-8")
+    names = "|".join(map(re.escape, FORMER))
+    renamed = re.sub(rf"(\bmodule:\s*[\"']?)({names})(?![\w.])", lambda found: found[1] + FORMER[found[2]], text)
+    if renamed == text:
+        return
+    from resources.whole_files import write  # whose modes depend on this module
+
+    try:
+        write(settings.resolve(), renamed)
+    except OSError as error:
+        raise BadInput(
+            settings, "module", "names modules that were moved, and cannot be written",
+            "take deploy/dagster.yaml or deploy/dagster-kubernetes.yaml of this version",
+        ) from error  # fmt: skip

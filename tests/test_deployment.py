@@ -11,9 +11,10 @@ import jsonschema
 import kubernetes_validate
 import pytest
 import yaml
+from dagster import DagsterInstance
 
 from benchmark_assets.cli import main
-from resources.home import PROJECT, prepare
+from resources.home import FORMER, PROJECT, prepare
 
 DEPLOY = PROJECT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
@@ -92,6 +93,21 @@ def test_settings_that_a_cluster_mounts_are_kept(home: Path) -> None:
     settings.symlink_to("data.yaml")  # a volume of Kubernetes has such links
     prepare()
     assert settings.resolve().name == "data.yaml"
+
+
+def test_settings_of_ones_own_follow_modules_that_were_moved(home: Path) -> None:
+    settings = home / "dagster" / "dagster.yaml"
+    settings.unlink()
+    present = (PROJECT / "dagster.yaml").read_text(encoding="utf-8") + "\n# mine\n"
+    former = present
+    for before, after in FORMER.items():
+        former = former.replace(f"module: {after}\n", f"module: {before}\n")
+    assert former != present
+    settings.write_text(former, encoding="utf-8")
+    prepare()
+    assert settings.read_text(encoding="utf-8") == present
+    with DagsterInstance.get() as instance:
+        assert list(instance.get_runs(limit=1)) == []
 
 
 @pytest.mark.parametrize("file", sorted(DEPLOY.glob("dagster*.yaml")), ids=lambda file: file.name)

@@ -1,7 +1,9 @@
 """The documentation: its commands exist with their options, and a newcomer's first ones do what the README says."""
 
+import ast
 import re
 import shlex
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import click
 import pytest
 
 from benchmark_assets.cli import main
+from resources import dagster_storage
 from resources.home import PROJECT
 from tests.processes import here
 
@@ -59,6 +62,18 @@ def test_contributing_lists_the_modules_that_import_internals_of_dagster() -> No
         internal = re.compile(r"^\s*(?:from|import) dagster\w*\._", re.MULTILINE)
         modules = [path for path in (PROJECT / room).rglob("*.py") if internal.search(path.read_text(encoding="utf-8"))]
         assert set(re.findall(r"`(.+?)`", listed[1])) == {str(path.relative_to(PROJECT / room)) for path in modules}
+
+
+def test_the_room_of_dagsters_storages_lists_the_internals_that_they_use() -> None:
+    room = PROJECT / "resources" / "dagster_storage"
+    used = defaultdict[str, set[str]](set)
+    for path in [*room.glob("*.py"), PROJECT / "resources" / "postgres" / "postgres_storage.py"]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dagster._"):
+                used[str(node.module)] |= {name.name for name in node.names}
+    lines = re.findall(r"^- ([\w.]+): (\w+(?:,\s+\w+)*)$", dagster_storage.__doc__ or "", re.MULTILINE)
+    assert len(used) > 5
+    assert {module: set(re.split(r",\s+", names)) for module, names in lines} == used
 
 
 def test_ten_rows_of_a_spreadsheet_become_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,9 @@ long as planning 400 partitions."""
 SHARD = 40
 """Length of a shard in a gap: examining the passages of a shard takes about as long as planning 40 partitions."""
 
+PART = "part"
+"""Name of the job by which a worker carries out a part of an update, a `Scope`."""
+
 
 class Scope(NamedTuple):
     """The models that an update includes, the corpora and tasks, and the names of the assets; None includes all."""

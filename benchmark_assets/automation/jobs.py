@@ -14,8 +14,7 @@ from typing import Literal
 import dagster as dg
 
 from benchmark_assets.automation import removal, runs, safekeeping
-from benchmark_assets.automation.due import Scope
-from benchmark_assets.automation.planning import PART
+from benchmark_assets.automation.due import PART, Scope
 from benchmark_assets.lineage.removal import words
 from benchmark_assets.studies.assets import PAYER
 from benchmark_assets.translation.systems import Systems

@@ -7,7 +7,7 @@ messages before and after an update. Not here: which partitions are stale (autom
 
 import functools
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -17,7 +17,7 @@ import polars as pl
 from dagster_shared.error import SerializableErrorInfo
 
 from benchmark_assets.accounts.costs import room
-from benchmark_assets.automation import identity, planning
+from benchmark_assets.automation import identity
 from benchmark_assets.automation.checks import NEW
 from benchmark_assets.automation.due import EVERYTHING, Due, Scope, due, ranges, stretches
 from benchmark_assets.automation.settling import reasons, settle_the_dead
@@ -29,13 +29,13 @@ from benchmark_assets.partitions import dimensions, range_tags
 from benchmark_assets.studies.assets import PAYER
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import answers
+from resources.dagster_storage.event_log import CompactEventLog
+from resources.dagster_storage.run_storage import ForgettingRunStorage
 from resources.errors import BadInput, one_of
-from resources.event_log import CompactEventLog
 from resources.home import database
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
 from resources.provider.provider import Provider
-from resources.run_storage import ForgettingRunStorage
 from resources.warehouse import Replacement, Warehouse
 
 logger = logging.getLogger("variorum.runs")
@@ -197,8 +197,8 @@ def _update(
         )
         provider.probe(names, payer[PAYER])
     checked = _checked(definitions, instance, payer) if whole else UpdateOutcome([], [], [])
-    if planning.has_workers(instance):
-        counts, failures = _planned(functools.partial(planning.carry_out, definitions, instance, scope, payer))
+    if not isinstance(instance.run_launcher, dg.DefaultRunLauncher):  # runs go out to workers
+        counts, failures = _planned(definitions, instance, scope, payer)
         done = UpdateOutcome(counts, [], [RunFailedError(failure) for failure in failures])
     else:
         done = carry_out(definitions, instance, scope, payer)
@@ -211,11 +211,16 @@ def _update(
     return done.failures
 
 
-def _planned(carry_out: Callable[[], tuple[list[str], list[str]]]) -> tuple[list[str], list[str]]:
-    """Return what `carry_out` returns. After an outage of the database it begins again: finished parts are not stale,
-    and parts under way are waited for."""
+def _planned(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, payer: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """Return what `planning.carry_out` returns. After an outage of the database it begins again: finished parts are not
+    stale, and parts under way are waited for."""
+    from benchmark_assets.automation.server import planning  # a home of one machine has no workers
+
+    carry_out = functools.partial(planning.carry_out, definitions, instance, scope, payer)
     if url := database():
-        from benchmark_assets.automation.outages import outlast
+        from resources.postgres.outages import outlast
 
         return outlast(url, carry_out)
     return carry_out()

@@ -134,8 +134,8 @@ def migrate_to(url: str | None) -> None:
     """
     if database():
         raise BadInput("VARIORUM_DATABASE", "", "is set, but only a home of files can be copied", "unset it")
-    from benchmark_assets.automation import moving  # its drivers are in the extra `server`
-    from resources.postgres_warehouse import PostgresWarehouse
+    from benchmark_assets.automation.server import moving  # its drivers are in the extra `server`
+    from resources.postgres.postgres_warehouse import PostgresWarehouse
 
     place = _target(url)
     source = Deployment()

@@ -186,7 +186,7 @@ def worker(planner: bool, processes: int) -> None:
     os.chdir(prepare())
     tighten()
     queue = PLANNERS if planner else "variorum"
-    celery = [sys.executable, "-m", "celery", "-A", "benchmark_assets.automation.workers", "worker"]
+    celery = [sys.executable, "-m", "celery", "-A", "benchmark_assets.automation.server.workers", "worker"]
     options = ["-Q", queue, "-c", str(processes), "-n", f"{queue}-{os.getpid()}@%h", "--loglevel", "warning"]
     # A worker that is killed would take a run with it that it had fetched in advance.
     os.execv(sys.executable, [*celery, *options, "--disable-prefetch"])

@@ -26,8 +26,8 @@ from dagster._core.storage.tags import BACKFILL_ID_TAG, MULTIDIMENSIONAL_PARTITI
 
 from benchmark_assets.lineage.computed import Card
 from benchmark_assets.partitions import dimensions
+from resources.dagster_storage.event_log import CompactEventLog
 from resources.digest import digest
-from resources.event_log import CompactEventLog
 from resources.keys import KEYS
 
 RETRACTED = "retracted"

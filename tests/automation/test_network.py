@@ -11,9 +11,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from resources import leases
 from resources.home import PROJECT
-from resources.postgres_warehouse import PostgresWarehouse
+from resources.postgres import leases
+from resources.postgres.postgres_warehouse import PostgresWarehouse
 from tests import postgres
 from tests.automation.group import running
 from tests.automation.machines import HERE, CabledServer, cabled_server, cut, forwarded, other_machine

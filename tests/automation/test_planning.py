@@ -11,8 +11,9 @@ import dagster as dg
 import pytest
 import yaml
 
-from benchmark_assets.automation import planning, runs
-from benchmark_assets.automation.due import EVERYTHING, Scope, order
+from benchmark_assets.automation import runs
+from benchmark_assets.automation.due import EVERYTHING, PART, Scope, order
+from benchmark_assets.automation.server import planning
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.partitions import dimensions
 from benchmark_assets.studies.assets import PAYER
@@ -52,7 +53,7 @@ def scanned(
 
 
 def part_runs(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:
-    return list(instance.get_runs(dg.RunsFilter(job_name=planning.PART)))
+    return list(instance.get_runs(dg.RunsFilter(job_name=PART)))
 
 
 def test_stages_hold_each_asset_once_and_are_cut_in_one_way(definitions: dg.Definitions) -> None:

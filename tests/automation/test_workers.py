@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.postgres_warehouse import PostgresWarehouse
+from resources.postgres.postgres_warehouse import PostgresWarehouse
 from tests.automation.group import Group, running
 from tests.processes import VARIORUM, until
 from tests.provider.server import Server

@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 from dagster_postgres import PostgresEventLogStorage
 
-from resources.postgres_storage import CompactPostgresEventLogStorage
+from resources.postgres.postgres_storage import CompactPostgresEventLogStorage
 from tests import postgres
 from tests.resources.test_event_storage import Home
 

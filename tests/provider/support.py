@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from resources.postgres.postgres_ledger import PostgresLedger
 from resources.provider.client import CallFailed, Client, Reply
 from resources.provider.ledger import Ledger, Standing
-from resources.provider.postgres_ledger import PostgresLedger
 from resources.provider.question import Question
 from resources.provider.reading import Raw, Reading
 from resources.provider.registry import Budget, Endpoint, Model, Price, Settings

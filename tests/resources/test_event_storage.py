@@ -24,10 +24,10 @@ from dagster_postgres import PostgresEventLogStorage
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.event_storage import BatchingSqliteEventLogStorage
+from resources.dagster_storage.event_storage import BatchingSqliteEventLogStorage
+from resources.dagster_storage.packing import PackedString, unpack
 from resources.home import PROJECT
-from resources.packing import PackedString, unpack
-from resources.postgres_storage import CompactPostgresEventLogStorage
+from resources.postgres.postgres_storage import CompactPostgresEventLogStorage
 from tests import postgres
 from tests.support import examples
 

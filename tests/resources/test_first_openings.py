@@ -8,14 +8,14 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from resources import leases
-from resources.postgres_storage import (
+from resources.postgres import leases
+from resources.postgres.postgres_ledger import PostgresLedger
+from resources.postgres.postgres_storage import (
     CompactPostgresEventLogStorage,
     ForgettingPostgresRunStorage,
     SchemaPostgresScheduleStorage,
 )
-from resources.postgres_warehouse import PostgresWarehouse
-from resources.provider.postgres_ledger import PostgresLedger
+from resources.postgres.postgres_warehouse import PostgresWarehouse
 
 AT_ONCE = 8
 """Number of openings at once: threads, each with connections of its own, as the server sees processes."""

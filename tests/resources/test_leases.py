@@ -6,10 +6,10 @@ import sys
 import psycopg
 import pytest
 
-from resources import leases
+from resources.postgres import leases
 from resources.processes import LEASE, is_dead, process_tag
 
-HOLD = "import sys; from resources import leases; print(leases.own(sys.argv[1]), flush=True); input()"
+HOLD = "import sys; from resources.postgres import leases; print(leases.own(sys.argv[1]), flush=True); input()"
 
 
 def pass_time(database: str, seconds: int) -> None:

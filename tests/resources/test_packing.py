@@ -8,8 +8,8 @@ import sqlalchemy as db
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.engines import kept_engine
-from resources.packing import PackedText, pack, unpack
+from resources.dagster_storage.engines import kept_engine
+from resources.dagster_storage.packing import PackedText, pack, unpack
 
 STORED = bytes.fromhex(
     "0178bb925ea85feddc4d4a04311086e113b5a6527f5f799ba43a590b6e3dbc41572d82f60c038ab3a96585c04b9e5deea2fd2bd156a8eb"

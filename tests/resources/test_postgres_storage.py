@@ -13,7 +13,7 @@ from dagster_celery.launcher import CeleryRunLauncher
 
 from benchmark_assets.automation.runs import forget_history
 from resources.home import PROJECT
-from resources.postgres_storage import (
+from resources.postgres.postgres_storage import (
     CompactPostgresEventLogStorage,
     ForgettingPostgresRunStorage,
     SchemaPostgresScheduleStorage,

@@ -20,7 +20,7 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput, DamagedError
 from resources.identity import StoreMark
 from resources.migration import VERSIONS, digest
-from resources.postgres_warehouse import PostgresWarehouse
+from resources.postgres.postgres_warehouse import PostgresWarehouse
 from resources.warehouse import Replacement, Warehouse
 from tests.resources.warehouses import content, process, replace, sources, texts
 from tests.support import examples

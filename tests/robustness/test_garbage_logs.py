@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from resources.dagster_storage.engines import kept_engine
 from resources.duckdb_warehouse import LOST, DuckDBWarehouse
-from resources.engines import kept_engine
 from resources.errors import DamagedError
 from resources.provider.sqlite_ledger import connect
 from resources.sqlite_files import integrity

@@ -25,11 +25,11 @@ import duckdb
 import polars as pl
 
 from resources import catalogue, migration
-from resources.duckdb_warehouse import DuckDBSchema
+from resources.duckdb_files import DuckDBSchema
 from resources.errors import BadInput, UnreachableError
 from resources.home import LINK
 from resources.identity import StoreMark
-from resources.vector_files import VectorFiles
+from resources.postgres.vector_files import VectorFiles
 from resources.warehouse import STATES, UNWRITTEN, Replacement, Result, Warehouse, check
 from resources.whole_files import move, sync
 

@@ -21,7 +21,7 @@ from dagster._core.storage.runs import SqliteRunStorage, SqlRunStorage
 from dagster._core.storage.runs.schema import RunsTable, RunTagsTable, SnapshotsTable
 from dagster._serdes import ConfigurableClassData
 
-from resources.engines import BASE_DIR, base_dir, kept_engine
+from resources.dagster_storage.engines import BASE_DIR, base_dir, kept_engine
 from resources.sqlite_files import compact
 
 FINISHED = [status.value for status in FINISHED_STATUSES]

@@ -23,11 +23,11 @@ from dagster._core.storage.runs.schema import RunStorageSqlMetadata
 from dagster._core.storage.schedules import SqliteScheduleStorage
 from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
 
-from resources import catalogue, postgres_storage
+from resources import catalogue
 from resources.errors import BadInput
-from resources.postgres_warehouse import PostgresWarehouse
-from resources.provider import ledger_copy
-from resources.provider.postgres_ledger import PostgresLedger
+from resources.postgres import ledger_copy, postgres_storage
+from resources.postgres.postgres_ledger import PostgresLedger
+from resources.postgres.postgres_warehouse import PostgresWarehouse
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Warehouse
 

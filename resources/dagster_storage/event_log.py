@@ -19,8 +19,7 @@ from itertools import groupby
 import dagster as dg
 import sqlalchemy as db
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
-from dagster._core.events import EVENT_TYPE_TO_PIPELINE_RUN_STATUS, DagsterEventType
-from dagster._core.events.log import EventLogEntry
+from dagster._core.events import EVENT_TYPE_TO_PIPELINE_RUN_STATUS
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.dagster_run import FINISHED_STATUSES
 from dagster._core.storage.event_log import SqlEventLogStorage
@@ -30,13 +29,12 @@ from dagster._core.storage.event_log.schema import (
     SqlEventLogStorageTable,
 )
 from dagster._core.storage.tags import MULTIDIMENSIONAL_PARTITION_PREFIX
-from dagster._serdes import deserialize_value
 
 logger = logging.getLogger("variorum.event_log")
 
-MATERIALIZATION = DagsterEventType.ASSET_MATERIALIZATION
-PLANNED = DagsterEventType.ASSET_MATERIALIZATION_PLANNED
-OBSERVATION = DagsterEventType.ASSET_OBSERVATION
+MATERIALIZATION = dg.DagsterEventType.ASSET_MATERIALIZATION
+PLANNED = dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED
+OBSERVATION = dg.DagsterEventType.ASSET_OBSERVATION
 
 BATCHED = {PLANNED, MATERIALIZATION, OBSERVATION}
 
@@ -140,17 +138,17 @@ class CompactEventLog(SqlEventLogStorage):
         """Have Dagster pass events in batches of this size: only if the environment does not set the size already."""
         os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", str(size))
 
-    def store_event(self, event: EventLogEntry) -> None:
+    def store_event(self, event: dg.EventLogEntry) -> None:
         """Store one event. After the last event of a run, remove its plans of partitions that were materialized."""
         super().store_event(event)
         if ends_run(event):
             with self.index_transaction() as connection:
                 connection.execute(db.text(SETTLED), {"run": event.run_id})
 
-    def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
+    def store_event_batch(self, events: Sequence[dg.EventLogEntry]) -> None:
         """Store events in order; consecutive asset events of one run share a transaction."""
 
-        def batch_of(event: EventLogEntry) -> str | None:
+        def batch_of(event: dg.EventLogEntry) -> str | None:
             return event.run_id if event.is_dagster_event and event.dagster_event_type in BATCHED else None
 
         for run_id, group in groupby(events, key=batch_of):
@@ -185,7 +183,8 @@ class CompactEventLog(SqlEventLogStorage):
         query = self._add_assets_wipe_filter_to_query(query, self._get_assets_details([asset_key]), [asset_key])
         with self.index_connection() as index:
             entries = [
-                deserialize_value(text, EventLogEntry) for text in index.execute(query.order_by(events.id)).scalars()
+                dg.deserialize_value(text, dg.EventLogEntry)
+                for text in index.execute(query.order_by(events.id)).scalars()
             ]
         tags = [_indexed_tags(entry) for entry in entries]
         return [each for each in tags if each and (filter_tags or {}).items() <= each.items()]
@@ -258,10 +257,10 @@ class CompactEventLog(SqlEventLogStorage):
         """Remove events that are older than `before` (Unix time) and do not affect the present state."""
 
     @abstractmethod
-    def _store_asset_events(self, run_id: str, events: list[EventLogEntry]) -> None:
+    def _store_asset_events(self, run_id: str, events: list[dg.EventLogEntry]) -> None:
         """Store asset events of one run, all or none."""
 
-    def _insert_asset_events(self, index: db.Connection, events: Sequence[EventLogEntry]) -> Sequence[int]:
+    def _insert_asset_events(self, index: db.Connection, events: Sequence[dg.EventLogEntry]) -> Sequence[int]:
         """Insert asset events, their tags and the latest event of each asset; return the events' ids in order."""
         rows = [self._event_to_row(event) for event in events]
         insert = SqlEventLogStorageTable.insert().returning(SqlEventLogStorageTable.c.id, sort_by_parameter_order=True)
@@ -275,7 +274,7 @@ class CompactEventLog(SqlEventLogStorage):
         return ids
 
 
-def ends_run(event: EventLogEntry) -> bool:
+def ends_run(event: dg.EventLogEntry) -> bool:
     """Whether an event is the last one of its run."""
     return (
         event.is_dagster_event
@@ -317,7 +316,7 @@ def _old_evaluations(before: datetime) -> db.Delete:
     )
 
 
-def _indexed_tags(entry: EventLogEntry) -> dict[str, str]:
+def _indexed_tags(entry: dg.EventLogEntry) -> dict[str, str]:
     """The tags of a materialization or observation that Dagster's own storages keep in rows of their own."""
     event = entry.asset_materialization or entry.asset_observation
     tags = (event.tags if event else None) or {}

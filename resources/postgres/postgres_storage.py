@@ -15,7 +15,6 @@ from typing import Any, Self
 
 import dagster as dg
 import sqlalchemy as db
-from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log.schema import SecondaryIndexMigrationTable, SqlEventLogStorageMetadata
 from dagster._core.storage.runs.schema import RunStorageSqlMetadata
 from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
@@ -25,10 +24,10 @@ from dagster_postgres import PostgresEventLogStorage, PostgresRunStorage, Postgr
 from dagster_postgres import event_log as base
 from dagster_postgres.utils import create_pg_connection, pg_alembic_config, retry_pg_connection_fn
 
-from resources.event_log import BATCHED, CompactEventLog, forget_events
+from resources.dagster_storage.event_log import BATCHED, CompactEventLog, forget_events
+from resources.dagster_storage.packing import PackedString
+from resources.dagster_storage.run_storage import ForgettingRunStorage
 from resources.home import LINK
-from resources.packing import PackedString
-from resources.run_storage import ForgettingRunStorage
 
 SCHEMA = "dagster"
 """Schema of Dagster's tables."""
@@ -85,7 +84,7 @@ class CompactPostgresEventLogStorage(CompactEventLog, PostgresEventLogStorage):
         super().optimize_for_webserver(statement_timeout, pool_recycle, max_overflow)
         _pack_text(self._engine)
 
-    def store_event(self, event: EventLogEntry) -> None:
+    def store_event(self, event: dg.EventLogEntry) -> None:
         """Store one event. After the last event of a run, remove its plans of partitions that were materialized."""
         if event.is_dagster_event and event.dagster_event_type in BATCHED:
             self._store_asset_events(event.run_id, [event])
@@ -111,7 +110,7 @@ class CompactPostgresEventLogStorage(CompactEventLog, PostgresEventLogStorage):
         super().dispose()
         self._engine.dispose()
 
-    def _store_asset_events(self, run_id: str, events: list[EventLogEntry]) -> None:
+    def _store_asset_events(self, run_id: str, events: list[dg.EventLogEntry]) -> None:
         keys = {event.get_dagster_event().asset_key for event in events}
         with self.index_transaction() as connection:
             for asset in sorted(key.to_string() for key in keys if key):

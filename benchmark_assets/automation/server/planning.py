@@ -15,13 +15,12 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 import dagster as dg
-from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
 from dagster._core.storage.dagster_run import IN_PROGRESS_RUN_STATUSES
 from dagster._core.workspace.context import BaseWorkspaceRequestContext, WorkspaceProcessContext
 from dagster._core.workspace.load_target import WorkspaceFileTarget
 
-from benchmark_assets.automation.due import Scope, due, stretches
-from benchmark_assets.automation.queues import PART_TAG
+from benchmark_assets.automation.due import PART, Scope, due, stretches
+from benchmark_assets.automation.server.queues import PART_TAG
 from benchmark_assets.automation.settling import reasons, settle_the_dead
 from benchmark_assets.lineage.events import unsound
 from benchmark_assets.partitions import dimensions
@@ -29,9 +28,6 @@ from resources.home import PROJECT
 from resources.warehouse import Warehouse
 
 logger = logging.getLogger("variorum.planning")
-
-PART = "part"
-"""Name of the job that carries out a part."""
 
 ATTEMPTS = 3
 """Maximum number of attempts at the stale parts of a stage: a part is stale again if its inputs changed meanwhile."""
@@ -56,11 +52,6 @@ class Stage(NamedTuple):
 
     by: str
     assets: list[dg.AssetKey]
-
-
-def has_workers(instance: dg.DagsterInstance) -> bool:
-    """Whether runs of this instance go out to workers, instead of to processes on this machine."""
-    return not isinstance(instance.run_launcher, DefaultRunLauncher)
 
 
 def stages(definitions: dg.Definitions, scope: Scope) -> list[Stage]:

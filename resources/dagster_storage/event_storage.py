@@ -21,15 +21,14 @@ from typing import Any, Self
 
 import dagster as dg
 import sqlalchemy as db
-from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata, SqlEventLogStorageTable
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
 from dagster._serdes import ConfigurableClassData
 from sqlalchemy.pool import NullPool
 
-from resources.engines import BASE_DIR, base_dir, kept_engine
-from resources.event_log import CompactEventLog, ends_run, forget_events
-from resources.packing import PackedText
+from resources.dagster_storage.engines import BASE_DIR, base_dir, kept_engine
+from resources.dagster_storage.event_log import CompactEventLog, ends_run, forget_events
+from resources.dagster_storage.packing import PackedText
 from resources.sqlite_files import compact
 
 RUN = "????????-????-????-????-????????????.db"
@@ -137,7 +136,7 @@ class BatchingSqliteEventLogStorage(CompactEventLog, SqliteEventLogStorage):
         if forgotten:
             compact(Path(self.path_for_shard(INDEX_SHARD_NAME)))
 
-    def store_event(self, event: EventLogEntry) -> None:
+    def store_event(self, event: dg.EventLogEntry) -> None:
         """Store one event. After the last event of a run, close its shard, which then consists of one file."""
         super().store_event(event)
         if ends_run(event):
@@ -271,7 +270,7 @@ class BatchingSqliteEventLogStorage(CompactEventLog, SqliteEventLogStorage):
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("VACUUM")
 
-    def _store_asset_events(self, run_id: str, events: list[EventLogEntry]) -> None:
+    def _store_asset_events(self, run_id: str, events: list[dg.EventLogEntry]) -> None:
         # Not self.index_connection(): it takes a lock that the run's connection already holds.
         with self.run_connection(run_id) as run_shard, self._engine(INDEX_SHARD_NAME).begin() as index_shard:
             ids = self._insert_asset_events(index_shard, events)

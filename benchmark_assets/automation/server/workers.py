@@ -10,7 +10,6 @@ import os
 import dagster as dg
 from celery import Celery
 from dagster._cli.api import _execute_run_command_body
-from dagster._core.events import DagsterEvent
 from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
 from dagster._grpc.types import ExecuteRunArgs
 from dagster._serdes import unpack_value
@@ -19,8 +18,8 @@ from dagster_celery.launcher import CeleryRunLauncher
 from dagster_celery.make_app import make_app
 from dagster_shared.serdes.serdes import JsonSerializableValue
 
-from benchmark_assets.automation.outages import outlast
 from benchmark_assets.automation.settling import EXECUTING
+from resources.postgres.outages import outlast
 from resources.processes import PROCESS, is_dead, process_tag
 
 _BROKER = os.environ.get("VARIORUM_BROKER")
@@ -56,7 +55,7 @@ def settle(instance: dg.DagsterInstance, run_id: str) -> None:
     outlast(os.environ["VARIORUM_DATABASE"], report)
 
 
-def _ignore(_: DagsterEvent) -> None:
+def _ignore(_: dg.DagsterEvent) -> None:
     """Events are in the storage; nobody listens to them."""
 
 

@@ -3,13 +3,14 @@
 Named in deploy/dagster.yaml. Here: the limit. Not here: what a part is (planning), sending runs to workers (workers).
 """
 
-from dagster._core.run_coordinator.queued_run_coordinator import QueuedRunCoordinator, RunQueueConfig
+import dagster as dg
+from dagster._core.run_coordinator.queued_run_coordinator import RunQueueConfig
 
 PART_TAG = "variorum/part"
 """Tag of a part's runs. It is the same for all attempts, and for all planners, so that no part runs twice at once."""
 
 
-class PartQueue(QueuedRunCoordinator):
+class PartQueue(dg.QueuedRunCoordinator):
     """`QueuedRunCoordinator` whose `max_concurrent_runs` limits the number of parts instead of runs.
 
     A part starts runs in its own process, and Dagster would count these, too: a worker that has ended a part would then

@@ -12,9 +12,9 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from resources.postgres.postgres_ledger import PostgresLedger, storable
 from resources.provider import archive
 from resources.provider.ledger import COLUMNS, compressed
-from resources.provider.postgres_ledger import PostgresLedger, storable
 
 TABLES: dict[str, tuple[str, ...]] = {
     "session": ("id", "run", "started"),
