@@ -107,6 +107,7 @@ VERSIONS = (
     Version("77dee12260719ec7aeddeacf8af7fb64", {}, {},
             ["DELETE FROM materialization WHERE asset IN "
              "('funnel', 'closest_share', 'outlier_threshold', 'sensitivity_threshold')"]),
+    Version("f74f1d3cdfd96b401963adfc5a65d1e4", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

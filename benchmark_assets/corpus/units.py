@@ -64,6 +64,12 @@ def kinds_by_model(warehouse: Warehouse, outputs: pl.DataFrame) -> pl.DataFrame:
     return corpora.group_by("model").agg(units=pl.format("{} {}", "corpus", kind).str.join("; "))
 
 
+def unit_settings(warehouse: Warehouse, table: str, partitions: pl.DataFrame, signature: str) -> pl.DataFrame:
+    """Settings by model of scores that are computed from the rows of a table about passages, and from their units."""
+    rows = warehouse.read(table, partitions.select("model"), ["model", "passage"])
+    return kinds_by_model(warehouse, rows).select("model", settings=pl.format("{}; {}", pl.lit(signature), "units"))
+
+
 def divided(passages: pl.DataFrame, cluster: str = "") -> pl.DataFrame:
     """The unit of each passage of one corpus: columns of `UNITS`.
 

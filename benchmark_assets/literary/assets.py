@@ -6,7 +6,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.corpus.registry import corpus_languages
-from benchmark_assets.corpus.units import kinds, kinds_by_model, with_units
+from benchmark_assets.corpus.units import kinds, kinds_by_model, unit_settings, with_units
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.examination.flags import flagged
 from benchmark_assets.lineage.computed import Computed
@@ -16,7 +16,7 @@ from benchmark_assets.literary.anchored import SIGNATURE as ANCHORED
 from benchmark_assets.literary.anchored import anchored_scores, anchored_win_rates
 from benchmark_assets.literary.calibration import calibration
 from benchmark_assets.literary.extraction import Glossary
-from benchmark_assets.literary.pairs import applicable, applicable_matches, matches, pairs
+from benchmark_assets.literary.pairs import applicable, applicable_matches, matches, pairs, passages_of
 from benchmark_assets.literary.scores import SIGNATURE, scores
 from benchmark_assets.literary.works import with_works
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
@@ -24,15 +24,13 @@ from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, GRID, MODEL, PASSAGE, SINGLE_RUN
 from benchmark_assets.references.glossary import literary
 from benchmark_assets.studies.assets import study_asset
+from benchmark_assets.studies.study import contract_settings
 from benchmark_assets.translation.assets import model_output
 from benchmark_assets.translation.systems import Systems
 from resources.digest import digest
 from resources.keys import CORPUS
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
-
-ENGLISH = "en"
-
 
 glossary = study_asset(Glossary, PASSAGE, "literary", ["source_text", "segmented_reference", "alignment"])
 
@@ -42,23 +40,14 @@ glossary = study_asset(Glossary, PASSAGE, "literary", ["source_text", "segmented
     deps=[model_output, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
 )  # fmt: skip
 def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Presence of the glossary's translations in each output, by term, and gender agreement of nearby pronouns.
-
-    A refusal contains no term.
-    """
+    """Presence of the glossary's translations in each output, by term. A refusal contains no term."""
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         outputs = partitions.filter(CORPUS.is_in(list(literary(warehouse))))
-        language = pl.when(CORPUS.is_in(english())).then(pl.lit(ENGLISH)).otherwise(pl.lit(""))
-        return outputs.select("model", "passage", settings=language)
-
-    def english() -> list[str]:
-        """Corpora whose outputs are in English."""
-        corpora = warehouse.read("corpus", columns=["corpus", "target_language"])
-        return [name for name, language in corpora.iter_rows() if language.partition("-")[0] == ENGLISH]
+        return outputs.select("model", "passage", settings=pl.lit(""))
 
     def compute(stale: pl.DataFrame) -> Computed:
-        return Computed({"term_adherence": adherence.of_outputs(warehouse, stale, english())})
+        return Computed({"term_adherence": adherence.of_outputs(warehouse, stale)})
 
     return refresh(context, warehouse, compute, settings, sparse=True)
 
@@ -70,18 +59,14 @@ def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
 def adherence_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Shares of glossary terms that occur in a model's outputs and in the human translation, and the share of pronouns
-    that agree in gender, by corpus."""
+    """Shares of glossary terms that occur in a model's outputs and in the human translation, by corpus."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         rows = with_works(warehouse.read("term_adherence", stale), warehouse)
         return Computed({"adherence_summary": adherence.summarize(rows)})
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        terms = warehouse.read("term_adherence", partitions.select("model"), ["model", "passage"])
-        return kinds_by_model(warehouse, terms).select(
-            "model", settings=pl.format("{}; {}", pl.lit(adherence.SIGNATURE), "units")
-        )
+        return unit_settings(warehouse, "term_adherence", partitions, adherence.SIGNATURE)
 
     describe = partial(readings.of_adherence, warehouse)
     return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
@@ -105,9 +90,9 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
         digests = {
             corpus: digest(section.ensemble, section.margin) for corpus, section in corpora.items() if section.ensemble
         }
-        outputs = partitions.filter(CORPUS.is_in(list(digests))).select("model", "passage", CORPUS)
+        outputs = partitions.filter(CORPUS.is_in(list(digests)))
         return outputs.select(
-            "model", "passage", settings=pl.col("corpus").replace_strict(digests, default=None, return_dtype=pl.String)
+            "model", "passage", settings=CORPUS.replace_strict(digests, default=None, return_dtype=pl.String)
         )
 
     def compute(stale: pl.DataFrame) -> Computed:
@@ -140,14 +125,9 @@ def literary_score(
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         verdicts = warehouse.read("head_to_head", partitions.select("model"), ["model", "passage"])
-        contract = pl.col("corpus").replace_strict(contracts, default="", return_dtype=pl.String)
-        joined_contracts = pl.when(~contract.has_nulls()).then(contract.str.join("\n"))
-        models = (
-            verdicts.select("model", CORPUS).unique().sort("model", "corpus").group_by("model").agg(joined_contracts)
-        )
-        registered = pl.col("model").is_in(list(systems.known(models["model"])))
-        return models.join(kinds_by_model(warehouse, verdicts), on="model").select(
-            "model", settings=pl.when(registered).then(pl.format("{} {} {}", pl.lit(signature), "corpus", "units"))
+        contracts_of = contract_settings(systems, verdicts.select("model", CORPUS), contracts)
+        return contracts_of.join(kinds_by_model(warehouse, verdicts), on="model").select(
+            "model", settings=pl.format("{} {} {}", pl.lit(signature), "settings", "units")
         )
 
     def compute(stale: pl.DataFrame) -> Computed:
@@ -186,13 +166,9 @@ def ensemble_calibration(
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         complete = None not in contracts.values()  # otherwise stored rows are kept
         units = kinds(warehouse)
-        determinants = (
-            INTERVALS,
-            ANCHORED,
-            sorted(contracts.items()),
-            [units.get(corpus) for corpus in sorted(contracts)],
-        )
-        signature = digest(*determinants, labels.rows()) if complete else None
+        kinds_of = [units.get(corpus) for corpus in sorted(contracts)]
+        determinants = INTERVALS, ANCHORED, sorted(contracts.items()), kinds_of, labels.rows()
+        signature = digest(*determinants) if complete else None
         applicable_partitions = partitions.clear() if labels.is_empty() else partitions
         return applicable_partitions.with_columns(settings=pl.lit(signature, pl.String))
 
@@ -203,8 +179,7 @@ def ensemble_calibration(
         for corpus, contract in contracts.items():
             section, corpus_labels = corpora[corpus], labels.filter(CORPUS.eq(corpus))
             shown, votes = pairs(warehouse, {corpus: section}), every_vote.filter(CORPUS.eq(corpus))
-            passages = pl.DataFrame({"passage": [pair.passage for pair in shown]}, schema={"passage": pl.String})
-            works = with_works(passages.unique(), warehouse)
+            works = with_works(passages_of(shown), warehouse)
             labeled = votes.join(corpus_labels, on=["model", "passage"], how="semi")
             rows.append(calibration(corpus, section, labeled, corpus_labels, works, contract or ""))
             points = ensemble.verdicts(votes, section)
@@ -231,8 +206,7 @@ def anchored_win_rate(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
         rows = []
         for name in base_sets:
             shown, key = matches(warehouse, name), pl.DataFrame({"base_set": [name]})
-            passages = pl.DataFrame({"passage": [pair.passage for pair in shown]}, schema={"passage": pl.String})
-            units, judged = with_units(passages.unique(), warehouse), warehouse.read("comparison", key)
+            units, judged = with_units(passages_of(shown), warehouse), warehouse.read("comparison", key)
             contract = f"base set {name}, judge {judges[name]}"
             rows.append(anchored_win_rates(shown, judged, labels.filter(base_set=name), units, contract))
         return Computed({"anchored_win_rate": pl.concat(rows)})

@@ -41,6 +41,8 @@ TABLES = ("pair_label", "match_label", "pair_control")
 ORDINARY = "pair"
 """Kind of the rows whose answers are preferences. The other kinds are REPEAT and ATTENTION."""
 
+_SOURCE = ("text", "previous", "following")
+_OURS = [*OUTPUT, "text"]
 _DIGITS = 16
 _REMEDY = "restore the column `pair` from the exported file"
 
@@ -85,14 +87,6 @@ class ShownPair(NamedTuple):
         return SIDES[(first + (kind != ORDINARY)) % 2]
 
 
-class PairRow(NamedTuple):
-    """A row of a file: a pair or its control item. `machine` is the text that the row shows as the output."""
-
-    kind: str
-    pair: ShownPair
-    machine: str
-
-
 class SentPair(NamedTuple):
     """Result of an export: the number of pairs in the file, the translators whose restricted texts it contains
     ('source' for the source text), and the number of control items."""
@@ -113,14 +107,9 @@ class PairCounts(NamedTuple):
 
 
 def export_pairs(
-    warehouse: Warehouse,
-    file: Path,
-    corpus: str,
-    annotator: str,
-    per_model: int | None = None,
-    private: bool = False,
+    warehouse: Warehouse, file: Path, corpus: str, annotator: str, per_model: int | None = None, private: bool = False,
     base_set: str | None = None,
-) -> SentPair:
+) -> SentPair:  # fmt: skip
     """Write the pairs of a corpus for one annotator; the same arguments and warehouse give the same bytes.
 
     Pairs with a blank text or with equal texts are left out, because they need no judgment. Without `private`, a pair
@@ -155,11 +144,8 @@ def export_pairs(
         current(warehouse, corpus)
         candidates, translators = _candidates(warehouse, corpus, base_set)
         seed = audits(warehouse)[corpus].seed
-        outputs = pl.DataFrame(
-            [(pair.passage, text) for pair in candidates for text in (pair.machine, pair.human)],
-            dict.fromkeys(["passage", "text"], pl.String),
-            orient="row",
-        )
+        texts_of_pairs = [(pair.passage, text) for pair in candidates for text in (pair.machine, pair.human)]
+        outputs = pl.DataFrame(texts_of_pairs, dict.fromkeys(["passage", "text"], pl.String), orient="row")
         passages = outputs.select("passage").unique()
         others = warehouse.read("reference", passages, ["translator"])["translator"].unique().sort()
         rights = disclosure(warehouse, corpus, [*translators, *others], private)
@@ -167,13 +153,13 @@ def export_pairs(
     if hidden := named(sorted(texts & rights.hidden)):
         problem = f"would contain texts that may not be passed on: {', '.join(hidden)}"
         raise BadInput(file, "", problem, "add --private, and give the file only to people who may have these texts")
-    hidden_texts = rights.withheld(outputs).to_list()
+    withheld = rights.withheld(outputs).to_list()
     # The human translation itself may be shown if it is not hidden; an anchor's text is an output like others.
-    withheld = [
-        machine or (human and pair.rival is not None)
-        for pair, machine, human in zip(candidates, hidden_texts[::2], hidden_texts[1::2], strict=True)
-    ]
-    sample = _sample([pair for pair, hidden in zip(candidates, withheld, strict=True) if not hidden], per_model)
+    shown = [
+        pair for pair, machine, human in zip(candidates, withheld[::2], withheld[1::2], strict=True)
+        if not machine and not (human and pair.rival)
+    ]  # fmt: skip
+    sample = _sample(shown, per_model)
     if not sample:
         problem = f"has no output to compare with {base_set or 'a complete human translation'}"
         remedy = "run `variorum evaluate MODEL`; blank outputs and copies of the other text are left out"
@@ -260,20 +246,14 @@ def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFr
     """Pairs of an output and a complete human translation. `corpora` maps corpora to the section `literary` of their
     descriptions. `outputs` has the columns `model` and `passage`; the default is all outputs of the corpora."""
     keys = pl.DataFrame({"corpus": list(corpora)}, schema={"corpus": pl.String})
-    columns = ["passage", "corpus", "text", "previous", "following"]
-    sources = {row[0]: row[1:] for row in warehouse.read("source_text", keys, columns).iter_rows()}
-    passages = pl.DataFrame({"passage": list(sources)}, schema={"passage": pl.String})
-    reference_keys = passages.with_columns(CORPUS, complete=True)
+    sources = warehouse.read("source_text", keys, ["passage", *_SOURCE])
     names = {corpus: literary.human for corpus, literary in corpora.items()}
-    human = pl.col("corpus").replace_strict(names, return_dtype=pl.String).alias("translator")
-    keys = reference_keys.with_columns(human).drop("corpus") if names else reference_keys.drop("corpus").clear()
-    humans = dict(warehouse.read("reference", keys, ["passage", "text"]).iter_rows())
-    machines = warehouse.read("model_output", passages if outputs is None else outputs, [*OUTPUT, "text"])
-    return [
-        ShownPair(model, passage, text, previous or "", following or "", machine, humans[passage])
-        for model, passage, machine in machines.iter_rows() if passage in humans
-        for _, text, previous, following in [sources[passage]]
-    ]  # fmt: skip
+    human = CORPUS.replace_strict(names, default=None, return_dtype=pl.String)
+    references = sources.select("passage", translator=human, complete=True)
+    humans = warehouse.read("reference", references, ["passage", "text"]).rename({"text": "theirs"})
+    machines = warehouse.read("model_output", sources.select("passage") if outputs is None else outputs, _OURS)
+    rows = machines.rename({"text": "ours"}).join(humans, on="passage", maintain_order="left")
+    return _shown(rows.join(sources, on="passage", maintain_order="left"))
 
 
 def matches(warehouse: Warehouse, base_set: str | None = None) -> list[ShownPair]:
@@ -283,20 +263,26 @@ def matches(warehouse: Warehouse, base_set: str | None = None) -> list[ShownPair
     """
     key = None if base_set is None else pl.DataFrame({"base_set": [base_set]})
     items = warehouse.read("base_set_item", key, ["base_set", "passage", "source_hash"])
-    columns = ["passage", "text", "previous", "following"]
-    sources = warehouse.read("source_text", items.select("passage").unique(), columns)
+    sources = warehouse.read("source_text", items.select("passage").unique(), ["passage", *_SOURCE])
     current_hash = pl.col("text").map_elements(text_hash, return_dtype=pl.String)
     items = items.join(sources.with_columns(source_hash=current_hash), on=["passage", "source_hash"])
     anchors = warehouse.read("anchor_output", key, ["base_set", "anchor", "passage", "text"]).rename({"text": "theirs"})
-    outputs = warehouse.read("model_output", items.select("passage").unique(), [*OUTPUT, "text"])
+    outputs = warehouse.read("model_output", items.select("passage").unique(), _OURS)
     rows = items.join(anchors, on=["base_set", "passage"]).join(outputs.rename({"text": "ours"}), on="passage")
     rows = rows.filter(pl.col("model") != pl.col("anchor")).sort("model", "passage", "base_set", "anchor")
-    return [
-        ShownPair(model, passage, source, previous or "", following or "", ours, theirs, (name, anchor))
-        for model, passage, source, previous, following, ours, theirs, name, anchor in rows.select(
-            *OUTPUT, *columns[1:], "ours", "theirs", "base_set", "anchor"
-        ).iter_rows()
-    ]
+    return _shown(rows, "base_set", "anchor")
+
+
+def passages_of(shown: Sequence[ShownPair]) -> pl.DataFrame:
+    """The passages of pairs, in the column `passage`."""
+    return pl.DataFrame({"passage": [pair.passage for pair in shown]}, schema={"passage": pl.String}).unique()
+
+
+def _shown(rows: pl.DataFrame, *rival: str) -> list[ShownPair]:
+    """Pairs from their texts, and from the columns that name the rival of the output."""
+    columns = [*OUTPUT, *_SOURCE, "ours", "theirs", *rival]
+    filled = rows.select(columns).with_columns(pl.col("previous", "following").fill_null(""))
+    return [ShownPair(*row[:7], row[7:] or None) for row in filled.iter_rows()]
 
 
 def applicable_matches(warehouse: Warehouse) -> pl.DataFrame:
@@ -337,21 +323,19 @@ def _sample(candidates: Sequence[ShownPair], per_model: int | None) -> list[Show
     return [pair for model_pairs in by_model.values() for pair in model_pairs[:per_model]]
 
 
-def _with_controls(sample: Sequence[ShownPair], annotator: str, seed: int) -> list[PairRow]:
+def _with_controls(sample: Sequence[ShownPair], annotator: str, seed: int) -> list[tuple[str, ShownPair, str]]:
     """The rows of an annotator's file: the pairs in a random order, with repeated pairs and attention checks.
 
-    In an attention check, the output of another passage replaces the output.
+    Each row has its kind, its pair, and the text that is shown as the output. In an attention check, this is the output
+    of another passage.
     """
     by_item = {pair.item: pair for pair in sample}
     items = [SheetItem(item, pair.passage, pair.source, {}, pair.machine) for item, pair in by_item.items()]
     lists, controls = with_controls(items, [annotator], seed)
     known = {control.shown.item: (control.kind, control.original) for control in controls}
-    rows = []
-    for (shown,) in lists[annotator]:
-        kind, original = known.get(shown.item, (ORDINARY, shown.item))
-        if original in by_item:  # a repeated attention check adds nothing to the check itself
-            rows.append(PairRow(kind, by_item[original], shown.candidate))
-    return rows
+    rows = [(*known.get(shown.item, (ORDINARY, shown.item)), shown.candidate) for (shown,) in lists[annotator]]
+    # A repeated attention check adds nothing to the check itself.
+    return [(kind, by_item[original], machine) for kind, original, machine in rows if original in by_item]
 
 
 def _check_name(warehouse: Warehouse, file: Path, annotator: str, others: Iterable[str] = ()) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.corpus.units import kinds_by_model, with_units
+from benchmark_assets.corpus.units import unit_settings, with_units
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.examination.flags import flagged, of_judges
 from benchmark_assets.lineage.computed import Computed
@@ -18,6 +18,7 @@ from benchmark_assets.pairwise.matches import Comparisons, text_lengths
 from benchmark_assets.pairwise.standings import of_slices, padding_of_base_sets
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
 from benchmark_assets.studies.assets import study_asset
+from benchmark_assets.studies.study import contract_settings
 from benchmark_assets.translation.assets import model_output
 from benchmark_assets.translation.systems import Systems
 from resources.digest import digest
@@ -84,15 +85,9 @@ def pairwise_score(
     signature = f"{scores.SIGNATURE}; {controlled.SIGNATURE}"
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        comparisons = warehouse.read("comparison", partitions.select("model"), ["model", "base_set"]).unique()
-        contract = pl.col("base_set").replace_strict(conditions, default="", return_dtype=pl.String)
-        by_model = comparisons.sort("model", "base_set").group_by("model", maintain_order=True).agg(
-            pl.when(~contract.has_nulls()).then(contract.str.join("\n"))
-        )  # fmt: skip
-        registered = pl.col("model").is_in(list(systems.known(by_model["model"])))
-        return by_model.select(
-            "model", settings=pl.when(registered).then(pl.format("{} {}", pl.lit(signature), "base_set"))
-        )
+        compared = warehouse.read("comparison", partitions.select("model"), ["model", "base_set"])
+        contracts_of = contract_settings(systems, compared, conditions)
+        return contracts_of.select("model", settings=pl.format("{} {}", pl.lit(signature), "settings"))
 
     def compute(stale: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("pairwise_score").drop("fingerprint", "judge_standing")]
@@ -137,9 +132,7 @@ def rubric_summary(
         return Computed({"rubric_summary": flagged(rows, "rubric_summary", of_rows, further=["median"])})
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        votes = warehouse.read("rubric_vote", partitions.select("model"), ["model", "passage"])
-        units = kinds_by_model(warehouse, votes)
-        return units.select("model", settings=pl.format("{}; {}", pl.lit(SIGNATURE), "units"))
+        return unit_settings(warehouse, "rubric_vote", partitions, SIGNATURE)
 
     describe = partial(readings.of_rubric, warehouse)
     return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)

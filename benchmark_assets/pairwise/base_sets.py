@@ -22,10 +22,11 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from benchmark_assets.corpus.readers import strict_json
 from benchmark_assets.corpus.readers.unknown_keys import FIXED, unknown_keys
+from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.corpus.units import with_units
 from resources import yaml_files
 from resources.digest import text_hash
-from resources.errors import BadInput, quoted, raise_all
+from resources.errors import BadInput, raise_all
 from resources.frozen import Frozen
 from resources.keys import check_key
 from resources.warehouse import Replacement, Warehouse
@@ -280,7 +281,8 @@ def import_base_set(warehouse: Warehouse, folder: Path) -> ImportedSet:
             raise BadInput(folder / MANIFEST, "version", problem, "give it a new version")
         if stored.is_empty():
             _check_contract(warehouse, folder, manifest, versions)
-            rows = _rows(warehouse, folder, base_set)
+            _check_items(warehouse, folder, manifest)
+            rows = _rows(folder, base_set)
             partition = pl.DataFrame({"base_set": [key]})
             warehouse.write([Replacement(table, rows[table], partition) for table in TABLES], run_id="import")
         differing = _differing(warehouse, manifest)
@@ -297,6 +299,12 @@ def items(warehouse: Warehouse, base_set: str) -> pl.DataFrame:
 def unit_kinds(warehouse: Warehouse, base_set: str) -> str:
     """The kinds of units of a base set's items, as text for settings."""
     return ", ".join(items(warehouse, base_set)["unit_kind"].unique().sort())
+
+
+def judgings(warehouse: Warehouse) -> dict[str, Judging]:
+    """The options of judging of each base set (`name@version`)."""
+    rows = warehouse.read("base_set", columns=["base_set", "settings"]).iter_rows()
+    return {base_set: Judging.model_validate_json(settings) for base_set, settings in rows}
 
 
 def jsonl(rows: pl.DataFrame) -> bytes:
@@ -332,57 +340,51 @@ def records(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, 
         yield place, record
 
 
-def _checked_records(path: Path, fields: Sequence[str], manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Like `records`; raises BadInput if a line names a passage or anchor that is not in the set."""
-    items, anchors = {item.passage for item in manifest.items}, set(manifest.anchors)
-    for place, record in records(path, fields):
-        for name, value in record.items():
-            if name == "passage" and value not in items:
-                problem, remedy = "is not an item of the set", f"add it to `items` in {MANIFEST}"
-                raise BadInput(path, f"{place} {value}", problem, remedy)
-            if name in ("anchor", "first", "second") and value not in anchors:
-                problem, remedy = "is not an anchor of the set", f"add it to `anchors` in {MANIFEST}"
-                raise BadInput(path, f"{place} {value}", problem, remedy)
-        yield place, record
+def _table(path: Path, fields: Sequence[str], manifest: Manifest) -> pl.DataFrame:
+    """The objects in a JSON lines file, with their places in the column `line`. Raises BadInput if a line names a
+    passage or anchor that is not in the set."""
+    lines = [{**record, "line": place} for place, record in records(path, fields)]
+    rows = pl.DataFrame(lines, schema=dict.fromkeys([*fields, "line"], pl.String))
+    passages = [item.passage for item in manifest.items]
+    remedy = f"add it to `items` in {MANIFEST}"
+    _refuse(path, rows, ~pl.col("passage").is_in(passages), ["passage"], "is not an item of the set", remedy)
+    for name in {"anchor", "first", "second"} & {*fields}:
+        foreign, remedy = ~pl.col(name).is_in(manifest.anchors), f"add it to `anchors` in {MANIFEST}"
+        _refuse(path, rows, foreign, [name], "is not an anchor of the set", remedy)
+    return rows
+
+
+def _refuse(path: Path, rows: pl.DataFrame, faulty: pl.Expr, columns: Sequence[str], problem: str, remedy: str) -> None:
+    """Raise BadInput for the first faulty row; the message quotes the values in `columns`."""
+    for place in rows.filter(faulty).select(pl.concat_str("line", *columns, separator=" ")).to_series().head(1):
+        raise BadInput(path, place, problem, remedy)
 
 
 def _outputs(path: Path, manifest: Manifest) -> pl.DataFrame:
-    texts: dict[tuple[str, str], str] = {}
-    for place, record in _checked_records(path, ["anchor", "passage", "text"], manifest):
-        key = record["anchor"], record["passage"]
-        if key in texts:
-            problem, remedy = "the anchor has two outputs for the item", "keep one output"
-            raise BadInput(path, f"{place} {' '.join(key)}", problem, remedy)
-        texts[key] = record["text"]
-    for key in product(manifest.anchors, (item.passage for item in manifest.items)):
-        if key not in texts:
-            problem, remedy = "the anchor has no output for the item", "add the output, or drop the anchor or the item"
-            raise BadInput(path, " ".join(key), problem, remedy)
-    rows = [(*key, text) for key, text in sorted(texts.items())]
-    return pl.DataFrame(rows, schema=dict.fromkeys(["anchor", "passage", "text"], pl.String), orient="row")
+    key = ["anchor", "passage"]
+    rows = _table(path, [*key, "text"], manifest)
+    twice = ~pl.struct(key).is_first_distinct()
+    _refuse(path, rows, twice, key, "the anchor has two outputs for the item", "keep one output")
+    every = pl.DataFrame(list(product(manifest.anchors, (item.passage for item in manifest.items))), key, orient="row")
+    for missing in every.join(rows, on=key, how="anti", maintain_order="left").head(1).iter_rows():
+        problem, remedy = "the anchor has no output for the item", "add the output, or drop the anchor or the item"
+        raise BadInput(path, " ".join(missing), problem, remedy)
+    return rows.drop("line").sort(key)
 
 
 def _judgments(path: Path, manifest: Manifest) -> pl.DataFrame:
-    winners: dict[tuple[str, str, str], str | None] = {}
-    for place, record in _checked_records(path, JUDGMENT, manifest):
-        first, second = record["first"], record["second"]
-        key = record["passage"], first, second
-        if first == second:
-            raise BadInput(path, f"{place} {' '.join(key)}", "the anchor is compared with itself", "drop the judgment")
-        if record["winner"] not in (first, second, None):
-            raise BadInput(
-                path, f"{place} winner", f"is {quoted(record['winner'])}, neither of the two anchors", REMEDY
-            )
-        if key in winners:
-            problem, remedy = "the pair is judged twice in this order", "keep one judgment"
-            raise BadInput(path, f"{place} {' '.join(key)}", problem, remedy)
-        winners[key] = record["winner"]
-    judged_anchors = {name for _, first, second in winners for name in (first, second)}
-    if unjudged := sorted(set(manifest.anchors) - judged_anchors):
+    key = JUDGMENT[:3]
+    rows = _table(path, JUDGMENT, manifest)
+    first, second, winner = pl.col("first"), pl.col("second"), pl.col("winner")
+    _refuse(path, rows, first == second, key, "the anchor is compared with itself", "drop the judgment")
+    neither = (winner != first) & (winner != second)
+    _refuse(path, rows, neither, ["winner"], "is neither of the two anchors", REMEDY)
+    twice = ~pl.struct(key).is_first_distinct()
+    _refuse(path, rows, twice, key, "the pair is judged twice in this order", "keep one judgment")
+    if unjudged := sorted({*manifest.anchors} - {*rows["first"], *rows["second"]}):
         remedy = "have it judged against the other anchors, or drop the anchor"
         raise BadInput(path, ", ".join(unjudged), "has no judgment", remedy)
-    rows = [(*key, winner) for key, winner in sorted(winners.items())]
-    return pl.DataFrame(rows, schema=dict.fromkeys(JUDGMENT, pl.String), orient="row")
+    return rows.drop("line").sort(key)
 
 
 def _check_contract(warehouse: Warehouse, folder: Path, manifest: Manifest, versions: pl.DataFrame) -> None:
@@ -412,15 +414,13 @@ def _settings(manifest: Manifest) -> str:
     return json.dumps(manifest.judging.model_dump(mode="json"), sort_keys=True)
 
 
-def _rows(warehouse: Warehouse, folder: Path, base_set: BaseSet) -> Mapping[str, pl.DataFrame]:
+def _rows(folder: Path, base_set: BaseSet) -> Mapping[str, pl.DataFrame]:
     """The rows that a base set adds to each table in TABLES, by table name."""
     manifest, content = base_set.manifest, base_set.hashes.content
-    source, target = _languages(warehouse, folder, manifest)
     stamp = [pl.lit(manifest.key).alias("base_set"), pl.lit(content).alias("fingerprint")]
     entry = {
-        "name": manifest.name, "version": manifest.version, "folder": str(folder.resolve()), "source_language": source,
-        "target_language": target, "judge": manifest.judge, "judged": _judged(manifest),
-        "settings": _settings(manifest), "content": content,
+        "name": manifest.name, "version": manifest.version, "folder": str(folder.resolve()), "judge": manifest.judge,
+        "judged": _judged(manifest), "settings": _settings(manifest), "content": content,
     }  # fmt: skip
     items = pl.DataFrame([item.model_dump() for item in manifest.items]).rename({"source": "source_hash"})
     entries = pl.DataFrame([entry], schema=dict.fromkeys(entry, pl.String))
@@ -428,28 +428,20 @@ def _rows(warehouse: Warehouse, folder: Path, base_set: BaseSet) -> Mapping[str,
     return {table: rows.with_columns(stamp) for table, rows in zip(TABLES, frames, strict=True)}
 
 
-def _languages(warehouse: Warehouse, folder: Path, manifest: Manifest) -> tuple[str | None, str | None]:
-    """Source and target language of the items; (None, None) if the items have several language pairs.
-
-    Raises BadInput if an item is not in the warehouse, or if an item and its corpus have different directions.
-    """
-    columns = ["corpus", "source_language", "target_language"]
-    languages = {corpus: tuple(pair) for corpus, *pair in warehouse.read("corpus", columns=columns).iter_rows()}
+def _check_items(warehouse: Warehouse, folder: Path, manifest: Manifest) -> None:
+    """Raise BadInput if an item is not in the warehouse, or if an item and its corpus have different directions."""
+    languages = corpus_languages(warehouse)
     passages = pl.DataFrame({"passage": [item.passage for item in manifest.items]})
     corpora = dict(warehouse.read("source_text", passages, ["passage", "corpus"]).iter_rows())
-    pairs = set()
     for number, item in enumerate(manifest.items):
         if item.passage not in corpora:
             problem, remedy = "is not a passage in this warehouse", "run `variorum import corpus FILE` first"
             raise BadInput(folder / MANIFEST, f"items.{number} {item.passage}", problem, remedy)
-        source, target = languages[corpora[item.passage]]
-        if source and target and item.direction != f"{source}-{target}":
-            problem = f"is {item.direction}, but the direction of the corpus of {item.passage} is {source}-{target}"
-            raise BadInput(
-                folder / MANIFEST, f"items.{number}.direction", problem, "give the item the direction of its corpus"
-            )
-        pairs.add((source, target))
-    return pairs.pop() if len(pairs) == 1 else (None, None)
+        pair = languages[corpora[item.passage]]
+        if all(pair) and item.direction != "-".join(pair):
+            problem = f"is {item.direction}, but the direction of the corpus of {item.passage} is {'-'.join(pair)}"
+            remedy = "give the item the direction of its corpus"
+            raise BadInput(folder / MANIFEST, f"items.{number}.direction", problem, remedy)
 
 
 def _differing(warehouse: Warehouse, manifest: Manifest) -> list[str]:

@@ -309,6 +309,27 @@ def _call_row(study: Study, item: Item, verdict: Verdict[Any]) -> Mapping[str, o
     }  # fmt: skip
 
 
+def contract_settings(systems: Roster, rows: pl.DataFrame, contracts: Mapping[str, str | None]) -> pl.DataFrame:
+    """Settings by model of scores: the contracts under which its rows are scored.
+
+    Parameters
+    ----------
+    rows
+        The column `model`, and a column with a key of `contracts`.
+
+    Returns
+    -------
+    Columns `model` and `settings`. `settings` is null, so that stored scores are kept, if a contract is None or
+    `Roster.known` lacks the model.
+    """
+    contract = pl.col(rows.columns[1]).replace_strict(contracts, default="", return_dtype=pl.String)
+    joined = rows.unique().sort(rows.columns).group_by("model", maintain_order=True).agg(
+        settings=pl.when(~contract.has_nulls()).then(contract.str.join("\n"))
+    )  # fmt: skip
+    registered = pl.col("model").is_in(list(systems.known(joined["model"])))
+    return joined.with_columns(settings=pl.when(registered).then("settings"))
+
+
 def expected(provider: Provider, items: Iterable[Item]) -> CostEstimate | None:
     """Estimated calls and cost of asking about items if each first reply is valid; None if no item needs a question."""
     return estimate_all(provider, (question for item in items if (question := item.question)))

@@ -1,10 +1,9 @@
-"""What outputs have of a glossary: terms, pronouns that agree, shares with their intervals; and the assets of it."""
+"""What outputs have of a glossary: terms, shares with their intervals; and the assets of it."""
 
 from pathlib import Path
 
 import dagster as dg
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,24 +11,13 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.corpus.units import FEWEST
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.literary.adherence import (
-    ADHERENCE,
-    SUMMARY,
-    adherence,
-    of_outputs,
-    pronouns,
-    sentences,
-    summarize,
-)
+from benchmark_assets.literary.adherence import ADHERENCE, SUMMARY, adherence, of_outputs, summarize
 from benchmark_assets.references.glossary import Term, rows
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
 from tests.literary.conftest import Salon
 from tests.literary.glossaries import CHUNKS, FIRST, SECOND, THIRD, materialized, write_chunks
 from tests.support import CONSTRUCTION, CORE, LetterEmbedder, write_outputs
-
-KIYO, BOTCHAN, HEIR = ("Kiyo", "feminine"), ("Botchan", "masculine"), ("Your Highness", "neuter")
-
 
 # Terms.
 
@@ -38,63 +26,24 @@ def test_only_terms_of_the_source_are_looked_for() -> None:
     terms = [Term("清", "Kiyo", "feminine"), Term("兄", "brother", None), Term("犬", "dog", None)]
     glossary = rows("n/1", terms, "model", "清と兄", "Kiyo came.")
     outputs = pl.DataFrame({"model": ["a", "b"], "passage": "n/1", "text": ["KIYO's brothers and her dog.", ""]})
-    found = adherence(outputs, glossary, ["n"])
+    found = adherence(outputs, glossary)
     assert found.schema == ADHERENCE
     assert found.rows() == [
-        ("a", "n/1", "清", "Kiyo", "feminine", True, True, 1, 0),
-        ("a", "n/1", "兄", "brother", None, False, False, 0, 0),
-        ("b", "n/1", "清", "Kiyo", "feminine", True, False, 0, 0),
-        ("b", "n/1", "兄", "brother", None, False, False, 0, 0),
+        ("a", "n/1", "清", "Kiyo", "feminine", True, True),
+        ("a", "n/1", "兄", "brother", None, False, False),
+        ("b", "n/1", "清", "Kiyo", "feminine", True, False),
+        ("b", "n/1", "兄", "brother", None, False, False),
     ]
-    assert adherence(outputs, glossary, [])["agreeing"].sum() == 0  # not in English
-    assert adherence(outputs.with_columns(passage=pl.lit("n/2")), glossary, ["n"]).is_empty()
+    assert adherence(outputs.with_columns(passage=pl.lit("n/2")), glossary).is_empty()
 
 
 def test_a_chunk_that_a_model_declined_has_no_term(salon: Salon) -> None:
     passage = "novels/botchan:2"
     salon.store("refusal", [{"model": "silent", "passage": passage, "words": "I will not."}], "model", "passage")
     outputs = pl.DataFrame({"model": ["ours", "silent", "absent"], "passage": passage})
-    found = of_outputs(salon.warehouse, outputs, ["novels"])
+    found = of_outputs(salon.warehouse, outputs)
     assert found.select("model", "term", "present").sort("model").rows() == [
         ("ours", "清", True), ("silent", "清", False),
-    ]  # fmt: skip
-
-
-# Pronouns.
-
-
-@pytest.mark.parametrize(
-    ("text", "names", "counts"),
-    [
-        ("Kiyo hurt herself; she took her bag, it was hers.", [KIYO], {KIYO: (4, 0)}),
-        ("He saw Kiyo himself. His bag was gone.", [KIYO], {KIYO: (0, 2)}),
-        ("Kiyo smiled at Botchan, and he at her.", [KIYO, BOTCHAN], {KIYO: (0, 0), BOTCHAN: (0, 0)}),
-        ("Kiyo smiled. Botchan lost his bag.", [KIYO, BOTCHAN], {KIYO: (0, 0), BOTCHAN: (1, 0)}),
-        ("“Your Highness, Kiyo is ill,” he said.", [KIYO, HEIR], {KIYO: (0, 0)}),
-        ("Kiyo heard the heels of Sheila there, in this hershey.", [KIYO], {KIYO: (0, 0)}),
-        ("He left.\nKiyo said: she'd come. He did not.", [KIYO], {KIYO: (1, 0)}),
-        ("“Come!” Kiyo said. “He is here.”", [KIYO], {KIYO: (0, 0)}),
-        ("Mr. Botchan lost his bag.", [("Mr. Botchan", "masculine")], {("Mr. Botchan", "masculine"): (1, 0)}),
-    ],
-)
-def test_pronouns_near_a_name(
-    text: str, names: list[tuple[str, str]], counts: dict[tuple[str, str], tuple[int, int]]
-) -> None:
-    assert pronouns(text, names) == counts
-
-
-@given(st.text(st.sampled_from("aB.!? \n”)")))
-def test_sentences_lose_nothing_but_white_space(text: str) -> None:
-    assert "".join("".join(sentences(text)).split()) == "".join(text.split())
-    assert all(sentence == sentence.strip() != "" for sentence in sentences(text))
-
-
-def test_a_teller_called_i_is_no_name() -> None:
-    terms = [Term("おれ", "I", "masculine"), Term("清", "Kiyo", "feminine")]
-    outputs = pl.DataFrame({"model": "a", "passage": "n/1", "text": "I thanked Kiyo for her gift. I asked her."})
-    found = adherence(outputs, rows("n/1", terms, "file", "おれと清", "I and Kiyo"), ["n"])
-    assert found.select("translation", "present", "agreeing", "conflicting").rows() == [
-        ("I", True, 0, 0), ("Kiyo", True, 1, 0),
     ]  # fmt: skip
 
 
@@ -104,7 +53,7 @@ def test_a_teller_called_i_is_no_name() -> None:
 def counted(*chunks: tuple[str, str, int, int, int]) -> pl.DataFrame:
     """Rows of adherence: model, passage, number of terms, how many the output has, how many the human translation."""
     found = [
-        (model, passage, f"t{i}", "x", None, i < human, i < present, 1, 0)
+        (model, passage, f"t{i}", "x", None, i < human, i < present)
         for model, passage, terms, present, human in chunks
         for i in range(terms)
     ]
@@ -121,7 +70,7 @@ def test_shares_are_of_terms_and_intervals_of_chunks() -> None:
     assert (first["model"], first["corpus"], first["terms"], first["adherence"]) == ("a", "m", 4, 0.5)
     assert (first["adherence_low"], first["adherence_high"]) == (None, None)  # one chunk says nothing of others
     assert (second["terms"], second["present"], second["human_present"]) == (10, 9, 9)
-    assert (second["adherence"], second["human_adherence"], second["agreement"]) == (0.9, 0.9, 1)
+    assert (second["adherence"], second["human_adherence"]) == (0.9, 0.9)
     assert (third["adherence"], third["human_adherence"]) == (0, 0)
 
 
@@ -130,7 +79,6 @@ def test_terms_without_a_human_translation_are_in_no_share() -> None:
     unknown = counted(("a", "n/2", 5, 5, 0)).with_columns(in_human=pl.lit(None, pl.Boolean))
     assert summarize(pl.concat([known, unknown])).equals(summarize(known))
     assert summarize(unknown).is_empty()
-    assert summarize(known.with_columns(agreeing=pl.lit(0, pl.Int32)))["agreement"].to_list() == [None]
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.floats(0, 1)), min_size=1, max_size=12))
@@ -165,10 +113,9 @@ def test_from_a_file_and_outputs_to_shares(warehouse: Warehouse, instance: dg.Da
     materialized(definitions, ["adherence_summary"], "ours", "ours")
     given = warehouse.read("term_adherence").drop("model", "translation", "fingerprint", "run_id", "updated_at")
     assert given.rows() == [
-        (FIRST, "如海", "masculine", True, False, 0, 0),
-        (FIRST, "雨村", "masculine", True, True, 0, 1),
-        (SECOND, "清", "feminine", True, True, 0, 0),
+        (FIRST, "如海", "masculine", True, False),
+        (FIRST, "雨村", "masculine", True, True),
+        (SECOND, "清", "feminine", True, True),
     ]
     (total,) = warehouse.read("adherence_summary").iter_rows(named=True)
     assert (total["terms"], total["present"], total["human_present"]) == (3, 2, 3)
-    assert (total["agreeing"], total["conflicting"], total["agreement"]) == (0, 1, 0.0)

@@ -102,7 +102,7 @@ class Arena:
         own = pl.DataFrame({"base_set": [name]})
         stamp = [pl.lit(name).alias("base_set"), pl.lit(name).alias("fingerprint")]
         entry = {
-            "name": name, "version": "1.0.0", "folder": "", "source_language": "la", "target_language": "en",
+            "name": name, "version": "1.0.0", "folder": "",
             "judge": judge, "judged": judged.model_dump_json() if judged else None,
             "settings": judging.model_dump_json(), "content": repr((anchors, items, sources)),
         }  # fmt: skip

@@ -118,7 +118,6 @@ def test_an_import_stores_all_of_it_and_a_second_one_nothing(tiny: Warehouse, tm
     assert everything(tiny) == stored
 
     (entry,) = tiny.read("base_set").iter_rows(named=True)
-    assert (entry["source_language"], entry["target_language"]) == ("la", "en")
     assert (entry["judge"], json.loads(entry["settings"])) == ("referee", {"orders": "both", "adaptive": False})
     assert entry["content"] == read_base_set(folder).hashes.content
     assert tiny.read("anchor_output", columns=["anchor", "passage", "text"]).to_dicts() == OUTPUT_LINES
@@ -183,7 +182,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"judgments": [JUDGMENT_LINES[0] | {"second": "stranger"}]}, JUDGMENTS, "line 1 stranger", "not an anchor"
     ),
     "judged twice": ({"judgments": [JUDGMENT_LINES[0]] * 2}, JUDGMENTS, "line 2", "judged twice in this order"),
-    "a third wins": ({"judgments": [JUDGMENT_LINES[0] | {"winner": "weak"}]}, JUDGMENTS, "line 1 winner", "neither"),
+    "a third wins": ({"judgments": [JUDGMENT_LINES[0] | {"winner": "weak"}]}, JUDGMENTS, "line 1 weak", "neither"),
     "against itself": (
         {"judgments": [{"passage": PASSAGES[0], "first": "weak", "second": "weak", "winner": "weak"}]},
         JUDGMENTS, "line 1", "with itself",

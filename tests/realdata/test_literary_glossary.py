@@ -75,9 +75,8 @@ def test_human_translations_have_103_of_112_and_80_of_82_terms(
     given = warehouse.read("term_adherence")
     assert given.filter(pl.col("present") != pl.col("in_human")).is_empty()
     summary = warehouse.read("adherence_summary").rows_by_key("corpus", named=True, unique=True)
-    for corpus, terms, present, pronouns in (("botchan", 82, 80, (37, 22)), ("hongloumeng", 112, 103, (220, 31))):
+    for corpus, terms, present in (("botchan", 82, 80), ("hongloumeng", 112, 103)):
         row = summary[corpus]
         assert (row["terms"], row["present"], row["human_present"]) == (terms, present, present)
         assert row["adherence"] == row["human_adherence"] == present / terms
-        assert (row["agreeing"], row["conflicting"]) == pronouns  # how far from all, where every pronoun is right
         assert row["adherence_low"] <= row["adherence"] <= row["adherence_high"]

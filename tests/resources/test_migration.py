@@ -28,7 +28,10 @@ HOMES = Path(__file__).parent.parent / "homes"
 
 RENAMED = {key: name for version in VERSIONS for key, name in version.renamed.items()}
 MERGED = {former: table for version in VERSIONS for former, (table, _) in version.merged.items()}
-GIVEN_UP = {"system_comparison": {"p_bootstrap"}}
+GIVEN_UP = {
+    "system_comparison": {"p_bootstrap"}, "term_adherence": {"agreeing", "conflicting"},
+    "adherence_summary": {"agreeing", "conflicting", "agreement"}, "base_set": {"source_language", "target_language"},
+}  # fmt: skip
 REMOVED = {
     "baseline_span", "output_comet", "funnel", "confusion", "judge_accuracy", "judge_confusion", "failing_passage",
     "failure_overlap",
