@@ -12,11 +12,11 @@ from benchmark_assets.corpus.proposals import propose
 from benchmark_assets.corpus.review import first_passage
 from benchmark_assets.corpus.scan import scan
 from benchmark_assets.pairwise.base_sets import Identity, checked
-from benchmark_assets.pairwise.building import build_base_set, readable_spread, spread
+from benchmark_assets.pairwise.building import build_base_set
+from benchmark_assets.pairwise.scores import OVERALL
 from resources import whole_files
 from resources.errors import BadInput
 from resources.keys import slug
-from resources.tables import plain
 
 
 @click.group()
@@ -74,9 +74,10 @@ def new_base_set(
     identity = checked(Identity, name=name, version=version, judge=judge, orders=orders, adaptive=adaptive)
     home = Deployment()
     built = build_base_set(home.warehouse, home.provider, folder, identity, items, count, systems, f"{uuid.uuid4()}")
-    click.echo(f"anchors, weakest first: {', '.join(built.anchors)}")
+    rates = dict(built.pool.filter(slice=OVERALL).select("system", "win_rate").iter_rows())
+    anchors = ", ".join(f"{anchor} ({rates[anchor]:.0%})" for anchor in built.anchors)
+    click.echo(f"anchors with their win rates, weakest first: {anchors}")
     click.echo(
-        f"root mean square deviation of the anchors' win rates from evenly spaced win rates: {built.unevenness:.1%}\n"
+        f"root mean square deviation of the anchors' win rates from evenly spaced win rates: {built.unevenness:.1%}"
     )
-    click.echo(plain(readable_spread(spread(built.pool, built.anchors))))
-    click.echo(f"\n{folder}: {holding(built.restricted)}; import it with `variorum import baseset {folder}`")
+    click.echo(f"{folder}: {holding(built.restricted)}; import it with `variorum import baseset {folder}`")

@@ -11,7 +11,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.human_work import notices
-from benchmark_assets.pairwise.building import readable_spread, report
+from benchmark_assets.pairwise.building import report
 from benchmark_assets.reporting import overview, trace
 from benchmark_assets.selection.funnel import funnels, reasons, steps
 from benchmark_assets.understanding import stored
@@ -181,12 +181,12 @@ def _of_passage(warehouse: Warehouse, passage: str) -> Iterator[str]:
 
 def _of_anchors(warehouse: Warehouse, base_set: str) -> Iterator[str]:
     """How the anchors of a base set compare in each slice: matches, win rate, LT and EN with intervals."""
-    shown = report(warehouse, base_set)
+    rows = report(warehouse, base_set)
     names = ("slice", "anchor", "items", "matches", "ties", "excluded", "win_rate", "lt", "en")
-    table = shown.anchors.select(cells("anchor_score", *names))
-    yield f"{plain(table)}\n\n{plain(readable_spread(shown.spread))}\n\n{shown.contract}; {shown.signature}"
-    if shown.problem:
-        yield f"\n{shown.problem}"
+    first = rows.row(0, named=True)
+    yield f"{plain(rows.select(cells('anchor_score', *names)))}\n\n{first['contract']}; {first['signature']}"
+    if first["problem"]:
+        yield f"\n{first['problem']}"
 
 
 @click.command()

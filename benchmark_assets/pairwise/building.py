@@ -28,11 +28,9 @@ from resources.errors import BadInput
 from resources.folders import check_vacant, put
 from resources.keys import CORPUS
 from resources.provider.provider import Provider
-from resources.tables import computed
 from resources.warehouse import Warehouse
 
 LANGUAGES = ["source_language", "target_language"]
-SPREAD = ("lowest", "highest", "largest_gap", "even_gap", "evenness")
 
 _HEADER = "# A base set: anchors with frozen outputs and judgments. docs/base-sets.md explains it. Do not edit it.\n"
 
@@ -291,41 +289,6 @@ def unevenness(rates: pl.DataFrame, anchors: Iterable[str]) -> float:
     return float(np.sqrt(np.trace(_costs(values[mask], values, count)) / count))
 
 
-def evenness(win_rates: Sequence[float]) -> float:
-    """Evenness of the gaps between neighboring win rates, in [0, 1]: Pielou's evenness of the gaps.
-
-    It is the entropy of the gaps as shares of the range, divided by the maximum of this entropy. It is 1 if all gaps
-    are equal, for example if there are only two systems. It is 0 if one of several gaps is the whole range, or if all
-    win rates are equal.
-    """
-    gaps = np.diff(np.sort(win_rates))
-    if not gaps.any():
-        return 0.0
-    shares = gaps[gaps > 0] / gaps.sum()
-    return float((shares * np.log(1 / shares)).sum() / np.log(len(gaps))) if len(gaps) > 1 else 1.0
-
-
-def spread(rates: pl.DataFrame, anchors: Sequence[str]) -> pl.DataFrame:
-    """Distribution of the anchors' win rates on each slice, overall first.
-
-    Returns
-    -------
-    Columns `slice` and `SPREAD`: the lowest and the highest win rate, the largest gap between neighbors, the gap that
-    even spacing would have, and `evenness`. All but `slice` are null if an anchor has no win rate on the slice.
-    """
-    rows: list[tuple[object, ...]] = []
-    for (name,), group in rates.filter(pl.col("system").is_in(anchors)).group_by("slice", maintain_order=True):
-        if len(group) < len(anchors):
-            rows.append((name, *(None,) * len(SPREAD)))
-            continue
-        values = group["win_rate"].sort().to_numpy()
-        low, high = float(values[0]), float(values[-1])
-        largest_gap = float(np.diff(values).max())
-        rows.append((name, low, high, largest_gap, (high - low) / (len(values) - 1), evenness(list(values))))
-    schema = {"slice": pl.String, **dict.fromkeys(SPREAD, pl.Float64)}
-    return pl.DataFrame(rows, schema=schema, orient="row").sort(pl.col("slice") != OVERALL, "slice")
-
-
 def _bad_count(count: int, problem: str) -> BadInput:
     """The error for a pool from which `count` anchors cannot be chosen. `problem` states the size of the pool."""
     remedy = "choose at least two anchors and at most as many as the pool has systems, or add systems to the pool"
@@ -429,24 +392,13 @@ def write_base_set(folder: Path, manifest: base_sets.Manifest, outputs: pl.DataF
     )
 
 
-class Report(NamedTuple):
-    """Scores of the anchors of a base set against each other.
-
-    `anchors` has the rows of `anchor_score`: the slice 'overall' comes first, and each slice lists the anchors from the
-    highest overall win rate to the lowest. `spread` is the result of the function `spread`. `contract` and `signature`
-    state what the numbers depend on. `problem` is the reason why no finite overall strengths exist, or states how many
-    resamples have no finite strengths; otherwise it is None.
-    """
-
-    anchors: pl.DataFrame
-    spread: pl.DataFrame
-    contract: str
-    signature: str
-    problem: str | None
-
-
-def report(warehouse: Warehouse, base_set: str) -> Report:
+def report(warehouse: Warehouse, base_set: str) -> pl.DataFrame:
     """Score the anchors of an imported base set (`name@version`) by their matches against each other.
+
+    Returns
+    -------
+    Rows of `anchor_score`: the slice 'overall' comes first, and each slice lists the anchors from the highest overall
+    win rate to the lowest.
 
     Raises
     ------
@@ -461,19 +413,7 @@ def report(warehouse: Warehouse, base_set: str) -> Report:
     judgments, items = warehouse.read("anchor_judgment", key), base_sets.items(warehouse, base_set)
     anchors = warehouse.read("anchor_output", key, ["anchor"])["anchor"]
     rows = anchor_scores(judgments, items, anchors, contract(entries.row(0, named=True)))
-    overall = rows.filter(slice=OVERALL).select("anchor", place=pl.col("win_rate"))
-    rows = rows.join(overall, on="anchor", how="left").sort(
-        pl.col("slice") != OVERALL, "slice", "place", "anchor", descending=[False, False, True, False], nulls_last=True
-    )  # fmt: skip
-    names = sorted(set(rows["anchor"]))
-    first = rows.row(0, named=True)
-    return Report(
-        rows.drop("place"), spread(win_rates(judgments, items), names), first["contract"], first["signature"],
-        first["problem"],
-    )  # fmt: skip
-
-
-def readable_spread(rows: pl.DataFrame) -> pl.DataFrame:
-    """The table of `spread` for display, with readable headings. All columns except `slice` are percentages."""
-    rates = (computed(pl.col(name), "measure", name.replace("_", " ")) for name in rows.columns[1:])
-    return rows.select("slice", *rates)
+    overall = pl.col("win_rate").filter(slice=OVERALL).first().over("anchor")
+    return rows.sort(
+        pl.col("slice") != OVERALL, "slice", overall, "anchor", descending=[False, False, True, False], nulls_last=True
+    )
