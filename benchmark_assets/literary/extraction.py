@@ -15,40 +15,20 @@ from benchmark_assets.literary.glossary_file import read
 from benchmark_assets.references.glossary import FILE, GENDERS, MODEL, Term, literary, rows
 from benchmark_assets.studies.study import Group, Item, ItemStudy
 from benchmark_assets.translation.systems import language_names
-from resources import prompts
 from resources.digest import digest
 from resources.errors import BadInput, one_of, quoted
 from resources.keys import CORPUS
-from resources.provider.asking import Template, Verdict, fields
+from resources.provider.asking import Template, Verdict, template_of
 from resources.provider.reading import storable
 from resources.provider.registry import Model
-
-PURPOSE = "glossary"
+from resources.provider.replies import TEXT, choice_of, object_of
 
 UNKNOWN = "unknown"
 """The value with which the model states that the passage does not reveal the gender. The value is not '', because some
 providers refuse a schema with an empty value."""
 
-ANSWER: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "terms": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "term": {"type": "string"},
-                    "translation": {"type": "string"},
-                    "gender": {"type": "string", "enum": [*GENDERS, UNKNOWN]},
-                },
-                "required": list(Term._fields),
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["terms"],
-    "additionalProperties": False,
-}
+_TERM = object_of({"term": TEXT, "translation": TEXT, "gender": choice_of([*GENDERS, UNKNOWN])})
+ANSWER = object_of({"terms": {"type": "array", "items": _TERM}})
 """JSON schema of a reply."""
 
 
@@ -81,7 +61,7 @@ def read_terms(values: Mapping[str, Any]) -> list[Term]:
 
 def extracting(judge: Model, languages: Mapping[str, str]) -> Template[list[Term]]:
     """The question template of an extractor; `languages` maps variables of the prompt to names of languages."""
-    return Template(judge, prompts.load("glossary"), languages, PURPOSE, ANSWER, fields(ANSWER, read_terms))
+    return template_of(judge, "glossary", languages, ANSWER, read_terms)
 
 
 Extraction = Mapping[str, list[Term]] | Template[list[Term]] | None

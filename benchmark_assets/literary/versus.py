@@ -7,25 +7,17 @@ Here: the question, and the reading of replies. Not here: the choice of judges, 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from resources import prompts
 from resources.errors import quoted
-from resources.provider.asking import Template, fields
+from resources.provider.asking import Template, template_of
 from resources.provider.reading import storable
 from resources.provider.registry import Model
+from resources.provider.replies import TEXT, choice_of, object_of
 
 PROMPT = "versus"
 
 Better = Literal["A", "B", "unsure"]
 
-ANSWER: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "justification": {"type": "string"},
-        "better": {"type": "string", "enum": ["A", "B", "unsure"]},
-    },
-    "required": ["justification", "better"],
-    "additionalProperties": False,
-}
+ANSWER = object_of({"justification": TEXT, "better": choice_of(["A", "B", "unsure"])})
 """JSON schema of a reply."""
 
 
@@ -39,9 +31,7 @@ class Preference(NamedTuple):
 def versus(judge: Model, languages: Mapping[str, str]) -> Template[Preference]:
     """The question template of a judge. `languages` maps variables of the prompt to the names of the source language
     and the target language."""
-    return Template(
-        judge, prompts.load(PROMPT), languages, PROMPT, ANSWER, fields(ANSWER, read_preference, spoken="better")
-    )
+    return template_of(judge, PROMPT, languages, ANSWER, read_preference, spoken="better")
 
 
 def shown(context: Mapping[str, Any], a: str, b: str, aspect: str) -> dict[str, Any]:

@@ -12,23 +12,17 @@ from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.digest import digest
 from resources.errors import quoted
-from resources.provider.asking import Template, Verdict, fields
+from resources.provider.asking import Template, Verdict, template_of
 from resources.provider.provider import Provider
 from resources.provider.registry import Model
+from resources.provider.replies import TEXT, choice_of, object_of
 
 Side = Literal["A", "B"]
 SIDES: tuple[Side, Side] = ("A", "B")
 
 PROMPT = "compare"
 
-ANSWER: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "analysis": {"type": "string"}, "summary": {"type": "string"}, "answer": {"type": "string", "enum": ["A", "B"]},
-    },
-    "required": ["analysis", "summary", "answer"],
-    "additionalProperties": False,
-}  # fmt: skip
+ANSWER = object_of({"analysis": TEXT, "summary": TEXT, "answer": choice_of(SIDES)})
 """JSON schema of a reply."""
 
 
@@ -55,8 +49,7 @@ def arranged(text: str, other: str, side: Side) -> tuple[str, str]:
 
 def comparing(judge: Model, languages: tuple[str, str]) -> Template[Side]:
     """The question template of a judge. `languages` are the language tags of the source and of the translations."""
-    read = fields(ANSWER, read_answer, spoken="answer")
-    return Template(judge, prompts.load(PROMPT), language_names(*languages), PROMPT, ANSWER, read)
+    return template_of(judge, PROMPT, language_names(*languages), ANSWER, read_answer, spoken="answer")
 
 
 def judged_by(provider: Provider, judge: str) -> JudgeRecord:
@@ -88,7 +81,6 @@ def read_answer(values: Mapping[str, Any]) -> Side:
         If `answer` is neither 'A' nor 'B'.
     """
     answer = values.get("answer")
-    for side in SIDES:
-        if answer == side:
-            return side
-    raise ValueError(f"answer {quoted(answer)} is neither A nor B")
+    if answer not in SIDES:
+        raise ValueError(f"answer {quoted(answer)} is neither A nor B")
+    return answer

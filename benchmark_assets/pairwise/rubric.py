@@ -17,30 +17,23 @@ from benchmark_assets.corpus.registry import sections
 from benchmark_assets.examination.sample import Direction, other_references
 from benchmark_assets.examination.sentinels import Sound
 from benchmark_assets.examination.study import Examinee, TextExam
-from benchmark_assets.metrics.intervals import SIGNATURE, Bounds, mean_interval, rate_interval
-from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval, rate_interval
+from benchmark_assets.metrics.measures import Estimate, numbered_units
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.studies.study import Group, Item
-from resources import prompts
 from resources.catalogue import schema
 from resources.digest import digest
 from resources.errors import quoted
 from resources.keys import CORPUS
-from resources.provider.asking import Template, Verdict, fields
+from resources.provider.asking import Template, Verdict, template_of
 from resources.provider.reading import storable
 from resources.provider.registry import Model
+from resources.provider.replies import TEXT, object_of
 from resources.warehouse import Warehouse
 
-ANSWER: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "justification": {"type": "string"},
-        "mark": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
-        "perfect": {"type": "boolean"},
-    },
-    "required": ["justification", "mark", "perfect"],
-    "additionalProperties": False,
-}
+ANSWER = object_of(
+    {"justification": TEXT, "mark": {"type": "integer", "enum": [1, 2, 3, 4, 5]}, "perfect": {"type": "boolean"}}
+)
 """JSON schema of a reply."""
 
 USEFUL, BEST = 3, 5
@@ -92,8 +85,7 @@ def read_mark(values: Mapping[str, Any]) -> RubricMark:
 
 def marking(judge: Model, languages: Mapping[str, str]) -> Template[RubricMark]:
     """The question template of a judge; `languages` maps variables of the prompt to names of languages."""
-    read = fields(ANSWER, read_mark)
-    return Template(judge, prompts.load("rubric"), languages, "rubric", ANSWER, read)
+    return template_of(judge, "rubric", languages, ANSWER, read_mark)
 
 
 class RubricVotes(OutputStudy[tuple[Template[RubricMark], ...]]):
@@ -203,13 +195,8 @@ def _summary(votes: pl.DataFrame) -> dict[str, object]:
     }  # fmt: skip
     if count:
         values, units = mark.to_numpy().astype(float), numbered_units(marked["unit"])
-        row |= _bounded("mean", float(values.mean()), mean_interval(values, units, 1, BEST))
+        row |= Estimate(float(values.mean()), *mean_interval(values, units, 1, BEST)).columns("mean")
         flags = {"useful": mark >= USEFUL, "perfect": mark == BEST, "flagged": marked["perfect"]}
         for name, flag in flags.items():
-            row |= _bounded(name, int(flag.sum()) / count, rate_interval(flag.to_numpy(), units))
+            row |= Estimate(int(flag.sum()) / count, *rate_interval(flag.to_numpy(), units)).columns(name)
     return row
-
-
-def _bounded(name: str, value: float, interval: Bounds) -> dict[str, float | None]:
-    """A value and the bounds of its interval, keyed by column name."""
-    return {name: value, f"{name}_low": interval[0], f"{name}_high": interval[1]}

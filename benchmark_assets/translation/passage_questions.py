@@ -19,7 +19,7 @@ from resources.provider.client import BatchesStoppedError, CallFailed
 from resources.provider.names import Unusable
 from resources.provider.reading import Reading, storable
 from resources.provider.registry import Model
-from resources.provider.replies import REFUSED, TOLERANT, schema_of
+from resources.provider.replies import REFUSED, TEXT, TOLERANT, schema_of
 from resources.wording import visible
 
 logger = logging.getLogger("variorum.provider")
@@ -28,8 +28,6 @@ PURPOSE = "translate"
 
 TRIES = 3
 """Maximum number of questions about a single passage. Asking ends earlier if a reply has a translation."""
-
-TEXT: Mapping[str, Any] = {"type": "string"}
 
 
 class Output(NamedTuple):

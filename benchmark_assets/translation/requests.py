@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 from benchmark_assets.translation.passage_questions import (
     PURPOSE,
-    TEXT,
     TRIES,
     Output,
     Passages,
@@ -24,7 +23,7 @@ from resources.prompts import Prompt
 from resources.provider.asking import Ask, Template, fields, insist
 from resources.provider.question import Question
 from resources.provider.registry import Model
-from resources.provider.replies import schema_of
+from resources.provider.replies import TEXT, schema_of
 
 ANSWER = "translation"
 """Key of a chunk's translation in a reply."""

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from resources import prompts
 from resources.errors import BadInput
 from resources.prompts import Prompt
 from resources.provider.client import CallFailed, Client, NotStored, Reply, complete, each
@@ -109,6 +110,14 @@ class Template(Generic[Value]):
         except Unusable:
             return False
         return True
+
+
+def template_of(
+    model: Model, name: str, values: Mapping[str, str], answer: Mapping[str, Any],
+    read: Callable[[Mapping[str, Any]], Value], spoken: str = "",
+) -> Template[Value]:  # fmt: skip
+    """The template of questions whose purpose has the name of their prompt; `read` and `spoken` are as for `fields`."""
+    return Template(model, prompts.load(name), values, name, answer, fields(answer, read, spoken))
 
 
 class Verdict(NamedTuple, Generic[Value]):

@@ -67,13 +67,23 @@ class Fields(NamedTuple):
     problem: str
 
 
+TEXT: Mapping[str, Any] = {"type": "string"}
+"""JSON schema of a text."""
+
+
+def object_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON schema of an object with exactly these keys, each with the schema of its value."""
+    return {"type": "object", "properties": {**values}, "required": [*values], "additionalProperties": False}
+
+
+def choice_of(words: Iterable[str]) -> dict[str, Any]:
+    """JSON schema of a text that is one of these words."""
+    return {"type": "string", "enum": [*words]}
+
+
 def schema_of(keys: Iterable[str], value: Mapping[str, Any]) -> dict[str, Any]:
     """JSON schema of an object with exactly these keys, whose values all have the schema `value`."""
-    names = list(keys)
-    return {
-        "type": "object", "properties": {name: dict(value) for name in names}, "required": names,
-        "additionalProperties": False,
-    }  # fmt: skip
+    return object_of({name: dict(value) for name in keys})
 
 
 class Tolerance(NamedTuple):
