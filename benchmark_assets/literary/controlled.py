@@ -6,8 +6,6 @@ would have if its outputs were as long as the human translations. Not here: scor
 texts (examination).
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 import polars as pl
 from scipy import special  # type: ignore[import-untyped]
@@ -15,7 +13,7 @@ from scipy import special  # type: ignore[import-untyped]
 from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.adjudication.outputs import texts as output_texts
 from benchmark_assets.corpus.description import Literary
-from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, verdicts
+from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, keys, seats_of, verdicts
 from benchmark_assets.literary.scores import SCORE, centered, groups
 from benchmark_assets.metrics.intervals import Floats, mean_interval
 from benchmark_assets.metrics.logistic import fitted, penalized_slope
@@ -71,17 +69,13 @@ def with_control(
             score, position = controlled_score(chunks, length, literary.orders == "one")
             problem = ONE_SIDED if score.value is None else None
         rows.append({
-            "model": model, "corpus": corpus, "aspect": aspect, **_columns("score_controlled", score),
-            **_columns("length_coefficient", length), "position_coefficient": position, "length_problem": problem,
+            "model": model, "corpus": corpus, "aspect": aspect, **score.columns("score_controlled"),
+            **length.columns("length_coefficient"), "position_coefficient": position, "length_problem": problem,
         })  # fmt: skip
     key = ["model", "corpus", "aspect"]
     controlled = pl.DataFrame(rows, schema_overrides=SCORE)
     joined = scored.drop(set(controlled.columns) - set(key)).join(controlled, on=key, maintain_order="left")
     return joined.with_columns(signature=pl.format("{}; {}", "signature", pl.lit(SIGNATURE))).select(scored.columns)
-
-
-def _columns(name: str, estimate: Estimate) -> Mapping[str, float | None]:
-    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
 def ensemble_coefficient(sentinels: pl.DataFrame, literary: Literary, aspect: str) -> Estimate:
@@ -92,10 +86,9 @@ def ensemble_coefficient(sentinels: pl.DataFrame, literary: Literary, aspect: st
     same rules derive votes, balances and points. The coefficient therefore applies to points, for any number of seats
     and orders. `aspect` is '' for the whole ensemble.
     """
-    seats = [(seat.judge, seat.aspect) for seat in literary.ensemble if aspect in ("", seat.aspect)]
-    keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
+    seats = seats_of(literary, aspect)
     better = pl.when(pl.col("abstention").is_null()).then(pl.col("choice").replace_strict(_BETTER))
-    padded = sentinels.filter(trait="padding").join(keys, on=SEAT).select(
+    padded = sentinels.filter(trait="padding").join(keys(seats), on=SEAT).select(
         *SEAT, "shown", better=better, passage=pl.format("{} {}", "kind", "passage"),
         log_ratio=pl.col("trial_length").log(), model=pl.col("shown") if literary.orders == "one" else pl.lit(""),
     )  # fmt: skip
@@ -115,7 +108,7 @@ def controlled_score(chunks: pl.DataFrame, length: Estimate, by_position: bool) 
     Parameters
     ----------
     chunks
-        Columns `points`, `log_ratio` and `shown`, and the columns that `scores.interval` needs.
+        Columns `points`, `log_ratio` and `shown`, and the columns that `scores.centered` needs.
     length
         The coefficient of length, with its interval.
     by_position

@@ -15,7 +15,7 @@ import polars as pl
 from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
-from benchmark_assets.corpus.description import ASPECTS, Aspect, Literary, Seat
+from benchmark_assets.corpus.description import ASPECTS, Literary, Seat
 from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.examination.flags import JudgeStanding, cards, together
 from benchmark_assets.examination.sample import Direction
@@ -102,13 +102,10 @@ class AspectVotes(OutputStudy[Bench]):
         corpora = glossary.literary(self.warehouse)
         sections = {corpus: section for corpus, section in corpora.items() if section.ensemble}
         outputs = partitions.select(OUTPUT).filter(CORPUS.is_in(list(sections)))
-        humans = pl.DataFrame(
-            [(corpus, section.human) for corpus, section in sections.items()],
-            schema=dict.fromkeys(["corpus", "translator"], pl.String), orient="row",
-        )  # fmt: skip
-        references = self.warehouse.read("reference", outputs.select("passage"), ["passage", "translator", "complete"])
-        complete_references = references.filter("complete").with_columns(CORPUS)
-        complete_references = complete_references.join(humans, on=["corpus", "translator"], how="semi")
+        humans = {corpus: section.human for corpus, section in sections.items()}
+        human = CORPUS.replace_strict(humans, default=None, return_dtype=pl.String)
+        references = outputs.select("passage", translator=human, complete=True).unique()
+        complete_references = self.warehouse.read("reference", references, ["passage"])
         outputs = outputs.join(complete_references, on="passage", how="semi", maintain_order="left")
         languages = self.languages()
 
@@ -137,9 +134,10 @@ class AspectVotes(OutputStudy[Bench]):
             for side in sides(section.orders, passage, model):
                 first, second = arranged(outputs[output], humans[passage], side)
                 verdict = settled(outputs[output], humans[passage], side)
-                for judge, aspect in ((seat.judge, seat.aspect) for seat in section.ensemble):
-                    key = {"judge": judge, "aspect": aspect, "shown": side}
-                    yield Item(output, key, templates[judge], shown(seen[passage], first, second, aspect), verdict)
+                for seat in section.ensemble:
+                    key = {"judge": seat.judge, "aspect": seat.aspect, "shown": side}
+                    content = shown(seen[passage], first, second, seat.aspect)
+                    yield Item(output, key, templates[seat.judge], content, verdict)
 
     def rows_of(self, item: Item, verdict: Verdict[Preference]) -> Iterable[Mapping[str, object]]:
         """One row: the seat's vote with its justification, or the reason for an abstention."""
@@ -156,7 +154,7 @@ class AspectVotes(OutputStudy[Bench]):
 
 _GROSS = ("foreign", "other_passage", "empty", "untranslated")
 
-CONCERNED: Mapping[Aspect, Sequence[str]] = {
+CONCERNED: Mapping[str, Sequence[str]] = {
     "meaning": DAMAGES, "prose": _GROSS, "voice": _GROSS, "terms": (*_GROSS, "term"),
 }  # fmt: skip
 """Kinds of damage that concern each aspect. A seat judges its own aspect only."""
@@ -188,7 +186,7 @@ class SeatExam(PairExam):
 
     def damages(self, aspect: str) -> Sequence[str]:
         """The kinds of damage that concern the aspect."""
-        return next(kinds for name, kinds in CONCERNED.items() if name == aspect)
+        return CONCERNED[aspect]
 
     def preferred(self, value: Preference) -> str:
         """The letter in the reply, or `unsure`."""
@@ -213,11 +211,22 @@ def of_ensembles(warehouse: Warehouse) -> dict[tuple[str, str], JudgeStanding]:
     of_cards, languages = cards(warehouse, AspectVotes.name), corpus_languages(warehouse)
     return {
         (corpus, aspect): together(
-            [(seat.judge, seat.aspect, "-".join(languages[corpus])) for seat in section.ensemble
-             if aspect in ("", seat.aspect)], of_cards,
+            [(seat.judge, seat.aspect, "-".join(languages[corpus])) for seat in seats_of(section, aspect)], of_cards,
         )
         for corpus, section in glossary.literary(warehouse).items() for aspect in ("", *ASPECTS)
     }  # fmt: skip
+
+
+def seats_of(literary: Literary, aspect: str = "") -> list[Seat]:
+    """The seats of an ensemble that judge an aspect; all of its seats if `aspect` is ''."""
+    return [seat for seat in literary.ensemble if aspect in ("", seat.aspect)]
+
+
+def keys(seats: Sequence[Seat]) -> pl.DataFrame:
+    """Seats as rows of `judge` and `aspect`."""
+    return pl.DataFrame(
+        [(seat.judge, seat.aspect) for seat in seats], schema=dict.fromkeys(SEAT, pl.String), orient="row"
+    )
 
 
 def seat_votes(votes: pl.DataFrame) -> pl.DataFrame:
@@ -279,7 +288,7 @@ def cast_by(seats: Sequence[Seat], votes: pl.DataFrame) -> tuple[pl.DataFrame, F
     cast
         The votes on these outputs, shape (outputs, seats), NaN if a seat abstained or was not asked.
     """
-    votes = votes.join(_keys(seats).with_row_index("seat"), on=SEAT)
+    votes = votes.join(keys(seats).with_row_index("seat"), on=SEAT)
     outputs = votes.select(OUTPUT).unique().sort(OUTPUT)
     numbered = votes.join(outputs.with_row_index("output"), on=OUTPUT).drop_nulls("vote")
     cast = np.full((len(outputs), len(seats)), np.nan)
@@ -303,22 +312,15 @@ def verdicts(votes: pl.DataFrame, literary: Literary, aspect: str = "") -> pl.Da
     points. The verdict is machine (1 point) if the balance is above the margin, human (0 points) if it is below
     -margin, else unsure (½ point). An output on which all seats abstained has no row.
     """
-    seats = [seat for seat in literary.ensemble if aspect in ("", seat.aspect)]
+    seats = seats_of(literary, aspect)
     means = seat_votes(votes)
     outputs, cast = cast_by(seats, means)
     balance = balances(cast, np.array([seat.weight for seat in seats]))
     won, voted = winners(balance, literary.margin), np.isfinite(cast).sum(axis=1)
     names = pl.Series([(MACHINE, UNSURE, HUMAN)[1 - int(sign)] for sign in won], dtype=pl.String)
-    counts = means.join(_keys(seats), on=SEAT, how="semi").group_by(OUTPUT).agg(abstained=pl.col("vote").null_count())
+    counts = means.join(keys(seats), on=SEAT, how="semi").group_by(OUTPUT).agg(abstained=pl.col("vote").null_count())
     rows = outputs.with_columns(
         verdict=names, points=pl.Series((won + 1) / 2), balance=pl.Series(balance), seats=pl.Series(voted)
     )
     voted_rows = rows.join(counts, on=OUTPUT, how="left", maintain_order="left").filter(pl.col("seats") > 0)
     return voted_rows.select(pl.col(name).cast(kind) for name, kind in VERDICT.items())
-
-
-def _keys(seats: Sequence[Seat]) -> pl.DataFrame:
-    """Seats as rows of `judge` and `aspect`."""
-    return pl.DataFrame(
-        [(seat.judge, seat.aspect) for seat in seats], schema=dict.fromkeys(SEAT, pl.String), orient="row"
-    )

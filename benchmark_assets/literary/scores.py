@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from benchmark_assets.corpus.description import ASPECTS, Literary
-from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, VERDICT, verdicts
+from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, VERDICT, keys, verdicts
 from benchmark_assets.literary.works import CHUNKS, WORKS, numbered
 from benchmark_assets.metrics import intervals
 from benchmark_assets.metrics.intervals import Bounds, Floats, Units, mean_interval
@@ -45,19 +45,16 @@ def scores(
     For each model, one row for the whole ensemble (`aspect` ''), and one row for each aspect. The row of an aspect is
     computed from the verdicts of the seats with this aspect. Scores are in [0, 100].
     """
-    seats = [(seat.judge, seat.aspect) for seat in literary.ensemble]
-    keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
-    votes = votes.join(keys, on=SEAT, how="semi")
+    votes = votes.join(keys(literary.ensemble), on=SEAT, how="semi")
     rows = []
     for model, corpus, aspect, group in groups(ensemble_verdicts, votes, works, literary):
         (low, high), kind = interval(group)
         counts = {name: int((group["verdict"] == name).sum()) for name in (MACHINE, UNSURE, HUMAN)}
-        asked = votes.filter(pl.col("model") == model, (pl.col("aspect") == aspect) | (aspect == ""))[
-            "passage"
-        ].n_unique()
+        of_model = votes.filter(pl.col("aspect").is_in([aspect]) | (aspect == ""), model=model)
+        asked = of_model["passage"].n_unique()
         rows.append({
             "model": model, "corpus": corpus, "aspect": aspect, "chunks": len(group), "abstained": asked - len(group),
-            "works": group["work"].n_unique(), **counts, **_consistency(votes, literary, model, aspect),
+            "works": group["work"].n_unique(), **counts, **_consistency(of_model),
             "score": 100 * float(group["points"].to_numpy().mean()), "score_low": low, "score_high": high,
             "interval_of": WORKS if kind == WORKS else CHUNKS,
             "signature": f"{contract}; {SIGNATURE}; units: {kind}",
@@ -80,35 +77,27 @@ def groups(
             yield str(model), str(corpus), aspect, group
 
 
-def _consistency(votes: pl.DataFrame, literary: Literary, model: str, aspect: str) -> dict[str, int]:
+def _consistency(votes: pl.DataFrame) -> dict[str, int]:
     """Two counts over seats and chunks: how often a seat's preference changes with the order of the two translations,
     and how often a seat has no preference in any order."""
-    seats = [(seat.judge, seat.aspect) for seat in literary.ensemble if aspect in ("", seat.aspect)]
-    keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
-    cast = votes.filter(model=model).drop_nulls("better").join(keys, on=SEAT)
-    of_seats = cast.group_by("passage", *SEAT).agg(pl.col("better").unique())["better"]
-    kinds = [set(kinds) for kinds in of_seats.to_list()]
-    return {
-        "seat_contradictions": sum({MACHINE, HUMAN} <= each for each in kinds),
-        "seat_ties": sum(each == {UNSURE} for each in kinds),
-    }
+    better = pl.col("better")
+    contradictions, ties = (better == MACHINE).any() & (better == HUMAN).any(), (better == UNSURE).all()
+    of_seats = votes.drop_nulls("better").group_by("passage", *SEAT).agg(contradictions=contradictions, ties=ties)
+    return {"seat_contradictions": of_seats["contradictions"].sum(), "seat_ties": of_seats["ties"].sum()}
 
 
 def interval(chunks: pl.DataFrame) -> tuple[Bounds, str]:
-    """The 95 % interval of a score, in [0, 100], and the kind of its units.
-
-    `chunks` has the columns `points`, `work`, `unit` and `unit_kind`. With five works or more, the interval refers to a
-    population of similar works. With fewer works, it refers to the population of chunks of these works: only deviations
-    from the mean of the chunk's work contribute.
-    """
+    """The 95 % interval of a score, in [0, 100], and the kind of its units; `chunks` is as for `centered`."""
     values, units, kind = centered(chunks)
     return mean_interval(100 * values, units, 0, 100), kind
 
 
 def centered(chunks: pl.DataFrame) -> tuple[Floats, Units, str]:
-    """Points and unit of each chunk, and the kind of units; `chunks` is as for `interval`.
+    """Points and unit of each chunk, and the kind of units.
 
-    With fewer than five works, the differences between the means of works are removed from the points.
+    `chunks` has the columns `points`, `work`, `unit` and `unit_kind`. With five works or more, the interval refers to a
+    population of similar works. With fewer works, it refers to the population of chunks of these works: the differences
+    between the means of works are removed from the points.
     """
     units, kind = numbered(chunks)
     points = pl.col("points")

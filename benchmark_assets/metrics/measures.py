@@ -22,6 +22,10 @@ class Estimate(NamedTuple):
     low: float | None
     high: float | None
 
+    def columns(self, name: str) -> dict[str, float | None]:
+        """The three numbers, by the names of their columns."""
+        return dict(zip((name, f"{name}_low", f"{name}_high"), self, strict=True))
+
 
 NONE = Estimate(None, None, None)
 

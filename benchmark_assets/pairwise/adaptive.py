@@ -1,25 +1,88 @@
 """Adaptive judging: choose the next pairs and decide when to stop, so that fewer calls give the same LT or rank.
 
-Here: the order of pairs, and the interval of the strength that judging all pairs would give. Not here: asking
-(matches), reported scores (scores).
+Here: the inputs of adaptive mode, the pairs of a round, and the interval of the strength that judging all pairs would
+give. Not here: asking (matches), reported scores (scores).
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from benchmark_assets.metrics.intervals import Floats
-from benchmark_assets.pairwise.base_sets import Ranks, Within
-from benchmark_assets.pairwise.bradley_terry import fit_fixed, on_scale
+from benchmark_assets.pairwise.base_sets import JUDGMENT, Ranks, Within
+from benchmark_assets.pairwise.bradley_terry import fit, fit_fixed, on_scale
+from benchmark_assets.pairwise.scores import anchor_wins, candidate_matches
+from resources.warehouse import Warehouse
+
+BATCH = 64
+"""Number of pairs in a round: the default number of parallel calls to an endpoint. With smaller rounds, more time would
+be spent waiting for the last call of each round. With larger rounds, more calls would turn out to be unnecessary."""
 
 Z = 2.5
 """Half-width of the interval in standard errors, for 95 % coverage. It is larger than 1.96 for two reasons. The
 interval is checked after each batch, and its width may fall below the limit by chance. The strengths of the anchors are
 treated as known, although they have errors, too. The value was determined by simulation
 (docs/decisions/pairwise.md)."""
+
+_PAIR = ["passage", "anchor"]
+_MATCH = pl.Schema({"passage": pl.String(), "anchor": pl.String(), "won": pl.Float64()})
+
+
+class AdaptiveInputs(NamedTuple):
+    """Inputs of adaptive mode for a model and a base set before the first round.
+
+    `mode` is the precision at which the rounds stop (see `enough`); `strengths` are the log-strengths of the anchors,
+    fitted without the model; `slices` maps each passage to its direction and difficulty; `stored` has the stored
+    matches of outputs that are not stale (columns `passage`, `anchor` and `won`).
+    """
+
+    mode: Within | Ranks
+    strengths: Mapping[str, float]
+    slices: Mapping[str, str]
+    stored: pl.DataFrame
+
+
+def adaptive_inputs(
+    warehouse: Warehouse, model: str, base_set: str, mode: Within | Ranks, stale: pl.Series
+) -> AdaptiveInputs | None:
+    """Read the inputs of adaptive mode. None if the anchors have no finite strengths: all pairs must then be judged.
+    `stale` are the passages whose stored comparisons are out of date."""
+    key = pl.DataFrame({"base_set": [base_set]})
+    anchors = warehouse.read("anchor_output", key, ["anchor"])["anchor"].unique().sort().to_list()
+    strengths = fit(anchor_wins(warehouse.read("anchor_judgment", key, JUDGMENT), anchors))
+    if np.isnan(strengths).any():
+        return None
+    items = warehouse.read("base_set_item", key, ["passage", "direction", "difficulty"])
+    slices = {passage: f"{direction} {difficulty}" for passage, direction, difficulty in items.iter_rows()}
+    of_model = key.with_columns(model=pl.lit(model))
+    stored = warehouse.read("comparison", of_model, ["model", *_PAIR, "winner"])
+    current = _matches(stored.filter(~pl.col("passage").is_in(stale.implode())))
+    return AdaptiveInputs(mode, dict(zip(anchors, strengths.tolist(), strict=True)), slices, current)
+
+
+def round_pairs(
+    inputs: AdaptiveInputs, judged: Iterable[tuple[str, str, str | None]], open_pairs: Iterable[tuple[str, str]]
+) -> set[tuple[str, str]]:
+    """The pairs (passage and anchor) of the next round; empty if the judged pairs suffice.
+
+    Parameters
+    ----------
+    judged
+        Passage, anchor and winner (as in the table `comparison`) of each order of a pair that was judged in this run.
+    open_pairs
+        Pairs (passage and anchor) not yet judged; duplicates are ignored.
+    """
+    winners = pl.DataFrame(judged, schema=dict.fromkeys([*_PAIR, "winner"], pl.String), orient="row")
+    matches = pl.concat([inputs.stored, _matches(winners.with_columns(model=pl.lit("")))])
+    rows = [(passage, anchor, inputs.slices[passage]) for passage, anchor in dict.fromkeys(open_pairs)]
+    pairs = pl.DataFrame(rows, schema=dict.fromkeys([*_PAIR, "slice"], pl.String), orient="row")
+    if enough(matches, pairs, inputs.strengths, inputs.mode):
+        return set()
+    return set(next_pairs(matches, pairs, inputs.strengths, BATCH).select(_PAIR).rows())
 
 
 def next_pairs(
@@ -131,25 +194,17 @@ def interval(
     if math.isnan(strength):
         return strength, strength, strength
     decided_matches = matches.drop_nulls("won").with_columns(pl.lit(True).alias("decided"))
-    pair = ["passage", "anchor"]
-    rows = pl.concat([decided_matches.select(*pair, "won", "decided"), open_pairs.select(pair)], how="diagonal")
+    rows = pl.concat([decided_matches.select(*_PAIR, "won", "decided"), open_pairs.select(_PAIR)], how="diagonal")
     differences = strength - rows["anchor"].replace_strict(strengths, return_dtype=pl.Float64).to_numpy()
     expected = on_scale(differences) / 10
-    by_item = (
-        rows.with_columns(
-            information=pl.Series(expected * (1 - expected)), residual=pl.col("won") - pl.Series(expected)
-        )
-        .group_by("passage", maintain_order=True)
-        .agg(
-            all=pl.col("information").sum(),
-            judged=pl.col("information").filter(pl.col("decided")).sum(),
-            residual=pl.col("residual").sum(),
-            squared=(pl.col("residual") ** 2).sum(),
-        )
+    terms = rows.with_columns(
+        information=pl.Series(expected * (1 - expected)), residual=pl.col("won") - pl.Series(expected)
     )
-    of_all, of_judged, residual, squared = (
-        by_item[name].to_numpy() for name in ("all", "judged", "residual", "squared")
-    )
+    by_item = terms.group_by("passage", maintain_order=True).agg(
+        all=pl.col("information").sum(), judged=pl.col("information").filter(pl.col("decided")).sum(),
+        residual=pl.col("residual").sum(), squared=(pl.col("residual") ** 2).sum(),
+    )  # fmt: skip
+    of_all, of_judged, residual, squared = (column.to_numpy() for column in by_item.drop("passage"))
     total, total_judged = of_all.sum(), of_judged.sum()
     dispersion = squared.sum() / total_judged
     item_variance = max(0.0, float(((residual**2).sum() - squared.sum()) / (of_judged**2).sum()))
@@ -158,15 +213,19 @@ def interval(
     return strength - Z * error, strength, strength + Z * error
 
 
+def _matches(comparisons: pl.DataFrame) -> pl.DataFrame:
+    """Matches of one model with the columns `passage`, `anchor` and `won`."""
+    return candidate_matches(comparisons).select(_MATCH.names()).cast(_MATCH)
+
+
 def _estimate(matches: pl.DataFrame, strengths: Mapping[str, float]) -> float:
     """The candidate's log-strength if one tie is added, against a system whose strength is the mean of the anchors'.
 
     The tie shrinks the estimate towards this mean, and keeps the estimate finite.
     """
-    anchor_strengths, wins, losses = _counts(matches, strengths)
-    mean = [sum(strengths.values()) / len(strengths)]
-    half = [0.5]
-    return float(fit_fixed(np.append(anchor_strengths, mean), np.append(wins, half), np.append(losses, half)))
+    mean = sum(strengths.values()) / len(strengths)
+    with_tie = map(np.append, _counts(matches, strengths), (mean, 0.5, 0.5))
+    return float(fit_fixed(*with_tie))
 
 
 def _counts(matches: pl.DataFrame, strengths: Mapping[str, float]) -> tuple[Floats, Floats, Floats]:

@@ -20,9 +20,6 @@ from benchmark_assets.pairwise.bradley_terry import fit, obstacle, solvable
 from benchmark_assets.pairwise.scores import (
     ANCHORS_CONTROLLED,
     CONTROLLED,
-    EFFECTS,
-    ENDS,
-    Estimates,
     scaled,
     slices,
     with_bounds,
@@ -78,10 +75,7 @@ class Matches(NamedTuple):
 
     def where(self, kept: NDArray[np.bool_]) -> "Matches":
         """The matches that are selected by the mask `kept`, shape (matches,)."""
-        return Matches(
-            self.passages[kept], self.units[kept], self.system[kept], self.other[kept], self.won[kept],
-            self.orders[kept], self.covariates[kept],
-        )  # fmt: skip
+        return Matches(*(values[kept] for values in self))
 
 
 class JudgeEffects(NamedTuple):
@@ -142,19 +136,21 @@ def with_control(
     """
     anchors = sorted({*judgments["first"], *judgments["second"], *comparisons["anchor"]})
     effects, problem = judge_effects(matches_of(judgments, anchors, lengths, items), anchors, padding)
-    parts = {part.name: part.passages for part in slices(items)}
+    passages_of = slices(items)
     size = len(anchors) + 1
     rows: list[dict[str, object]] = []
     for (model,), group in scores.group_by(["model"], maintain_order=True):
         together = pl.concat([judgments.select(_VERDICT), _verdicts(comparisons.filter(model=model))])
         matches = matches_of(together, [*anchors, str(model)], lengths, items)
         for part in group["slice"]:
-            of_part = matches.where(np.isin(matches.passages, parts[part]))
+            of_part = matches.where(np.isin(matches.passages, passages_of[part]))
             strength = NONE if problem else at_equal_length(of_part, size, effects)[-1]
             beside = Estimate(*(each and each * size / len(anchors) for each in strength))
-            lts = {"lt_controlled": scaled(strength), "lt_fixed_controlled": scaled(beside)}
-            columns = _with_ends(lts | dict(zip(EFFECTS, effects, strict=True)))
-            rows.append({"model": model, "slice": part, "length_problem": problem} | columns)
+            rows.append({
+                "model": model, "slice": part, "length_problem": problem, **scaled(strength).columns("lt_controlled"),
+                **scaled(beside).columns("lt_fixed_controlled"), **effects.length.columns("length_coefficient"),
+                **effects.position.columns("position_coefficient"), **effects.ties.columns("tie_parameter"),
+            })  # fmt: skip
     return _joined(scores, rows, "pairwise_score", "model", CONTROLLED)
 
 
@@ -181,20 +177,13 @@ def with_anchor_control(
     matches = matches_of(judgments, anchors, lengths, items)
     effects, problem = judge_effects(matches, anchors, padding)
     rows: list[dict[str, object]] = []
-    for part in slices(items):
-        of_part = matches.where(np.isin(matches.passages, part.passages))
+    for part, passages in slices(items).items():
+        of_part = matches.where(np.isin(matches.passages, passages))
         strengths = [NONE] * len(anchors) if problem else at_equal_length(of_part, len(anchors), effects)
-        rows += [
-            {"anchor": anchor, "slice": part.name, "length_problem": problem}
-            | _with_ends({"lt_controlled": scaled(strength)})
-            for anchor, strength in zip(anchors, strengths, strict=True)
-        ]
+        for anchor, strength in zip(anchors, strengths, strict=True):
+            key = {"anchor": anchor, "slice": part, "length_problem": problem}
+            rows.append(key | scaled(strength).columns("lt_controlled"))
     return _joined(scores, rows, "anchor_score", "anchor", ANCHORS_CONTROLLED)
-
-
-def _with_ends(estimates: Mapping[str, Estimate]) -> dict[str, float | None]:
-    """Values and interval bounds of estimates, by column name."""
-    return {f"{name}{end}": value for name, of in estimates.items() for end, value in zip(ENDS, of, strict=True)}
 
 
 def _joined(
@@ -311,7 +300,7 @@ def _of_anchors(
     errors = np.sqrt(np.diag(found.covariance))[len(anchors) - 1 :]
     errors[: len(columns)] /= scales[0]
     counts = np.repeat(by_unit(np.ones((len(tied), 1)), matches.units), len(names), axis=1)
-    estimates = dict(zip(names, with_bounds(Estimates(every[0], every[1:], errors), counts), strict=True))
+    estimates = dict(zip(names, with_bounds(every[0], every[1:], errors, counts), strict=True))
     if tied.any():
         estimates["ties"] = Estimate(*(None if each is None else float(np.exp(each)) for each in estimates["ties"]))
     return estimates, "the base set has too few units for an interval"
@@ -352,7 +341,7 @@ def at_equal_length(matches: Matches, systems: int, effects: JudgeEffects) -> li
     errors = np.sqrt(np.einsum("ij,jk,ik->i", contrasts, found.covariance, contrasts)) * 4 / (2 + ties)
     counts = np.repeat(by_unit(np.ones((len(matches.won), 1)), matches.units), systems, axis=1)
     units = 1 + len(counts)
-    own = with_bounds(Estimates(strengths[0], strengths[1:units], errors), counts)
+    own = with_bounds(strengths[0], strengths[1:units], errors, counts)
     if len(moved) < 2 * len(coefficients):
         return [Estimate(each.value, None, None) for each in own]
     changes = strengths[units:].reshape(-1, 2, systems) - strengths[0]

@@ -2,7 +2,7 @@
 
 Here: the base sets and anchors with which an output is compared, and the fingerprint of a comparison. Not here: the
 comparison of two texts (comparing), base sets themselves (base_sets), strengths (scores), the pairs of adaptive mode
-(rounds).
+(adaptive).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,9 +17,9 @@ from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.examination.sample import Direction
 from benchmark_assets.examination.sentinels import Sound
 from benchmark_assets.examination.study import Examinee, PairExam
-from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging
+from benchmark_assets.pairwise.adaptive import adaptive_inputs, round_pairs
+from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging, judgings
 from benchmark_assets.pairwise.comparing import Contenders, Side, arranged, comparing, judged_by, settled, sides
-from benchmark_assets.pairwise.rounds import adaptive_inputs, round_pairs
 from benchmark_assets.studies.study import Answered, Group, Item, Rounds
 from resources.digest import digest, text_hash
 from resources.errors import BadInput
@@ -28,7 +28,6 @@ from resources.provider.asking import Template, Verdict
 from resources.provider.registry import Model
 from resources.warehouse import Warehouse
 
-_WINNER = dict.fromkeys(["passage", "anchor", "winner"], pl.String)
 _KEY = dict.fromkeys(["system", "passage"], pl.String)
 
 
@@ -82,13 +81,12 @@ class Comparisons(OutputStudy[Contest]):
         base_sets = outputs.select("base_set").unique()
         anchors = read("anchor_output", base_sets, ["base_set", "anchor"]).unique()
         outputs = outputs.join(anchors, left_on=["base_set", "model"], right_on=["base_set", "anchor"], how="anti")
-        columns = ["base_set", "judge", "judged", "settings", "content"]
+        columns = ["base_set", "judge", "judged", "content"]
         entries = {base_set: entry for base_set, *entry in read("base_set", base_sets, columns).iter_rows()}
-        tags = corpus_languages(self.warehouse)
+        tags, judging_of = corpus_languages(self.warehouse), judgings(self.warehouse)
         for (model, base_set, corpus), group in outputs.group_by("model", "base_set", CORPUS, maintain_order=True):
             name = str(base_set)
-            judge, judged, settings, content = entries[name]
-            judging = Judging.model_validate_json(settings)
+            (judge, judged, content), judging = entries[name], judging_of[name]
             how: Contest | BadInput
             try:
                 (model_of_judge,) = impartial(self.provider, [judge], str(model), f"base set {name}", "judge")
@@ -105,8 +103,7 @@ class Comparisons(OutputStudy[Contest]):
     def older(self, calls: pl.DataFrame) -> pl.DataFrame:
         """All calls, except those of outputs that are compared adaptively: a newly read reply would change which pairs
         are asked about next."""
-        settings = self.warehouse.read("base_set", columns=["base_set", "settings"]).iter_rows()
-        adaptive = [name for name, how in settings if Judging.model_validate_json(how).adaptive]
+        adaptive = [name for name, judging in judgings(self.warehouse).items() if judging.adaptive]
         rows = self.warehouse.read("comparison", pl.DataFrame({"base_set": adaptive}, {"base_set": pl.String}), OUTPUT)
         return calls.join(rows, on=OUTPUT, how="anti")
 
@@ -135,17 +132,13 @@ class Comparisons(OutputStudy[Contest]):
         items_of: dict[tuple[str, str], list[Item]] = {}
         for item in items:
             items_of.setdefault((item.partition[0], str(item.key["base_set"])), []).append(item)
-        modes = {
-            base_set: Judging.model_validate_json(settings).adaptive
-            for base_set, settings in self.warehouse.read("base_set", columns=["base_set", "settings"]).iter_rows()
-        }
+        judging_of = judgings(self.warehouse)
         adaptive = {
             (model, base_set): adaptive_inputs(
-                self.warehouse, model, base_set, mode, stale.filter(model=model)["passage"].to_list()
+                self.warehouse, model, base_set, mode, stale.filter(model=model)["passage"]
             )
-            for model, base_set in items_of
-            if (mode := modes[base_set])
-        }
+            for model, base_set in items_of if (mode := judging_of[base_set].adaptive)
+        }  # fmt: skip
 
         def next_round(answered: Sequence[Answered]) -> list[Item]:
             verdicts = {id(item): verdict for item, verdict in answered}
@@ -154,10 +147,9 @@ class Comparisons(OutputStudy[Contest]):
                 open_items = [item for item in contest_items if id(item) not in verdicts]
                 inputs = adaptive.get(contest)
                 if inputs and open_items:
-                    judged = [item for item in contest_items if id(item) in verdicts]
-                    rows = [(*_pair(item), winner(item, verdicts[id(item)])) for item in judged]
-                    frame = pl.DataFrame(rows, schema=_WINNER, orient="row")
-                    pairs = round_pairs(inputs, frame, map(_pair, open_items))
+                    judged_items = (item for item in contest_items if id(item) in verdicts)
+                    judged = [(*_pair(item), winner(item, verdicts[id(item)])) for item in judged_items]
+                    pairs = round_pairs(inputs, judged, map(_pair, open_items))
                     open_items = [item for item in open_items if _pair(item) in pairs]
                 batch += open_items
             return batch

@@ -12,20 +12,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
-from benchmark_assets.metrics.intervals import Floats, Units, Z, bounds, by_unit, influence, rate_intervals
+from benchmark_assets.metrics import intervals
+from benchmark_assets.metrics.intervals import Floats, Units, Z, bounds, by_unit, influence
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units, ratio
+from benchmark_assets.pairwise import bradley_terry
 from benchmark_assets.pairwise.base_sets import JudgeRecord
-from benchmark_assets.pairwise.bradley_terry import (
-    PENALTY,
-    fit,
-    fit_fixed,
-    log_shares,
-    obstacle,
-    on_scale,
-    without_units,
-    without_units_fixed,
-)
+from benchmark_assets.pairwise.bradley_terry import fit, fit_fixed, obstacle, on_scale
 from resources.catalogue import schema
 
 AGGREGATION = 1
@@ -34,14 +26,15 @@ AGGREGATION = 1
 UNRECORDED = "not recorded"
 """What a contract states about the judge of the anchors if the base set has no record of this judge."""
 
-SIGNATURE = f"Bradley-Terry by maximum likelihood (penalty {PENALTY:g} of squares), LT = 10 σ(strength); {INTERVALS}"
+SIGNATURE = (
+    f"Bradley-Terry by maximum likelihood (penalty {bradley_terry.PENALTY:g} of squares), LT = 10 σ(strength); "
+    f"{intervals.SIGNATURE}"
+)
 
 OVERALL = "overall"
 
 
-ENDS = ("", "_low", "_high")
-
-ANCHORS_CONTROLLED = [*(f"lt_controlled{end}" for end in ENDS), "length_problem"]
+ANCHORS_CONTROLLED = [*NONE.columns("lt_controlled"), "length_problem"]
 """Columns of `anchor_score` that the module `controlled` computes."""
 
 ANCHOR_SCORE = schema("anchor_score", *ANCHORS_CONTROLLED)
@@ -50,8 +43,9 @@ EFFECTS = ("length_coefficient", "position_coefficient", "tie_parameter")
 """Columns of `pairwise_score` that describe influences on the judge besides quality."""
 
 CONTROLLED = [
-    *(f"{name}{end}" for name in ("lt_controlled", "lt_fixed_controlled", *EFFECTS) for end in ENDS), "length_problem",
-]  # fmt: skip
+    *(end for name in ("lt_controlled", "lt_fixed_controlled", *EFFECTS) for end in NONE.columns(name)),
+    "length_problem",
+]
 """Columns of `pairwise_score` that the module `controlled` computes."""
 
 _NO_MATCHES = (0, 0, 0.0, 0, 0)
@@ -60,40 +54,22 @@ _NO_MATCHES = (0, 0, 0.0, 0, 0)
 PAIRWISE_SCORE = schema("pairwise_score", "judge_standing", *CONTROLLED)
 
 
-class Slice(NamedTuple):
-    """A subset of the items of a base set. `name` is 'overall', a direction, a difficulty, or a direction and a
-    difficulty ('ja-en easy'); `passages` are its items, sorted."""
-
-    name: str
-    passages: tuple[str, ...]
-
-
 class AnchorField(NamedTuple):
     """Wins and strengths of the anchors of a base set on the items of a slice.
 
-    `units` has the index of each item's unit. `wins` are the wins of the row's anchor against the column's anchor in
-    each unit, shape (units, anchors, anchors). `strengths` are the log-strengths of the anchors, shape (anchors,), NaN
-    if no finite strengths exist. `verdicts` is the number of verdicts per match: 2 if both orders were judged.
+    `slice` is the name of the slice, and `passages` are its items. `units` has the index of each item's unit. `wins`
+    are the wins of the row's anchor against the column's anchor in each unit, shape (units, anchors, anchors).
+    `strengths` are the log-strengths of the anchors, shape (anchors,), NaN if no finite strengths exist. `verdicts` is
+    the number of verdicts per match: 2 if both orders were judged.
     """
 
-    slice: Slice
+    slice: str
+    passages: tuple[str, ...]
     units: Units
     anchors: tuple[str, ...]
     wins: Floats
     strengths: Floats
     verdicts: float
-
-
-class Estimates(NamedTuple):
-    """Estimates of strengths or rates.
-
-    `values` has shape (estimates,). `without` are the values with each unit left out in turn, shape (units, estimates).
-    `errors` are the standard errors of the values if all verdicts are independent tosses, shape (estimates,).
-    """
-
-    values: Floats
-    without: Floats
-    errors: Floats
 
 
 def contract(base_set: Mapping[str, str | None], models: JudgeRecord | None = None) -> str:
@@ -119,15 +95,18 @@ def contract(base_set: Mapping[str, str | None], models: JudgeRecord | None = No
     )
 
 
-def slices(items: pl.DataFrame) -> list[Slice]:
-    """The slices of a base set, from the columns `passage`, `direction` and `difficulty` of its items."""
+def slices(items: pl.DataFrame) -> dict[str, tuple[str, ...]]:
+    """The items of each slice of a base set, sorted, from the columns `passage`, `direction` and `difficulty` of items.
+
+    Slices are 'overall', each direction, each difficulty, and each direction with each difficulty ('ja-en easy').
+    """
     rows = items.select("passage", "direction", "difficulty", both=pl.format("{} {}", "direction", "difficulty"))
     rows = rows.with_columns(whole=pl.lit(OVERALL)).sort("passage")
-    return [
-        Slice(str(name), tuple(group["passage"]))
+    return {
+        str(name): tuple(group["passage"])
         for column in ("whole", "direction", "difficulty", "both")
         for (name,), group in sorted(rows.group_by([column], maintain_order=True), key=lambda entry: entry[0])
-    ]
+    }
 
 
 def anchor_matches(judgments: pl.DataFrame) -> pl.DataFrame:
@@ -160,7 +139,7 @@ def tallies(judgments: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
         matches.select("passage", system="other", won=1 - pl.col("won")),
     ])  # fmt: skip
     slice_items = pl.DataFrame(
-        [(part.name, passage) for part in slices(items) for passage in part.passages],
+        [(name, passage) for name, passages in slices(items).items() for passage in passages],
         schema={"slice": pl.String, "passage": pl.String}, orient="row",
     )  # fmt: skip
     return by_system.join(slice_items, on="passage").group_by("slice", "system").agg(_tally()).sort("slice", "system")
@@ -197,10 +176,10 @@ def fields(judgments: pl.DataFrame, items: pl.DataFrame, anchors: Iterable[str])
     unit_of = dict(items.select("passage", "unit").iter_rows())
     verdicts = _verdicts_per_match(judgments, matches)
     result = []
-    for part in slices(items):
-        units = numbered_units(pl.Series([unit_of[passage] for passage in part.passages]))
-        wins = by_unit(_wins(matches, part.passages, names), units)
-        result.append(AnchorField(part, units, names, wins, fit(wins.sum(axis=0)), verdicts))
+    for name, passages in slices(items).items():
+        units = numbered_units(pl.Series([unit_of[passage] for passage in passages]))
+        wins = by_unit(_wins(matches, passages, names), units)
+        result.append(AnchorField(name, passages, units, names, wins, fit(wins.sum(axis=0)), verdicts))
     return result
 
 
@@ -242,9 +221,9 @@ def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, anchors: Iterabl
         columns += _joint(field.wins, field.strengths, field.verdicts, list(range(len(field.anchors))))
         problem = obstacle(field.wins.sum(axis=0), field.anchors)
         for anchor, *numbers in zip(field.anchors, *columns, strict=True):
-            counts = counts_of.get((field.slice.name, anchor), _NO_MATCHES)
+            counts = counts_of.get((field.slice, anchor), _NO_MATCHES)
             values = [value for number in numbers for value in number]
-            rows.append((base_set, field.slice.name, anchor, *counts, *values, problem, contract, signature))
+            rows.append((base_set, field.slice, anchor, *counts, *values, problem, contract, signature))
     return pl.DataFrame(rows, schema=ANCHOR_SCORE, orient="row")
 
 
@@ -273,24 +252,26 @@ def candidate_scores(
     judge's verdicts that favor the text shown as A. For intervals, a unit is left out of the matches of the anchors and
     of the model at the same time.
     """
-    matches = candidate_matches(comparisons)
+    matches = candidate_matches(comparisons).rename({"model": "system", "anchor": "other"})
     base_set, signature = items["base_set"].unique().item(), _signature(items)
-    first_wins, verdicts = _first_wins(comparisons), _verdicts_per_match(comparisons, matches)
+    verdicts, firsts = _verdicts_per_match(comparisons, matches), _firsts(comparisons, items)
     rows: list[tuple[object, ...]] = []
     for field in fields(judgments, items, comparisons["anchor"]):
-        inside = pl.col("passage").is_in(field.slice.passages)
-        for (model,), group in matches.filter(inside).group_by(["model"], maintain_order=True):
-            wins, losses = _against(group, field)
+        inside = pl.col("passage").is_in(field.passages)
+        for (model,), group in matches.filter(inside).group_by(["system"], maintain_order=True):
+            own = by_unit(_wins(group, field.passages, [*field.anchors, str(model)]), field.units)
+            wins, losses, joined = own[:, -1, :-1], own[:, :-1, -1], np.pad(field.wins, ((0, 0), (0, 1), (0, 1))) + own
             met_all = len(group) == group["passage"].n_unique() * len(field.anchors)
             (win_rate,) = _win_rates(wins[:, None], losses[:, None], verdicts)
-            (first_rate,) = _rates(*_first_and_second(first_wins.filter(inside).filter(model=model), field))
-            joined = _joined(field.wins, wins, losses)
+            first, unit = firsts.filter(inside).filter(model=model).select("first", "unit")
+            of_first = intervals.rate_interval(first.to_numpy(), numbered_units(unit)) if len(first) else (None, None)
+            first_rate = Estimate(float(first.to_numpy().mean()) if len(first) else None, *of_first)
             problem = _problem(joined.sum(axis=0), field, str(model))
             strength, lt, en = (each for (each,) in _joint(joined, fit(joined.sum(axis=0)), verdicts, [-1]))
             lt_fixed = _fixed(field, wins, losses, verdicts, joined.sum(axis=(1, 2))[:, None])
             columns = win_rate if met_all else NONE, strength, lt, en, lt_fixed, first_rate
             counts, numbers = group.select(_tally()).row(0), [value for column in columns for value in column]
-            rows.append((model, base_set, field.slice.name, *counts, *numbers, problem, contract, signature))
+            rows.append((model, base_set, field.slice, *counts, *numbers, problem, contract, signature))
     return pl.DataFrame(rows, schema=PAIRWISE_SCORE, orient="row").sort("model", maintain_order=True)
 
 
@@ -298,13 +279,13 @@ def _joint(wins: Floats, strengths: Floats, verdicts: float, systems: list[int])
     """Strength, LT and EN of `systems` in a joint fit, with intervals; `wins` has shape (units, n, n)."""
     if np.isnan(strengths).any():
         return [[NONE] * len(systems)] * 3
-    without, covariance = without_units(wins, strengths)
-    shares_of_odds, derivatives = log_shares(strengths)
+    without, covariance = bradley_terry.without_units(wins, strengths)
+    shares_of_odds, derivatives = bradley_terry.log_shares(strengths)
     size, matches = len(systems), np.repeat(wins.sum(axis=(1, 2))[:, None], 2 * len(systems), axis=1)
     weights = np.vstack([np.eye(len(strengths))[systems], derivatives[systems]])
     errors = np.sqrt(np.einsum("ij,jk,ik->i", weights, covariance, weights) / verdicts)
     values = np.append(strengths[systems], shares_of_odds[systems])
-    estimates = with_bounds(Estimates(values, values + (without - strengths) @ weights.T, errors), matches)
+    estimates = with_bounds(values, values + (without - strengths) @ weights.T, errors, matches)
     scores = [scaled(estimate) for estimate in estimates]
     return [estimates[:size], scores[:size], scores[size:]]
 
@@ -317,11 +298,11 @@ def _fixed(field: AnchorField, wins: Floats, losses: Floats, verdicts: float, ma
     strength = float(fit_fixed(field.strengths, wins.sum(axis=0), losses.sum(axis=0)))
     if math.isnan(strength):
         return NONE
-    without, weights, variance = without_units_fixed(field.strengths, wins, losses, strength)
-    anchors_without, covariance = without_units(field.wins, field.strengths)
+    without, weights, variance = bradley_terry.without_units_fixed(field.strengths, wins, losses, strength)
+    anchors_without, covariance = bradley_terry.without_units(field.wins, field.strengths)
     error = math.sqrt(variance / verdicts + weights @ covariance @ weights / field.verdicts)
     without += (anchors_without - field.strengths) @ weights
-    (estimate,) = with_bounds(Estimates(np.array([strength]), without[:, None], np.array([error])), matches)
+    (estimate,) = with_bounds(np.array([strength]), without[:, None], np.array([error]), matches)
     return scaled(estimate)
 
 
@@ -342,23 +323,36 @@ def _win_rates(wins: Floats, losses: Floats, verdicts: float) -> list[Estimate]:
     estimates = _rates(won, matches - won)  # kept for systems that won all matches or none
     mixed = np.flatnonzero((rates > 0) & (rates < 1))
     without = ratio(won.sum(axis=0) - won, total - matches)[:, mixed]
-    of_mixed = with_bounds(Estimates(rates[mixed], without, errors[mixed]), matches[:, mixed])
+    of_mixed = with_bounds(rates[mixed], without, errors[mixed], matches[:, mixed])
     for system, (value, low, high) in zip(mixed, of_mixed, strict=True):
         ends = None if low is None else max(low, 0.0), None if high is None else min(high, 1.0)
         estimates[system] = Estimate(value, *ends)
     return estimates
 
 
-def with_bounds(estimates: Estimates, matches: Floats) -> list[Estimate]:
-    """Estimates with their 95 % intervals; `matches` has the number of matches of each unit, shape (units, estimates).
+def with_bounds(values: Floats, without: Floats, errors: Floats, matches: Floats) -> list[Estimate]:
+    """Estimates of strengths or rates with their 95 % intervals.
 
+    Parameters
+    ----------
+    values
+        Shape (estimates,).
+    without
+        The values with each unit left out in turn, shape (units, estimates).
+    errors
+        The standard errors of the values if all verdicts are independent tosses, shape (estimates,).
+    matches
+        Number of matches of each unit, shape (units, estimates).
+
+    Notes
+    -----
     The intervals come from the inverted sign test of units (`metrics.intervals.bounds`). An interval is at least as
     wide as if all verdicts were independent tosses. Without this minimum, its width would be 0 if all units agree.
     """
     shares = matches / matches.sum(axis=0)
-    distances = bounds(influence(estimates.values, estimates.without, shares), shares)
+    distances = bounds(influence(values, without, shares), shares)
     result: list[Estimate] = []
-    for value, below, above, error in zip(estimates.values, *distances, estimates.errors, strict=True):
+    for value, below, above, error in zip(values, *distances, errors, strict=True):
         ends = float(value - max(below, Z * error)), float(value + max(above, Z * error))
         result.append(Estimate(float(value), *((None, None) if np.isnan(below) else ends)))
     return result
@@ -370,7 +364,7 @@ def _rates(hits: Floats, misses: Floats) -> list[Estimate]:
     rates = ratio(hits.sum(axis=0), trials.sum(axis=0))
     return [
         NONE if np.isnan(rate) else Estimate(float(rate), *interval)
-        for rate, interval in zip(rates, rate_intervals(hits, trials), strict=True)
+        for rate, interval in zip(rates, intervals.rate_intervals(hits, trials), strict=True)
     ]
 
 
@@ -391,53 +385,18 @@ def _tally() -> list[pl.Expr]:
     ]
 
 
-def _against(matches: pl.DataFrame, field: AnchorField) -> tuple[Floats, Floats]:
-    """Wins and losses of a model against each anchor in each unit: two arrays of shape (units, anchors)."""
-    decided_matches = matches.drop_nulls("won")
-    counts = np.zeros((len(field.slice.passages), 2, len(field.anchors)))
-    item, anchor = (
-        _indices(decided_matches["passage"], field.slice.passages),
-        _indices(decided_matches["anchor"], field.anchors),
-    )
-    counts[item, 0, anchor] = decided_matches["won"]
-    counts[item, 1, anchor] = 1 - decided_matches["won"]
-    sums = by_unit(counts, field.units)
-    return sums[:, 0], sums[:, 1]
-
-
-def _joined(tables: Floats, wins: Floats, losses: Floats) -> Floats:
-    """The anchors' tables of wins, shape (units, n, n), with the model appended as the last row and column; `wins` and
-    `losses` of the model have shape (units, n)."""
-    size = tables.shape[-1]
-    result = np.zeros((len(tables), size + 1, size + 1))
-    result[:, :size, :size] = tables
-    result[:, size, :size] = wins
-    result[:, :size, size] = losses
-    return result
-
-
 def _verdicts_per_match(judged: pl.DataFrame, matches: pl.DataFrame) -> float:
     """Mean number of verdicts that name a winner, per decided match: 1 or more, and 1 if no match is decided."""
     decided = matches["won"].count()
     return judged["winner"].count() / decided if decided else 1.0
 
 
-def _first_wins(comparisons: pl.DataFrame) -> pl.DataFrame:
-    """Number of the judge's verdicts (`verdicts`), and number of verdicts for the text shown as A (`first`), by model
-    and passage. Pairs with an empty text are left out, because no judge sees them."""
-    judged_rows = comparisons.filter(pl.col("winner").is_not_null() & (pl.col("asked") > 0))
-    first_won = (pl.col("shown") == "A") == (pl.col("winner") == "output")
-    return judged_rows.group_by("model", "passage").agg(verdicts=pl.len(), first=first_won.sum())
-
-
-def _first_and_second(first_wins: pl.DataFrame, field: AnchorField) -> tuple[Floats, Floats]:
-    """Verdicts for the texts shown as A and as B in each unit: two arrays of shape (units, 1)."""
-    counts = np.zeros((len(field.slice.passages), 2))
-    counts[_indices(first_wins["passage"], field.slice.passages)] = first_wins.select(
-        "first", pl.col("verdicts") - pl.col("first")
-    ).to_numpy()
-    sums = by_unit(counts, field.units)
-    return sums[:, :1], sums[:, 1:]
+def _firsts(comparisons: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
+    """The judge's verdicts: columns `model`, `passage`, `unit`, and `first`, whether the text shown as A won. Pairs
+    with an empty text are left out, because no judge sees them."""
+    verdicts = comparisons.filter(pl.col("winner").is_not_null() & (pl.col("asked") > 0))
+    first = (pl.col("shown") == "A") == (pl.col("winner") == "output")
+    return verdicts.join(items.select("passage", "unit"), on="passage").select("model", "passage", "unit", first=first)
 
 
 def _problem(table: Floats, field: AnchorField, model: str) -> str | None:

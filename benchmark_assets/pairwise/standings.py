@@ -15,12 +15,6 @@ from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 
-def of_base_sets(warehouse: Warehouse) -> dict[tuple[str, str], JudgeStanding]:
-    """The verdict on the judge of each base set, by base set and direction ('' for all directions)."""
-    of_cards = cards(warehouse, "comparison")
-    return {key: together(of_set, of_cards) for key, of_set in _reports(warehouse).items()}
-
-
 def padding_of_base_sets(warehouse: Warehouse) -> dict[str, list[Estimate]]:
     """Length coefficients of each base set's judge, estimated from padded texts: one for each direction."""
     columns = ["judge", "aspect", "direction", "length", "length_low", "length_high"]
@@ -52,5 +46,6 @@ def _reports(warehouse: Warehouse) -> dict[tuple[str, str], list[Report]]:
 def of_slices(warehouse: Warehouse, slices: Iterable[tuple[str, str]]) -> list[JudgeStanding]:
     """The verdict on the judge for each base set and slice in `slices`. A slice of one direction, such as 'ja-en easy',
     depends only on the examination in this direction."""
-    standings = of_base_sets(warehouse)
+    of_cards = cards(warehouse, "comparison")
+    standings = {key: together(of_set, of_cards) for key, of_set in _reports(warehouse).items()}
     return [standings.get((base_set, name.partition(" ")[0]), standings[base_set, ""]) for base_set, name in slices]

@@ -5,7 +5,7 @@ Here: rows of `task_chance`. Not here: trained baselines (baselines, encoder_fit
 
 import polars as pl
 
-from benchmark_assets.understanding.task_scores import NO_SPANS, Gold, marked
+from benchmark_assets.understanding.task_scores import Gold
 from resources.catalogue import schema
 
 CHANCE = schema("task_chance")
@@ -21,7 +21,7 @@ def chances(truth: Gold, train: pl.DataFrame) -> pl.DataFrame:
     Source: DharmaBench, appendix B.
     """
     if truth.task.kind == "spans":
-        score = _score(truth, None)
+        score = _percentage(~truth.samples["sample"].is_in(truth.spans["sample"].implode()))
         text = "no span at all, scored as any answer: the share of samples without spans of " + ", ".join(
             truth.task.types
         )
@@ -30,17 +30,13 @@ def chances(truth: Gold, train: pl.DataFrame) -> pl.DataFrame:
         split, samples = ("train", train) if len(train) else ("test", truth.samples)
         count = dict(samples["label"].value_counts().iter_rows())
         majority = max(truth.task.classes, key=lambda name: count.get(name, 0))
-        classes = len(truth.task.classes)
+        classes, words = len(truth.task.classes), f"always {majority}, the most frequent class of the {split} split"
         rows = [
             ("chance", 100 / classes, f"uniform guessing among {classes} classes, expected"),
-            ("majority", _score(truth, majority), f"always {majority}, the most frequent class of the {split} split"),
+            ("majority", _percentage(truth.samples["label"] == majority), words),
         ]
     return pl.DataFrame([(truth.task.task, *row) for row in rows], schema=CHANCE, orient="row")
 
 
-def _score(truth: Gold, label: str | None) -> float:
-    """Score of answering every sample with the same class or, in a span task, with no spans; 0 to 100."""
-    answers = truth.samples.select(
-        "sample", system=pl.lit(""), seed=pl.lit(1, pl.Int32), label=pl.lit(label, pl.String), usable=pl.lit(True)
-    )
-    return 100 * float(marked(truth, answers, NO_SPANS)["score"].to_numpy().mean())
+def _percentage(hits: pl.Series) -> float:
+    return 100 * float(hits.to_numpy().mean())

@@ -82,26 +82,20 @@ class TaskDescription(Frozen):
     def _agrees(self) -> "TaskDescription":
         foreign = NEEDED["spans"] if self.kind == "classes" else (*NEEDED["classes"], "negative")
         noun = "classification task" if self.kind == "classes" else "span task"
-        for key in NEEDED[self.kind]:
-            if not getattr(self, key):
-                raise ValueError(f"`{key}` is missing: a {noun} needs it")
-        for key in foreign:
-            if getattr(self, key):
-                raise ValueError(f"`{key}` does not apply to a {noun}")
-        if "test" not in self.files:
-            raise ValueError("`files` has no `test`: answers are scored on the test split")
-        if unmatched := set(self.labels.values()) ^ set(self.classes):
-            raise ValueError(f"`labels` and `classes` differ in {', '.join(sorted(unmatched))}")
-        if self.kind == "classes" and len(self.classes) < 2:
-            raise ValueError("`classes` must have at least two classes")
-        if self.negative and self.negative not in self.classes:
-            raise ValueError(f"`negative` is {self.negative}, which is not one of `classes`")
-        if self.marked and self.marked not in self.texts:
-            raise ValueError(f"`marked` names {self.marked}, which is missing from `texts`")
-        if self.work and not self.source:
-            raise ValueError("`work` needs a `source`")
-        if self.work and _groups(self.work) != 1:
-            raise ValueError("`work` must be a regular expression with exactly one group")
+        unmatched = ", ".join(sorted(set(self.labels.values()) ^ set(self.classes)))
+        faults = {
+            **{f"`{key}` is missing: a {noun} needs it": not getattr(self, key) for key in NEEDED[self.kind]},
+            **{f"`{key}` does not apply to a {noun}": getattr(self, key) for key in foreign},
+            "`files` has no `test`: answers are scored on the test split": "test" not in self.files,
+            f"`labels` and `classes` differ in {unmatched}": unmatched,
+            "`classes` must have at least two classes": self.kind == "classes" and len(self.classes) < 2,
+            f"`negative` is {self.negative}, which is not one of `classes`": {self.negative} - {"", *self.classes},
+            f"`marked` names {self.marked}, which is missing from `texts`": {self.marked} - {"", *self.texts},
+            "`work` needs a `source`": self.work and not self.source,
+            "`work` must be a regular expression with exactly one group": self.work and _groups(self.work) != 1,
+        }
+        if fault := next((problem for problem, applies in faults.items() if applies), None):
+            raise ValueError(fault)
         return self
 
 

@@ -47,8 +47,7 @@ def leakage(samples: pl.DataFrame) -> pl.DataFrame:
 def _of_task(samples: pl.DataFrame) -> pl.DataFrame:
     test, train = (samples.filter(split=split) for split in ("test", "train"))
     if train.is_empty():
-        nulls = [pl.lit(None, dtype).alias(name) for name, dtype in LEAKAGE.items() if name not in test.columns]
-        return test.with_columns(nulls).select(LEAKAGE.names())
+        return pl.concat([pl.DataFrame(schema=LEAKAGE), test.select("task", "sample")], how="diagonal")
     nearest, similarity, contained = _nearest(*([_grams(texts) for texts in part["texts"]] for part in (train, test)))
     sources = train["source"].drop_nulls().unique().to_list()
     return test.select(

@@ -14,7 +14,7 @@ places. Samples without gold spans count only if a system predicts spans in them
 Here: scores of spans. Not here: locating spans (spans), means and intervals (task_scores).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import NamedTuple
 
@@ -31,6 +31,9 @@ SIGNATURE_POOLED = (
 
 MODES = {"pooled_type": "ent_type", "pooled_partial": "partial", "pooled_strict": "strict", "pooled_exact": "exact"}
 """Columns of `task_score`, with the names of their modes in nervaluate."""
+
+
+_NO_MATCH = 4
 
 
 def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]], text: str) -> float:
@@ -65,22 +68,10 @@ def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]
     unmatched = list(gold)
     correct = wrong = 0
     for span in predicted:
-        match, rank = None, 4
-        for candidate in unmatched:
-            overlapping = _overlap(place[candidate[1]], place[span[1]])
-            if candidate == span:
-                match, rank = candidate, 0
-                break
-            if overlapping and candidate[0] == span[0]:
-                candidate_rank = 1
-            elif candidate[0] != span[0] and candidate[1] == span[1]:
-                candidate_rank = 2
-            else:
-                candidate_rank = 3 if overlapping else 4
-            if candidate_rank < rank:
-                match, rank = candidate, candidate_rank
-        if match is not None:
-            unmatched.remove(match)
+        ranks = [(_rank(candidate, span, place), at) for at, candidate in enumerate(unmatched)]
+        rank, at = min(ranks, default=(_NO_MATCH, 0))
+        if rank < _NO_MATCH:
+            del unmatched[at]
             correct, wrong = correct + (rank < 2), wrong + (rank >= 2)
     missed, unused = 0, list(predicted)
     for _, string in gold:
@@ -93,6 +84,13 @@ def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]
         return 0.0
     precision, recall = correct / len(predicted), correct / (correct + wrong + missed)
     return 2 * precision * recall / (precision + recall)
+
+
+def _rank(gold: tuple[str, str], span: tuple[str, str], place: Mapping[str, tuple[int, int]]) -> int:
+    """How well a gold span matches a prediction, from 0 (equal) to `_NO_MATCH`."""
+    overlapping = _overlap(place[gold[1]], place[span[1]])
+    ranked = gold == span, overlapping and gold[0] == span[0], gold[0] != span[0] and gold[1] == span[1], overlapping
+    return next((rank for rank, fits in enumerate(ranked) if fits), _NO_MATCH)
 
 
 class ScoredSpan(NamedTuple):

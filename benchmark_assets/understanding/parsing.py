@@ -59,7 +59,11 @@ def parse_label(reading: Reading, classes: Sequence[str], values: Mapping[str, s
     names = Names(classes, values)
 
     def read(opened: Found, steps: list[str]) -> Parsed:
-        return Parsed(_label(opened, names, steps) if opened.found else _in_words(opened.text, names, steps))
+        if opened.found:
+            return Parsed(_label(opened, names, steps))
+        label = _label_of(opened.text, names, steps)  # a reply in words, which must be complete
+        steps += [] if "sentence" in steps else ["bare"]
+        return Parsed(label)
 
     return _read(reading, LABEL, read)
 
@@ -124,14 +128,6 @@ def _label_of(value: Any, names: Names, steps: list[str]) -> str:
             steps.append(match[1])
         return match[0]
     return _sentence(word, names, steps)
-
-
-def _in_words(text: str, names: Names, steps: list[str]) -> str:
-    """The class that a reply without JSON names. The reply must be complete."""
-    if match := names.match(text, numbers=True):
-        steps += ["bare", match[1]] if match[1] else ["bare"]
-        return match[0]
-    return _sentence(text, names, steps)
 
 
 def _sentence(text: str, names: Names, steps: list[str]) -> str:

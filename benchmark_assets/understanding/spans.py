@@ -11,8 +11,8 @@ in whether a line may break after them. Differences in case and punctuation, suc
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -48,53 +48,39 @@ def locate(text: str, spans: Sequence[str], given_places: Sequence[tuple[int, in
 
     `given_places` is empty, or has one place for each span: character offsets, end exclusive.
     """
-    searched = _Text(text)
-    occupied: set[tuple[int, int]] = set()
-    places: list[SpanPlace | None] = [None] * len(spans)
-    for number, (span, (first, last)) in enumerate(zip(spans, given_places, strict=False)):
-        if 0 <= first < last and text[first:last] == span:
-            places[number] = SpanPlace(first, last, "given", 1)
-            occupied.add((first, last))
+    given = [*given_places, *[(0, 0)] * (len(spans) - len(given_places))]
+    kept = [
+        SpanPlace(first, last, "given", 1) if 0 <= first < last and text[first:last] == span else None
+        for span, (first, last) in zip(spans, given, strict=True)
+    ]
+    occupied = {place[:2] for place in kept if place}
     located: list[SpanPlace] = []
-    for number, span in enumerate(spans):
-        place = places[number] or _search(searched, span, occupied, given_places[number][0] if given_places else 0)
-        if place.first is not None and place.last is not None:
-            occupied.add((place.first, place.last))
-        located.append(place)
+    for span, (near, _), place in zip(spans, given, kept, strict=True):
+        located.append(place or _search(text, span, occupied, near))
+        occupied.add(located[-1][:2])
     return located
 
 
-class _Text:
-    """A text to search, and its normalized form, which is computed on first use."""
+def _exact(text: str, span: str) -> list[tuple[int, int]]:
+    """Places of the exact occurrences of a span."""
+    return _whole(text, ((start, start + len(span)) for start in _occurrences(text, span)))
 
-    def __init__(self, text: str) -> None:
-        self.text = text
 
-    @cached_property
-    def normalized(self) -> "_Normalized":
-        return _normalize(self.text)
+def _alike(text: str, span: str) -> list[tuple[int, int]]:
+    """Places in a text of all occurrences of the normalized span in the normalized text."""
+    words, (normalized, starts, ends) = _normalize(span.strip()).text, _normalize(text)
+    matches = ((start, start + len(words)) for start in _occurrences(normalized, words))
+    return _whole(text, ((starts[start], ends[end]) for start, end in matches if start in starts and end in ends))
 
-    def exact(self, span: str) -> list[tuple[int, int]]:
-        """Places of the exact occurrences of a span."""
-        return self._whole((start, start + len(span)) for start in _occurrences(self.text, span))
 
-    def alike(self, span: str) -> list[tuple[int, int]]:
-        """Places in the original text of all occurrences of the normalized span in the normalized text."""
-        words = _normalize(span.strip()).text
-        starts, ends = self.normalized.starts, self.normalized.ends
-        matches = ((start, start + len(words)) for start in _occurrences(self.normalized.text, words))
-        return self._whole((starts[start], ends[end]) for start, end in matches if start in starts and end in ends)
-
-    def _whole(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Drop places that separate a letter from its marks, and places that overlap an earlier place."""
-        valid: list[tuple[int, int]] = []
-        for place in places:
-            splits_letter = any(
-                end < len(self.text) and unicodedata.category(self.text[end])[0] == "M" for end in place
-            )
-            if not splits_letter and (not valid or place[0] >= valid[-1][1]):
-                valid.append(place)
-        return valid
+def _whole(text: str, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Drop places that separate a letter from its marks, and places that overlap an earlier place."""
+    valid: list[tuple[int, int]] = []
+    for place in places:
+        splits_letter = any(end < len(text) and unicodedata.category(text[end])[0] == "M" for end in place)
+        if not splits_letter and (not valid or place[0] >= valid[-1][1]):
+            valid.append(place)
+    return valid
 
 
 class _Normalized(NamedTuple):
@@ -109,12 +95,12 @@ class _Normalized(NamedTuple):
     ends: dict[int, int]
 
 
-def _search(searched: _Text, span: str, occupied: set[tuple[int, int]], near: int) -> SpanPlace:
+def _search(text: str, span: str, occupied: Collection[tuple[int | None, int | None]], near: int) -> SpanPlace:
     """The occurrence of a span that begins nearest to the offset `near`. Unoccupied occurrences are preferred."""
     if not span.strip():
         return ABSENT
-    exact = searched.exact(span)
-    places = exact or searched.alike(span)
+    exact = _exact(text, span)
+    places = exact or _alike(text, span)
     if not places:
         return ABSENT
     candidates = [place for place in places if place not in occupied] or places
@@ -127,6 +113,7 @@ def _occurrences(text: str, words: str) -> list[int]:
     return [match.start() for match in re.finditer(f"(?={re.escape(words)})", text)]
 
 
+@lru_cache(maxsize=100)
 def _normalize(text: str) -> _Normalized:
     # Two texts have equal NFD forms if and only if their NFC forms are equal; NFD can be computed letter by letter.
     parts: list[str] = []
