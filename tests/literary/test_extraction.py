@@ -154,14 +154,6 @@ def test_what_fails_is_the_failure_of_its_chunk_alone(shelf: Shelf, server: Serv
     assert set(computed.tables["glossary"]["passage"]) == {FIRST, SECOND}
 
 
-def test_an_answer_that_is_none_is_asked_for_again(shelf: Shelf, server: Server) -> None:
-    shelf.describe(extractor="reader")
-    server.configure(answer="judge", judgements={"reader": ['{"terms": "雨村"}', MET, LAUGHED]})
-    computed = study(shelf).compute(ALL, "run")
-    assert set(computed.tables["glossary"]["passage"]) == {FIRST, SECOND}
-    assert len(server.log()) == 3
-
-
 def test_an_extractor_that_is_no_judge_fails_what_it_is_named_for(shelf: Shelf) -> None:
     shelf.describe(extractor="nobody")
     computed = study(shelf).compute(ALL, "run")

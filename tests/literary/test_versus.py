@@ -12,10 +12,9 @@ from benchmark_assets.corpus.description import ASPECTS
 from benchmark_assets.literary.versus import Preference, read_preference, shown, versus
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
-from resources.provider.asking import TRIES, Verdict, insist
+from resources.provider.asking import Verdict, insist
 from resources.provider.client import opened
 from resources.provider.ledger import Ledger
-from tests.literary.conftest import prefers
 from tests.provider.server import Server
 from tests.provider.support import NO_BUDGET, model
 
@@ -66,15 +65,3 @@ def test_preferences_are_read_as_they_stand(better: str, justification: str) -> 
 def test_other_words_are_no_preference(better: Any) -> None:
     with pytest.raises(ValueError, match="is not A, B or unsure"):
         read_preference({"better": better})
-
-
-def test_an_answer_that_is_none_is_asked_for_again_and_a_refusal_is_an_abstention(
-    server: Server, ledger: Ledger
-) -> None:
-    server.configure(answer="judge", judgements={"m": [prefers("both"), prefers("B")]})
-    (told,) = preferred(server, ledger, "prose")
-    assert (told.value, told.asked) == (("B", "So it is."), 2)
-    server.configure(answer="judge", judgements={"m|voice": [prefers("C")]}, by_key={"m|terms": "refusal"})
-    never, refused = preferred(server, ledger, "voice", "terms")
-    assert (never.value, never.asked, never.abstention) == (None, TRIES, "better 'C' is not A, B or unsure")
-    assert (refused.value, refused.abstention) == (None, "refused: I cannot help with that.")

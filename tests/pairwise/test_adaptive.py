@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from benchmark_assets.metrics.intervals import Floats
-from benchmark_assets.pairwise.adaptive import Z, enough, half_width, interval, next_pairs, places
+from benchmark_assets.pairwise.adaptive import BATCH, Z, enough, half_width, interval, next_pairs, places
 from benchmark_assets.pairwise.base_sets import Ranks, Within
 from benchmark_assets.pairwise.bradley_terry import fit, on_scale
 from benchmark_assets.pairwise.building import judge_pool
-from benchmark_assets.pairwise.rounds import BATCH
 from benchmark_assets.pairwise.scores import anchor_matches, anchor_wins
 from resources.provider.provider import Provider
 from resources.provider.sqlite_ledger import SqliteLedger

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmark_assets.pairwise.comparing import Contenders, Side, comparing, read_answer, settled
 from benchmark_assets.pairwise.matches import match
 from resources import prompts
-from resources.provider.asking import TRIES, TRIES_OF_LENGTH, Verdict
+from resources.provider.asking import TRIES, Verdict
 from resources.provider.client import opened
 from resources.provider.ledger import Ledger
 from tests.provider.server import Server
@@ -60,24 +60,11 @@ def test_the_judge_sees_source_and_texts_in_their_order_and_languages_by_name(se
     assert "from Latin into English" in body["messages"][0]["content"]
 
 
-@pytest.mark.parametrize("fault", ["fenced", "trailing_comma"])
-def test_an_answer_in_markdown_or_with_a_slip_counts(server: Server, ledger: Ledger, fault: str) -> None:
-    says(server, SAID, script=[fault])
-    outcome = compared(server, ledger)
-    assert (outcome.value, outcome.asked) == ("B", 1)
-
-
 @pytest.mark.parametrize("answer", ["A or B", "C", "neither", "", None])
 def test_anything_but_the_letter_is_asked_for_again(server: Server, ledger: Ledger, answer: Any) -> None:
     says(server, SAID | {"answer": answer}, SAID)
     outcome = compared(server, ledger)
     assert (outcome.value, outcome.asked) == ("B", 2)
-
-
-@pytest.mark.parametrize("content", ["It is a tie.", json.dumps(SAID)[:-2], "A or B"])
-def test_what_has_no_answer_is_asked_for_again(server: Server, ledger: Ledger, content: str) -> None:
-    says(server, content, SAID)
-    assert compared(server, ledger).asked == 2
 
 
 def test_an_answer_that_never_comes_excludes_the_pair_in_words(server: Server, ledger: Ledger) -> None:
@@ -86,38 +73,12 @@ def test_an_answer_that_never_comes_excludes_the_pair_in_words(server: Server, l
     assert (outcome.abstention, outcome.asked) == ("answer 'both' is neither A nor B", TRIES)
 
 
-@pytest.mark.parametrize("fault", ["refusal", "content_filter"])
-def test_a_refusal_excludes_the_pair_at_once(server: Server, ledger: Ledger, fault: str) -> None:
-    says(server, SAID, script=[fault])
-    outcome = compared(server, ledger)
-    assert str(outcome.abstention).startswith("refused: ")
-    assert outcome.asked == 1
-
-
-def test_replies_at_the_limit_of_tokens_exclude_the_pair_before_they_cost_more(server: Server, ledger: Ledger) -> None:
-    says(server, SAID, rates={"length": 1.0})
-    outcome = compared(server, ledger)
-    assert (outcome.abstention, outcome.asked) == ("the reply was cut off (length)", TRIES_OF_LENGTH)
-
-
-def test_a_call_that_fails_is_an_error_and_leaves_the_pair_open(server: Server, ledger: Ledger) -> None:
-    says(server, SAID, script=["bad_request"])
-    assert str(compared(server, ledger).error).startswith("rejected: ")
-    assert compared(server, ledger).value == "B"
-
-
 @given(BLANKS, BLANKS, st.text().filter(str.strip))
 def test_an_empty_text_loses_on_either_side_and_two_are_no_match(blank: str, other: str, text: str) -> None:
     assert settled(Contenders("s", blank, text)) == Verdict(value="B")
     assert settled(Contenders("s", text, blank)) == Verdict(value="A")
     assert settled(Contenders("s", blank, other)) == Verdict(abstention="both texts are empty")
     assert settled(Contenders("s", text, text)) is None
-
-
-def test_an_empty_text_loses_without_a_call(server: Server, ledger: Ledger) -> None:
-    assert compared(server, ledger, PAIR._replace(translation_a=" \n")) == Verdict(value="B")
-    assert compared(server, ledger, PAIR._replace(translation_a="", translation_b="\u3000")).abstention
-    assert server.log() == []
 
 
 @given(st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.lists(st.text())))

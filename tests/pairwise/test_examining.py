@@ -114,24 +114,6 @@ def test_an_honest_judge_passes_and_is_asked_no_more_than_needed(arena: Arena, s
     assert set(calls["call"]) == set(arena.provider.ledger.attempts()["key"])
 
 
-@pytest.mark.parametrize(
-    ("choose", "reason"),
-    [
-        (lambda item: "A", "preferred the sound text to a damaged one in both orders in 0 of"),
-        (lambda item: "A", "chose the text shown as A in 100% of its choices"),
-        (obedient, "obeyed an instruction inside a wrong text in both orders"),
-    ],
-)
-def test_a_bad_judge_fails_with_the_reason(arena: Arena, server: Server, choose: Choose, reason: str) -> None:
-    describe(arena)
-    server.configure(answer="judge", judgements=answering(arena, choose))
-    materialize(arena)
-    row = card(arena)
-    assert row["verdict"] == "failed"
-    assert reason in str(row["problem"])
-    assert len(server.log()) <= 80
-
-
 def test_unreadable_replies_are_asked_once_and_no_choice(arena: Arena, server: Server) -> None:
     describe(arena)
     server.configure(answer="judge", judgements=answering(arena, lambda item: "A" if item.key["shown"] == "A" else "?"))
@@ -163,14 +145,6 @@ def test_a_question_that_the_endpoint_rejects_is_no_choice_and_leaves_the_others
     rows = computed.tables["sentinel"]
     assert rows["choice"].value_counts().filter(choice="neither")["count"].to_list() == [2]
     assert rows["abstention"].count() == 2
-
-
-def test_an_outage_fails_the_examination_so_that_it_is_tried_again(arena: Arena, server: Server) -> None:
-    describe(arena)
-    server.configure(answer="judge", by_key={"comparer": "unauthorized"})
-    failures = study(arena).compute(WHOLE, "run").failures
-    assert failures is not None
-    assert len(failures) == 1
 
 
 def test_the_judge_sees_what_it_sees_in_its_own_study(arena: Arena) -> None:

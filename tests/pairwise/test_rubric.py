@@ -105,24 +105,6 @@ def test_each_judge_marks_each_output_beside_one_reference(arena: Arena, server:
     assert server.log() == []
 
 
-def test_a_judge_who_never_gives_a_mark_abstains_in_words(arena: Arena, server: Server) -> None:
-    arena.describe(["marker"])
-    server.configure(answer="judge", judgements={f"marker|{FIRST}": [mark(6)]})
-    rows = marked(arena).tables["rubric_vote"].filter(pl.col("mark").is_null())
-    assert rows["abstention"].to_list() == ["mark 6 is not an integer from 1 to 5"]
-    assert len(server.log()) == 2 + 2  # an equal reply at temperature 0 ends the asking
-
-
-def test_a_call_that_fails_is_the_failure_of_its_output_alone(arena: Arena, server: Server) -> None:
-    arena.describe(JUDGES)
-    server.configure(answer="judge", by_key={f"marker|{THIRD}": "bad_request"})
-    computed = marked(arena)
-    assert computed.failures is not None
-    assert computed.failures["passage"].to_list() == ["tiny/doc2:1"]
-    assert computed.failures["error"][0].startswith("marker: rejected")
-    assert set(computed.tables["rubric_vote"]["passage"]) == {"tiny/doc1:1", "tiny/doc1:2"}
-
-
 def test_an_empty_text_gets_the_lowest_mark_without_a_call(arena: Arena, server: Server) -> None:
     arena.describe(["marker"])
     blank = pl.DataFrame({"model": ["ours"], "passage": ["tiny/doc1:2"]})

@@ -83,7 +83,7 @@ def test_matches_of_anchors_are_the_same_whoever_is_named_first() -> None:
 
 
 def test_the_nine_slices_of_two_directions_and_two_difficulties() -> None:
-    found = {each.name: len(each.passages) for each in slices(items(70))}
+    found = {name: len(passages) for name, passages in slices(items(70)).items()}
     assert list(found.items()) == [
         ("overall", 70), ("en-ja", 35), ("ja-en", 35), ("easy", 36), ("hard", 34),
         ("en-ja easy", 18), ("en-ja hard", 17), ("ja-en easy", 18), ("ja-en hard", 17),
@@ -111,10 +111,10 @@ def test_scores_are_those_of_the_sums_in_every_slice() -> None:
     assert anchors.schema == ANCHOR_SCORE
     assert len(anchors) == 9 * 5
     places = {passage: number for number, passage in enumerate(items()["passage"])}
-    for own in slices(items()):
-        inside = won[[places[passage] for passage in own.passages]]
+    for name_of_slice, passages in slices(items()).items():
+        inside = won[[places[passage] for passage in passages]]
         count, total = len(inside), inside.sum(axis=0)
-        score = rows.row(by_predicate=pl.col("slice") == own.name, named=True)
+        score = rows.row(by_predicate=pl.col("slice") == name_of_slice, named=True)
         without = estimates(total - inside)
         for name, (value,) in ((name, np.ravel(value)) for name, value in estimates(total).items()):
             influences = (1 - 1 / count) * (value - without[name])
@@ -129,7 +129,7 @@ def test_scores_are_those_of_the_sums_in_every_slice() -> None:
         assert score["win_rate_low"] < score["win_rate"] < score["win_rate_high"]
         assert (score["items"], score["matches"], score["excluded"]) == (count, 5 * count, 0)
         assert (score["wins"], score["ties"]) == (inside[:, -1].sum(), (inside[:, -1, :-1] == 0.5).sum())
-        of_anchors, strengths = anchors.filter(slice=own.name), fit(total[:-1, :-1])
+        of_anchors, strengths = anchors.filter(slice=name_of_slice), fit(total[:-1, :-1])
         assert_allclose(of_anchors["lt"], on_scale(strengths), atol=1e-7)
         assert_allclose(of_anchors["en"], on_scale(log_shares(strengths)[0]), atol=1e-7)
         assert_allclose(of_anchors["win_rate"], inside[:, :-1, :-1].sum(axis=(0, 2)) / (4 * count))

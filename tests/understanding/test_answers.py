@@ -2,10 +2,6 @@
 
 import asyncio
 import json
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,14 +27,13 @@ from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import Parsed
 from benchmark_assets.understanding.task_questions import TaskQuestions
 from benchmark_assets.understanding.tasks import import_tasks, read_samples
-from resources.home import PROJECT
 from resources.provider.provider import Provider
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, Raw, Reading
 from resources.provider.registry import Budget
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Replacement, Warehouse
-from tests.provider.server import Server, dumps, serve
+from tests.provider.server import Server, dumps
 from tests.understanding.conftest import FORM_LINES, FORMS, SPEECH, SPEECH_LINES, write_task
 
 FORM, WORDS = TaskDescription.model_validate(FORMS), TaskDescription.model_validate(SPEECH)
@@ -387,41 +382,3 @@ def test_a_call_that_fails_fails_its_task_when_all_others_were_made_and_only_it_
     assert location.answers()
     assert asked(server) == [SUN]
     assert len(room.rows("answer", "task")) == 4
-
-
-RUN = """
-import sys
-from pathlib import Path
-import polars as pl
-from benchmark_assets.translation.systems import Systems
-from benchmark_assets.understanding.answers import TaskAnswers
-from resources.provider.provider import Provider
-from resources.duckdb_warehouse import DuckDBWarehouse
-warehouse, folder = DuckDBWarehouse(path=sys.argv[1]), Path(sys.argv[2])
-provider = Provider(registry_path=str(folder / "models.yaml"), ledger_path=str(folder / "ledger.sqlite"))
-due = pl.DataFrame({"model": ["m"], "task": ["FORM"]})
-TaskAnswers(warehouse, Systems(warehouse=warehouse, provider=provider)).compute(due, "killed")
-"""
-
-
-def test_replies_survive_a_kill_and_only_what_was_in_flight_is_asked_again(
-    tmp_path: Path, warehouse: Warehouse
-) -> None:
-    with serve(answer="sample", judgements=LABELS, latency=0.1) as server:
-        room = Room(tmp_path, warehouse, server.url)
-        room.model(in_flight=4)
-        room.write([{"id": n, "words": f"sol {n}", "form": "v", "meta": {"work": None}} for n in range(40)])
-        room.store({"task_sample": read_samples(warehouse, ["FORM"])[0].samples})
-        process = subprocess.Popen([sys.executable, "-c", RUN, warehouse.name, str(tmp_path)], cwd=PROJECT)
-        while len(server.log()) < 12 and process.poll() is None:
-            time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        sent = len(server.log())
-        assert 12 <= sent < 40
-        computed = TaskAnswers(warehouse, room.systems).compute(grid(codes=["FORM"]), "again")
-        assert len(computed.tables["answer"]) == 40
-        assert 40 <= len(server.log()) <= 40 + 4
-        texts = [seen.keys[2] for seen in server.log()]
-        assert len(set(texts)) == 40
-        assert set(texts[sent:]) & set(texts[: sent - 8]) == set()
