@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import polars as pl
 from pydantic import Discriminator, RootModel, Tag
@@ -134,12 +134,10 @@ Listed = Annotated[_Name | _Own | _Group, _BY_KIND]
 """An entry of a table's columns: a shared column's name, declarations by column name, or a list of such entries."""
 
 
-class _TableEntry(Frozen):
-    """A table as declared in a file."""
+class _TableProperties(Frozen):
+    """What a table declares beside its columns."""
 
     meaning: str = ""
-    key: list[str]
-    columns: tuple[Listed, ...] = ()
     file: str | None = None
     checked_with: str | None = None
     stored: bool = True
@@ -147,7 +145,14 @@ class _TableEntry(Frozen):
     fact: bool = False
 
 
-class Table(NamedTuple):
+class _TableEntry(_TableProperties):
+    """A table as declared in a file."""
+
+    key: list[str]
+    columns: tuple[Listed, ...] = ()
+
+
+class Table(_TableProperties):
     """A table of the warehouse.
 
     `file` is the name of the package file that holds its public columns, None if packages do not include the table.
@@ -158,14 +163,8 @@ class Table(NamedTuple):
     """
 
     name: str
-    meaning: str
     key: tuple[str, ...]
     columns: Mapping[str, Column]
-    file: str | None
-    checked_with: str | None
-    stored: bool
-    versions: Versions
-    fact: bool
 
     @property
     def content(self) -> dict[str, Column]:
@@ -361,8 +360,7 @@ def _table(file: Path, name: str, entry: _TableEntry, shared: Mapping[str, _Entr
                 columns[name_of_end] = number.but(
                     name=name_of_end, meaning=meaning, interval=False, between=column, nullable=True
                 )
-    fixed = entry.file, entry.checked_with, entry.stored, entry.versions, entry.fact
-    return Table(name, entry.meaning, tuple(entry.key), columns, *fixed)
+    return Table(name=name, key=tuple(entry.key), columns=columns, **entry.model_dump(exclude={"key", "columns"}))
 
 
 def _flat(columns: Iterable[Listed]) -> Iterator[tuple[str, _Entry]]:

@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from benchmark_assets.cli import SECTIONS, main
-from benchmark_assets.cli.progress import drawn
 from benchmark_assets.cli.words import FORMER
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
@@ -198,9 +197,3 @@ def test_progress_goes_to_the_log_of_the_home_and_messages_to_the_terminal(tmp_p
     assert " of 3 " in log or "3 partitions" in log
     assert "partitions, 0 up to date" not in done.stderr
     assert "stale partitions of" in done.stderr
-
-
-def test_a_counted_message_has_a_bar() -> None:
-    assert drawn("embedded 5 of 10 texts", 80) == "[##########..........] embedded 5 of 10 texts"
-    assert drawn("scan", 80) == "scan"
-    assert len(drawn("a long message " * 20, 79)) == 79

@@ -312,25 +312,10 @@ def filled(subject: Subject) -> CheckVerdict:
     return CheckVerdict(findings.emptied(subject.warehouse.read("selection", columns=["passage", "selected"])))
 
 
-def apart(subject: Subject) -> CheckVerdict:
-    """The passage kept in place of a near-duplicate is not a near-duplicate itself, and precedes it."""
-    return CheckVerdict(findings.chained(subject.warehouse.read("near_duplicate", columns=["passage", "kept"])))
-
-
-def measured(subject: Subject) -> CheckVerdict:
-    """Every passage of a corpus with filters has filter measures."""
-    thresholds = subject.warehouse.read("corpus", columns=["corpus", "filters"]).drop_nulls()
-    passages = subject.warehouse.read("source_text", columns=["corpus", "passage"])
-    expected = passages.join(thresholds, on="corpus", how="semi")
-    return CheckVerdict(findings.unmeasured(expected, subject.warehouse.read("passage_filter", columns=["passage"])))
-
-
 FURTHER: Mapping[str, Mapping[str, Check]] = {
     "source_text": {"licensed": licensed},
     "alignment": {"confident": confident, "assigned": assigned},
     "verification": {"found": found},
-    "passage_filter": {"measured": measured},
-    "near_duplicate": {"apart": apart},
     "selection": {"filled": filled},
     "model_output": {"refusals": refusals, "one_version": one_version},
     "model_summary": {"shift": shift},

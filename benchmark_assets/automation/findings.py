@@ -323,18 +323,6 @@ def emptied(selected: pl.DataFrame) -> pl.DataFrame:
     return counts.filter(pl.col("kept") == 0).drop("kept").sort("corpus")
 
 
-def chained(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Near-duplicates whose `kept` passage is itself a near-duplicate or comes later: columns `passage` and `kept`."""
-    is_wrong = pl.col("kept").is_in(pairs["passage"].to_list()) | (pl.col("kept") >= pl.col("passage"))
-    return pairs.filter(is_wrong).sort("passage")
-
-
-def unmeasured(passages: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Count passages without a row, by corpus: columns `corpus`, `passages` and `example`."""
-    missing = passages.join(rows, on="passage", how="anti")
-    return missing.group_by("corpus").agg(passages=pl.len(), example=pl.col("passage").min()).sort("corpus")
-
-
 def _finding(rows: pl.DataFrame, keys: list[str], where: str, problem: str) -> pl.DataFrame:
     """One row of FINDINGS about `rows`, with the key of the first row as example; no row if `rows` is empty."""
     if rows.is_empty():

@@ -6,7 +6,7 @@ op starts their runs (automation.runs). Not here: the jobs that scan and downloa
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -97,8 +97,7 @@ def part_job(location: Location) -> dg.JobDefinition:
             scope = Scope(config.models, config.corpora, config.assets)
             runs.work_off(location(), context.instance, scope, {PAYER: context.run.tags[PAYER]})
 
-    graph = dg.GraphDefinition(PART, node_defs=[carry_out_part], description=carry_out_part.description)
-    return graph.to_job(tags={runs.NOT_AGAIN: "0"})
+    return _job(PART, carry_out_part, {runs.NOT_AGAIN: "0"})
 
 
 def backup_job() -> dg.JobDefinition:
@@ -115,7 +114,7 @@ def backup_job() -> dg.JobDefinition:
                 raise BadInput("VARIORUM_BACKUPS", "", "is not set", "set it to a folder for backups, on another disk")
             context.log.info(safekeeping.back_up(warehouse, provider, Path(folder)))
 
-    return dg.GraphDefinition("backup", node_defs=[back_up_home], description=back_up_home.description).to_job()
+    return _job("backup", back_up_home, {})
 
 
 def remove_job(location: Location) -> dg.JobDefinition:
@@ -141,9 +140,9 @@ def remove_job(location: Location) -> dg.JobDefinition:
     return _job("remove", remove_rows)
 
 
-def _job(name: str, op: dg.OpDefinition) -> dg.JobDefinition:
+def _job(name: str, op: dg.OpDefinition, tags: Mapping[str, str] = ONE_AT_A_TIME) -> dg.JobDefinition:
     """A job of one op, with the op's description."""
-    return dg.GraphDefinition(name, node_defs=[op], description=op.description).to_job(tags=ONE_AT_A_TIME)
+    return dg.GraphDefinition(name, node_defs=[op], description=op.description).to_job(tags=tags)
 
 
 @contextmanager

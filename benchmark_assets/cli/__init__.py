@@ -21,7 +21,6 @@ from benchmark_assets.cli import (
     keeping,
     money,
     people,
-    reproducing,
     showing,
     taking_away,
     working,
@@ -38,7 +37,7 @@ SECTIONS: Mapping[str, Sequence[click.Command]] = {
     "Evaluate": (working.evaluate, working.update, working.scan, showing.stale, showing.status),
     "Read and share": (
         taking_away.write_pages, taking_away.write_report, showing.show_trace, taking_away.export_corpus,
-        taking_away.compare_packages, reproducing.show_reproduction, showing.snapshot,
+        taking_away.compare_packages, benchmarks.show_reproduction, showing.snapshot,
     ),
     "Ask people": (people.annotate, people.write_spans, people.write_glossary, showing.design),
     "Pay": (money.show_costs, money.confirm, taking_away.record),

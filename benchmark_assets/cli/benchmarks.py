@@ -1,4 +1,4 @@
-"""Commands that list benchmarks and add them."""
+"""Commands that list benchmarks, add them, and compare their published numbers with the warehouse."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,16 @@ from dagster import AssetKey
 
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope, due
-from benchmark_assets.benchmarks import base_sets, checkout, fetching, folders, parts
+from benchmark_assets.benchmarks import (
+    base_sets,
+    checkout,
+    fetching,
+    folders,
+    number_tables,
+    numbers,
+    parts,
+    reproduction,
+)  # fmt: skip
 from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.forecast import JUDGED, Forecast, forecast, lacking
@@ -26,6 +35,7 @@ from benchmark_assets.reporting import leaderboard, readings
 from benchmark_assets.reporting.leaderboard import listed, origins, readable
 from benchmark_assets.understanding.score_tables import boards
 from resources.downloads.downloads import Downloads
+from resources.errors import BadInput
 from resources.provider.estimate import SPEED, WAIT, CostEstimate, total
 from resources.tables import cells, markdown, plain
 from resources.warehouse import Warehouse
@@ -266,3 +276,36 @@ def new_benchmark(name: str, corpora: Sequence[str], codes: Sequence[str], into:
     for key, reason in left_out.items():
         click.echo(f"left out, base set {key}: {reason}")
     click.echo(f"{folder}: replace the texts that begin with {TODO}, then try `variorum add {folder}` in another home")
+
+
+@click.command(name="reproduce")
+@click.argument("benchmark", metavar="NAME")
+@click.option("--all", "every", is_flag=True, help="Also list the numbers that were not recomputed.")
+def show_reproduction(benchmark: str, every: bool) -> None:
+    """Compare every number in the paper of the benchmark NAME with the warehouse, and count the outcomes.
+
+    The exit code is 1 if a number differs and the benchmark's recipe gives no reason.
+    """
+    warehouse = Deployment().warehouse
+    files = reproduction.known(warehouse)
+    if benchmark not in files:
+        raise BadInput(benchmark, "", "no such benchmark with published numbers", f"use one of {', '.join(files)}")
+    rows = reproduction.reproduce(warehouse, benchmark, numbers.read(files[benchmark]))
+    shown = rows if every else rows.drop_nulls("value")
+    if len(shown):
+        click.echo(f"{plain(number_tables.numbers(shown))}\n")
+    click.echo(plain(number_tables.counts(rows)))
+    needs = (
+        rows.filter(outcome=reproduction.NEEDS)
+        .group_by(need="reason", maintain_order=True)
+        .agg(numbers=pl.len().cast(pl.Int64))
+    )
+    if len(needs):
+        click.echo(f"\n{plain(needs.select('numbers', 'need'))}")
+    if len(rows.filter(outcome=reproduction.ABSENT)):
+        click.echo("\nnot computed: the home lacks this part of the benchmark; `--all` lists the reasons")
+    if unexplained := len(rows.filter(outcome=reproduction.DIFFERS)):
+        raise click.ClickException(
+            f"numbers that differ from the paper without a reason: {unexplained}; find the cause, "
+            f"or explain the difference under `differs` in {files[benchmark]}"
+        )

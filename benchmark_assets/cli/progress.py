@@ -5,7 +5,6 @@ what is logged (every room).
 """
 
 import logging
-import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -29,11 +28,6 @@ MESSAGES = "variorum.notifications"
 
 CORPUS = "variorum.corpus"
 """Logger of the readers of corpora."""
-
-BAR = 20
-"""Width of a bar, in characters."""
-
-_COUNTED = re.compile(r"\b(\d+) of (\d+)\b")
 
 
 class Shown:
@@ -81,8 +75,8 @@ class HomeLog(RotatingFileHandler):
 
 
 class Terminal(logging.StreamHandler):  # type: ignore[type-arg]
-    """Standard error: warnings and messages as lines. On a terminal, progress is one line that changes, with a bar
-    where the work is counted; elsewhere progress goes to the log file only.
+    """Standard error: warnings and messages as lines. On a terminal, progress is one line that changes;
+    elsewhere progress goes to the log file only.
 
     A command may read a corpus several times. A warning about its files is printed once.
 
@@ -106,8 +100,8 @@ class Terminal(logging.StreamHandler):  # type: ignore[type-arg]
             self.clear()
             super().emit(record)
         elif not said and self.stream.isatty():
-            line = drawn(visible(record.getMessage()), shutil.get_terminal_size().columns - 1)
-            self.stream.write(f"\r\x1b[K{line}")
+            line = visible(record.getMessage()).partition("\n")[0]
+            self.stream.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
             self.flush()
 
     def clear(self) -> None:
@@ -115,13 +109,3 @@ class Terminal(logging.StreamHandler):  # type: ignore[type-arg]
         if self.stream.isatty():
             self.stream.write("\r\x1b[K")
             self.flush()
-
-
-def drawn(message: str, width: int) -> str:
-    """A message about progress in one line of at most `width` characters. If it counts, such as in "3 of 8 texts", a
-    bar precedes it."""
-    counted = _COUNTED.search(message)
-    if counted and int(counted[2]):
-        filled = round(BAR * min(int(counted[1]) / int(counted[2]), 1))
-        message = f"[{'#' * filled}{'.' * (BAR - filled)}] {message}"
-    return message.partition("\n")[0][:width]

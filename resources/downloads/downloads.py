@@ -21,10 +21,9 @@ import httpx
 
 from resources import locks, whole_files
 from resources.downloads import manifest
-from resources.downloads.hosts import Hosts, Unreachable
 from resources.downloads.manifest import Record
 from resources.downloads.sources import Wanted
-from resources.downloads.transfer import Received, Transfer
+from resources.downloads.transfer import Hosts, Received, Transfer, Unreachable
 from resources.errors import BadInput
 from resources.frozen import Frozen
 

@@ -500,10 +500,11 @@ def stored(table: catalogue.Table) -> catalogue.Table:
     if (outside := OUTSIDE.get(table.name)) is None:
         return table
     text = table.columns[outside].but(type="VARCHAR")
-    places = [text._replace(name=HASH), text._replace(name=PLACE[0]), text._replace(name=PLACE[1], type="INTEGER")]
+    places = [text.but(name=HASH), text.but(name=PLACE[0]), text.but(name=PLACE[1], type="INTEGER")]
     columns = {name: column for name, column in table.columns.items() if name not in (outside, *catalogue.PROVENANCE)}
     columns |= {column.name: column for column in places}
-    return table._replace(columns=columns | {name: table.columns[name] for name in catalogue.PROVENANCE})
+    columns |= {name: table.columns[name] for name in catalogue.PROVENANCE}
+    return table.model_copy(update={"columns": columns})
 
 
 def _with_defaults(url: str) -> str:

@@ -121,7 +121,7 @@ class Client:
                 if question.free:
                     raise NotStored
                 self._check(question)
-                raw, reading = await self._attempt(question, await self._breaker(question))
+                raw, reading = await self.attempt(question, await self._breaker(question))
             except InFlightError:
                 await asyncio.sleep(random.uniform(0.05, 0.2))
                 with suppress(UnwritableError):  # the next claim raises it again
@@ -167,8 +167,8 @@ class Client:
         """Close all connections and finish all writes."""
         await asyncio.gather(*(each.close() for each, _ in self._transports.values()), self._ledger.drained())
 
-    async def attempt(self, question: Question) -> tuple[Raw, Reading]:
-        """Make one attempt at a question, without retries: claim, send, store, settle. The breaker does not count it.
+    async def attempt(self, question: Question, breaker: Breaker) -> tuple[Raw, Reading]:
+        """Make one attempt at a question, without retries: claim, send, store, settle.
 
         Raises
         ------
@@ -177,9 +177,6 @@ class Client:
         Refusal
             If the ledger does not allow the question now. BadInput is raised as by `ask`.
         """
-        return await self._attempt(question, Breaker())
-
-    async def _attempt(self, question: Question, breaker: Breaker) -> tuple[Raw, Reading]:
         wire, places = self._wire(question.model)
         lane = self.lane(question.model)
         while True:

@@ -12,6 +12,7 @@ from typing import Any
 from resources import prompts
 from resources.errors import BadInput
 from resources.provider.asking import fields as reader
+from resources.provider.breaker import Breaker
 from resources.provider.client import complete
 from resources.provider.dialects import DIALECTS
 from resources.provider.ledger import Refusal
@@ -104,7 +105,7 @@ def check(provider: Provider, name: str) -> Trial:
 
     async def send() -> tuple[Raw, Reading]:
         async with provider.opened(run) as client:
-            return await client.attempt(question)
+            return await client.attempt(question, Breaker())
 
     try:
         raw, reading = complete(send())

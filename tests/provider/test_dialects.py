@@ -37,15 +37,6 @@ def test_efforts_are_in_our_words_and_differ_from_each_other(name: str) -> None:
     assert len(set(bodies)) == len(bodies)
 
 
-def test_openrouter_asks_by_its_own_field_and_allows_no_other_provider() -> None:
-    openrouter = DIALECTS["openrouter"]
-    assert openrouter.efforts["none"] == {"reasoning": {"effort": "none"}}
-    assert openrouter.pin is not None
-    assert openrouter.pin(("deepinfra", "together")) == {
-        "provider": {"order": ["deepinfra", "together"], "allow_fallbacks": False, "require_parameters": True}
-    }
-
-
 @pytest.mark.parametrize("name", ["vllm", "llama.cpp"])
 def test_servers_of_templates_switch_thinking_for_every_family(name: str) -> None:
     assert DIALECTS[name].efforts["none"] == {

@@ -7,18 +7,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from email.utils import parsedate_to_datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.provider.server import FAULTS, Server, digest, serve
+from tests.provider.server import FAULTS, Server, digest
 
 PASSAGES = {"mn1:1": "evaṁ me sutaṁ", "mn1:2": "ekaṁ samayaṁ"}
 GOOD = {"mn1:1": "EN: evaṁ me sutaṁ", "mn1:2": "EN: ekaṁ samayaṁ"}
@@ -83,24 +79,6 @@ def test_good_reply_and_its_line_in_the_log(server: Server, client: httpx.Client
     assert seen.body == request()
     assert seen.digest == digest(dict(reversed(request().items())))
     assert seen.arrived <= seen.ended <= time.monotonic()
-
-
-def test_plain_message_and_named_model(server: Server, client: httpx.Client) -> None:
-    server.configure(served_model="other", served_provider="Host", system_fingerprint="fp", usage=False, prefix="> ")
-    response = ask(client, server, message="evaṁ")
-    assert content(response) == "> evaṁ"
-    told = response.json()
-    assert (told["model"], told["provider"], told["system_fingerprint"]) == ("other", "Host", "fp")
-    assert "usage" not in told
-    assert server.log()[0].keys == []
-
-
-@pytest.mark.parametrize("size", [600, 3600, 100_000])
-def test_reply_of_a_size(server: Server, client: httpx.Client, size: int) -> None:
-    server.configure(answer="bytes", reply_bytes=size)
-    response = ask(client, server)
-    assert len(response.content) == size
-    assert set(content(response)) == {"x"}
 
 
 ERRORS: dict[str, tuple[int, str | None]] = {
@@ -227,112 +205,8 @@ def test_timeout_answers_late_and_notices_who_left(server: Server, client: httpx
     assert left.ended - left.arrived < 30
 
 
-def test_client_that_leaves_amid_the_reply(server: Server) -> None:
-    server.configure(answer="bytes", reply_bytes=20_000_000)
-    body = json.dumps(request()).encode()
-    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
-        connection.sendall(b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
-        assert connection.recv(15) == b"HTTP/1.1 200 OK"
-    settled(server)
-    (seen,) = server.log()
-    assert (seen.status, seen.finished, seen.paid) == (200, False, True)
-
-
-def test_redirect(server: Server) -> None:
-    server.configure(script=["redirect"], location="http://127.0.0.1:9/v1")
-    body = json.dumps(request()).encode()
-    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
-        connection.sendall(b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
-        head = connection.recv(1000)
-    assert head.startswith(b"HTTP/1.1 307")
-    assert b"location: http://127.0.0.1:9/v1" in head
-
-
 def test_every_fault_is_proved() -> None:
     assert {*ERRORS, *REPLIES, "dropped", "cut", "cut_chunked", "timeout", "redirect"} == FAULTS
-
-
-def test_latency_and_requests_in_flight(server: Server, client: httpx.Client) -> None:
-    server.configure(latency=0.3, jitter=0.1)
-    with ThreadPoolExecutor(3) as pool:
-        under_way = [pool.submit(ask, client, server) for _ in range(3)]
-        while server.in_flight() < 3:
-            assert not all(each.done() for each in under_way)
-    took = [seen.ended - seen.arrived for seen in server.log()]
-    assert min(took) >= 0.3
-    assert len(set(took)) == 3
-    assert server.in_flight() == 0
-
-
-def test_rates_are_seeded(server: Server, client: httpx.Client) -> None:
-    rates = {"rate_limited": 0.3, "fenced": 0.2}
-
-    def faults(seed: int) -> list[str]:
-        server.configure(rates=rates, seed=seed)
-        server.clear()
-        for _ in range(100):
-            ask(client, server)
-        return [seen.fault for seen in server.log()]
-
-    first = faults(1)
-    assert first == faults(1) != faults(2)
-    share = Counter(first)
-    assert share["rate_limited"] > share["fenced"] > 0 < share["ok"]
-
-
-def test_script_comes_before_keys_and_keys_before_rates(server: Server, client: httpx.Client) -> None:
-    server.configure(script=["ok", "html"], by_key={"mn1:2": "prose"}, by_key_times=2, rates={"no_credit": 1})
-    for _ in range(5):
-        ask(client, server)
-    ask(client, server, message={"mn1:1": "evaṁ"})
-    assert [seen.fault for seen in server.log()] == ["ok", "html", "prose", "prose", "no_credit", "no_credit"]
-
-
-@pytest.mark.parametrize(
-    ("retry_after", "header", "value"),
-    [({"seconds": 1.5}, "retry-after", "1.5"), ({"ms": 20}, "retry-after-ms", "20"), ({}, "retry-after", None)],
-)
-def test_retry_after(
-    server: Server, client: httpx.Client, retry_after: dict[str, float], header: str, value: str | None
-) -> None:
-    server.configure(rates={"rate_limited": 1}, retry_after=retry_after)
-    assert ask(client, server).headers.get(header) == value
-
-
-def test_retry_after_a_date(server: Server, client: httpx.Client) -> None:
-    server.configure(rates={"overloaded": 1}, retry_after={"date": 10})
-    ahead = parsedate_to_datetime(ask(client, server).headers["retry-after"]).timestamp() - time.time()
-    assert 9 < ahead <= 11
-
-
-def test_rate_limit_is_kept(server: Server, client: httpx.Client) -> None:
-    server.configure(per_second=20)
-    end = time.monotonic() + 0.5
-    while time.monotonic() < end:
-        ask(client, server)
-    log = server.log()
-    passed = [seen.arrived for seen in log if seen.status == 200]
-    assert {seen.fault for seen in log if seen.status != 200} == {"per_second"}
-    assert 2 <= len(passed) <= 2 + 20 * (log[-1].arrived - log[0].arrived) + 1
-    assert len(passed) < len(log)
-
-
-def test_most_in_flight_is_kept(server: Server, client: httpx.Client) -> None:
-    server.configure(latency=0.3, most_in_flight=2)
-    with ThreadPoolExecutor(5) as pool:
-        statuses = sorted(got.status_code for got in pool.map(lambda _: ask(client, server), range(5)))
-    assert statuses == [200, 200, 429, 429, 429]
-    assert {seen.fault for seen in server.log()} == {"ok", "most_in_flight"}
-
-
-def test_configure_counts_anew_and_keeps_the_log(server: Server, client: httpx.Client) -> None:
-    for _ in range(2):
-        server.configure(script=["html"])
-        ask(client, server)
-        ask(client, server)
-    log = server.log()
-    assert [(seen.ordinal, seen.fault) for seen in log] == [(0, "html"), (1, "ok")] * 2
-    assert all(one.arrived < next.arrived for one, next in pairwise(log))
 
 
 @pytest.mark.parametrize("wrong", [{"script": ["tired"]}, {"rates": {"cut": 0.6, "html": 0.6}}, {"answer": "sing"}])
@@ -344,12 +218,6 @@ def test_wrong_settings_are_refused(server: Server, wrong: dict[str, Any]) -> No
 def listens(port: int) -> bool:
     with socket.socket() as one:
         return one.connect_ex(("127.0.0.1", port)) == 0
-
-
-def test_server_ends_with_its_block() -> None:
-    with serve() as server:
-        assert listens(server.port)
-    assert not listens(server.port)
 
 
 def test_server_ends_with_its_parent() -> None:
