@@ -63,7 +63,7 @@ POSTGRES = {"VARCHAR": "text", "DOUBLE": "double precision", "FLOAT": "real"}
 """PostgreSQL's name of each type that DuckDB names differently."""
 
 
-class Unit(Frozen):
+class UnitEntry(Frozen):
     """The kind of values in a column. `units.yaml` explains the keys."""
 
     type: str
@@ -75,7 +75,7 @@ class Unit(Frozen):
     percent: bool = False
 
 
-class _Entry(Unit):
+class _Entry(UnitEntry):
     """A column as declared in a file. Properties that it lacks are those of its unit."""
 
     type: str = ""
@@ -333,8 +333,8 @@ def faults(declarations: Mapping[str, Table]) -> Iterator[str]:
 
 
 @cache
-def _units(folder: Path) -> Mapping[str, Unit]:
-    return yaml_files.read(folder / UNITS, RootModel[dict[str, Unit]], REMEDY).root
+def _units(folder: Path) -> Mapping[str, UnitEntry]:
+    return yaml_files.read(folder / UNITS, RootModel[dict[str, UnitEntry]], REMEDY).root
 
 
 @cache
@@ -342,7 +342,9 @@ def _shared(folder: Path) -> Mapping[str, _Entry]:
     return yaml_files.read(folder / SHARED, RootModel[dict[str, _Entry]], REMEDY).root
 
 
-def _table(file: Path, name: str, entry: _TableEntry, shared: Mapping[str, _Entry], units: Mapping[str, Unit]) -> Table:
+def _table(
+    file: Path, name: str, entry: _TableEntry, shared: Mapping[str, _Entry], units: Mapping[str, UnitEntry]
+) -> Table:
     provenance = dict.fromkeys(PROVENANCE if entry.stored else (), _Entry())
     listed = dict.fromkeys(entry.key, _Entry()) | dict(_flat(entry.columns)) | provenance
     columns: dict[str, Column] = {}
@@ -373,7 +375,7 @@ def _flat(columns: Iterable[Listed]) -> Iterator[tuple[str, _Entry]]:
             yield from _flat(entry)
 
 
-def _column(name: str, entry: _Entry, unit: Unit) -> Column:
+def _column(name: str, entry: _Entry, unit: UnitEntry) -> Column:
     common = {"label": name.replace("_", " "), **unit.model_dump(exclude={"meaning"})}
     return Column.model_validate({**common, **entry.model_dump(exclude_unset=True), "name": name})
 
