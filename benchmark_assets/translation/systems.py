@@ -31,7 +31,7 @@ from resources.provider.asking import ask_all, one_round
 from resources.provider.estimate import CostEstimate, estimate
 from resources.provider.provider import Provider
 from resources.provider.registry import Model
-from resources.provider.tokens import counter
+from resources.provider.tokens import estimate as tokens
 from resources.warehouse import Warehouse
 
 logger = logging.getLogger("variorum.translation")
@@ -167,7 +167,7 @@ class CalledSystem:
     def _batches(self, template: Passages, texts: Mapping[str, str]) -> list[list[str]]:
         """The batches of passages. From batches without a stored reply, passages are taken that have one of their own:
         its translation may be readable by now, and if not, the next question is about the passage alone."""
-        groups = batches(texts, self._model.settings.batch_tokens, counter(self._model.settings.tokenizer))
+        groups = batches(texts, self._model.settings.batch_tokens, tokens)
 
         def key(group: Sequence[str]) -> str:
             part = {passage: texts[passage] for passage in group}

@@ -113,9 +113,8 @@ class Settings(Frozen):
     `in_flight` limits concurrent calls. `budget` caps the total cost of the model, in US dollars. `corpora` lists the
     corpora that the model translates and the understanding tasks that it answers, all by default; corpus names and task
     codes share a namespace. `answering` has the settings for understanding tasks. With `lines`, the model translates
-    chunks of literary corpora line by line, without context or glossary (the baseline of LiTERatE). `tokenizer` is a
-    tokenizer.json for exact counts of source tokens. `family` is the model's vendor or lineage; no judge may share a
-    family with a model on trial.
+    chunks of literary corpora line by line, without context or glossary (the baseline of LiTERatE). `family` is the
+    model's vendor or lineage; no judge may share a family with a model on trial.
     """
 
     endpoint: str
@@ -133,7 +132,6 @@ class Settings(Frozen):
     corpora: tuple[str, ...] | None = None
     answering: Answering = Answering()
     lines: bool = False
-    tokenizer: Path | None = None
     family: str = ""
 
 
@@ -469,6 +467,5 @@ def _absolute(registry: Registry, folder: Path) -> Registry:
             "metrics": {name: entry.model_copy(update={"kind": entry.kind or name}) for name, entry in metrics.items()},
             "encoders": each(registry.encoders, checkpoint=checkpoint),
             "endpoints": each(registry.endpoints, recording=file),
-            **{section: each(entries, tokenizer=file) for section, entries in registry.sections.items()},
         }
     )

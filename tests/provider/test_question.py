@@ -61,7 +61,6 @@ SAME = {
     "in_flight of the model": asked(in_flight=3),
     "batch_tokens": asked(batch_tokens=5),
     "corpora": asked(corpora=["tiny"]),
-    "tokenizer": asked(tokenizer="tokenizer.json"),
     "order of a message's fields": replace(BASE, messages=tuple(dict(reversed([*each.items()])) for each in MESSAGES)),
 }
 
