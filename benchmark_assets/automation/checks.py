@@ -10,7 +10,6 @@ inputs of each check. Not here: the rules (automation.findings).
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, NamedTuple
 
 import dagster as dg
@@ -20,7 +19,7 @@ from benchmark_assets.accounts.costs import against_caps
 from benchmark_assets.alignment.rows import unassigned_totals
 from benchmark_assets.automation import findings
 from benchmark_assets.lineage import shards
-from benchmark_assets.lineage.events import SOUND, last_evaluation, last_problems, unsound
+from benchmark_assets.lineage.events import SOUND, last_problems, unsound
 from benchmark_assets.lineage.refresh import further_tables, owned
 from benchmark_assets.lineage.survey import Applicability
 from benchmark_assets.partitions import dimensions, run_ends
@@ -38,7 +37,7 @@ class Subject(NamedTuple):
     `name` is the name of the asset and of its main table, `also` lists the secondary tables that the asset fills.
     `upstream` lists the upstream assets with the same dimensions. `partitions` has the partitions whose rows `sound`
     looks at, with columns `dims`; None stands for all. `applicable` returns those of the given partitions to which the
-    asset applies; both have the columns of `KEYS`. `before` returns the values that the last run of the check stored.
+    asset applies; both have the columns of `KEYS`.
     """
 
     name: str
@@ -49,17 +48,10 @@ class Subject(NamedTuple):
     warehouse: Warehouse
     provider: Provider
     applicable: Callable[[pl.DataFrame], pl.DataFrame]
-    before: Callable[[], Mapping[str, Any]]
 
 
-class CheckVerdict(NamedTuple):
-    """Problems, one per row, and values that the next run of the check will compare with its own."""
-
-    problems: pl.DataFrame
-    remembered: Mapping[str, Any] | None = None
-
-
-Check = Callable[[Subject], CheckVerdict]
+Check = Callable[[Subject], pl.DataFrame]
+"""A check, which returns its problems, one per row."""
 
 NEW = "new problems"
 """Metadata entry: the number of problems that the last run of the check did not find."""
@@ -106,30 +98,27 @@ def _definition(
         whole = unsound(context.instance, [key])  # the rows of an earlier run may still be wrong
         partitions = None if whole else _of_run(context, warehouse, dims)
         with warehouse.consistently():  # else records and rows may differ
-            verdicts = {
+            problems_of = {
                 check: function(
                     Subject(
                         name, also, dims, upstream, partitions, warehouse, provider,
                         lambda rows: Applicability(asset, rows).look(available).applicable,
-                        partial(last_evaluation, context.instance, dg.AssetCheckKey(key, check)),
                     )
                 )
                 for check, function in functions.items()
             }  # fmt: skip
-        for check, verdict in verdicts.items():
+        for check, rows in problems_of.items():
             severity = dg.AssetCheckSeverity.ERROR if check == SOUND else dg.AssetCheckSeverity.WARN
-            problems = markdown(verdict.problems)
-            known = last_problems(context.instance, dg.AssetCheckKey(key, check)) if len(verdict.problems) else []
-            new = findings.unknown(verdict.problems, known)
+            problems = markdown(rows)
+            known = last_problems(context.instance, dg.AssetCheckKey(key, check)) if len(rows) else []
+            new = findings.unknown(rows, known)
             metadata: dict[str, Any] = {"problems": dg.MetadataValue.md(problems), NEW: len(new)}
-            if verdict.remembered is not None:
-                metadata["remembered"] = dg.MetadataValue.json(dict(verdict.remembered))
             yield dg.AssetCheckResult(
                 check_name=check,
                 asset_key=key,
-                passed=verdict.problems.is_empty(),
+                passed=rows.is_empty(),
                 severity=severity,
-                description=_words(verdict.problems, new),
+                description=_words(rows, new),
                 metadata=metadata,
             )
 
@@ -162,7 +151,7 @@ def _words(problems: pl.DataFrame, new: Sequence[int]) -> str:
     return f"{len(problems)} problem{'s' * (len(problems) > 1)}{some}; the first{' new one' * bool(some)}: {first}"
 
 
-def sound(subject: Subject) -> CheckVerdict:
+def sound(subject: Subject) -> pl.DataFrame:
     """Columns and values match the catalogue. A score is null only if its passage lacks references. Each row belongs to
     a partition with a record, and has the record's fingerprint."""
     warehouse, name = subject.warehouse, subject.name
@@ -172,7 +161,7 @@ def sound(subject: Subject) -> CheckVerdict:
     for table in secondary:
         differences.append(warehouse.differences(table).with_columns(column=table + "." + pl.col("column")))
     if len(unlike := pl.concat(differences)):
-        return CheckVerdict(unlike)
+        return unlike
     rows = warehouse.read(name, subject.partitions)
     records = _records(subject, name, subject.dims)
     problems = [
@@ -188,7 +177,7 @@ def sound(subject: Subject) -> CheckVerdict:
         problems.append(pl.concat(faults).with_columns(where=table + "." + pl.col("where")))
     if "passage" in subject.dims:
         problems.append(_unexplained(subject, rows, records))
-    return CheckVerdict(pl.concat(problems))
+    return pl.concat(problems)
 
 
 def _records(subject: Subject, asset: str, dims: list[str]) -> pl.DataFrame:
@@ -215,7 +204,7 @@ def _unexplained(subject: Subject, rows: pl.DataFrame, records: pl.DataFrame) ->
     return findings.unexplained_nulls(rows.join(current, on=subject.dims, how="semi"), counts, keys)
 
 
-def coverage(subject: Subject) -> CheckVerdict:
+def coverage(subject: Subject) -> pl.DataFrame:
     """The asset is materialized for every model and passage to which it applies, and for which an upstream asset is
     materialized. For an asset without upstream assets: each model with outputs in a corpus has an output for every
     selected passage of the corpus, or for every passage of its limited evaluation."""
@@ -227,7 +216,7 @@ def coverage(subject: Subject) -> CheckVerdict:
         absent = expected.join(present, on=["model", "passage"], how="anti").with_columns(task=pl.lit(""))
         missing = subject.applicable(absent.select(KEYS)) if len(absent) else absent
         needless = absent.join(missing, on=["model", "passage"], how="anti")
-        return CheckVerdict(findings.uncovered(expected.join(needless, on=["model", "passage"], how="anti"), present))
+        return findings.uncovered(expected.join(needless, on=["model", "passage"], how="anti"), present)
     selected = subject.warehouse.read("selection", columns=["passage", "selected"]).filter("selected")
     passages = subject.warehouse.read("source_text", columns=["passage", "corpus"]).join(
         selected, on="passage", how="semi"
@@ -238,63 +227,55 @@ def coverage(subject: Subject) -> CheckVerdict:
     complete = corpora.join(limited, on=["model", "corpus"], how="anti").join(passages, on="corpus")
     chosen = limits.with_columns(CORPUS).join(limited, on=["model", "corpus"], how="semi")
     expected = pl.concat([rows.select("model", "passage") for rows in (complete, chosen)])
-    return CheckVerdict(findings.uncovered(expected, present))
+    return findings.uncovered(expected, present)
 
 
-def refusals(subject: Subject) -> CheckVerdict:
+def refusals(subject: Subject) -> pl.DataFrame:
     """No model refused so many passages that its averages come from a biased selection."""
     keys = ["model", "passage"]
     outputs, refused = (subject.warehouse.read(table, columns=keys) for table in ("model_output", "refusal"))
-    return CheckVerdict(findings.refusals(outputs, refused))
+    return findings.refusals(outputs, refused)
 
 
-def one_version(subject: Subject) -> CheckVerdict:
+def one_version(subject: Subject) -> pl.DataFrame:
     """All outputs of a model come from the same served version, as far as replies name a version."""
     outputs = subject.warehouse.read(CALLS, pl.DataFrame({"study": [subject.name]}), ["model", "call"])
     calls = subject.provider.ledger.attempts().select("served_model", call="key")
-    return CheckVerdict(findings.mixed_versions(outputs, calls))
+    return findings.mixed_versions(outputs, calls)
 
 
-def shift(subject: Subject) -> CheckVerdict:
-    """No mean score of a model changed by more than three standard errors since the last check."""
-    now = findings.means(subject.warehouse.read(subject.name))
-    return CheckVerdict(findings.shifted(subject.before(), now), now)
-
-
-def budget(subject: Subject) -> CheckVerdict:
+def budget(subject: Subject) -> pl.DataFrame:
     """Spending is well below every cap of the budget."""
-    return CheckVerdict(
-        against_caps(subject.provider.ledger.attempts(), subject.provider.registry(), datetime.now(UTC).date())
-    )
+    return against_caps(subject.provider.ledger.attempts(), subject.provider.registry(), datetime.now(UTC).date())
 
 
-def examined(subject: Subject) -> CheckVerdict:
+def examined(subject: Subject) -> pl.DataFrame:
     """No judge failed its examination, and every verdict is clear."""
     columns = ["judge", "purpose", "aspect", "direction", "verdict", "problem"]
-    return CheckVerdict(findings.not_passed(subject.warehouse.read("judge_report", columns=columns)))
+    return findings.not_passed(subject.warehouse.read("judge_report", columns=columns))
 
 
-def confident(subject: Subject) -> CheckVerdict:
+def confident(subject: Subject) -> pl.DataFrame:
     """Every document is similar enough to its translation to be aligned, and every passage was found in it."""
     rows = subject.warehouse.read("alignment", columns=["passage", "translator", "doubt"])
-    return CheckVerdict(findings.doubts(rows))
+    return findings.doubts(rows)
 
 
-def assigned(subject: Subject) -> CheckVerdict:
+def assigned(subject: Subject) -> pl.DataFrame:
     """All text of the continuous translations belongs to a segment."""
     columns = ["passage", "translator", "start_at", "end_at"]
     totals = unassigned_totals(subject.warehouse.read("unassigned", columns=columns))
     prose = subject.warehouse.read("prose", columns=["corpus", "translator", "text"])
-    return CheckVerdict(findings.left_over(totals, prose))
+    return findings.left_over(totals, prose)
 
 
-def found(subject: Subject) -> CheckVerdict:
+def found(subject: Subject) -> pl.DataFrame:
     """Every aligned text occurs in the translation completely, and in the order of the segments."""
     columns = ["passage", "translator", "segment_id", "stage", "in_order"]
-    return CheckVerdict(findings.not_found(subject.warehouse.read("verification", columns=columns)))
+    return findings.not_found(subject.warehouse.read("verification", columns=columns))
 
 
-def licensed(subject: Subject) -> CheckVerdict:
+def licensed(subject: Subject) -> pl.DataFrame:
     """Every source text and every translation has a licence."""
     warehouse = subject.warehouse
     texts = [warehouse.read("source_text", columns=["passage"]).with_columns(translator=pl.lit(""))]
@@ -302,14 +283,12 @@ def licensed(subject: Subject) -> CheckVerdict:
         warehouse.read(table, columns=["passage", "translator"])
         for table in ("segmented_reference", "continuous_reference")
     ]
-    return CheckVerdict(
-        findings.unlicensed(pl.concat(texts), warehouse.read("licence", columns=["corpus", "translator"]))
-    )
+    return findings.unlicensed(pl.concat(texts), warehouse.read("licence", columns=["corpus", "translator"]))
 
 
-def filled(subject: Subject) -> CheckVerdict:
+def filled(subject: Subject) -> pl.DataFrame:
     """The filters leave at least one passage of every corpus."""
-    return CheckVerdict(findings.emptied(subject.warehouse.read("selection", columns=["passage", "selected"])))
+    return findings.emptied(subject.warehouse.read("selection", columns=["passage", "selected"]))
 
 
 FURTHER: Mapping[str, Mapping[str, Check]] = {
@@ -318,7 +297,6 @@ FURTHER: Mapping[str, Mapping[str, Check]] = {
     "verification": {"found": found},
     "selection": {"filled": filled},
     "model_output": {"refusals": refusals, "one_version": one_version},
-    "model_summary": {"shift": shift},
     "model_call": {"budget": budget},
     "judge_report": {"examined": examined},
 }

@@ -4,8 +4,7 @@ Here: the rules, without Dagster. Not here: which tables are read, and how findi
 allowed ranges and values (resources.catalogue).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
@@ -30,9 +29,6 @@ TOGETHER = [SPREADS] + [
     for inputs in dict.fromkeys((each.family, each.references) for each in MEASURES if each.references is not None)
 ]
 """Groups of columns that must be null in the same rows, because they depend on the same inputs."""
-
-SIGNIFICANT = 3.0
-"""Largest difference of two means, in standard errors, that does not count as a shift."""
 
 REFUSED = 0.05
 """Highest acceptable share of refusals. Above it, a model's averages come from a biased selection of passages."""
@@ -175,38 +171,6 @@ def uncovered(expected: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
         .select("model", "corpus", "expected", "missing", "example")
         .sort("model", "corpus")
     )
-
-
-def means(summaries: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
-    """Map each "MODEL CORPUS" to its scores, and each score to [mean, half-width of the 95 % interval]."""
-    names = [name for name in summaries.columns if f"{name}_low" in summaries.columns]
-    return {
-        f"{row['model']} {row['corpus']}": {
-            name: [row[name], (row[f"{name}_high"] - row[f"{name}_low"]) / 2]
-            for name in names
-            if row[f"{name}_low"] is not None
-        }
-        for row in summaries.iter_rows(named=True)
-    }
-
-
-def shifted(before: Mapping[str, Any], now: Mapping[str, Any]) -> pl.DataFrame:
-    """Means that changed by more than SIGNIFICANT standard errors between two results of `means`.
-
-    Returns
-    -------
-    Columns `model and corpus`, `score`, `before` and `now`.
-    """
-    rows = []
-    for key, scores in now.items():
-        for name, (mean, half) in scores.items():
-            if name not in before.get(key, {}):
-                continue
-            old, old_half = before[key][name]
-            error = (half**2 + old_half**2) ** 0.5 / 1.96
-            if abs(mean - old) > SIGNIFICANT * error:
-                rows.append((key, name, old, mean))
-    return pl.DataFrame(rows, schema=["model and corpus", "score", "before", "now"], orient="row")
 
 
 def refusals(outputs: pl.DataFrame, refused: pl.DataFrame) -> pl.DataFrame:

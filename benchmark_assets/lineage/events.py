@@ -262,13 +262,6 @@ def unsound(instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey]) -> list
     ]
 
 
-def last_evaluation(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> Mapping[str, Any]:
-    """The JSON metadata entry `remembered` of a check's last finished run; empty before the first run."""
-    evaluation = _last(instance, check)
-    value = evaluation.metadata.get("remembered") if evaluation else None
-    return dict(value.value) if isinstance(value, dg.JsonMetadataValue) and isinstance(value.value, dict) else {}
-
-
 def last_problems(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> list[str]:
     """Lines of the Markdown table of problems that a check's last finished run found; empty before the first run."""
     evaluation = _last(instance, check)

@@ -364,34 +364,3 @@ def test_a_model_that_declines_much_is_a_warning_and_what_it_declined_is_not_mis
     assert set(failed(result)) == {"model_output refusals"}
     assert "| shy | 3 | 1 |" in failed(result)["model_output refusals"]
     assert len(warehouse.read("drift_score", pl.DataFrame({"model": ["shy"]}))) == 2
-
-
-def bounded(score: float) -> str:
-    """Gives every model this similarity and a narrow interval, for which the corpus has too few passages."""
-    return f"UPDATE model_summary SET sim_best = {score}, sim_best_low = {score} - 0.01, sim_best_high = {score} + 0.01"
-
-
-def test_a_score_that_moved_much_since_the_last_time_is_a_warning(
-    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
-) -> None:
-    for score in (0.8, 0.805):
-        edit(warehouse, bounded(score))
-        assert failed(execute(checks(built, "model_summary"), instance)) == {}
-    edit(warehouse, bounded(0.9))
-    moved = failed(execute(checks(built, "model_summary"), instance))
-    assert set(moved) == {"model_summary shift"}
-    line, *_ = moved["model_summary shift"].splitlines()[2:]
-    name, score_name, old, new = (cell.strip() for cell in line.strip("| ").split("|"))
-    assert (name, score_name) == ("alpha tiny", "sim_best")
-    assert (float(old), float(new)) == pytest.approx((0.805, 0.9))
-
-
-def test_what_a_check_remembers_outlives_runs_that_ended_before_it(
-    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
-) -> None:
-    edit(warehouse, bounded(0.8))
-    assert failed(execute(checks(built, "model_summary"), instance)) == {}
-    for _ in range(5):
-        instance.report_run_failed(instance.create_run_for_job(assets(built, "model_summary")))
-    edit(warehouse, bounded(0.9))
-    assert set(failed(execute(checks(built, "model_summary"), instance))) == {"model_summary shift"}

@@ -1,6 +1,5 @@
 """What asset checks find wrong in tables, and what they leave alone."""
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -13,11 +12,9 @@ from hypothesis import strategies as st
 
 from benchmark_assets.automation.findings import (
     left_over,
-    means,
     mixed_versions,
     out_of_range,
     refusals,
-    shifted,
     unaccounted,
     uncovered,
     unexplained_nulls,
@@ -25,10 +22,8 @@ from benchmark_assets.automation.findings import (
 )
 from benchmark_assets.metrics.drift import semantic_scores
 from benchmark_assets.references.rows import envelope_rows
-from benchmark_assets.reporting.leaderboard import summaries
 from resources import catalogue
 from resources.tables import markdown
-from tests.metrics.scores import scores
 from tests.rows import rows_of
 from tests.vectors import Vector, candidates, references
 
@@ -265,59 +260,6 @@ def test_passages_that_are_missing_are_counted_by_model_and_corpus(expected: lis
             )
             assert told.get((model, corpus)) == ([len(asked), len(missing), missing[0]] if missing else None)
     assert list(told) == sorted(told)
-
-
-# Shifts
-
-
-def summary(seed: int, centre: float, system: str = "m", corpus: str = "x") -> pl.DataFrame:
-    """The summary of 100 passages that drift about so far."""
-    drifts = np.random.default_rng(seed).normal(centre, 0.3, size=100).tolist()
-    return summaries(scores(drifts, system=system, corpus=corpus), "model")
-
-
-def test_a_score_that_moves_is_told_apart_from_one_that_wavers() -> None:
-    before = means(summary(1, centre=1.0))
-    assert shifted(before, means(summary(2, centre=1.0))).is_empty()
-    found = shifted(before, means(summary(2, centre=1.3)))
-    assert found.select("model and corpus", "score").rows() == [("m x", "drift")]
-    old, new = found.select("before", "now").row(0)
-    assert (old, new) == (pytest.approx(1.0, abs=0.1), pytest.approx(1.3, abs=0.1))
-
-
-def test_a_move_counts_beyond_three_standard_errors_of_the_difference() -> None:
-    # Half an interval of 1.96 is a standard error of 1; that of the difference of two such means is √2.
-    before = {"m x": {"drift": [10.0, 1.96]}}
-    for move, told in ((3 * math.sqrt(2) + 0.01, 1), (3 * math.sqrt(2) - 0.01, 0)):
-        for now in (10 + move, 10 - move):
-            assert len(shifted(before, {"m x": {"drift": [now, 1.96]}})) == told
-
-
-def test_equal_results_are_no_shift_even_without_width() -> None:
-    one = means(summaries(scores([1.5] * 6), "model"))
-    assert one["m x"]["drift"] == [1.5, 0]
-    assert means(summaries(scores([1.5]), "model")) == {"m x": {}}  # too few units for intervals
-    assert shifted(one, one).is_empty()
-
-
-def test_what_is_new_or_gone_is_no_shift() -> None:
-    before, other = means(summary(1, 1.0)), means(pl.concat([summary(1, 9.0, "n"), summary(1, 9.0, corpus="y")]))
-    without = means(summaries(scores([None] * 5, [None] * 5), "model"))
-    for first, second in ((before, other), (other, before), (without, before), (before, without), ({}, before)):
-        assert shifted(first, second).is_empty()
-    assert without == {"m x": {}}
-
-
-def test_means_are_those_of_the_summary_and_survive_the_metadata_of_a_check() -> None:
-    rows = pl.concat([summary(1, 1.0), summary(2, 2.0, system="n", corpus="y")])
-    found = means(rows)
-    assert json.loads(json.dumps(found)) == found
-    assert set(found) == {"m x", "n y"}
-    for row, told in zip(rows.sort("model").iter_rows(named=True), (found["m x"], found["n y"]), strict=True):
-        for name in ("drift", "outlier_rate", "bleu"):
-            value, half = told[name]
-            assert value == row[name]
-            assert 2 * half == pytest.approx(row[f"{name}_high"] - row[f"{name}_low"])
 
 
 # Refusals and versions

@@ -17,7 +17,7 @@ from dagster._core.loader import LoadingContextForTest
 from benchmark_assets.automation import runs, settling
 from benchmark_assets.automation.due import Scope, due, order
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.lineage.events import last_evaluation
+from benchmark_assets.lineage.events import last_problems
 from benchmark_assets.translation.imports import import_outputs
 from resources import catalogue
 from resources.errors import BadInput
@@ -321,7 +321,7 @@ def answers(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[s
         found[f"{name} causes"] = [resolver.get_stale_causes(key, each) for each in keys]
     checks = list(graph.asset_check_keys)
     found["checks"] = events.get_latest_asset_check_execution_by_key(checks)
-    found["remembered"] = {each: last_evaluation(instance, each) for each in checks}
+    found["problems"] = {each: last_problems(instance, each) for each in checks}
     return found
 
 

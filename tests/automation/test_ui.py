@@ -134,7 +134,7 @@ def test_a_partition_is_materialized_by_clicking_and_its_row_changes(ui: Ui, pag
     [
         ("/assets/leaderboard", "leaderboard", "leaderboard"),
         ("/assets/drift_score?view=partitions", "drift_score", "grid"),
-        ("/assets/model_summary?view=checks", "shift", "checks"),
+        ("/assets/model_summary?view=checks", "sound", "checks"),
         ("/runs", "Success", "runs"),
         ("/automation", "new_models", "automation"),
     ],

@@ -28,27 +28,6 @@ def throttle(lane: Lane, calls: int) -> None:
         lane.throttled(0)
 
 
-@pytest.mark.parametrize("most", [1, 3, START, 50])
-def test_never_more_are_inside_than_the_limit_and_all_get_in(most: int) -> None:
-    async def main() -> int:
-        lane, highest = Lane(most), 0
-
-        async def call() -> None:
-            nonlocal highest
-            await lane.enter()
-            assert lane.in_flight <= lane.limit <= most
-            highest = max(highest, lane.in_flight)
-            await turns(2)
-            lane.succeeded()
-            lane.leave()
-
-        await asyncio.wait_for(asyncio.gather(*(call() for _ in range(200))), 5)
-        assert lane.in_flight == 0
-        return highest
-
-    assert asyncio.run(main()) == most
-
-
 def test_the_limit_doubles_with_as_many_successes_as_it_allows() -> None:
     lane = Lane(50)
     limits = [lane.limit]
@@ -78,19 +57,6 @@ def test_after_the_first_throttle_the_limit_grows_by_one_call() -> None:
         succeed(lane, lane.limit)
         limits.append(lane.limit)
     assert limits == [4, 5, 6, 7]
-
-
-def test_the_calls_of_one_round_trip_halve_the_limit_once() -> None:
-    async def main() -> None:
-        lane = Lane(64)
-        for _ in range(8):
-            await lane.enter()
-        for _ in range(8):
-            lane.throttled(0)
-            lane.leave()
-        assert lane.limit == 4
-
-    asyncio.run(main())
 
 
 @pytest.mark.parametrize("most", [START, 500])
@@ -179,27 +145,6 @@ def test_a_place_that_grows_is_given_to_who_waits() -> None:
         lane.leave()
         lane.leave()
         await asyncio.wait_for(asyncio.gather(*waiting), 5)
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize("given_the_place", [False, True])
-def test_a_waiter_that_is_cancelled_leaves_its_place_to_the_next(given_the_place: bool) -> None:
-    async def main() -> None:
-        lane = Lane(1)
-        await lane.enter()
-        cancelled, following = asyncio.create_task(lane.enter()), asyncio.create_task(lane.enter())
-        await turns()
-        if given_the_place:
-            lane.leave()
-            cancelled.cancel()
-        else:
-            cancelled.cancel()
-            await turns()
-            lane.leave()
-        await asyncio.wait_for(following, 5)
-        assert cancelled.cancelled()
-        assert lane.in_flight == 1
 
     asyncio.run(main())
 

@@ -79,15 +79,6 @@ def test_a_message_reaches_the_webhook_as_json_and_the_log_as_it_is(
     assert log.record_tuples == [(LOG, logging.INFO, text)]
 
 
-def test_the_variable_that_names_the_webhook_is_the_one_that_is_configured(
-    webhook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Notifications(webhook_variable="ANOTHER_WEBHOOK").send("to nobody")
-    monkeypatch.setenv("ANOTHER_WEBHOOK", webhook.url)
-    Notifications(webhook_variable="ANOTHER_WEBHOOK").send("a message")
-    assert [content["text"] for _, content in webhook.received] == ["Variorum: a message"]
-
-
 @pytest.mark.parametrize("value", [None, ""])
 def test_without_a_webhook_a_message_is_in_the_log_alone(
     monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture, value: str | None
@@ -108,13 +99,6 @@ def test_a_webhook_that_answers_otherwise_than_well_is_a_warning_with_the_status
     assert warnings(log) == [f"the webhook in VARIORUM_WEBHOOK answered with status {status}"]
     assert len(webhook.received) == 1
     assert SECRET not in log.text
-
-
-def test_a_webhook_that_breaks_off_is_a_warning(webhook: Webhook, log: pytest.LogCaptureFixture) -> None:
-    webhook.status = 0
-    Notifications().send("hello")
-    assert warnings(log) == ["the webhook in VARIORUM_WEBHOOK could not be reached: RemoteProtocolError"]
-    assert len(webhook.received) == 1
 
 
 @pytest.fixture
