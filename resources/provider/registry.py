@@ -102,7 +102,7 @@ class Answering(Frozen):
 
     shots: int = Field(default=0, ge=0)
     draws: int = Field(default=1, ge=1, le=MOST_DRAWS)
-    seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=1_000_000)], ...], _DIFFERENT] = Field((1,), min_length=1)
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=1_000_000)], ...], Field(min_length=1), _DIFFERENT] = (1,)
 
 
 class Settings(Frozen):
@@ -181,7 +181,7 @@ class EncoderEntry(Frozen):
     """A checkpoint (folder or name on the hub), fine-tuned once per seed as a baseline for classification tasks."""
 
     checkpoint: str = Field(min_length=1)
-    seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**31)], ...], _DIFFERENT] = Field((1, 2, 3), min_length=1)
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**31)], ...], Field(min_length=1), _DIFFERENT] = (1, 2, 3)
 
 
 class Threshold(Frozen):
