@@ -79,12 +79,8 @@ class Prompt(Frozen):
     def _refuse_unknown(self, values: dict[str, str]) -> None:
         unknown = [name for name in values if name not in self.variables]
         if unknown:
-            raise BadInput(
-                f"prompt {self.name}",
-                ", ".join(unknown),
-                "is not a variable of this prompt",
-                f"use only {', '.join(self.variables)}",
-            )
+            remedy = f"use only {', '.join(self.variables)}"
+            raise BadInput(f"prompt {self.name}", ", ".join(unknown), "is not a variable of this prompt", remedy)
 
 
 def load(name: str, folder: Path = PROJECT / "prompts") -> Prompt:
@@ -119,11 +115,9 @@ def _check_placeholders(prompt: Prompt, path: Path) -> None:
                 raise BadInput(
                     path, key, f"line {line} has a $ that begins no placeholder", "write $$ for a dollar sign"
                 )
-        names = Template(text).get_identifiers()
-        for name in names:
-            if name not in prompt.variables:
-                raise BadInput(path, key, f"${name} is not declared", "add it to `variables`, or write $$")
-        used.update(names)
+        used.update(names := Template(text).get_identifiers())
+        if undeclared := [name for name in names if name not in prompt.variables]:
+            raise BadInput(path, key, f"${undeclared[0]} is not declared", "add it to `variables`, or write $$")
     for name in prompt.variables:
         if name not in used:
             raise BadInput(path, "variables", f"{name!r} is not used", "remove it, or use it in a template")

@@ -155,9 +155,7 @@ class Client:
 
     def lane(self, model: Model) -> Lane:
         """The lane that limits the concurrent calls of a model."""
-        if model.name not in self._lanes:
-            self._lanes[model.name] = Lane(model.in_flight)
-        return self._lanes[model.name]
+        return self._lanes.setdefault(model.name, Lane(model.in_flight))
 
     def width(self, model: Model) -> int:
         """Useful number of concurrent questions to a model: twice its lane's limit, since some wait for the ledger."""

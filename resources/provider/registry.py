@@ -346,12 +346,9 @@ class Registry(Frozen):
             return SentenceTransformerEmbedder(model=entry.model) if entry.model else PackagedEmbedder()
         endpoint = self.endpoints[entry.endpoint]
         return EndpointEmbedder(
-            base_url=endpoint.url,
-            model=entry.model,
-            key_variable=endpoint.key,
-            dimensions=entry.dimensions,
+            base_url=endpoint.url, model=entry.model, key_variable=endpoint.key, dimensions=entry.dimensions,
             served=entry.served,
-        )
+        )  # fmt: skip
 
     def chosen_comet(self) -> Comet:
         """Make the COMET resource for scoring."""
