@@ -182,7 +182,7 @@ def page(changes: Differences) -> str:
         parts += [heading, *(lines or ["no difference"]), ""]
     if len(changes.further):
         value = column("metric_rank", "value")
-        scores = (cell(value._replace(name=name)) for name in ("old", "new"))
+        scores = (cell(value.but(name=name)) for name in ("old", "new"))
         beside = changes.further.select("score", "of", "system", *scores, "verdict")
         parts += ["Scores by judges and on tasks, with 95 % intervals", plain(beside), ""]
     if changes.scores.is_empty():

@@ -117,7 +117,7 @@ def test_a_number_outside_its_unit_is_found_in_every_column_of_every_table(
                 connection.from_arrow(row.to_arrow()).insert_into(table)
     found = set()
     for asset, (further, dims) in checked().items():
-        problems = sound(subject(asset, further, dims, warehouse, ledger)).problems
+        problems = sound(subject(asset, further, dims, warehouse, ledger))
         outsiders = problems.filter(pl.col("problem").str.starts_with("not a number"), rows=1)
         found |= {where if "." in where else f"{asset}.{where}" for where in outsiders["where"]}
     assert found == {f"{table}.{column.name}" for table in STORED for column in numeric(table)}
@@ -125,14 +125,14 @@ def test_a_number_outside_its_unit_is_found_in_every_column_of_every_table(
 
 def subject(asset: str, further: list[str], dims: list[str], warehouse: Warehouse, ledger: SqliteLedger) -> Subject:
     provider = Provider(registry_path=str(default_path()), ledger_path=str(ledger.path))
-    return Subject(asset, further, dims, [], None, warehouse, provider, pl.DataFrame.clear, dict)
+    return Subject(asset, further, dims, [], None, warehouse, provider, pl.DataFrame.clear)
 
 
 def test_a_word_that_is_not_on_the_list_is_found(warehouse: Warehouse, ledger: SqliteLedger) -> None:
     warehouse.read("corpus")
     with by_hand(warehouse.name) as connection:
         connection.from_arrow(rows_of("verdict", label=["FINE"]).to_arrow()).insert_into("verdict")
-    problems = sound(subject("verdict", [], ["model", "passage"], warehouse, ledger)).problems
+    problems = sound(subject("verdict", [], ["model", "passage"], warehouse, ledger))
     assert "label" in set(problems["where"])
 
 
