@@ -18,11 +18,11 @@ from benchmark_assets.adjudication.labels import (
     Judgement,
     read_judgement,
 )
-from resources import prompts
 from resources.errors import quoted
-from resources.provider.asking import Template, fields
+from resources.provider.asking import Template, template_of
 from resources.provider.reading import storable
 from resources.provider.registry import Model
+from resources.provider.replies import TEXT, choice_of, object_of
 
 PURPOSE = "judge"
 
@@ -34,16 +34,11 @@ FLAGS: Mapping[str, str] = {"is_major_error": MAJOR, "is_valid_variation": VALID
 
 WORDS = ("cause_summary", "evidence", "problem_phrase", "suggested_correction")
 FIELDS = (*ENUMERATIONS, *FLAGS, *WORDS)
-ANSWER: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        **{name: {"type": "string", "enum": list(allowed)} for name, allowed in ENUMERATIONS.items()},
-        **{name: {"type": "boolean"} for name in FLAGS},
-        **{name: {"type": "string"} for name in WORDS},
-    },
-    "required": list(FIELDS),
-    "additionalProperties": False,
-}
+ANSWER = object_of(
+    {name: choice_of(allowed) for name, allowed in ENUMERATIONS.items()}
+    | {name: {"type": "boolean"} for name in FLAGS}
+    | dict.fromkeys(WORDS, TEXT)
+)
 """JSON schema of a reply. Source: audit paper, appendix B."""
 
 
@@ -72,7 +67,7 @@ class Opinion(NamedTuple):
 
 def judging(judge: Model, languages: Mapping[str, str]) -> Template[Opinion]:
     """The template of a judge's questions; `languages` maps variables of the prompt to names of languages."""
-    return Template(judge, prompts.load("judge"), languages, PURPOSE, ANSWER, fields(ANSWER, read_answer))
+    return template_of(judge, PURPOSE, languages, ANSWER, read_answer)
 
 
 def shown(source: str, references: Sequence[str], candidate: str, scores: Scores | None = None) -> dict[str, Any]:

@@ -22,38 +22,19 @@ from benchmark_assets.examination.study import Examinee, TextExam
 from benchmark_assets.people.mqm import BEST, CATEGORIES, MOST_POINTS, OMISSION, WEIGHTS, mqm
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.studies.study import Answered, Group, Item
-from resources import prompts
 from resources.catalogue import schema
 from resources.digest import digest
 from resources.errors import quoted
 from resources.keys import CORPUS
-from resources.provider.asking import Template, Verdict, fields
+from resources.provider.asking import Template, Verdict, template_of
 from resources.provider.reading import storable
 from resources.provider.registry import Model
+from resources.provider.replies import TEXT, choice_of, object_of
 
 TABLE = "error_span"
 
-ANSWER: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "errors": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "text": {"type": "string"},
-                    "category": {"type": "string", "enum": list(CATEGORIES)},
-                    "severity": {"type": "string", "enum": list(WEIGHTS)},
-                },
-                "required": ["text", "category", "severity"],
-                "additionalProperties": False,
-            },
-        },
-        "score": {"type": "number"},
-    },
-    "required": ["errors", "score"],
-    "additionalProperties": False,
-}
+_ERROR = object_of({"text": TEXT, "category": choice_of(CATEGORIES), "severity": choice_of(WEIGHTS)})
+ANSWER = object_of({"errors": {"type": "array", "items": _ERROR}, "score": {"type": "number"}})
 """JSON schema of a reply."""
 
 
@@ -109,8 +90,7 @@ def _read_error(place: int, error: Any) -> MarkedError:
 
 def annotating(judge: Model, languages: Mapping[str, str]) -> Template[Annotation]:
     """The question template of a judge; `languages` maps variables of the prompt to names of languages."""
-    read = fields(ANSWER, read_annotation)
-    return Template(judge, prompts.load("error_spans"), languages, "error_spans", ANSWER, read)
+    return template_of(judge, "error_spans", languages, ANSWER, read_annotation)
 
 
 Jury = tuple[bool, tuple[Template[Annotation], ...]]
