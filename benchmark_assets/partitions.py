@@ -69,6 +69,16 @@ BY_TASK = MultiToSingleDimensionPartitionMapping("task")
 BY_MODEL = MultiToSingleDimensionPartitionMapping("model")
 
 
+def partitioned(by: dg.PartitionsDefinition[Any]) -> dict[str, Any]:
+    """Arguments of an asset with these partitions: a backfill is always a single run."""
+    return {"partitions_def": by, "backfill_policy": SINGLE_RUN}
+
+
+def by_model(asset: dg.AssetsDefinition) -> dg.AssetDep:
+    """A dependency of an asset of models on the cells of an asset."""
+    return dg.AssetDep(asset, partition_mapping=BY_MODEL)
+
+
 def range_tags(first: str, last: str) -> dict[str, str]:
     """Tags of a run over all partitions from `first` to `last`, inclusive."""
     return {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}

@@ -21,7 +21,7 @@ from benchmark_assets.literary.scores import SIGNATURE, scores
 from benchmark_assets.literary.works import with_works
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
-from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, GRID, MODEL, PASSAGE, SINGLE_RUN
+from benchmark_assets.partitions import BY_PASSAGE, GRID, MODEL, PASSAGE, by_model, partitioned
 from benchmark_assets.references.glossary import literary
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.studies.study import contract_settings
@@ -36,7 +36,7 @@ glossary = study_asset(Glossary, PASSAGE, "literary", ["source_text", "segmented
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1", kinds={"duckdb"},
+    **partitioned(GRID), group_name="literary", code_version="1", kinds={"duckdb"},
     deps=[model_output, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
 )  # fmt: skip
 def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
@@ -53,8 +53,8 @@ def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="2",
-    kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(term_adherence, partition_mapping=BY_MODEL)],
+    **partitioned(MODEL), group_name="literary", code_version="2", kinds={"duckdb", "numpy"},
+    deps=[by_model(term_adherence)],
 )  # fmt: skip
 def adherence_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
@@ -78,10 +78,7 @@ aspect_vote = study_asset(
 )  # fmt: skip
 
 
-@dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="2", kinds={"duckdb"},
-    deps=[aspect_vote],
-)  # fmt: skip
+@dg.asset(**partitioned(GRID), group_name="literary", code_version="2", kinds={"duckdb"}, deps=[aspect_vote])
 def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """The ensemble's verdict on whether an output or the human translation is better: machine, human or unsure."""
     corpora = literary(warehouse)
@@ -105,10 +102,8 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="4",
-    kinds={"duckdb", "numpy"},
-    deps=[*(dg.AssetDep(each, partition_mapping=BY_MODEL) for each in (head_to_head, aspect_vote)), judge_report,
-          "sentinel"],
+    **partitioned(MODEL), group_name="literary", code_version="4", kinds={"duckdb", "numpy"},
+    deps=[by_model(head_to_head), by_model(aspect_vote), judge_report, "sentinel"],
 )  # fmt: skip
 def literary_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],

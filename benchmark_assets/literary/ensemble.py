@@ -1,12 +1,12 @@
 """The ensemble: collect the votes of a corpus's seats on outputs and human translations, and combine the votes.
 
-Here: the seats of a corpus, how they are examined, pairs that need no judge, votes and verdicts as rows. Not here: the
-question to one judge (versus), scores of models (scores), accuracy of seats (calibration), sentinels and rounds
-(examination).
+Here: the question to one judge (LiTERatE, Evaluation Process), the seats of a corpus, how they are examined, pairs that
+need no judge, votes and verdicts as rows. Not here: scores of models (scores), accuracy of seats (calibration),
+sentinels and rounds (examination).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 from unicodedata import category
 
 import numpy as np
@@ -21,7 +21,6 @@ from benchmark_assets.examination.flags import JudgeStanding, cards, together
 from benchmark_assets.examination.sample import Direction
 from benchmark_assets.examination.sentinels import DAMAGES, Sound
 from benchmark_assets.examination.study import Examinee, PairExam
-from benchmark_assets.literary.versus import PROMPT, Preference, shown, versus
 from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.pairwise.comparing import Side, arranged, sides
 from benchmark_assets.references import glossary
@@ -29,10 +28,13 @@ from benchmark_assets.studies.study import Group, Item
 from resources import prompts
 from resources.catalogue import schema
 from resources.digest import digest
+from resources.errors import quoted
 from resources.keys import CORPUS
-from resources.provider.asking import Template, Verdict
+from resources.provider.asking import Template, Verdict, template_of
 from resources.provider.provider import Provider
+from resources.provider.reading import storable
 from resources.provider.registry import Model
+from resources.provider.replies import TEXT, choice_of, object_of
 from resources.warehouse import Warehouse
 
 MACHINE, HUMAN, UNSURE = "machine", "human", "unsure"
@@ -42,6 +44,56 @@ DECIMALS = 9
 """Decimals to which a balance is rounded, so that rounding errors of weights such as 0.1 do not decide a verdict."""
 
 VERDICT = schema("head_to_head")
+
+PROMPT = "versus"
+
+Better = Literal["A", "B", "unsure"]
+
+ANSWER = object_of({"justification": TEXT, "better": choice_of(["A", "B", "unsure"])})
+"""JSON schema of a reply."""
+
+
+class Preference(NamedTuple):
+    """A judge's preference between two translations, and the justification."""
+
+    better: Better
+    justification: str
+
+
+def versus(judge: Model, languages: Mapping[str, str]) -> Template[Preference]:
+    """The question template of a judge. `languages` maps variables of the prompt to the names of the source language
+    and the target language."""
+    return template_of(judge, PROMPT, languages, ANSWER, read_preference, spoken="better")
+
+
+def shown(context: Mapping[str, Any], a: str, b: str, aspect: str) -> dict[str, Any]:
+    """The content of a question: a pair of translations, with no indication of their translators.
+
+    Parameters
+    ----------
+    context
+        `source`, the chunk's source text; `previous` and `next`, the source text before and after the chunk, or ''; and
+        `glossary`, a list of objects with `term`, `translation` and, if known, `gender`.
+    a, b
+        The translations shown as A and as B.
+    aspect
+        The aspect to judge.
+    """
+    return {**context, "translation_a": a, "translation_b": b, "aspect": aspect}
+
+
+def read_preference(values: Mapping[str, Any]) -> Preference:
+    """Read the fields of a reply; a justification that is missing or not text becomes ''.
+
+    Raises
+    ------
+    ValueError
+        If `better` is not A, B or unsure.
+    """
+    better, why = values.get("better"), values.get("justification")
+    if better not in ("A", "B", "unsure"):
+        raise ValueError(f"better {quoted(better)} is not A, B or unsure")
+    return Preference(better, storable(why.strip()) if isinstance(why, str) else "")
 
 
 def contract(literary: Literary, provider: Provider) -> str | None:

@@ -282,7 +282,7 @@ def _shown(rows: pl.DataFrame, *rival: str) -> list[ShownPair]:
     """Pairs from their texts, and from the columns that name the rival of the output."""
     columns = [*OUTPUT, *_SOURCE, "ours", "theirs", *rival]
     filled = rows.select(columns).with_columns(pl.col("previous", "following").fill_null(""))
-    return [ShownPair(*row[:7], row[7:] or None) for row in filled.iter_rows()]
+    return [ShownPair._make([*row[:7], row[7:] or None]) for row in filled.iter_rows()]
 
 
 def applicable_matches(warehouse: Warehouse) -> pl.DataFrame:

@@ -83,7 +83,7 @@ def _consistency(votes: pl.DataFrame) -> dict[str, int]:
     better = pl.col("better")
     contradictions, ties = (better == MACHINE).any() & (better == HUMAN).any(), (better == UNSURE).all()
     of_seats = votes.drop_nulls("better").group_by("passage", *SEAT).agg(contradictions=contradictions, ties=ties)
-    return {"seat_contradictions": of_seats["contradictions"].sum(), "seat_ties": of_seats["ties"].sum()}
+    return {"seat_contradictions": int(of_seats["contradictions"].sum()), "seat_ties": int(of_seats["ties"].sum())}
 
 
 def interval(chunks: pl.DataFrame) -> tuple[Bounds, str]:

@@ -14,9 +14,8 @@ from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.pairwise import base_sets, controlled, readings, rubric, scores, totals
 from benchmark_assets.pairwise.comparing import judged_by
-from benchmark_assets.pairwise.matches import Comparisons, text_lengths
-from benchmark_assets.pairwise.standings import of_slices, padding_of_base_sets
-from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
+from benchmark_assets.pairwise.matches import Comparisons, of_slices, padding_of_base_sets, text_lengths
+from benchmark_assets.partitions import GRID, MODEL, by_model, partitioned
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.studies.study import contract_settings
 from benchmark_assets.translation.assets import model_output
@@ -64,8 +63,8 @@ def anchor_score(
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="6",
-    kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(comparison, partition_mapping=BY_MODEL), judge_report],
+    **partitioned(MODEL), group_name="pairwise", code_version="6", kinds={"duckdb", "numpy"},
+    deps=[by_model(comparison), judge_report],
 )  # fmt: skip
 def pairwise_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
@@ -113,8 +112,8 @@ rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, R
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="3", kinds={"duckdb"},
-    deps=[dg.AssetDep(rubric_vote, partition_mapping=BY_MODEL), judge_report],
+    **partitioned(MODEL), group_name="pairwise", code_version="3", kinds={"duckdb"},
+    deps=[by_model(rubric_vote), judge_report],
 )  # fmt: skip
 def rubric_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots

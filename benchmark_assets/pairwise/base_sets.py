@@ -348,7 +348,7 @@ def _table(path: Path, fields: Sequence[str], manifest: Manifest) -> pl.DataFram
     passages = [item.passage for item in manifest.items]
     remedy = f"add it to `items` in {MANIFEST}"
     _refuse(path, rows, ~pl.col("passage").is_in(passages), ["passage"], "is not an item of the set", remedy)
-    for name in {"anchor", "first", "second"} & {*fields}:
+    for name in (field for field in fields if field in ("anchor", "first", "second")):
         foreign, remedy = ~pl.col(name).is_in(manifest.anchors), f"add it to `anchors` in {MANIFEST}"
         _refuse(path, rows, foreign, [name], "is not an anchor of the set", remedy)
     return rows

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.corpus.rights import disclosure
 from benchmark_assets.pairwise import base_sets
-from benchmark_assets.pairwise.comparing import SIDES, Contenders, comparing, judged_by
+from benchmark_assets.pairwise.comparing import Contenders, comparing, judged_by
 from benchmark_assets.pairwise.matches import match
 from benchmark_assets.pairwise.scores import OVERALL, anchor_scores, contract, tallies
 from benchmark_assets.studies.study import ask_about
@@ -119,9 +119,8 @@ def read_items(warehouse: Warehouse, path: Path) -> pl.DataFrame:
     rows = rows.join(corpora, on="corpus", how="left", maintain_order="left")
     if (incomplete := rows.filter(pl.any_horizontal(pl.col(LANGUAGES).is_null()))).height:
         problem = f"is in the corpus {incomplete['corpus'][0]}, whose languages are not known"
-        raise BadInput(
-            path, incomplete["passage"][0], problem, "list a reference, with its language, in the description"
-        )
+        remedy = "list a reference, with its language, in the description"
+        raise BadInput(path, incomplete["passage"][0], problem, remedy)
     direction = pl.concat_str(LANGUAGES, separator="-")
     return rows.with_columns(direction=direction).drop("corpus")
 
@@ -143,10 +142,8 @@ def pool(warehouse: Warehouse, passages: Sequence[str], systems: Sequence[str]) 
     keys = pl.DataFrame({"passage": passages})
     outputs = warehouse.read("model_output", keys, ["model", "passage", "text"]).rename({"model": "system"})
     references = warehouse.read("reference", keys, ["translator", "passage", "text", "complete"]).filter("complete")
-    people = references.select(
-        pl.concat_str(pl.lit(base_sets.TRANSLATOR), "translator").alias("system"), "passage", "text"
-    )
-    rows = pl.concat([outputs, people])
+    names = pl.concat_str(pl.lit(base_sets.TRANSLATOR), "translator")
+    rows = pl.concat([outputs, references.select("passage", "text", system=names).select(outputs.columns)])
     complete = rows.group_by("system").len().filter(pl.col("len") == len(passages))["system"].to_list()
     for name in systems:
         if name not in complete:
@@ -195,10 +192,9 @@ def judge_pool(provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.
         problem = f"failed in {len(errors)} of {len(comparisons)} comparisons; the first error: {errors[0]}"
         raise BadInput(judge, "", problem, "run the command again: received replies are reused at no cost")
     rows = [
-        (item.partition[1], *systems, verdict.value and systems[SIDES.index(verdict.value)])
-        for item, verdict in verdicts
-        for systems in [(item.partition[0], item.key["anchor"])]
-    ]
+        (passage, first, item.key["anchor"], verdict.value and {"A": first, "B": item.key["anchor"]}[verdict.value])
+        for item, verdict in verdicts for first, passage in [item.partition]
+    ]  # fmt: skip
     judgments = pl.DataFrame(rows, schema=dict.fromkeys(base_sets.JUDGMENT, pl.String), orient="row")
     return judgments.sort(base_sets.JUDGMENT[:3])
 

@@ -83,4 +83,4 @@ def read_answer(values: Mapping[str, Any]) -> Side:
     answer = values.get("answer")
     if answer not in SIDES:
         raise ValueError(f"answer {quoted(answer)} is neither A nor B")
-    return answer
+    return SIDES[SIDES.index(answer)]

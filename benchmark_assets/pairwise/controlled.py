@@ -17,13 +17,7 @@ from scipy import special  # type: ignore[import-untyped]
 from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, Z, by_unit
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
 from benchmark_assets.pairwise.bradley_terry import fit, obstacle, solvable
-from benchmark_assets.pairwise.scores import (
-    ANCHORS_CONTROLLED,
-    CONTROLLED,
-    scaled,
-    slices,
-    with_bounds,
-)
+from benchmark_assets.pairwise.scores import ANCHORS_CONTROLLED, CONTROLLED, scaled, slices, with_bounds
 from resources.catalogue import schema
 
 SIGNATURE = (
@@ -75,7 +69,7 @@ class Matches(NamedTuple):
 
     def where(self, kept: NDArray[np.bool_]) -> "Matches":
         """The matches that are selected by the mask `kept`, shape (matches,)."""
-        return Matches(*(values[kept] for values in self))
+        return Matches._make(values[kept] for values in self)
 
 
 class JudgeEffects(NamedTuple):

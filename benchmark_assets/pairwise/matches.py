@@ -1,8 +1,8 @@
 """Comparisons of outputs with the anchors of base sets, as items and rows.
 
-Here: the base sets and anchors with which an output is compared, and the fingerprint of a comparison. Not here: the
-comparison of two texts (comparing), base sets themselves (base_sets), strengths (scores), the pairs of adaptive mode
-(adaptive).
+Here: the base sets and anchors with which an output is compared, the fingerprint of a comparison, and examinations of
+judges with their results for base sets. Not here: the comparison of two texts (comparing), base sets themselves
+(base_sets), strengths (scores), the pairs of adaptive mode (adaptive).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,9 +14,11 @@ from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.registry import corpus_languages
+from benchmark_assets.examination.flags import JudgeStanding, Report, cards, together
 from benchmark_assets.examination.sample import Direction
 from benchmark_assets.examination.sentinels import Sound
 from benchmark_assets.examination.study import Examinee, PairExam
+from benchmark_assets.metrics.measures import Estimate
 from benchmark_assets.pairwise.adaptive import adaptive_inputs, round_pairs
 from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging, judgings
 from benchmark_assets.pairwise.comparing import Contenders, Side, arranged, comparing, judged_by, settled, sides
@@ -112,15 +114,13 @@ class Comparisons(OutputStudy[Contest]):
         base_set, judging, template = how
         passages = partitions.select("passage", base_set=pl.lit(base_set))
         sources = self.texts("source_text", passages.select("passage"))
-        anchor_texts: dict[str, dict[str, str]] = {}
-        rows = self.warehouse.read("anchor_output", passages, ["passage", "anchor", "text"]).iter_rows()
-        for passage, anchor, text in rows:
-            anchor_texts.setdefault(passage, {})[anchor] = text
+        anchor_outputs = self.warehouse.read("anchor_output", passages, ["passage", "anchor", "text"]).sort("anchor")
+        anchor_texts = anchor_outputs.rows_by_key("passage")
         texts = on_trial.texts(self.warehouse, partitions)
         for model, passage in partitions.select(OUTPUT).iter_rows():
             output = model, passage
             if output in texts and passage in sources:
-                for anchor, anchor_text in sorted(anchor_texts[passage].items()):
+                for anchor, anchor_text in anchor_texts[passage]:
                     for side in sides(judging.orders, passage, model, anchor):
                         pair = Contenders(sources[passage], *arranged(texts[output], anchor_text, side))
                         yield match(output, base_set, anchor, side, template, pair)
@@ -222,3 +222,39 @@ def _same_judge(base_set: str, judge: str, then: JudgeRecord, now: JudgeRecord) 
         # This text is part of the fingerprint of outputs that are compared with several base sets.
         problem = f"judged the anchors as {then}, and has another {', '.join(differences)} now"
         raise BadInput(f"base set {base_set}", f"judge {judge}", problem, "restore it, or build the set anew with it")
+
+
+def padding_of_base_sets(warehouse: Warehouse) -> dict[str, list[Estimate]]:
+    """Length coefficients of each base set's judge, estimated from padded texts: one for each direction."""
+    columns = ["judge", "aspect", "direction", "length", "length_low", "length_high"]
+    rows = warehouse.read("judge_report", pl.DataFrame({"purpose": ["comparison"]}), columns).drop_nulls("length")
+    of_cards = {(judge, aspect, direction): Estimate(*of) for judge, aspect, direction, *of in rows.iter_rows()}
+    return {
+        base_set: [of_cards[report] for report in dict.fromkeys(of_set) if report in of_cards]
+        for (base_set, direction), of_set in _reports(warehouse).items() if not direction
+    }  # fmt: skip
+
+
+def _reports(warehouse: Warehouse) -> dict[tuple[str, str], list[Report]]:
+    """Report cards of each base set's judge, by base set and direction ('' for all directions).
+
+    Only cards for the language pairs of the base set's items are included.
+    """
+    languages = corpus_languages(warehouse)
+    judges = warehouse.read("base_set", columns=["base_set", "judge"])
+    items = warehouse.read("base_set_item", columns=["base_set", "passage", "direction"])
+    items = items.select("base_set", CORPUS, "direction").unique()
+    reports: dict[tuple[str, str], list[Report]] = {(base_set, ""): [] for base_set in judges["base_set"]}
+    for base_set, corpus, direction, judge in items.join(judges, on="base_set").iter_rows():
+        if corpus in languages:
+            for name in ("", direction):
+                reports.setdefault((base_set, name), []).append((judge, "", "-".join(languages[corpus])))
+    return reports
+
+
+def of_slices(warehouse: Warehouse, slices: Iterable[tuple[str, str]]) -> list[JudgeStanding]:
+    """The verdict on the judge for each base set and slice in `slices`. A slice of one direction, such as 'ja-en easy',
+    depends only on the examination in this direction."""
+    of_cards = cards(warehouse, "comparison")
+    standings = {key: together(of_set, of_cards) for key, of_set in _reports(warehouse).items()}
+    return [standings.get((base_set, name.partition(" ")[0]), standings[base_set, ""]) for base_set, name in slices]

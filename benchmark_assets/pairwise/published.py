@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 from pydantic import Field
 
-from benchmark_assets.corpus.readers.anchored import ENGLISH, AnchoredItem, identity, items
+from benchmark_assets.corpus.readers.anchored import ENGLISH, identity, items
 from benchmark_assets.pairwise.base_sets import JUDGMENT, MANIFEST, Identity, Manifest, Slug, checked
 from benchmark_assets.pairwise.building import write_base_set
 from resources import yaml_files
@@ -76,7 +76,12 @@ def write_published(description: PublishedSet, root: Path, folder: Path) -> None
     outputs = pl.DataFrame(rows, schema=["system", "passage", "text"], orient="row")
     manifest = checked(
         Manifest, **Identity.model_validate(description.model_dump(include={*Identity.model_fields})).model_dump(),
-        anchors=description.anchors, items=[_item(description, item) for item in translated[description.anchors[0]]],
+        anchors=description.anchors,
+        items=[
+            {"passage": _passage(description, item.english, item.id), "difficulty": item.difficulty,
+             "direction": _direction(description, item.english), "source": text_hash(item.source)}
+            for item in translated[description.anchors[0]]
+        ],
     )  # fmt: skip
     judgments = pl.DataFrame(
         list(_judgments(description, root / description.judgments)),
@@ -87,14 +92,6 @@ def write_published(description: PublishedSet, root: Path, folder: Path) -> None
 
 def _file(anchor: str) -> str:
     return f"{anchor.replace('/', '__')}.jsonl"
-
-
-def _item(description: PublishedSet, item: AnchoredItem) -> dict[str, str]:
-    passage = _passage(description, item.english, item.id)
-    return {
-        "passage": passage, "direction": _direction(description, item.english), "difficulty": item.difficulty,
-        "source": text_hash(item.source),
-    }  # fmt: skip
 
 
 def _direction(description: PublishedSet, english: bool) -> str:

@@ -7,14 +7,13 @@ If every two anchors met equally often, the likelihood of the strengths depends 
 A table of wins is therefore as good as any other with the same totals.
 """
 
-import csv
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.readers.table import records
+from benchmark_assets.corpus.readers.unknown_keys import FIXED
 from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.pairwise.bradley_terry import fit, log_shares, on_scale
 from benchmark_assets.pairwise.scores import AGGREGATION, SIGNATURE, UNRECORDED
@@ -40,11 +39,11 @@ def read_totals(path: Path) -> pl.DataFrame:
         the anchors of a slice did not meet equally often, their wins are not half of their matches, or one of them won
         or lost everything.
     """
-    rows = list(csv.reader(StringIO(decode(path))))
-    if not rows or rows[0] != COLUMNS:
-        raise BadInput(path, "line 1", "does not name the columns", f"write {','.join(COLUMNS)}")
     try:
-        values = [(slice_, anchor, int(matches), int(wins)) for slice_, anchor, matches, wins in rows[1:]]
+        values = [
+            (row["slice"], row["anchor"], int(row["matches"]), int(row["wins"]))
+            for _, row in records(path, COLUMNS, FIXED)
+        ]
     except ValueError as error:
         raise BadInput(path, "", f"is not a table of totals ({error})", "write whole numbers") from error
     frame = pl.DataFrame(values, schema("anchor_total", "base_set"), orient="row")

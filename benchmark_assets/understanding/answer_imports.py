@@ -56,15 +56,12 @@ def import_answers(
     key = pl.DataFrame({"task": [task], "split": ["test"]})
     samples = set(warehouse.read("task_sample", key, ["sample"])["sample"])
     if not samples:
-        raise BadInput(
-            task, "", "has no samples in this warehouse", "run `variorum update`, which reads them or reports an error"
-        )
+        remedy = "run `variorum update`, which reads them or reports an error"
+        raise BadInput(task, "", "has no samples in this warehouse", remedy)
     answers = read_answers(path, description, ignore)
-    for name in answers:
-        if name not in samples:
-            raise BadInput(
-                path, name, f"is not a sample of the test split of {task}", "check the task, or delete the line"
-            )
+    for name in filter(lambda name: name not in samples, answers):
+        remedy = "check the task, or delete the line"
+        raise BadInput(path, name, f"is not a sample of the test split of {task}", remedy)
     rows = pl.DataFrame({
         "model": model, "task": task, "sample": list(answers), "answer": list(answers.values()),
         "file": str(path.resolve()),

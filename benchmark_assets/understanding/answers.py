@@ -166,25 +166,20 @@ class TaskAnswers(ItemStudy[Answering]):
     def items(self, partitions: pl.DataFrame, how: Answering) -> Iterator[Item]:
         """One item for each test sample, seed and draw. Items of imported answers have their verdict already."""
         samples, model = how
-        return (
-            self._imported_items(partitions, samples) if model is None else self._questions(partitions, samples, model)
-        )
+        return self._questions(partitions, samples, model) if model else self._imported_items(partitions, samples)
 
     def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
         """Rows of `answer` and `answer_span`: one answer for each sample and seed, from all its draws."""
         rows: list[Mapping[str, object]] = []
         spans: list[Mapping[str, object]] = []
-        for key, draws in groupby(
+        for key, pairs in groupby(
             judged, lambda pair: (*pair[0].partition, pair[0].key["seed"], pair[0].key["sample"])
         ):
-            pairs = list(draws)
-            description, texts, how = pairs[0][0].facts
-            answer = settled(description, texts, [verdict.value for _, verdict in pairs if verdict.value])
+            items, verdicts = zip(*pairs, strict=True)
+            description, texts, how = items[0].facts
+            answer = settled(description, texts, [verdict.value for verdict in verdicts if verdict.value])
             of_sample = dict(zip(("model", "task", "seed", "sample"), key, strict=True))
-            rows.append({
-                **of_sample, "label": answer.label, "usable": answer.problem is None, "problem": answer.problem,
-                "steps": answer.steps, "agreement": answer.agreement, "how": how,
-            })  # fmt: skip
+            rows.append({**of_sample, **answer._asdict(), "usable": answer.problem is None, "how": how})
             spans += [{**of_sample, "number": number, **span._asdict()} for number, span in enumerate(answer.spans)]
         tables = {"answer": rows, "answer_span": spans}
         return {table: pl.DataFrame(content, schema=schema(table)) for table, content in tables.items()}
@@ -256,9 +251,8 @@ def covered(warehouse: Warehouse, systems: Systems, models: Sequence[str], codes
 
 def _imported(warehouse: Warehouse) -> dict[tuple[str, str], str]:
     """Hash of the imported answers of each model to each task, by model and task."""
-    rows = warehouse.read("imported_answer", columns=["model", "task", "sample", "fingerprint"]).rows()
-    grouped = groupby(rows, lambda row: (str(row[0]), str(row[1])))
-    return {key: digest(*((sample, fingerprint) for _, _, sample, fingerprint in answers)) for key, answers in grouped}
+    rows = warehouse.read("imported_answer", columns=["model", "task", "sample", "fingerprint"])
+    return {key: digest(*answers) for key, answers in rows.rows_by_key(["model", "task"]).items()}
 
 
 # From draws to an answer.
@@ -325,6 +319,5 @@ def _meet(span: Located, other: Located) -> bool:
 def _placed(text: str, spans: Sequence[tuple[str, str]]) -> tuple[Located, ...]:
     places = locate(text, [words for _, words in spans])
     return tuple(
-        Located(kind, span, place.first, place.last, place.located)
-        for (kind, span), place in zip(spans, places, strict=True)
+        Located(*span, place.first, place.last, place.located) for span, place in zip(spans, places, strict=True)
     )

@@ -11,15 +11,13 @@ from benchmark_assets.understanding import (
     answers,
     baselines,
     board,
-    chance,
-    encoder_fits,
+    encoder,
     leakage,
     score_tables,
     stored,
     task_scores,
     tasks,
 )
-from benchmark_assets.understanding.encoder import Encoder
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
@@ -83,16 +81,16 @@ def encoder_answer(
 ) -> dg.Output[None]:
     """Answers of the registry's encoders to a classification task. Results of earlier training runs are reused."""
     entries = provider.registry().encoders
-    encoders = {name: Encoder(entry.checkpoint, entry.seeds) for name, entry in entries.items()}
+    encoders = {name: encoder.Encoder(entry.checkpoint, entry.seeds) for name, entry in entries.items()}
 
     def compute(stale: pl.DataFrame) -> Computed:
         descriptions = tasks.tasks(warehouse, stale["task"].to_list())
         samples = warehouse.read("task_sample", stale)
-        return encoder_fits.answers(warehouse, list(descriptions.values()), samples, encoders, context.run.run_id)
+        return encoder.answers(warehouse, list(descriptions.values()), samples, encoders, context.run.run_id)
 
     return refresh(
         context, warehouse, compute,
-        lambda partitions: encoder_fits.settings(warehouse, partitions["task"], encoders), sparse=True,
+        lambda partitions: encoder.settings(warehouse, partitions["task"], encoders), sparse=True,
     )  # fmt: skip
 
 
@@ -104,10 +102,10 @@ def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
     """Chance baselines of a task: uniform guessing, majority class, no spans."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        rows = [pl.DataFrame(schema=chance.CHANCE)]
+        rows = [pl.DataFrame(schema=task_scores.CHANCE)]
         for gold in stored.golds(warehouse, stale):
             train = stored.keys(gold).with_columns(split=pl.lit("train"))
-            rows.append(chance.chances(gold, warehouse.read("task_sample", train)))
+            rows.append(task_scores.chances(gold, warehouse.read("task_sample", train)))
         return Computed({"task_chance": pl.concat(rows)})
 
     return refresh(

@@ -1,7 +1,7 @@
 """The linear baseline, which trains in seconds: a support vector machine over character n-grams with TF-IDF weights.
 
-Here: training, rows of `baseline_answer`, and what it shares with encoders. Not here: encoders (encoder_fits), scores,
-chance baselines (chance).
+Here: training, rows of `baseline_answer`, and what it shares with encoders. Not here: encoders (encoder), scores and
+chance baselines (task_scores).
 """
 
 import json

@@ -58,16 +58,14 @@ def examples(
         )
         remedy = "remove the task from the model's `corpora`, or lower `answering.shots`"
         raise BadInput(f"task {description.task}", "train", problem, remedy)
-    gold: dict[str, list[tuple[str, str]]] = {}
     evaluated = spans.filter(pl.col("type").is_in(list(description.types)), split="train").sort("sample", "number")
-    for sample, kind, text in evaluated.select("sample", "type", "text").iter_rows():
-        gold.setdefault(sample, []).append((kind, text))
+    gold = evaluated.select("sample", "type", "text").rows_by_key("sample")
     groups: dict[str, list[str]] = {}
-    rows = {name: (texts, label) for name, texts, label in train.select("sample", "texts", "label").iter_rows()}
+    rows = train.select("sample", "texts", "label").rows_by_key("sample", unique=True)
     for name, (_, label) in rows.items():
         groups.setdefault(label or (WITH if name in gold else WITHOUT), []).append(name)
     names = _in_turn(groups, number, f"{description.task} {seed}")
-    return [Example(*rows[name], tuple(gold.get(name, ()))) for name in names]
+    return [Example(texts, label, tuple(gold.get(name, ()))) for name in names for texts, label in [rows[name]]]
 
 
 def _in_turn(groups: Mapping[str, Sequence[str]], number: int, seed: str) -> list[str]:

@@ -131,9 +131,8 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path, ignore:
         key = str(fields.get("split")), str(fields.get("sample"))
         where = " ".join(key)
         if fields.get("task") != code or key not in samples:
-            raise BadInput(
-                file, where, f"is not a sample of {code}", "annotate the samples that `variorum spans` writes"
-            )
+            remedy = "annotate the samples that `variorum spans` writes"
+            raise BadInput(file, where, f"is not a sample of {code}", remedy)
         texts = json.loads(samples[key]["texts"])
         if [fields.get(f"text_{number}") for number in range(1, len(texts) + 1)] != list(texts.values()):
             raise BadInput(file, where, "its texts have changed since the export", "annotate the current samples")
@@ -168,16 +167,12 @@ def _task(description: TaskDescription, row: Mapping[str, Any], marks: pl.DataFr
     if marks is None:
         return task
     marked = texts[description.marked]
+    control = {"from_name": CONTROL, "to_name": names[description.marked], "type": "labels"}
     result = [
-        {
-            "id": f"span-{number}",
-            "from_name": CONTROL,
-            "to_name": names[description.marked],
-            "type": "labels",
-            "value": {"start": first, "end": last, "text": marked[first:last], "labels": [kind]},
-        }
+        {"id": f"span-{number}", **control,
+         "value": {"start": first, "end": last, "text": marked[first:last], "labels": [kind]}}
         for number, kind, first, last in marks.select("number", "type", "first", "last").iter_rows()
-    ]
+    ]  # fmt: skip
     return {**task, "predictions": [{"model_version": "gold", "result": result}]}
 
 
@@ -200,9 +195,8 @@ def _spans(
             raise BadInput(file, where, "has a span without words", "mark the span again")
         for kind in kinds:
             if kind not in description.types:
-                raise BadInput(
-                    file, where, f"has a span of type {quoted(kind)}", f"use one of {', '.join(description.types)}"
-                )
+                remedy = f"use one of {', '.join(description.types)}"
+                raise BadInput(file, where, f"has a span of type {quoted(kind)}", remedy)
             spans.add((kind, first, last))
     return sorted(spans, key=lambda span: (span[1], span[2], span[0]))
 

@@ -1,13 +1,13 @@
 """Scores of systems on a task: points of each answer, and the system's score from all its answers.
 
-Here: rows of `task_score`, `class_score`, `confusion`, `baseline_score` and `encoder_score`. Not here: the metrics
-(classes, muc), chance baselines (chance), means over tasks and comparisons (board).
+Here: rows of `task_score`, `class_score`, `confusion`, `baseline_score`, `encoder_score` and `task_chance`; precision,
+recall and F1 of classes. Micro-F1 is the share of correct answers, since each sample has one gold class and one answer.
+Not here: scores of spans (muc), means over tasks and comparisons (board).
 """
 
 import json
 from collections.abc import Mapping
-from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,6 @@ from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.metrics.intervals import Floats, mean_interval
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.understanding import leakage, muc
-from benchmark_assets.understanding.classes import class_scores, confusion, macro_f1, rates
 from benchmark_assets.understanding.description import TaskDescription
 from resources.catalogue import schema
 
@@ -44,6 +43,65 @@ class Gold(NamedTuple):
     task: TaskDescription
     samples: pl.DataFrame
     spans: pl.DataFrame
+
+
+def confusion(answers: pl.DataFrame) -> pl.DataFrame:
+    """Confusion matrix in long form: columns `gold`, `predicted` and `samples`.
+
+    It has a row for each pair of classes that occurs, sorted by class. `answers` has the columns `gold` and
+    `predicted`, one row for each answer; `predicted` is null if the answer is not a class.
+    """
+    return answers.group_by("gold", "predicted").agg(samples=pl.len().cast(pl.Int32)).sort("gold", "predicted")
+
+
+def class_scores(counts: pl.DataFrame, classes: list[str]) -> pl.DataFrame:
+    """Precision, recall and F1 of each class.
+
+    Parameters
+    ----------
+    counts
+        As `confusion` returns them.
+    classes
+        All classes that occur, in the order of the rows to return. An answer that is not a class lowers the recall of
+        the gold class, but does not affect the precision of any class.
+
+    Returns
+    -------
+    Columns `class`; the counts `gold`, `predicted` and `correct`; and `precision`, `recall` and `f1` in [0, 1], which
+    are 0 if the denominator is 0.
+    """
+    gold = counts.group_by(pl.col("gold").alias("class")).agg(pl.col("samples").sum().alias("gold"))
+    predicted = counts.group_by(pl.col("predicted").alias("class")).agg(pl.col("samples").sum().alias("predicted"))
+    diagonal = counts.filter(pl.col("gold") == pl.col("predicted"))
+    correct = diagonal.select(pl.col("gold").alias("class"), correct="samples")
+    table = pl.DataFrame({"class": classes}, schema={"class": pl.String})
+    for column in (gold, predicted, correct):
+        table = table.join(column, on="class", how="left", maintain_order="left")
+    return rates(table.with_columns(pl.col("gold", "predicted", "correct").fill_null(0).cast(pl.Int32)))
+
+
+def rates(table: pl.DataFrame) -> pl.DataFrame:
+    """Add the columns `precision`, `recall` and `f1`, computed from the counts `gold`, `predicted` and `correct`.
+
+    A rate is 0 if its denominator is 0.
+    """
+
+    def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
+        return pl.when(whole > 0).then(part / whole).otherwise(0.0)
+
+    gold, predicted, correct = (pl.col(name) for name in ("gold", "predicted", "correct"))
+    return table.with_columns(
+        precision=share(correct, predicted), recall=share(correct, gold), f1=share(2 * correct, gold + predicted)
+    )
+
+
+def macro_f1(counts: pl.DataFrame) -> float:
+    """Mean F1 over the classes that occur as gold or predicted class, 0 to 1; equals scikit-learn's 'macro'.
+
+    `counts` are as `confusion` returns them. Answers that are not a class do not count as a further class.
+    """
+    occurring = pl.concat([counts["gold"], counts["predicted"]]).drop_nulls().unique().sort().to_list()
+    return float(class_scores(counts, occurring)["f1"].to_numpy().mean())
 
 
 def gold(task: TaskDescription, samples: pl.DataFrame, spans: pl.DataFrame) -> Gold:
@@ -88,7 +146,7 @@ def marked(truth: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFr
     texts = {sample: json.loads(content)[truth.task.marked] for sample, content in pairs}
     expected, predicted = _strings(truth.spans, ["sample"]), _strings(spans, keys)
     points = [
-        muc.type_f1(predicted.get(key, ()), expected.get(key[2:], ()), texts[key[2]])
+        muc.type_f1(predicted.get(key, ()), expected.get(key[2], ()), texts[key[2]])
         for key in rows.select(keys).iter_rows()
     ]
     scored = rows.with_columns(score=pl.Series(points, dtype=pl.Float64), predicted=pl.lit(None, pl.String))
@@ -242,14 +300,46 @@ def _macro(marks: pl.DataFrame) -> float:
     return 100 * float(np.mean([macro_f1(confusion(run)) for _, run in marks.group_by("seed", maintain_order=True)]))
 
 
-def _strings(spans: pl.DataFrame, keys: list[str]) -> dict[tuple[object, ...], list[tuple[str, str]]]:
+def _strings(spans: pl.DataFrame, keys: list[str]) -> dict[Any, list[Any]]:
     """Types and strings of the spans, in order, grouped by the values of the columns `keys`."""
-    rows = spans.sort(*keys, "number").select(*keys, "type", "text").iter_rows()
-    width = len(keys)
-    return {key: [(row[-2], row[-1]) for row in group] for key, group in groupby(rows, lambda row: row[:width])}
+    return spans.sort(*keys, "number").select(*keys, "type", "text").rows_by_key(keys)
 
 
 def _places(spans: pl.DataFrame) -> dict[str, list[muc.ScoredSpan]]:
     """Types and places of the spans, in order, grouped by sample."""
-    rows = spans.sort("sample", "number").select("sample", "type", "first", "last").iter_rows()
-    return {sample: [muc.ScoredSpan(*row[1:]) for row in group] for sample, group in groupby(rows, lambda row: row[0])}
+    rows = spans.sort("sample", "number").select("sample", "type", "first", "last").rows_by_key("sample")
+    return {sample: [muc.ScoredSpan(*row) for row in of_sample] for sample, of_sample in rows.items()}
+
+
+CHANCE = schema("task_chance")
+
+
+def chances(truth: Gold, train: pl.DataFrame) -> pl.DataFrame:
+    """Scores of a task's chance baselines on its test split, 0 to 100, in the columns of `CHANCE`.
+
+    A classification task has two baselines. 'chance' scores 100 / number of classes. 'majority' always answers the most
+    frequent class of the train split or, without a train split, of the test split; if several are equally frequent, it
+    answers the first of them in the description. A span task has the baseline 'empty', which predicts no spans. It
+    also has the baseline 'chance', with the same score. `train` are the rows of `task_sample` of the train split.
+    Source: DharmaBench, appendix B.
+    """
+    if truth.task.kind == "spans":
+        score = _percentage(~truth.samples["sample"].is_in(truth.spans["sample"].implode()))
+        text = "no span at all, scored as any answer: the share of samples without spans of " + ", ".join(
+            truth.task.types
+        )
+        rows = [("chance", score, text), ("empty", score, text)]
+    else:
+        split, samples = ("train", train) if len(train) else ("test", truth.samples)
+        count = dict(samples["label"].value_counts().iter_rows())
+        majority = max(truth.task.classes, key=lambda name: count.get(name, 0))
+        classes, words = len(truth.task.classes), f"always {majority}, the most frequent class of the {split} split"
+        rows = [
+            ("chance", 100 / classes, f"uniform guessing among {classes} classes, expected"),
+            ("majority", _percentage(truth.samples["label"] == majority), words),
+        ]
+    return pl.DataFrame([(truth.task.task, *row) for row in rows], schema=CHANCE, orient="row")
+
+
+def _percentage(hits: pl.Series) -> float:
+    return 100 * float(hits.to_numpy().mean())

@@ -147,9 +147,8 @@ def places(warehouse: Warehouse) -> dict[str, tuple[Path, Path]]:
 def _look(code: str, path: Path) -> TaskDescription:
     description = load(path)
     if description.task != code:
-        raise BadInput(
-            path, "task", f"is {description.task!r}, but was imported as {code!r}", f"change it back to {code!r}"
-        )
+        problem = f"is {description.task!r}, but was imported as {code!r}"
+        raise BadInput(path, "task", problem, f"change it back to {code!r}")
     return description
 
 

@@ -16,8 +16,8 @@ from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.error_spans.judging import SpanVotes, annotating
 from benchmark_assets.examination.sentinels import DEMANDS, INSTRUCTIONS
-from benchmark_assets.literary.versus import shown as beside
-from benchmark_assets.literary.versus import versus
+from benchmark_assets.literary.ensemble import shown as beside
+from benchmark_assets.literary.ensemble import versus
 from benchmark_assets.pairwise.comparing import comparing
 from benchmark_assets.pairwise.matches import Comparisons
 from benchmark_assets.pairwise.rubric import RubricVotes, marking

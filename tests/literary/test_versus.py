@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.description import ASPECTS
-from benchmark_assets.literary.versus import Preference, read_preference, shown, versus
+from benchmark_assets.literary.ensemble import Preference, read_preference, shown, versus
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.provider.asking import Verdict, insist

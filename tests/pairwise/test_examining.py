@@ -11,8 +11,7 @@ from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.examination.reports import judge_accuracies
 from benchmark_assets.examination.sentinels import INSTRUCTIONS, PRAISES
-from benchmark_assets.pairwise.matches import text_lengths
-from benchmark_assets.pairwise.standings import of_slices, padding_of_base_sets
+from benchmark_assets.pairwise.matches import of_slices, padding_of_base_sets, text_lengths
 from benchmark_assets.studies.study import CALLS, Item
 from benchmark_assets.vital_signs.assets import Sentinels
 from resources.digest import digest

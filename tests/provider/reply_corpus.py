@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from benchmark_assets.adjudication.judging import judging
 from benchmark_assets.alignment.aligner_questions import AlignmentTask, SourceSegment, align
 from benchmark_assets.error_spans.judging import annotating
+from benchmark_assets.literary.ensemble import versus
 from benchmark_assets.literary.extraction import extracting
-from benchmark_assets.literary.versus import versus
 from benchmark_assets.pairwise.comparing import comparing
 from benchmark_assets.pairwise.rubric import marking
 from benchmark_assets.translation.passage_questions import translate, translating

@@ -9,10 +9,9 @@ import pytest
 from eval4ner.muc import evaluate_one
 
 from benchmark_assets.understanding import samples
-from benchmark_assets.understanding.chance import chances
 from benchmark_assets.understanding.description import load
 from benchmark_assets.understanding.muc import MODES, ScoredSpan, pooled, type_f1
-from benchmark_assets.understanding.task_scores import Gold, gold, marked, task_scores
+from benchmark_assets.understanding.task_scores import Gold, chances, gold, marked, task_scores
 from resources.home import PROJECT
 
 pytestmark = pytest.mark.realdata

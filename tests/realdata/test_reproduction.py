@@ -28,7 +28,7 @@ from benchmark_assets.pairwise.totals import contracts, import_totals, scores_of
 from benchmark_assets.reporting.published import summary
 from benchmark_assets.selection.funnel import LISTED, duplicates, selection
 from benchmark_assets.understanding import board, stored
-from benchmark_assets.understanding.chance import CHANCE, chances
+from benchmark_assets.understanding.task_scores import CHANCE, chances
 from benchmark_assets.understanding.tasks import import_tasks, read_samples
 from resources.catalogue import schema
 from resources.home import PROJECT

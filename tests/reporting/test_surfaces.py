@@ -28,9 +28,9 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.error_spans.judging import read_annotation
 from benchmark_assets.literary import glossary_file
+from benchmark_assets.literary.ensemble import read_preference
 from benchmark_assets.literary.extraction import read_terms
 from benchmark_assets.literary.pairs import export_pairs, import_pairs
-from benchmark_assets.literary.versus import read_preference
 from benchmark_assets.pairwise.comparing import read_answer
 from benchmark_assets.pairwise.rubric import read_mark
 from benchmark_assets.people import assets as people

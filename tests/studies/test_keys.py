@@ -13,10 +13,9 @@ from benchmark_assets.adjudication.judging import Scores, judging
 from benchmark_assets.adjudication.judging import shown as shown_candidate
 from benchmark_assets.adjudication.panel import panel
 from benchmark_assets.corpus.description import Audit
-from benchmark_assets.literary.ensemble import AspectVotes
+from benchmark_assets.literary.ensemble import AspectVotes, versus
+from benchmark_assets.literary.ensemble import shown as shown_pair
 from benchmark_assets.literary.extraction import Glossary
-from benchmark_assets.literary.versus import shown as shown_pair
-from benchmark_assets.literary.versus import versus
 from benchmark_assets.pairwise.comparing import Contenders, comparing
 from benchmark_assets.translation.passage_questions import translating
 from benchmark_assets.translation.requests import chunk_item, chunk_template

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.understanding import encoder_fits
+from benchmark_assets.understanding import encoder
 from benchmark_assets.understanding.assets import baseline_answer, encoder_answer, task_leakage, task_sample
 from benchmark_assets.understanding.baselines import answers, determinants, labels, ngrams
 from benchmark_assets.understanding.description import TaskDescription, load
@@ -152,7 +152,7 @@ def test_an_encoder_is_trained_once_for_each_seed_until_something_of_it_changes(
 
     def fitted(run: str, **encoders: Encoder) -> dict[tuple[str, int], str]:
         """In which run each of those that answer was trained."""
-        found = encoder_fits.answers(warehouse, [task], samples, encoders, run).tables["encoder_answer"]
+        found = encoder.answers(warehouse, [task], samples, encoders, run).tables["encoder_answer"]
         fits = warehouse.read("encoder_fit").join(found, on=found.columns, how="semi")
         assert len(fits) == len(found) == 2 * sum(len(each.seeds) for each in encoders.values())
         return {(row["baseline"], row["seed"]): row["run_id"] for row in fits.iter_rows(named=True)}

@@ -6,9 +6,8 @@ import polars as pl
 import pytest
 
 from benchmark_assets.understanding import samples
-from benchmark_assets.understanding.chance import chances
 from benchmark_assets.understanding.description import load
-from benchmark_assets.understanding.task_scores import gold
+from benchmark_assets.understanding.task_scores import chances, gold
 
 
 def found(description: Path) -> dict[str, tuple[float, str]]:

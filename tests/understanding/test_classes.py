@@ -10,7 +10,7 @@ from sklearn.metrics import (  # type: ignore[import-untyped]
     precision_recall_fscore_support,
 )
 
-from benchmark_assets.understanding.classes import class_scores, confusion, macro_f1
+from benchmark_assets.understanding.task_scores import class_scores, confusion, macro_f1
 
 CLASSES = ["EPIC", "HYMN", "LAW", "TALE"]
 ANSWERS = st.lists(st.tuples(st.sampled_from(CLASSES), st.sampled_from(CLASSES)), min_size=1, max_size=40)
