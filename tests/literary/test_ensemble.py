@@ -30,7 +30,6 @@ from benchmark_assets.literary.ensemble import (
 )
 from benchmark_assets.literary.pairs import export_pairs, import_pairs
 from benchmark_assets.literary.readings import of_scores
-from benchmark_assets.pairwise.comparing import sides
 from benchmark_assets.studies.study import CALLS, Item
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.vital_signs import assets as vital_signs
@@ -77,20 +76,6 @@ def ensemble(*weights: float, margin: float = 0) -> Literary:
         for number, weight in enumerate(weights)
     ]
     return Literary(human="morri", ensemble=tuple(seats), margin=margin)
-
-
-# Which side.
-
-
-@given(st.text(), st.text())
-def test_both_orders_or_one_of_them(model: str, passage: str) -> None:
-    assert sides("both", passage, model) == ("A", "B")
-    assert len(sides("one", passage, model)) == 1
-
-
-def test_one_order_puts_half_of_the_outputs_on_either_side() -> None:
-    drawn = [sides("one", f"novels/{number}", "ours")[0] for number in range(2000)]
-    assert abs(drawn.count("A") - 1000) < 100
 
 
 # Asking.
@@ -180,16 +165,6 @@ def test_a_judge_that_never_answers_abstains_and_a_call_that_fails_fails_its_out
     assert list(errors(computed)) == ["novels/dream:1"]
     assert errors(computed)["novels/dream:1"].startswith("stylist on prose: rejected")
     assert set(computed.tables["aspect_vote"]["passage"]) == set(PASSAGES[:2])
-
-
-def test_a_judge_of_the_family_on_trial_is_the_fault_of_its_outputs(salon: Salon, server: Server) -> None:
-    salon.judges(family="Acme")
-    words = (
-        "corpus novels: literary.ensemble: has exact, of the family 'acme' as ours is; name a judge of another family"
-    )
-    assert errors(voted(salon)) == dict.fromkeys(PASSAGES, words)
-    assert errors(voted(salon, MINE.with_columns(model=pl.lit("theirs")))) == {}
-    assert {seen.model for seen in server.log()} == {"exact", "stylist"}
 
 
 def test_nobody_votes_without_an_ensemble_or_a_complete_human_translation(salon: Salon) -> None:

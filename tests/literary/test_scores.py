@@ -176,15 +176,6 @@ def uneven(works: int) -> list[int]:
     return [round(size) for size in np.geomspace(6, 60, works)]
 
 
-@pytest.mark.parametrize("numbers", [[20] * 5, uneven(8), [10] * 20])
-def test_the_interval_over_works_holds_the_truth_about_as_often_as_it_says(numbers: list[int]) -> None:
-    assert 0.9 <= held(numbers, (1.0, 1.0), 400)[0] <= 0.98
-
-
-def test_the_interval_of_two_works_speaks_of_these() -> None:
-    assert 0.88 <= held([23] * 2, (1.0, 1.0), 150)[0] <= 0.99
-
-
 @pytest.mark.proof
 @pytest.mark.parametrize("between", [0.0, 0.25, 0.5, 1.0])
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from resources.digest import text_hash
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 from tests.record_sample import BASE_SET
-from tests.support import PASSAGES, SOURCES
+from tests.support import PASSAGES
 from tests.systems import RuleSystems
 
 TEXTS = dict(zip(PASSAGES, ["Mus currit. Felis sedet.", "Sol oritur.", "Nihil novi dicit."], strict=True))
@@ -103,10 +103,6 @@ def sources(texts: Mapping[str, str]) -> pl.DataFrame:
 
 def everything(warehouse: Warehouse) -> dict[str, list[tuple[Any, ...]]]:
     return {table: warehouse.read(table).rows() for table in TABLES}
-
-
-def test_the_small_corpus_has_these_texts() -> None:
-    assert " ".join(TEXTS.values()) == " ".join(text for document in SOURCES.values() for text in document.values())
 
 
 def test_an_import_stores_all_of_it_and_a_second_one_nothing(tiny: Warehouse, tmp_path: Path) -> None:

@@ -69,19 +69,6 @@ def in_order(pool: pl.DataFrame) -> list[str]:
     return pool.filter(slice="overall").sort("win_rate", "system")["system"].to_list()
 
 
-def equal_quantiles(pool: pl.DataFrame, count: int) -> list[str]:
-    systems = in_order(pool)
-    return [systems[round(place * (len(systems) - 1) / (count - 1))] for place in range(count)]
-
-
-@given(pools(40), st.integers(2, 20))
-def test_the_choice_lies_no_less_evenly_than_equal_quantiles(pool: pl.DataFrame, count: int) -> None:
-    count = min(count, len(in_order(pool)))
-    chosen = choose(pool, count)
-    assert len(set(chosen)) == count
-    assert unevenness(pool, chosen) <= unevenness(pool, equal_quantiles(pool, count)) + 1e-12
-
-
 @given(pools(8), st.integers(2, 5))
 def test_no_other_choice_lies_more_evenly(pool: pl.DataFrame, count: int) -> None:
     count = min(count, len(in_order(pool)))
@@ -114,23 +101,6 @@ def test_no_more_can_be_chosen_than_there_are(count: int) -> None:
     pool = rates_of({"low": [0.1] * 3, "top": [0.9] * 3, "new": [0.5] * 3, "half-judged": [0.5, 0.4]})
     with pytest.raises(BadInput, match=f"has 3 systems that were judged on every slice, so {count} anchors"):
         choose(pool, count)
-
-
-def test_two_orders_are_one_match_and_a_flip_is_half_a_win() -> None:
-    judgments = pl.DataFrame(
-        [
-            ("a", "x", "y", "x"), ("a", "y", "x", "x"),  # x
-            ("b", "x", "y", "x"), ("b", "y", "x", "y"),  # a flip
-            ("c", "x", "y", None), ("c", "y", "x", "y"),  # y, by the order that was not refused
-            ("d", "x", "y", None), ("d", "y", "x", None),  # nothing
-        ],
-        schema=["passage", "first", "second", "winner"], orient="row",
-    )  # fmt: skip
-    rates = {(system, name): own for system, name, *own in win_rates(judgments, ITEMS).iter_rows()}
-    assert rates["x", "overall"] == rates["y", "overall"] == [3, 1.5, 0.5]
-    assert rates["x", "ja-en"] == [2, 1.5, 0.75]
-    assert rates["y", "en-ja easy"] == [1, 1.0, 1.0]
-    assert ("x", "en-ja hard") not in rates
 
 
 @pytest.fixture

@@ -70,17 +70,6 @@ def test_without_an_effect_of_length_it_is_lt(ties: float, seed: int) -> None:
     assert found.value == pytest.approx(lt, abs=1e-6)
 
 
-@examples(10)
-@given(st.integers(0, 1000))
-def test_anchors_at_equal_length_keep_their_lt_without_an_effect_of_length(seed: int) -> None:
-    chance = np.random.default_rng(seed)
-    won = judged(FOUR, 0.5, chance, items=12)
-    lt = anchor_scores(judgments(won), items(12), [], CONTRACT).filter(slice="overall")["lt"]
-    no_effect = JudgeEffects(Estimate(0.0, 0.0, 0.0), NONE, Estimate(2.0, None, None))
-    found = at_equal_length(matches_of_last(won, chance.normal(size=(12, 4))), 4, no_effect)
-    assert [scaled(each).value for each in found] == pytest.approx(lt.to_list(), abs=1e-6)
-
-
 def scored_anchors(won: Floats, logs: Floats, *padding: Estimate) -> pl.DataFrame:
     """Scores of all systems as anchors, with LT at equal length."""
     frozen, whole = judgments(won), items(len(won))
@@ -130,19 +119,6 @@ def test_anchors_without_texts_have_a_reason() -> None:
     assert set(found["length_problem"]) == {TEXTLESS}
     assert found["lt_controlled"].null_count() == len(found)
     assert found.drop(*ANCHORS_CONTROLLED, "signature").equals(raw.drop("signature"))
-
-
-def test_without_a_judgment_between_anchors_there_is_no_lt_at_equal_length() -> None:
-    won = judged(np.append(FOUR, 0.3), 0.5, np.random.default_rng(3), items=12)
-    frozen, own = judgments(won[:, :-1, :-1]).clear(), comparisons(won)
-    sizes = lengths(won, WITHIN * np.random.default_rng(4).normal(size=(12, 5)))
-    raw = candidate_scores(own, frozen, items(12), CONTRACT)
-    found = with_control(raw, own, frozen, items(12), sizes, [Estimate(1.0, 0.5, 1.5)])
-    assert found["lt_controlled"].null_count() == found["lt_fixed_controlled"].null_count() == len(found)
-    assert found["length_problem"].str.starts_with("the anchors have no match").all()
-    anchors = anchor_scores(frozen, items(12), NAMES[:4], CONTRACT)
-    of_anchors = with_anchor_control(anchors, frozen, items(12), sizes, [Estimate(1.0, 0.5, 1.5)])
-    assert of_anchors["lt_controlled"].null_count() == len(of_anchors) == 9 * 4
 
 
 def matches_of_last(won: Floats, logs: Floats) -> Matches:

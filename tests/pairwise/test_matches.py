@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.automation import runs
-from benchmark_assets.automation.due import due
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.pairwise.adaptive import BATCH
 from benchmark_assets.pairwise.base_sets import TABLES, Judging, Ranks, Within
@@ -452,16 +451,6 @@ def test_adaptive_mode_can_ask_for_a_place_among_the_anchors(adaptive: Arena, se
         assert len(winners(compared(adaptive))) == calls
 
 
-def test_adaptive_mode_asks_all_where_it_never_is(adaptive: Arena, server: Server) -> None:
-    changed = pl.lit(Judging(adaptive=Within(within=0.001)).model_dump_json()).alias("settings")
-    entry = adaptive.warehouse.read("base_set").drop("run_id", "updated_at").with_columns(changed)
-    adaptive.warehouse.write([Replacement("base_set", entry, None)], run_id="test")
-    assert set(winners(compared(adaptive))) == {
-        (item, anchor, side) for item in OUTPUTS for anchor in LADDER for side in "AB"
-    }
-    assert len(server.log()) == 180
-
-
 def test_adaptive_mode_asks_all_where_the_anchors_have_no_strengths(adaptive: Arena, server: Server) -> None:
     nothing = adaptive.warehouse.empty("anchor_judgment")
     adaptive.warehouse.write([Replacement("anchor_judgment", nothing, None)], run_id="test")
@@ -496,10 +485,3 @@ def test_a_second_run_asks_nothing_and_a_changed_output_its_own_pairs_alone(aren
     own = [seen.keys[1].split("|") for seen in server.log()]
     assert len(own) == 6
     assert all("Sunset." in pair for pair in own)
-
-
-def test_what_comparing_would_cost_is_said_before(arena: Arena) -> None:
-    with dg.DagsterInstance.get() as instance:
-        found = due(arena.definitions, instance, dg.AssetKey("comparison"))
-    assert found.estimate is not None
-    assert found.estimate.calls == 18

@@ -13,7 +13,7 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.pairwise.rubric import SUMMARY, RubricVotes, read_mark, reference_of, summarize
 from benchmark_assets.studies.study import CALLS
 from resources.warehouse import Replacement
-from tests.pairwise.arena import FIRST, SECOND, THIRD, Arena, write_judges
+from tests.pairwise.arena import FIRST, SECOND, THIRD, Arena
 from tests.provider.server import Server, dumps
 from tests.support import PASSAGES, TRANSLATIONS
 
@@ -116,26 +116,6 @@ def test_an_empty_text_gets_the_lowest_mark_without_a_call(arena: Arena, server:
     rows = marked(arena).tables["rubric_vote"].filter(passage="tiny/doc1:2")
     assert rows.select("mark", "perfect").rows() == [(1, False)]
     assert len(server.log()) == 2
-
-
-def test_nothing_is_said_to_cost_where_all_texts_are_empty(arena: Arena) -> None:
-    arena.describe(["marker"])
-    texts = MINE.with_columns(text=pl.lit(" "), fingerprint=pl.lit("test"))
-    arena.warehouse.write([Replacement("model_output", texts, MINE)], run_id="test")
-    assert RubricVotes(arena.warehouse, arena.systems).cost(MINE) is None
-    computed = marked(arena)
-    assert computed.tables["rubric_vote"]["mark"].to_list() == [1, 1, 1]
-    assert computed.notes[CALLS].is_empty()
-
-
-def test_a_judge_of_the_family_on_trial_is_the_fault_of_the_outputs(arena: Arena, server: Server) -> None:
-    arena.describe(["comparer"])
-    write_judges(arena.registry, arena.url, family="Acme")
-    computed = marked(arena)
-    assert computed.failures is not None
-    words = "corpus tiny: rubric.judges: has comparer, of the family 'acme' as ours is; name a judge of another family"
-    assert computed.failures["error"].to_list() == [words] * 3
-    assert server.log() == []
 
 
 def test_nothing_is_marked_where_nobody_is_named_or_no_reference_is_whole(arena: Arena) -> None:

@@ -8,8 +8,6 @@ from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.pairwise.bradley_terry import fit, fit_fixed, log_shares, on_scale
 from benchmark_assets.pairwise.scores import (
     ANCHOR_SCORE,
-    ANCHORS_CONTROLLED,
-    CONTROLLED,
     PAIRWISE_SCORE,
     anchor_matches,
     anchor_scores,
@@ -19,7 +17,6 @@ from benchmark_assets.pairwise.scores import (
     fields,
     slices,
 )
-from resources.warehouse import Replacement, Warehouse
 from tests.pairwise.simulated import ANCHORS, NAMES, expected, items, judged, sigma
 from tests.support import slack
 
@@ -228,21 +225,6 @@ def test_how_often_the_first_text_wins_counts_only_what_the_judge_saw() -> None:
     frozen = judgments(judged(np.array([0.0, 0.0]), 0, np.random.default_rng(1), items=4))
     score = candidate_scores(rows, frozen, items(4), CONTRACT).filter(slice="overall")
     assert score["first_rate"].item() == 0.75
-
-
-def test_rows_go_into_their_tables(warehouse: Warehouse) -> None:
-    won = judged(np.append(SPREAD, 0.7), 0.5, np.random.default_rng(3), items=16)
-    tables = {
-        "pairwise_score": candidate_scores(
-            comparisons(won), judgments(won[:, :-1, :-1]), items(16), CONTRACT
-        ).with_columns(judge_standing=pl.lit("passed"), **{name: pl.lit(None) for name in CONTROLLED}),
-        "anchor_score": anchor_scores(judgments(won[:, :-1, :-1]), items(16), [], CONTRACT).with_columns(
-            **{name: pl.lit(None) for name in ANCHORS_CONTROLLED}
-        ),
-    }
-    for table, rows in tables.items():
-        warehouse.write([Replacement(table, rows.with_columns(fingerprint=pl.lit("f")), None)], "run")
-        assert len(warehouse.read(table)) == len(rows)
 
 
 def test_the_contract_names_all_that_scores_hang_on() -> None:

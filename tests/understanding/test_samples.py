@@ -132,18 +132,6 @@ def test_a_file_that_is_missing_is_had_somewhere(tmp_path: Path, warehouse: Ware
     assert re.search(r"speech\.jsonl: SPEECH: is not a file; obtain it from https://example\.org", str(fault))
 
 
-def test_sound_tasks_are_imported_and_each_faulty_one_is_named(
-    warehouse: Warehouse, form: Path, speech: Path, tmp_path: Path
-) -> None:
-    lines = speech.parent / "speech.jsonl"
-    lines.write_text("{}\n", encoding="utf-8")
-    missing = tmp_path / "missing.yaml"
-    codes, faults = import_tasks(warehouse, [missing, speech, form], form.parent)
-    assert codes == ["FORM"]
-    assert list(tasks(warehouse)) == ["FORM"]
-    assert [(each.where, each.key) for each in faults] == [(str(missing), ""), (str(lines), "line 1 name")]
-
-
 def test_a_code_is_given_once_and_is_no_corpus(
     warehouse: Warehouse, form: Path, speech: Path, tmp_path: Path, corpus: Path
 ) -> None:

@@ -8,8 +8,6 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from benchmark_assets.understanding.description import load
 from benchmark_assets.understanding.samples import read
@@ -19,10 +17,8 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Replacement, Warehouse
-from tests.support import examples
 from tests.understanding.conftest import SPEECH, SPEECH_LINES, write_task
 
-SIGNS = "𑀅ra\u0304ma 𑀓\nཀྱི་𑀅"
 TASK = list[dict[str, Any]]
 
 
@@ -32,14 +28,6 @@ def take_in(warehouse: Warehouse, *paths: Path) -> None:
     found, _ = read_samples(warehouse, [load(path).task for path in paths])
     for table, rows in {"task_sample": found.samples, "task_span": found.spans}.items():
         warehouse.write([Replacement(table, rows.with_columns(fingerprint=pl.lit("")), None)], "test")
-
-
-@pytest.fixture
-def stored(warehouse: Warehouse, tmp_path: Path) -> tuple[Warehouse, Path]:
-    """A warehouse with one sample whose text has characters that UTF-16 needs two units for, and a folder."""
-    line = {"name": "x", "work": "w", "head": "h", "body": SIGNS, "gold": [], "places": []}
-    take_in(warehouse, write_task(tmp_path / "signs", SPEECH, {"test": [line]}))
-    return warehouse, tmp_path
 
 
 @pytest.fixture(scope="module")
@@ -74,37 +62,6 @@ def test_gold_comes_back_as_it_went(warehouse: Warehouse, speech: Path, tmp_path
     assert after.samples.equals(before.samples)
     wanted = [row for row in before.spans.drop("number").rows() if row[3] != "MARK"]  # no type of the task
     assert after.spans.drop("number").rows() == wanted
-
-
-@settings(examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(spans=st.lists(st.tuples(st.integers(0, 11), st.integers(1, 12), st.sampled_from(["SAID", "WHO"])), max_size=4))
-@pytest.mark.parametrize("units", ["code points", "UTF-16"])
-def test_marks_count_characters(stored: tuple[Warehouse, Path], units: str, spans: list[tuple[int, int, str]]) -> None:
-    warehouse, folder = stored
-    text = SIGNS
-
-    def place(at: int) -> int:
-        return at if units == "code points" else len(text[:at].encode("utf-16-le")) // 2
-
-    marked = {(min(pair), max(pair), kind) for *pair, kind in spans}
-    marked = {each for each in marked if text[each[0] : each[1]].strip()}
-    value = [
-        {"start": place(first), "end": place(last), "text": text[first:last], "labels": [kind]}
-        for first, last, kind in marked
-    ]
-    data = {"task": "SPEECH", "split": "test", "sample": "x", "text_1": "h", "text_2": text}
-    result = [{"from_name": "span", "type": "labels", "value": each} for each in value]
-    (folder / "e.json").write_text(json.dumps([{"data": data, "annotations": [{"result": result}]}]), encoding="utf-8")
-    out = folder / "out.jsonl"
-    out.unlink(missing_ok=True)
-    write_labels(warehouse, folder / "e.json", "SPEECH", out)
-    line = json.loads(out.read_text(encoding="utf-8"))
-    found = {(first, last, kind) for (first, last), (kind, _) in zip(line["places"], line["gold"], strict=True)}
-    assert {(text[first:last], kind) for first, last, kind in found} == {
-        (text[first:last], kind) for first, last, kind in marked
-    }
-    if units == "code points":
-        assert found == marked
 
 
 def test_json_min_is_read_too(warehouse: Warehouse, speech: Path, tmp_path: Path) -> None:

@@ -106,11 +106,6 @@ def test_only_silence_and_a_question_too_long_are_what_came_of_a_call_that_faile
     assert (drawn.value is not None) == (outcome in (Outcome.EMPTY, Outcome.TOO_LONG)) == (drawn.error is None)
 
 
-def test_a_stop_and_a_fault_are_errors() -> None:
-    for failure in (CallFailed("stopped: over budget"), BadInput("m", "", "has no key", "give one")):
-        assert replied(failure)[2:6] == (None, None, None, str(failure))
-
-
 def test_how_a_model_is_asked_is_said_in_a_line() -> None:
     asked = model(URL, temperature=0.3, effort="low", answering={"shots": 8, "draws": 5, "seeds": [1, 2]})
     line = summary_line(asked, FORM)
