@@ -17,8 +17,8 @@ ASSET = dg.AssetKey("text")
 
 PASSAGES = [f"c/{number}" for number in range(MANY + 1)]
 
-CURRENT = pl.DataFrame({"passage": PASSAGES, "version": [f"version of {passage}" for passage in PASSAGES]})
-CURRENT = CURRENT.with_columns(pl.lit("").alias(key) for key in KEYS if key != "passage").select(*KEYS, "version")
+VERSIONS = [f"version of {passage}" for passage in PASSAGES]
+CURRENT = pl.DataFrame({key: [""] * len(PASSAGES) for key in KEYS} | {"passage": PASSAGES, "version": VERSIONS})
 
 
 @pytest.fixture

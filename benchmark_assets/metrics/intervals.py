@@ -181,7 +181,7 @@ def student(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
     The standard error is the jackknife's, over units; the degrees of freedom are `effective_units` - 1, at least 1.
     """
     units = (shares > 0).sum(axis=0)
-    deviations = np.divide(influences, 1 - shares, out=np.zeros_like(influences), where=shares < 1)
+    deviations = influences / (1 - shares)
     freedom = np.maximum(shares.sum(axis=0) ** 2 / (shares**2).sum(axis=0) - 1, 1)
     return freedom, np.sqrt((deviations**2).sum(axis=0) * (units - 1) / units)
 

@@ -29,7 +29,7 @@ MARKS = pl.Schema({
 SCORE = schema("task_score")
 CLASS_SCORE = schema("class_score")
 CONFUSION = schema("confusion")
-NO_SPANS = pl.DataFrame(schema=schema("answer_span")).rename({"model": "system"})
+NO_SPANS = pl.DataFrame(schema={"system": pl.String(), **schema("answer_span", "model")})
 BASELINE_SCORE = schema("baseline_score")
 
 NO_CLASS = "(none)"

@@ -73,17 +73,20 @@ def test_a_text_divided_among_outputs_of_one_model_is_found_in_all_of_them() -> 
     assert not any(copies(halves, ["model", "other"], index, lambda: NOTHING))
 
 
+LINES = ["the geese went over at dusk", "and nobody in the yard", "looked up from the barrow", "or put down his spade"]
+
+
 def test_lines_that_are_short_alone_are_found_together() -> None:
-    lines = [
-        "the geese went over at dusk",
-        "and nobody in the yard",
-        "looked up from the barrow",
-        "or put down his spade",
-    ]
-    assert max(len(letters(line)) for line in lines) < LEAST
-    assert all(found([" ".join(lines)], Index.of([lines])))
-    assert all(copies(lines, [0] * 4, Index.of([lines]), lambda: NOTHING))
-    assert not any(found(lines, Index.of([lines])))
+    assert max(len(letters(line)) for line in LINES) < LEAST
+    assert all(found([" ".join(LINES)], Index.of([LINES])))
+    assert all(copies(LINES, [0] * 4, Index.of([LINES]), lambda: NOTHING))
+    assert not any(found(LINES, Index.of([LINES])))
+
+
+def test_short_stretches_are_evidence_if_they_are_most_of_both_texts() -> None:
+    index = Index.of([[" quite soon ".join(LINES)]])
+    assert found([" by chance ".join(LINES)], index)[0]
+    assert not found([f" {OTHER} ".join(LINES)], index)[0]
 
 
 @given(st.lists(st.text("abcdefghij", min_size=2, max_size=5), min_size=60, max_size=90), st.integers(0, 30))
@@ -112,6 +115,13 @@ def test_runs_are_those_of_a_plain_search(outputs: list[str], passages: list[str
         for at in range(len(plain) - RUN + 1):
             if plain[at : at + RUN] in indexed:
                 assert {(number, place) for place in range(at, at + RUN)} <= covered
+
+
+def test_a_phrase_of_several_texts_is_half_the_evidence() -> None:
+    phrase = "whoever comes to the gate at night shall give the name of his house"
+    assert LEAST < len(letters(phrase)) < LONG
+    assert found([phrase], Index.of([[RESTRICTED[0], phrase]]))[0]
+    assert not found([phrase], Index.of([[RESTRICTED[0], phrase], [RESTRICTED[-1], phrase]]))[0]
 
 
 def test_what_stands_in_an_open_text_is_no_evidence() -> None:

@@ -163,6 +163,19 @@ def test_bounds_are_around_the_mean_and_in_range(
     assert found.mean[2] - found.mean[1] <= 1.05 * (found.people[2] - found.people[1]) + 1e-9
 
 
+def test_a_published_estimate_stays_as_it_is() -> None:
+    """Two pools, four strata, one without outputs, documents of two passages, and passages without a verdict."""
+    rng = np.random.default_rng(7)
+    stratum, unit = rng.integers(0, 4, 500), np.arange(500) // 2
+    truth = (rng.random(500) < np.array([0.1, 0.3, 0.6, 0.3])[stratum]).astype(float)
+    values = np.where(rng.random(500) < 0.9, accurate(0.9)(truth, rng), np.nan)
+    people = np.where(unit < 60, truth, np.nan)
+    found = anchored(Rated(people, values, stratum, unit, np.array([0, 0, 1, 1]), np.array([500.0, 200, 90, 0])))
+    assert_allclose(found.people, (0.1745982212513653, 0.0997392177354422, 0.2876878662663322), rtol=1e-9)
+    assert_allclose(found.mean, (0.1778868387003946, 0.0905939642173990, 0.2753870746008448), rtol=1e-9)
+    assert found.tuning == pytest.approx(0.5968160240858644, rel=1e-9)
+
+
 def test_the_gain_that_theory_allows() -> None:
     assert gain(0.7, 300, 16_700) == pytest.approx(0.28, abs=0.005)  # 1 - √(1 - 0.49 · 0.982)
     assert (gain(0, 300, 1000), gain(0.9, 300, 0)) == (0, 0)

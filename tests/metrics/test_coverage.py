@@ -1,5 +1,7 @@
 """A model is ranked over the corpus's own passages, whatever it left out."""
 
+from functools import cache
+
 import polars as pl
 import pytest
 from hypothesis import given
@@ -17,9 +19,8 @@ PASSAGES = 8
 LEXICAL_COLUMNS = ["length_ratio", "bleu", "chrf", "bleu_statistics", "chrf_statistics"]
 
 
-OWN = pl.DataFrame({"passage": [f"x/{at}" for at in range(PASSAGES)]}).with_columns(
-    corpus=pl.lit("x"), unit="passage", unit_kind=pl.lit("passages")
-)
+NAMES = [f"x/{at}" for at in range(PASSAGES)]
+OWN = pl.DataFrame({"passage": NAMES, "corpus": ["x"] * PASSAGES, "unit": NAMES, "unit_kind": ["passages"] * PASSAGES})
 """The passages of `scores`."""
 
 
@@ -39,8 +40,14 @@ def field(*systems: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(systems).rename({"model": "system"}).with_columns(corpus=pl.lit("x")).drop(columns)
 
 
-FULL = scores([1.0] * PASSAGES, system="full")
-BEST_HALF = scores([0.5] * PASSAGES, [0.99] * PASSAGES, system="half").head(PASSAGES // 2)
+@cache
+def perfect() -> pl.DataFrame:
+    return scores([1.0] * PASSAGES, system="full")
+
+
+@cache
+def best_half() -> pl.DataFrame:
+    return scores([0.5] * PASSAGES, [0.99] * PASSAGES, system="half").head(PASSAGES // 2)
 
 
 def summary(rows: pl.DataFrame, system: str) -> dict[str, float | int | None]:
@@ -48,7 +55,7 @@ def summary(rows: pl.DataFrame, system: str) -> dict[str, float | int | None]:
 
 
 def test_passages_left_out_have_the_worst_scores_and_take_the_rank() -> None:
-    rows = completed(field(FULL, BEST_HALF), OWN, worst, {})
+    rows = completed(field(perfect(), best_half()), OWN, worst, {})
     full, half = summary(rows, "full"), summary(rows, "half")
     assert (full["passages"], full["coverage"], full["failures"]) == (8, 1, 0)
     assert (half["passages"], half["coverage"], half["failures"]) == (8, 0.5, 4)
@@ -61,16 +68,16 @@ def test_passages_left_out_have_the_worst_scores_and_take_the_rank() -> None:
 
 def test_a_limited_evaluation_is_scored_on_its_passages_and_has_no_rank() -> None:
     limits = pl.DataFrame({"system": ["half"] * 5, "passage": [f"x/{at}" for at in range(5)]})
-    rows = completed(field(FULL, BEST_HALF), OWN, worst, {"x": Scoring(coverage=0.5)}, limits)
+    rows = completed(field(perfect(), best_half()), OWN, worst, {"x": Scoring(coverage=0.5)}, limits)
     half = summary(rows, "half")
     assert (half["passages"], half["evaluated"], half["available"], half["failures"]) == (5, 5, 8, 1)
     assert half["sim_best"] == pytest.approx(0.99 * 4 / 5)
     assert dict(rows.select("system", "ranked").unique().iter_rows()) == {"full": True, "half": False}
-    assert summary(rows, "full") == summary(completed(field(FULL), OWN, worst, {}), "full")
+    assert summary(rows, "full") == summary(completed(field(perfect()), OWN, worst, {}), "full")
 
 
 def test_a_description_may_leave_out_what_is_missing_and_demand_less() -> None:
-    rows = completed(field(FULL, BEST_HALF), OWN, worst, {"x": Scoring(missing="omit", coverage=0.5)})
+    rows = completed(field(perfect(), best_half()), OWN, worst, {"x": Scoring(missing="omit", coverage=0.5)})
     half = summary(rows, "half")
     assert (half["passages"], half["coverage"], half["failures"], half["sim_best"]) == (4, 0.5, 4, 0.99)
     assert rows["ranked"].all()
@@ -78,33 +85,33 @@ def test_a_description_may_leave_out_what_is_missing_and_demand_less() -> None:
 
 def test_an_empty_output_counts_as_missing_and_keeps_its_diagnosis() -> None:
     first = pl.int_range(pl.len()) == 0
-    rows = completed(field(FULL.with_columns(empty=first)), OWN, worst, {})
+    rows = completed(field(perfect().with_columns(empty=first)), OWN, worst, {})
     full = summary(rows, "full")
     assert (full["passages"], full["failures"], full["empty"]) == (8, 1, 1)
     assert full["sim_best"] == pytest.approx(0.9 * 7 / 8)
 
 
 def test_translators_need_not_translate_everything() -> None:
-    ann = BEST_HALF.with_columns(model=pl.lit("ann"), kind=pl.lit("human"))
-    rows = completed(field(FULL, ann), OWN, worst, {})
+    ann = best_half().with_columns(model=pl.lit("ann"), kind=pl.lit("human"))
+    rows = completed(field(perfect(), ann), OWN, worst, {})
     person = summary(rows, "ann")
     assert (person["passages"], person["coverage"], person["failures"], person["sim_best"]) == (4, None, None, 0.99)
     assert not rows.filter(system="ann")["ranked"].any()
 
 
 def test_comet_is_the_worst_only_where_the_model_has_comet() -> None:
-    with_comet = BEST_HALF.with_columns(comet=pl.lit("wmt22"), comet_avg=pl.lit(0.8), comet_best=pl.lit(0.8))
-    rows = completed(field(FULL, with_comet), OWN, worst, {})
+    with_comet = best_half().with_columns(comet=pl.lit("wmt22"), comet_avg=pl.lit(0.8), comet_best=pl.lit(0.8))
+    rows = completed(field(perfect(), with_comet), OWN, worst, {})
     assert summary(rows, "half")["comet_avg"] == pytest.approx(0.4)
     assert summary(rows, "full")["comet_avg"] is None
 
 
 @given(st.sets(st.integers(0, PASSAGES - 1), min_size=1))
 def test_whoever_else_is_evaluated_changes_no_row(kept: set[int]) -> None:
-    some = FULL.filter(pl.col("passage").is_in([f"x/{at}" for at in kept])).with_columns(model=pl.lit("some"))
+    some = perfect().filter(pl.col("passage").is_in([f"x/{at}" for at in kept])).with_columns(model=pl.lit("some"))
     alone = completed(field(some), OWN, worst, {}).sort("passage")
-    among = completed(field(FULL, some), OWN, worst, {}).filter(system="some").sort("passage").select(alone.columns)
-    assert among.equals(alone)
+    among = completed(field(perfect(), some), OWN, worst, {}).filter(system="some").sort("passage")
+    assert among.select(alone.columns).equals(alone)
     assert len(alone) == PASSAGES
 
 

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from benchmark_assets.metrics.diagnostics import DIAGNOSES, diagnose, twins
 from benchmark_assets.metrics.fidelity import ComparedPassage, uncovered_end
-from benchmark_assets.metrics.texts import content, ends_open, longest_loop, recurrence, scripts, sentences, words
+from benchmark_assets.metrics.texts import (
+    MeasuredText,
+    content,
+    ends_open,
+    longest_loop,
+    recurrence,
+    scripts,
+    sentences,
+    words,
+)
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
@@ -101,6 +110,7 @@ OTHER = "Three merchants brought silk and pepper across the desert to the market
         pytest.param(f"Here is the translation:\n\n{GOOD}", {"preamble"}, id="announcement"),
         pytest.param(f"English: {GOOD}", {"preamble"}, id="label"),
         pytest.param(f"{GOOD}\n\nNote: the name is not given.", {"preamble"}, id="note"),
+        pytest.param(f"Note: {GOOD}", {"preamble"}, id="note before"),
         pytest.param(f"{GOOD}\n\nLet me know if you need anything else!", {"preamble"}, id="closing words"),
         pytest.param(f"<think>A sailor.</think>{GOOD}", {"thinking"}, id="tag of reasoning"),
         pytest.param(f"The user wants a translation of a Latin text.\n\n{GOOD}", {"thinking"}, id="reasoning"),
@@ -255,6 +265,12 @@ def test_of_a_text_with_the_source_in_it_the_source_is_copied(source: str, rest:
     assert passage.copied(f"{rest} {source}") == (len(source) / (len(source) + len(rest)), len(source))
     assert passage.copied(f"{source}, {source}")[0] == 1
     assert passage.copied(rest) == (0, 0)
+
+
+def test_similarity_is_the_harmonic_mean_of_the_shared_content_words() -> None:
+    passage = ComparedPassage("", ["sailors repair anchors", "harbors"])
+    for text, expected in (("sailors repair anchors", 1), ("sailors repair", 0.8), ("meadows", 0)):
+        assert passage.similarity(MeasuredText(text)) == pytest.approx(expected)
 
 
 @given(

@@ -163,6 +163,15 @@ def test_a_rate_of_none_or_all_counts_every_unit_once() -> None:
     assert rate_interval(np.ones(100, dtype=bool), units) == wilson(20, 20)
 
 
+def test_a_rate_of_clustered_rows_has_the_bounds_of_its_mean_or_wider_ones() -> None:
+    hits, units = np.repeat(np.random.default_rng(2).random(20) < 0.3, 5), np.repeat(np.arange(20), 5)
+    low, high = mean_interval(hits.astype(np.float64), units)
+    assert low is not None
+    assert high is not None
+    rate = float(hits.mean())
+    assert rate_interval(hits, units) == pytest.approx(rate_bounds(rate, 100, 20, rate - low, high - rate))
+
+
 @given(st.floats(0.01, 0.99), st.floats(0, 2), st.floats(0, 2))
 def test_the_bounds_of_a_rate_are_at_least_those_of_independent_rows_and_of_the_mean(
     rate: float, below: float, above: float

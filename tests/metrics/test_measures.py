@@ -8,7 +8,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from benchmark_assets.metrics.entries import MEASURES, ranked
-from benchmark_assets.metrics.measures import panel, summed
+from benchmark_assets.metrics.measures import estimates, panel, ratio, summed
 from benchmark_assets.metrics.metric import Metric
 from tests.metrics.scores import OUTPUTS, REFERENCES, scores
 from tests.support import examples
@@ -68,6 +68,15 @@ def test_what_no_passage_has_is_no_number() -> None:
     }
     nothing = scores([None], similarities=[None])
     assert all(np.isnan(value(measure, nothing)) for measure in MEASURES)
+    assert np.isnan(ratio(np.ones(2), np.array([0.0, -1.0]))).all()
+
+
+def test_only_a_rate_that_never_varies_has_an_interval_wider_than_a_point() -> None:
+    rows = scores([2.0] * 6, [0.8] * 6).with_columns(length_ratio=pl.lit(1.0), chrf=pl.lit(50.0), bleu=pl.lit(50.0))
+    own = [measure for measure in MEASURES if not measure.counts and not np.isnan(value(measure, rows))]
+    found = estimates(own, [measure.statistics(rows) for measure in own], np.arange(6))
+    wide = [measure.name for measure, each in zip(own, found, strict=True) if each.high - each.low > 1e-9]
+    assert wide == ["outlier_rate"]
 
 
 def test_the_ranked_measures_are_those_of_palibenchs_table_8() -> None:

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import kendalltau, pearsonr  # type: ignore[import-untyped]
@@ -70,6 +70,7 @@ def test_epsilon_by_item_is_the_smallest_of_the_best(panel: tuple[Floats, Floats
 
 
 @given(panels())
+@example((np.array([[0.0, 1, 0]]), np.array([[0.0, 0, 1]])))  # the metric ties outputs that people do not
 def test_pooled_epsilon_is_the_smallest_of_the_best(panel: tuple[Floats, Floats]) -> None:
     pairs = all_pairs(*panel)
     assume(pairs)
@@ -190,6 +191,11 @@ def test_soft_pairwise_accuracy_asks_how_sure_and_not_only_who_is_ahead() -> Non
     soft, approximate = agree.soft_pairwise_accuracy(gold, unsure, weights)
     assert 0.5 < soft < 0.65
     assert approximate == pytest.approx(soft, abs=0.01)
+
+
+def test_means_of_systems_are_of_items_with_both_scores() -> None:
+    means = agree.system_means(np.array([[1, NAN, 3]]), np.array([[5, 7, NAN]]), once(3))
+    assert [side.tolist() for side in means] == [[[1]], [[5]]]
 
 
 def test_without_common_outputs_nothing_is_known() -> None:

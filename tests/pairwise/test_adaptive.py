@@ -1,5 +1,6 @@
 import json
 import math
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,8 +27,10 @@ from tests.support import examples
 STRENGTHS = dict(zip(NAMES, ANCHORS.tolist(), strict=True))
 PAIRS = ["passage", "anchor"]
 
-EVERY = matches(judged(np.append(ANCHORS, 0.9), 0.5, np.random.default_rng(1)))
-NONE = EVERY.clear()
+
+@cache
+def every() -> pl.DataFrame:
+    return matches(judged(np.append(ANCHORS, 0.9), 0.5, np.random.default_rng(1)))
 
 
 class Judging(NamedTuple):
@@ -66,29 +69,29 @@ def _lt(won: Floats) -> float:
 
 
 def test_at_first_the_anchors_in_the_middle_are_asked_about_once_an_item() -> None:
-    first = next_pairs(NONE, EVERY, STRENGTHS, 70)
+    first = next_pairs(every().clear(), every(), STRENGTHS, 70)
     assert set(first["anchor"]) == {NAMES[9]}
     assert first["passage"].n_unique() == 70
-    assert first.columns == EVERY.columns
+    assert first.columns == every().columns
 
 
 def test_later_the_anchors_that_are_as_good_as_the_candidate() -> None:
-    asked = EVERY.filter(pl.col("anchor").is_in([NAMES[9], NAMES[12]])).with_columns(won=pl.lit(1.0))
-    asked = pl.concat([asked, EVERY.filter(anchor=NAMES[2]).with_columns(won=pl.lit(0.5))])
-    left = EVERY.join(asked, on=PAIRS, how="anti")
+    asked = every().filter(pl.col("anchor").is_in([NAMES[9], NAMES[12]])).with_columns(won=pl.lit(1.0))
+    asked = pl.concat([asked, every().filter(anchor=NAMES[2]).with_columns(won=pl.lit(0.5))])
+    left = every().join(asked, on=PAIRS, how="anti")
     assert set(next_pairs(asked, left, STRENGTHS, 140)["anchor"]) == {NAMES[1], NAMES[3]}
 
 
 @given(st.integers(1, 60), st.integers(0, 6))
 @examples(30)
 def test_items_and_slices_are_asked_about_equally_often(batch: int, batches: int) -> None:
-    asked, left = NONE, EVERY
+    asked, left = every().clear(), every()
     for _ in range(batches):
         pairs = next_pairs(asked, left, STRENGTHS, batch)
         assert len(pairs) == batch
         asked = pl.concat([asked, left.join(pairs, on=PAIRS, how="semi")])
         left = left.join(pairs, on=PAIRS, how="anti")
-    often = EVERY.select("passage", "slice").unique().join(asked.group_by("passage").len(), on="passage", how="left")
+    often = every().select("passage", "slice").unique().join(asked.group_by("passage").len(), on="passage", how="left")
     often = often.with_columns(pl.col("len").fill_null(0).cast(pl.Int64))
     assert often["len"].max() - often["len"].min() <= 1  # type: ignore[operator]
     shares = often.group_by("slice").agg(pl.col("len").mean())["len"]
@@ -98,7 +101,7 @@ def test_items_and_slices_are_asked_about_equally_often(batch: int, batches: int
 @given(st.integers(0, 1400), st.integers(1, 2000), st.integers(0, 99))
 @examples(30)
 def test_what_comes_next_is_left_and_does_not_depend_on_the_order_of_rows(known: int, batch: int, seed: int) -> None:
-    mixed = EVERY.sample(fraction=1, shuffle=True, seed=seed)
+    mixed = every().sample(fraction=1, shuffle=True, seed=seed)
     asked, left = mixed.head(known), mixed.tail(-known) if known else mixed
     pairs = next_pairs(asked, left, STRENGTHS, batch)
     assert len(pairs) == min(batch, len(left))
@@ -109,7 +112,7 @@ def test_what_comes_next_is_left_and_does_not_depend_on_the_order_of_rows(known:
 
 
 def test_an_undefeated_candidate_is_asked_about_to_the_end() -> None:
-    won = EVERY.with_columns(won=pl.lit(1.0))
+    won = every().with_columns(won=pl.lit(1.0))
     assert half_width(won.head(1399), won.tail(1), STRENGTHS) == math.inf
     assert not enough(won.head(1399), won.tail(1), STRENGTHS, Within(within=5))
     assert enough(won, won.clear(), STRENGTHS, Within(within=0.1))
@@ -118,7 +121,7 @@ def test_an_undefeated_candidate_is_asked_about_to_the_end() -> None:
 def test_a_candidate_is_asked_about_until_its_place_among_the_anchors_is_known() -> None:
     """Its true strength, 0.9, lies between the eighth anchor (0.8731) and the seventh (1.0575), and far from the
     second: two places soon say that, one takes all pairs."""
-    mixed = EVERY.sample(fraction=1, shuffle=True, seed=1)
+    mixed = every().sample(fraction=1, shuffle=True, seed=1)
     found = [places(mixed.head(count), mixed.tail(1400 - count), STRENGTHS) for count in (100, 400, 1000, 1399, 1400)]
     assert found == sorted(found, reverse=True)
     assert found[-1] == 1
@@ -129,7 +132,7 @@ def test_a_candidate_is_asked_about_until_its_place_among_the_anchors_is_known()
     assert low < middle < high
     assert enough(asked, left, STRENGTHS, Ranks(ranks=int(found[1])))
     assert not enough(asked, left, STRENGTHS, Ranks(ranks=int(found[1]) - 1))
-    undefeated = EVERY.with_columns(won=pl.lit(1.0))
+    undefeated = every().with_columns(won=pl.lit(1.0))
     assert not enough(undefeated.head(1399), undefeated.tail(1), STRENGTHS, Ranks(ranks=21))
 
 
@@ -147,8 +150,8 @@ def test_where_it_stops_the_place_is_that_of_all_pairs(level: float) -> None:
 
 
 def test_pairs_that_the_judge_refused_count_as_asked_and_say_nothing() -> None:
-    asked, left = EVERY.head(700), EVERY.tail(700)
-    refused = EVERY.tail(700).head(20).with_columns(won=pl.lit(None, pl.Float64))
+    asked, left = every().head(700), every().tail(700)
+    refused = every().tail(700).head(20).with_columns(won=pl.lit(None, pl.Float64))
     more = pl.concat([asked, refused])
     rest = left.join(refused, on=PAIRS, how="anti")
     assert half_width(more, rest, STRENGTHS) == pytest.approx(half_width(asked, rest, STRENGTHS))

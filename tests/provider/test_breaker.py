@@ -84,6 +84,7 @@ def test_batches_end_before_single_questions_do() -> None:
         assert sent
         assert not breaker.all.ended
         breaker.came(sent, Outcome.UNUSABLE)
+        assert not (breaker.batches.ended and breaker.send(batch=True))
     assert breaker.batches.ended
     assert breaker.all.ended
 
