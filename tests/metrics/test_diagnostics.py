@@ -133,6 +133,7 @@ def test_what_references_or_source_have_too_is_no_fault() -> None:
     assert not diagnosed(f"Note: {GOOD}", [f"Note: {ENGLISH[0]}"])["preamble"]
     assert not diagnosed(f"*{GOOD}*", [ENGLISH[0]], f"*{SOURCE}*")["markup"]
     assert not diagnosed(GOOD.replace("his", "hisâ€™"), [ENGLISH[0].replace("his", "hisâ€™")])["mojibake"]
+    assert not diagnosed(f"{GOOD} {'é中'.encode().decode('cp1252')}")["mojibake"]  # é alone would be
     assert not diagnosed("I cannot translate this text, said he.", ["I cannot translate this text, he said."])[
         "refused"
     ]
@@ -291,6 +292,8 @@ def test_a_loop_is_found_with_its_length(unit: str, times: int) -> None:
 def test_a_wrong_script_has_at_least_a_fifth_of_the_letters() -> None:
     assert diagnosed("abcdefgh ijklmnop жукы")["wrong_script"]
     assert not diagnosed("abcdefgh ijklmnopq жукы")["wrong_script"]
+    assert not diagnosed("жукы" * 9, ["abcdefghijklmnopqrs ж"])["wrong_script"]  # a twentieth of them
+    assert diagnosed("жукы" * 9, ["abcdefghijklmnopqrst ж"])["wrong_script"]
 
 
 def test_a_loop_has_at_least_40_characters() -> None:

@@ -56,6 +56,9 @@ def test_a_published_slope_stays_as_it_is() -> None:
     quantity = np.random.default_rng(1).normal(size=100)
     found = slope(quantity, outcomes(quantity, 1, 1).astype(bool), np.arange(100) // 10)
     assert found == pytest.approx((1.1612192963925931, 0.5630618029810018, 1.752218942303291), rel=1e-9)
+    for steepness, expected in ((19.5, pytest.approx(19.5)), (20.5, None)):
+        scaled = quantity * 1.1612192963925931 / steepness
+        assert slope(scaled, outcomes(quantity, 1, 1).astype(bool), np.arange(100) // 10).value == expected
 
 
 def test_few_units_have_a_slope_without_an_interval() -> None:
