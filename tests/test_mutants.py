@@ -24,6 +24,7 @@ MODULES = {
 MOST_SURVIVORS = 0.05
 
 EQUIVALENT = [
+    ("corpus/rights.py", "True -> False", "by_document = passages.sort(", "the rows are sorted afterwards"),
     ("metrics/diagnostics.py", "0 -> 1", "elsewhere = not refused", "a finding has evidence exactly if it is a defect"),
     ("metrics/intervals.py", "1 -> 2", "rows = PRODUCTS // max(", "the size of blocks, which decides only about speed"),
     (
@@ -39,9 +40,12 @@ EQUIVALENT = [
         "0 or far from 0; without items all is NaN",
     ),
     ("metrics/permutation.py", "2 ** items - 1 ->", "if 2**items - 1 <=", "no power of two is as near to TRIALS"),
-    ("metrics/texts.py", "_GRAM", "if not any(text.find(", "a filter for speed: what it lets through is searched"),
+    ("metrics/permutation.py", "True -> False", "counts = compared.sum(", "one axis more of length 1"),
+    ("metrics/texts.py", "0 -> 1", "best, run, period =", "the first place sets the run and its period"),
+    ("metrics/texts.py", "", "if not any(text.find(", "a filter for speed: what it lets through is searched"),
     ("metrics/anchoring.py", ">= effect * alone ->", "if not tuning or", "equal variances give the same interval"),
     ("pairwise/bradley_terry.py", "2 -> 3", "curvature = _curvature(", "Newton's steps end at the same maximum"),
+    ("pairwise/bradley_terry.py", "curvature + 1 ->", "steps: Floats =", "any number there changes no step"),
     ("lineage/events.py", "True -> False", "return dg.Output(None", "Dagster asks only whether the key is there"),
     (
         "lineage/shards.py",

@@ -118,7 +118,7 @@ def test_runs_are_those_of_a_plain_search(outputs: list[str], passages: list[str
 
 
 def test_a_phrase_of_several_texts_is_half_the_evidence() -> None:
-    phrase = "a guest who comes to the gate at night shall give the name of his house"
+    phrase = "a guest at the gate of the town by night shall give the name of his house"
     assert LEAST < len(letters(phrase)) < LONG
     assert found([phrase], Index.of([[RESTRICTED[0], phrase]]))[0]
     assert not found([phrase], Index.of([[RESTRICTED[0], phrase], [RESTRICTED[-1], phrase]]))[0]

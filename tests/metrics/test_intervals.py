@@ -81,6 +81,11 @@ def test_an_interval_contains_what_the_sign_test_does_not_reject(values: list[in
             assert bool(p > 0.05) is bool(low < candidate < high)
 
 
+def test_a_published_interval_of_many_units_stays_as_it_is() -> None:
+    found = mean_interval(np.random.default_rng(3).normal(size=40), np.arange(40))
+    assert found == pytest.approx((-0.41590186346949193, 0.3376745334079442), rel=1e-9)
+
+
 def test_five_units_have_the_interval_of_students_t() -> None:
     values = np.array([3.0, 5.0, 4.0, 8.0, 6.0])
     half = 2.7764451 * values.std(ddof=1) / math.sqrt(5)
