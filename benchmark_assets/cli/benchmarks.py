@@ -23,7 +23,7 @@ from benchmark_assets.benchmarks import (
 from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.forecast import JUDGED, Forecast, forecast, lacking
-from benchmark_assets.benchmarks.limits import TABLES, Limits
+from benchmark_assets.benchmarks.limits import Limits
 from benchmark_assets.benchmarks.parts import RecipePart
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.benchmarks.writing import TODO, write_recipe
@@ -133,7 +133,7 @@ def add(
         click.echo("scores and tables: not computed; run `variorum update`")
         return
     show_results(home.warehouse, recipe.recipe.name)
-    _say_cost(home, recipe.recipe.name)
+    click.echo(f"\nnext: `variorum evaluate MODEL --on {recipe.recipe.name}`, which prints its costs before it asks")
 
 
 def _recipe(name: str) -> ReadRecipe:
@@ -237,15 +237,6 @@ def _shown(model: str, study: str, estimate: CostEstimate) -> dict[str, str]:
         "model": model, "study": study, "calls": str(estimate.calls), "in the ledger": str(estimate.recorded),
         "tokens": f"{estimate.tokens:,}", "dollars": about, "at most": most, "hours": f"{estimate.seconds / 3600:.2f}",
     }  # fmt: skip
-
-
-def _say_cost(home: Deployment, benchmark: str) -> None:
-    """Print what the registry's models would cost on a benchmark. Nothing is asked."""
-    limits = {table: home.warehouse.read(table, columns=key) for table, key in TABLES.items()}
-    rows = forecasts(home, benchmark, list(home.provider.registry().models), limits)
-    if rows:
-        click.echo(f"\nwhat `variorum evaluate MODEL --on {benchmark}` would ask:\n")
-        announce(rows)
 
 
 @new.command(name="benchmark")
