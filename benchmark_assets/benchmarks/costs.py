@@ -15,7 +15,7 @@ from resources.provider.estimate import SPEED, WAIT
 from resources.provider.registry import NANO, Registry, Settings
 
 CHARACTERS = 3
-"""Characters of text per token: as measured for Latin and romanized Pali (resources.provider.tokens)."""
+"""Characters of text per token: as measured for Latin and romanized Pali (resources.provider.estimate)."""
 
 INSTRUCTIONS = 1000
 """Tokens of instructions in a judge's prompt, which range from 640 to 1,650."""

@@ -1,6 +1,6 @@
 """Batches of passages that are sent in one request.
 
-Here: grouping passages by length. Not here: counting tokens (resources.provider.tokens), the content of a request
+Here: grouping passages by length. Not here: counting tokens (resources.provider.estimate), the content of a request
 (translation.requests).
 """
 
@@ -20,7 +20,7 @@ def batches(texts: Mapping[str, str], budget: int, count: Callable[[str], int]) 
     budget
         Largest number of source tokens in a batch, at least 1. Keys and JSON around the texts are not counted.
     count
-        Function from a text to its number of tokens (resources.provider.tokens).
+        Function from a text to its number of tokens (resources.provider.estimate).
 
     Returns
     -------

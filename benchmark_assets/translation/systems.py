@@ -28,10 +28,9 @@ from resources.digest import digest
 from resources.errors import BadInput, closest
 from resources.frozen import Frozen
 from resources.provider.asking import ask_all, one_round
-from resources.provider.estimate import CostEstimate, estimate
+from resources.provider.estimate import CostEstimate, estimate, tokens
 from resources.provider.provider import Provider
 from resources.provider.registry import Model
-from resources.provider.tokens import estimate as tokens
 from resources.warehouse import Warehouse
 
 logger = logging.getLogger("variorum.translation")

