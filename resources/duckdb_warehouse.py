@@ -24,7 +24,7 @@ from resources.duckdb_files import DuckDBSchema, quoted, remove
 from resources.errors import BadInput, DamagedError
 from resources.identity import StoreMark
 from resources.read_cache import ReadCache, query
-from resources.warehouse import UNWRITTEN, Replacement, Result, Warehouse, check
+from resources.warehouse import UNWRITTEN, Replacement, Result, Warehouse, check, equal
 from resources.whole_files import sync
 
 LOST = "merge it with a backup by `variorum restore FOLDER`, or copy what can be read with `variorum rebuild`"
@@ -129,7 +129,7 @@ class DuckDBWarehouse(Warehouse):
                 condition = f'WHERE t."{keys.columns[0]}" IN ({", ".join("?" for _ in values)})'
             elif keys is not None:
                 connection.register("keys", keys.unique().to_arrow())
-                condition = f"SEMI JOIN keys ON {_equal(keys.columns)}"
+                condition = f"SEMI JOIN keys ON {equal(keys.columns)}"
             statement = f'SELECT {chosen} FROM "{table}" t {condition} ORDER BY {order} {limit}'
             rows: pl.DataFrame = connection.sql(statement, params=values).pl()
             return rows
@@ -454,12 +454,12 @@ def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, ru
     replaced = "TRUE"
     if partitions is not None:
         connection.register("partitions", partitions.to_arrow())
-        replaced = f"EXISTS (FROM partitions keys WHERE {_equal(partitions.columns)})"
+        replaced = f"EXISTS (FROM partitions keys WHERE {equal(partitions.columns)})"
     if rows.is_empty():
         connection.execute(f'DELETE FROM "{table}" t WHERE {replaced}')
         return
     connection.register("incoming", rows.to_arrow())
-    names, same_key = ", ".join(f'"{name}"' for name in rows.columns), _equal(catalogue.table(table).key)
+    names, same_key = ", ".join(f'"{name}"' for name in rows.columns), equal(catalogue.table(table).key)
     added = "incoming t"
     try:
         if connection.execute(f'SELECT 1 FROM "{table}" t SEMI JOIN incoming keys ON {same_key} LIMIT 1').fetchall():
@@ -489,7 +489,7 @@ def _compare(connection: duckdb.DuckDBPyConnection, table: str) -> None:
     # CASE keeps the content out of the condition of the join: DuckDB would hash the content of all rows.
     connection.execute(
         f'CREATE OR REPLACE TEMP TABLE equal AS SELECT t.rowid AS stored, {key}, keys.fingerprint FROM "{table}" t '
-        f"JOIN incoming keys ON {_equal(declared.key)} WHERE CASE WHEN {same} THEN TRUE ELSE FALSE END"
+        f"JOIN incoming keys ON {equal(declared.key)} WHERE CASE WHEN {same} THEN TRUE ELSE FALSE END"
     )
     connection.execute(
         f'UPDATE "{table}" t SET fingerprint = equal.fingerprint FROM equal '
@@ -510,10 +510,6 @@ def _copy(connection: duckdb.DuckDBPyConnection, place: Path) -> None:
             connection.execute("DETACH copy")
         remove(place)
         raise
-
-
-def _equal(columns: Sequence[str]) -> str:
-    return " AND ".join(f't."{name}" = keys."{name}"' for name in columns)
 
 
 def _first_line(error: Exception) -> str:

@@ -10,17 +10,6 @@ from resources.errors import BadInput
 
 PROJECT = Path(__file__).resolve().parents[1]
 
-LINK = {
-    "connect_timeout": "10", "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "4",
-    "tcp_user_timeout": "30000",
-}  # fmt: skip
-"""Parameters of a connection to PostgreSQL that the URL need not give. A client notices within half a minute that it is
-cut off. The system itself would notice minutes late that the network is back, because it sends again at ever longer
-intervals, and would wait hours for a reply that the server has given up sending."""
-
-SOON = 3
-"""Seconds for which the first connection of a command to its database is waited for."""
-
 _TEXT = r"(?:[^\s/?#@:%\[\]]|%[0-9A-Fa-f]{2})*"
 _HOST = rf"(?:\[[0-9A-Fa-f:.]+\]|{_TEXT})(?::\d*)?"
 _URL = re.compile(rf"postgres(?:ql)?://(?:{_TEXT}(?::{_TEXT})?@)?{_HOST}(?:,{_HOST})*(?:/{_TEXT})?(?:\?[^\s#]*)?")
@@ -85,28 +74,6 @@ def _missing() -> list[str]:
     return [name for name in SERVER if find_spec(name) is None]
 
 
-def reach(url: str) -> None:
-    """Connect to a database once, before anything waits for it: what keeps a command from its first connection seldom
-    passes.
-
-    Raises
-    ------
-    BadInput
-        If there is no connection within a few seconds.
-    """
-    import psycopg  # a home of files has no driver
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
-    place = "VARIORUM_DATABASE"
-    try:
-        parts = conninfo_to_dict(url)
-        place = f"{place} (postgresql://{parts.get('host', '')}/{parts.get('dbname', '')})"
-        psycopg.connect(make_conninfo(url, connect_timeout=SOON)).close()
-    except psycopg.Error as error:
-        words = " ".join(str(error).split())
-        raise BadInput(place, "", f"cannot be reached ({words})", "start the server, or correct the URL") from error
-
-
 def vectors() -> str:
     """Place of the vectors of a home in a database: `VARIORUM_VECTORS`, by default the folder `vectors` in the home."""
     return os.environ.get("VARIORUM_VECTORS") or str(home() / "vectors")
@@ -147,6 +114,8 @@ def prepare() -> Path:
     """
     place = home()
     if url := database():
+        from resources.postgres.connections import reach  # a home of files has no driver
+
         reach(url)
     if (place / RESTORING / "ready").exists():
         raise BadInput(

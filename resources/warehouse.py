@@ -170,6 +170,11 @@ class Warehouse(Frozen, ABC):
         return False
 
 
+def equal(columns: Sequence[str]) -> str:
+    """SQL for the equality of columns of a row `t` and a row `keys`."""
+    return " AND ".join(f't."{name}" = keys."{name}"' for name in columns)
+
+
 def check(replacement: Replacement) -> None:
     """Check rows before they are written.
 

@@ -14,9 +14,8 @@ from typing import NamedTuple
 from uuid import uuid4
 
 import psycopg
-from psycopg.conninfo import make_conninfo
 
-from resources.home import LINK
+from resources.postgres.connections import connected
 
 logger = logging.getLogger("variorum.leases")
 
@@ -24,7 +23,7 @@ LASTS = 60
 """Seconds for which a lease is valid after each renewal. A process that is cut off for a shorter time keeps it."""
 
 RENEWED = 10
-"""Seconds between two renewals."""
+"""Seconds between two renewals. No connection is kept between them: a network that was cut would leave it hanging."""
 
 # In a schema of its own, because warehouse, ledger and Dagster create theirs independently of each other.
 _CREATE = """
@@ -64,7 +63,7 @@ def own(url: str) -> str:
     key = url, os.getpid()
     if key not in _HELD:
         name, ended = uuid4().hex, Event()
-        with _connected(url) as connection:
+        with connected(url) as connection:
             connection.execute(_CREATE)
         renew(url, name)
         _HELD[key] = _HeldLease(name, ended, Thread(target=_keep, args=(url, name, ended), name="lease", daemon=True))
@@ -79,13 +78,13 @@ def give_up(url: str) -> None:
     if held:
         held.ended.set()
         held.thread.join()
-        with suppress(psycopg.Error), _connected(url) as connection:  # it expires by itself
+        with suppress(psycopg.Error), connected(url) as connection:  # it expires by itself
             connection.execute("DELETE FROM work.lease WHERE name = %s", [held.name])
 
 
 def is_alive(url: str, name: str) -> bool:
     """Whether a lease is still valid."""
-    with _connected(url) as connection:
+    with connected(url) as connection:
         return bool(
             connection.execute("SELECT 1 FROM work.lease WHERE name = %s AND expires > now()", [name]).fetchone()
         )
@@ -93,7 +92,7 @@ def is_alive(url: str, name: str) -> bool:
 
 def renew(url: str, name: str) -> None:
     """Let a lease last `LASTS` seconds from now; obtain it anew if it was removed."""
-    with _connected(url) as connection:
+    with connected(url) as connection:
         connection.execute(_RENEW, [name])
 
 
@@ -103,8 +102,3 @@ def _keep(url: str, name: str, ended: Event) -> None:
             renew(url, name)
         except psycopg.Error as error:
             logger.warning("the lease of this process could not be renewed; trying again: %s", error)
-
-
-def _connected(url: str) -> psycopg.Connection:
-    """A connection for one transaction. It is not kept: a network that was cut would leave it hanging."""
-    return psycopg.connect(make_conninfo(url, **LINK))

@@ -1,6 +1,6 @@
 """Outages of the database that the machines of a group share: what they raise, and waiting until they are over.
 
-Imported only in homes in a database, because a home of files has no driver of PostgreSQL.
+Not here: a server that cannot be reached from the beginning (connections).
 """
 
 import logging
@@ -10,11 +10,10 @@ from typing import TypeVar
 
 import psycopg
 from dagster_postgres.utils import DagsterPostgresException
-from psycopg.conninfo import make_conninfo
 from sqlalchemy.exc import SQLAlchemyError
 
 from resources.errors import UnreachableError
-from resources.home import LINK
+from resources.postgres.connections import connected
 
 logger = logging.getLogger("variorum.outages")
 
@@ -55,7 +54,7 @@ def _wait(url: str) -> None:
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            psycopg.connect(make_conninfo(url, **LINK)).close()
+            connected(url).close()
             return
         except psycopg.OperationalError:
             if time.monotonic() > deadline:

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any, LiteralString, NamedTuple, Self
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
 
 from resources.errors import BadInput
+from resources.postgres.connections import place, words
 from resources.provider.archive import FEWEST
 from resources.provider.ledger import (
     ENDED,
@@ -197,9 +197,8 @@ class PostgresLedger(Ledger):
 
     @property
     def place(self) -> str:
-        """The database's host and name. The URL may contain a password."""
-        parts = conninfo_to_dict(self.url)
-        return f"postgresql://{parts.get('host', '')}/{parts.get('dbname', '')}"
+        """The database's host and name."""
+        return place(self.url)
 
     def exists(self) -> bool:
         """Whether the database has the schema."""
@@ -281,7 +280,7 @@ class PostgresLedger(Ledger):
     def unusable(self, error: psycopg.Error) -> BadInput:
         """The fault behind an error of the driver."""
         return BadInput(
-            self.place, "", f"cannot be used as a ledger ({_words(error)})", "start the server, or check the URL"
+            self.place, "", f"cannot be used as a ledger ({words(error)})", "start the server, or check the URL"
         )
 
     @contextmanager
@@ -355,10 +354,6 @@ def _columns(rows: Iterable[Sequence[Any]], count: int) -> list[list[Any]]:
 
 def _raw(status: int | None, names: str, broken: str, body: bytes) -> Raw:
     return Raw(status, json.loads(names), zlib.decompress(body), broken)
-
-
-def _words(error: psycopg.Error) -> str:
-    return " ".join(str(error).split())
 
 
 @dataclass
@@ -630,12 +625,12 @@ class PostgresSession(Session):
                 # The server cannot be reached, was restarted, is full, or ended a deadlock.
                 if time.monotonic() < give_up:
                     if not logged:
-                        logger.warning("%s: %s; replies are kept in memory", self._ledger.place, _words(error))
+                        logger.warning("%s: %s; replies are kept in memory", self._ledger.place, words(error))
                     logged = True
                     await asyncio.sleep(PAUSE)
                     continue
                 self._unwritable = UnwritableError(
-                    self._ledger.place, "", f"cannot be written ({_words(error)})", "start its server, then run again"
+                    self._ledger.place, "", f"cannot be written ({words(error)})", "start its server, then run again"
                 )
                 results = [self._unwritable] * len(writes)
             except Exception as error:  # one of the changes is faulty: each is carried out alone

@@ -27,13 +27,10 @@ from dagster_postgres.utils import create_pg_connection, pg_alembic_config, retr
 from resources.dagster_storage.event_log import BATCHED, CompactEventLog, forget_events
 from resources.dagster_storage.packing import PackedString
 from resources.dagster_storage.run_storage import ForgettingRunStorage
-from resources.home import LINK
+from resources.postgres.connections import LINK
 
 SCHEMA = "dagster"
 """Schema of Dagster's tables."""
-
-POSTGRES_URL = {"postgres_url": dg.Field(dg.StringSource)}
-"""Key in dagster.yaml: the URL of the database, `postgresql://USER:PASSWORD@HOST/DATABASE`."""
 
 LOCK = "SELECT pg_advisory_xact_lock(hashtext('dagster events of ' || :asset))"
 """Has transactions that store events of the same asset wait for each other, so that an event never becomes visible
@@ -44,7 +41,25 @@ PART = 1000
 """Number of rows that are copied at once."""
 
 
-class CompactPostgresEventLogStorage(CompactEventLog, PostgresEventLogStorage):
+class _InSchema:
+    """A storage of dagster-postgres whose tables are in the schema `dagster`; named before its class of Dagster."""
+
+    def __init__(self, postgres_url: str, inst_data: ConfigurableClassData | None = None) -> None:
+        with declaring(postgres_url) as address:
+            super().__init__(address, inst_data=inst_data)  # type: ignore[call-arg]
+
+    @classmethod
+    def config_type(cls) -> dict[str, Any]:
+        """Keys in dagster.yaml: the URL of the database, `postgresql://USER:PASSWORD@HOST/DATABASE`."""
+        return {"postgres_url": dg.Field(dg.StringSource)}
+
+    @classmethod
+    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
+        """Build the storage from dagster.yaml. The base class would build itself, not the subclass."""
+        return cls(inst_data=inst_data, **config_value)
+
+
+class CompactPostgresEventLogStorage(CompactEventLog, _InSchema, PostgresEventLogStorage):
     """`PostgresEventLogStorage` that stores a batch of asset events in one transaction, packs events and forgets old
     ones.
 
@@ -63,20 +78,14 @@ class CompactPostgresEventLogStorage(CompactEventLog, PostgresEventLogStorage):
     ) -> None:
         self.batch_by(batch_size)
         self._tables: set[str] = set()
-        with declaring(postgres_url) as address:
-            super().__init__(address, inst_data=inst_data)
+        super().__init__(postgres_url, inst_data)
         self._engine = pooled(self.postgres_url)
         _pack_text(self._engine)
 
     @classmethod
     def config_type(cls) -> dict[str, Any]:
         """Configuration keys for dagster.yaml."""
-        return {**POSTGRES_URL, "batch_size": dg.Field(dg.IntSource, is_required=False, default_value=1000)}
-
-    @classmethod
-    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
-        """Build the storage from dagster.yaml. The base class would build itself, not the subclass."""
-        return cls(inst_data=inst_data, **config_value)
+        return {**super().config_type(), "batch_size": dg.Field(dg.IntSource, is_required=False, default_value=1000)}
 
     def optimize_for_webserver(self, statement_timeout: int, pool_recycle: int, max_overflow: int) -> None:
         """Open the connections that a web server needs."""
@@ -118,23 +127,12 @@ class CompactPostgresEventLogStorage(CompactEventLog, PostgresEventLogStorage):
             self._insert_asset_events(connection, events)
 
 
-class ForgettingPostgresRunStorage(ForgettingRunStorage, PostgresRunStorage):
+class ForgettingPostgresRunStorage(ForgettingRunStorage, _InSchema, PostgresRunStorage):
     """`PostgresRunStorage` that keeps a connection open and can forget old runs."""
 
     def __init__(self, postgres_url: str, inst_data: ConfigurableClassData | None = None) -> None:
-        with declaring(postgres_url) as address:
-            super().__init__(address, inst_data=inst_data)
+        super().__init__(postgres_url, inst_data)
         self._engine = pooled(self.postgres_url)
-
-    @classmethod
-    def config_type(cls) -> dict[str, Any]:
-        """Configuration key for dagster.yaml."""
-        return POSTGRES_URL
-
-    @classmethod
-    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
-        """Build the storage from dagster.yaml. The base class would build itself, not the subclass."""
-        return cls(inst_data=inst_data, **config_value)
 
     def dispose(self) -> None:
         """Close all connections."""
@@ -149,19 +147,8 @@ class ForgettingPostgresRunStorage(ForgettingRunStorage, PostgresRunStorage):
                 yield connection
 
 
-class SchemaPostgresScheduleStorage(PostgresScheduleStorage):
+class SchemaPostgresScheduleStorage(_InSchema, PostgresScheduleStorage):
     """`PostgresScheduleStorage` with its tables in the schema `dagster`."""
-
-    @classmethod
-    def config_type(cls) -> dict[str, Any]:
-        """Configuration key for dagster.yaml."""
-        return POSTGRES_URL
-
-    @classmethod
-    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
-        """Build the storage from dagster.yaml."""
-        with declaring(config_value["postgres_url"]) as address:
-            return cls(address, inst_data=inst_data)
 
 
 @contextmanager

@@ -27,10 +27,10 @@ import polars as pl
 from resources import catalogue, migration
 from resources.duckdb_files import DuckDBSchema
 from resources.errors import BadInput, UnreachableError
-from resources.home import LINK
 from resources.identity import StoreMark
+from resources.postgres.connections import LINK
 from resources.postgres.vector_files import VectorFiles
-from resources.warehouse import STATES, UNWRITTEN, Replacement, Result, Warehouse, check
+from resources.warehouse import STATES, UNWRITTEN, Replacement, Result, Warehouse, check, equal
 from resources.whole_files import move, sync
 
 SCHEMA = "warehouse"
@@ -220,7 +220,7 @@ class PostgresWarehouse(Warehouse):
         values: list[object] = []
         if keys is not None:
             listed, values = _listed(declared, _encoded(keys.unique().drop_nulls(), table))
-            statement += f" WHERE EXISTS (SELECT FROM {listed} WHERE {_equal(keys.columns)})"
+            statement += f" WHERE EXISTS (SELECT FROM {listed} WHERE {equal(keys.columns)})"
         statement += f" ORDER BY {order}" + ("" if most is None else f" LIMIT {most:d}")
         return self._repeated(lambda session: _execute(session.connection, statement, values))
 
@@ -609,12 +609,12 @@ def _replace(connection: adbc.Connection, replacement: Replacement, run_id: str)
     table, rows, partitions = replacement
     declared = stored(catalogue.table(table))
     listed, values = ("", []) if partitions is None else _listed(declared, partitions.unique().drop_nulls())
-    replaced = f"EXISTS (SELECT FROM {listed} WHERE {_equal(partitions.columns)})" if partitions is not None else "TRUE"
+    replaced = f"EXISTS (SELECT FROM {listed} WHERE {equal(partitions.columns)})" if partitions is not None else "TRUE"
     if rows.is_empty():
         _execute(connection, f'DELETE FROM "{table}" t WHERE {replaced}', values)
         return
     # After the deletion, a row with a new row's key equals the new row, or belongs to another partition.
-    same_key = _equal([*declared.key, *([] if partitions is None else partitions.columns)])
+    same_key = equal([*declared.key, *([] if partitions is None else partitions.columns)])
     content = [column for name, column in declared.content.items() if name not in UNCOMPARED]
     same = " AND ".join(f't."{each.name}" IS NOT DISTINCT FROM {_value(each)}' for each in content)
     names = ", ".join(f'"{name}"' for name in declared.content)
@@ -626,7 +626,7 @@ def _replace(connection: adbc.Connection, replacement: Replacement, run_id: str)
         _execute(
             connection,
             f'DELETE FROM "{table}" t WHERE {replaced} AND NOT EXISTS '
-            f"(SELECT FROM incoming keys WHERE {_equal(declared.key)} AND {same})",
+            f"(SELECT FROM incoming keys WHERE {equal(declared.key)} AND {same})",
             values,
         )
         _execute(
@@ -675,10 +675,6 @@ def _ingestible(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
 def _value(column: catalogue.Column) -> str:
     """SQL for the value of a column in a new row."""
     return f'keys."{column.name}"::{catalogue.postgres_type(column.type)}'
-
-
-def _equal(columns: Sequence[str]) -> str:
-    return " AND ".join(f't."{name}" = keys."{name}"' for name in columns)
 
 
 def _encoded(rows: pl.DataFrame, table: str) -> pl.DataFrame:

@@ -570,13 +570,6 @@ def test_a_file_that_is_no_ledger_is_named_and_left_alone(tmp_path: Path) -> Non
     ):
         pass
     assert path.read_text() == "These are notes. " * 100
-
-
-def test_beside_a_file_that_is_no_ledger_nothing_is_left(tmp_path: Path) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_text("These are notes. " * 100)
-    with pytest.raises(BadInput), SqliteLedger(path).session("run", NO_BUDGET):
-        pass
     assert [each.name for each in tmp_path.rglob("*")] == ["notes.txt"]
 
 

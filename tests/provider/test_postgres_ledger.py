@@ -19,7 +19,7 @@ from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.postgres.postgres_ledger import SHARE, VERSION, PostgresLedger
 from resources.provider.client import Reply, opened
-from resources.provider.ledger import UNCERTAIN, InFlightError, OverBudgetError, Session
+from resources.provider.ledger import UNCERTAIN, InFlightError, Session
 from resources.provider.reading import Outcome, Raw, read
 from resources.provider.registry import NANO, Budget, Price
 from tests import postgres
@@ -229,16 +229,6 @@ def test_four_processes_spend_a_cap_together_and_do_not_exceed_it(ledger: Postgr
     paid, reserved, uncertain = account(ledger, "day")
     assert (reserved, uncertain) == (0, 0)
     assert cap - 1.1 * WORST < paid <= most <= cap
-
-
-def test_a_call_that_no_money_is_left_for_is_refused_with_the_cap(ledger: PostgresLedger) -> None:
-    async def main() -> None:
-        with ledger.session("run", Budget(run=0.5 * WORST / NANO)) as session:
-            with pytest.raises(OverBudgetError, match="the budget of run run is"):
-                await session.claim(question(MODEL, 10))
-            assert account(ledger) == (0, 0, 0)
-
-    asyncio.run(main())
 
 
 # Broken connections

@@ -81,20 +81,6 @@ OLD = "passage VARCHAR NOT NULL, translator VARCHAR NOT NULL, PRIMARY KEY (passa
 PROVENANCE = "fingerprint VARCHAR NOT NULL, run_id VARCHAR NOT NULL, updated_at TIMESTAMP NOT NULL"
 
 
-def test_an_old_file_gets_a_new_nullable_column_and_keeps_its_rows(warehouse: Warehouse) -> None:
-    Path(warehouse.name).unlink(missing_ok=True)
-    with duckdb.connect(warehouse.name) as connection:
-        connection.execute(
-            f"CREATE TABLE reference (text VARCHAR NOT NULL, complete BOOLEAN NOT NULL, {PROVENANCE}, {OLD})"
-        )
-        connection.execute("INSERT INTO reference VALUES ('a text', true, 'f', 'r', now()::TIMESTAMP, 'x/1', 'ann')")
-    named = ["passage", "translator", "text", "complete", "flag", "fingerprint"]
-    assert warehouse.read("reference", columns=named).rows() == [("x/1", "ann", "a text", True, None, "f")]
-    new = pl.DataFrame([("x/2", "ben", "new", False, "partial", "g")], schema=named, orient="row")
-    warehouse.write([Replacement("reference", new, pl.DataFrame({"passage": ["x/2"]}))], "run")
-    assert warehouse.read("reference", columns=named)["flag"].to_list() == [None, "partial"]
-
-
 def test_an_old_file_whose_key_has_grown_keeps_its_rows_under_the_new_key(warehouse: Warehouse) -> None:
     state = "asset VARCHAR NOT NULL, model VARCHAR NOT NULL, passage VARCHAR NOT NULL, version VARCHAR NOT NULL"
     Path(warehouse.name).unlink(missing_ok=True)

@@ -1,9 +1,7 @@
 """A warehouse in PostgreSQL: concurrent writers, lost connections, migration, vectors, and agreement with DuckDB."""
 
-import random
 import threading
 from collections.abc import Callable
-from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -69,34 +67,6 @@ def cut_off(warehouse: PostgresWarehouse) -> None:
 
 
 # Several writers
-
-
-def write_model(warehouse: Warehouse, model: str, rounds: int, tell: Connection) -> None:
-    """Write outputs of a model again and again, each time in place of the former ones."""
-    tell.send("ready")
-    tell.recv()
-    for i in range(rounds):
-        passages = [f"x/{i}", f"x/{i}+"]
-        rows = outputs(model, f"{i}", *passages)
-        replacement = Replacement("model_output", rows, pl.DataFrame({"model": [model]}))
-        warehouse.at_once("model_output", {model}, partial(warehouse.write, [replacement], f"{i}"))
-    tell.send("done")
-
-
-def test_four_processes_that_write_disjoint_models_lose_nothing(warehouse: PostgresWarehouse) -> None:
-    with (
-        process(write_model, warehouse, "a", 8) as one,
-        process(write_model, warehouse, "b", 8) as two,
-        process(write_model, warehouse, "c", 8) as three,
-        process(write_model, warehouse, "d", 8) as four,
-    ):
-        connections = [connection for _, connection in (one, two, three, four)]
-        assert [connection.recv() for connection in connections] == ["ready"] * 4
-        for connection in connections:
-            connection.send("go")
-        assert [connection.recv() for connection in connections] == ["done"] * 4
-    rows = warehouse.read("model_output", columns=["model", "passage", "run_id"]).rows()
-    assert rows == [(model, passage, "7") for model in "abcd" for passage in ("x/7", "x/7+")]
 
 
 def test_a_write_waits_for_writes_of_its_own_model_only(warehouse: PostgresWarehouse) -> None:
@@ -391,36 +361,3 @@ def test_the_same_writes_and_reads_give_the_same_frames_as_in_duckdb(
         for ours, theirs in zip(written(own, steps), written(warehouse, steps), strict=True):
             assert ours.equals(theirs)
             assert ours.schema == theirs.schema
-
-
-def test_numbers_lists_and_nulls_of_all_types_come_back_as_from_duckdb(
-    warehouse: PostgresWarehouse, home: Path
-) -> None:
-    chance, own = random.Random(5), DuckDBWarehouse(path=str(home / "variorum.duckdb"))
-    values: dict[str, Callable[[], Any]] = {
-        "VARCHAR": lambda: chance.choice(["", "ä", "Z", "\\N"]), "DOUBLE": lambda: chance.choice([0.1, -0.0, 1e300]),
-        "FLOAT": lambda: chance.choice([0.5, -1.0]), "INTEGER": lambda: chance.randrange(-(2**31), 2**31),
-        "BIGINT": lambda: chance.randrange(-(2**63), 2**63), "BOOLEAN": lambda: chance.random() < 0.5,
-        "TIMESTAMP": lambda: pl.Series([chance.randrange(2**50)]).cast(pl.Datetime("us"))[0],
-    }  # fmt: skip
-
-    def value(column: catalogue.Column, required: bool) -> Any:
-        if column.nullable and not required and chance.random() < 0.3:
-            return None
-        inner = values[column.type.removesuffix("[]")]
-        return [inner() for _ in range(chance.randrange(3))] if column.type.endswith("[]") else inner()
-
-    kinds = {
-        frozenset(column.type for column in table.content.values()): table for table in catalogue.tables().values()
-    }
-    with own.kept_open():
-        for table in kinds.values():
-            rows = [
-                {name: value(column, name in table.key) for name, column in table.content.items()} for _ in range(4)
-            ]
-            frame = pl.DataFrame(rows, {name: column.polars for name, column in table.content.items()}, orient="row")
-            replacement = Replacement(table.name, frame.unique(table.key), None)
-            for each in (own, warehouse):
-                each.write([replacement], "run")
-            frames = [each.read(table.name).drop("updated_at") for each in (own, warehouse)]
-            assert repr(frames[0].rows()) == repr(frames[1].rows()), table.name

@@ -26,6 +26,7 @@ from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
 from resources import catalogue
 from resources.errors import BadInput
 from resources.postgres import ledger_copy, postgres_storage
+from resources.postgres.connections import connected, reach
 from resources.postgres.postgres_ledger import PostgresLedger
 from resources.postgres.postgres_warehouse import PostgresWarehouse
 from resources.provider.sqlite_ledger import SqliteLedger
@@ -77,14 +78,9 @@ def move(
 def refuse_used(target: PostgresWarehouse) -> None:
     """Raise BadInput if a database has tables of a home."""
     query = "SELECT schemaname || '.' || tablename FROM pg_tables WHERE schemaname = ANY(%s) ORDER BY 1 LIMIT 1"
-    try:
-        with psycopg.connect(target.url, connect_timeout=10) as connection:
-            found = connection.execute(query, (list(OWN),)).fetchone()
-    except psycopg.OperationalError as error:
-        reason = " ".join(str(error).split())
-        raise BadInput(
-            target.name, "", f"cannot be reached ({reason})", "start the server, or correct the URL"
-        ) from error
+    reach(target.url, "the target")
+    with connected(target.url) as connection:
+        found = connection.execute(query, (list(OWN),)).fetchone()
     if found:
         raise BadInput(
             target.name, found[0], "the database is not empty",
@@ -174,15 +170,11 @@ def verify(source: FileStores, target: Target) -> Counter[tuple[str, str]]:
 
 
 def _compare_frames(table: str, rows: pl.DataFrame, copied: pl.DataFrame) -> int:
-    if rows.equals(copied):
-        return len(rows)
-    key = list(catalogue.table(table).key)
-    names = f"warehouse.{table}"
-    _compare_rows(names, rows.select(key).iter_rows(), copied.select(key).iter_rows())
-    for number, (row, copy) in enumerate(zip(rows.iter_rows(), copied.iter_rows(), strict=True)):
-        if row != copy:
-            raise _difference(names, rows.select(key).row(number))
-    raise _difference(names, ("types of columns",))
+    if not rows.equals(copied):
+        key = pl.concat_str(catalogue.table(table).key, separator=", ").alias("key")
+        both = (each.select(key, pl.all()).iter_rows() for each in (rows, copied))
+        _compare_rows(f"warehouse.{table}", *both)
+    return len(rows)
 
 
 def _compare_rows(table: str, rows: Iterable[tuple[Any, ...]], copied: Iterable[tuple[Any, ...]]) -> int:
@@ -190,10 +182,7 @@ def _compare_rows(table: str, rows: Iterable[tuple[Any, ...]], copied: Iterable[
     count = 0
     for row, copy in zip_longest(rows, copied):
         if row != copy:
-            raise _difference(table, (row or copy or ("",))[:1])
+            key = str((row or copy or ("",))[0])
+            raise BadInput(table, key, "the copy of this row differs from the original", REMEDY)
         count += 1
     return count
-
-
-def _difference(table: str, key: Sequence[Any]) -> BadInput:
-    return BadInput(table, ", ".join(map(str, key)), "the copy of this row differs from the original", REMEDY)
