@@ -57,6 +57,7 @@ def files(folder: Path = PROJECT) -> list[str]:
 ROOMS = {
     "robustness": ("benchmark_assets/automation", "benchmark_assets/cli", "resources"),
     "provider": ("resources/provider", "resources/postgres"),
+    "trials": tuple(f"benchmark_assets/{room}" for room in ("metrics", "people", "studies", "corpus/readers", "cli")),
 }
 """Rooms of folders of tests that mirror none, or further rooms than the one that they mirror."""
 
