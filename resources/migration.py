@@ -108,6 +108,7 @@ VERSIONS = (
             ["DELETE FROM materialization WHERE asset IN "
              "('funnel', 'closest_share', 'outlier_threshold', 'sensitivity_threshold')"]),
     Version("f74f1d3cdfd96b401963adfc5a65d1e4", {}, {}),
+    Version("302449152235fba9a2396f47a3aadd55", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

@@ -12,7 +12,7 @@ from benchmark_assets.metrics.baseline import against_the_others
 from benchmark_assets.metrics.comet import summed, triples
 from benchmark_assets.metrics.diagnostics import diagnose, twins
 from benchmark_assets.metrics.drift import semantic_scores
-from benchmark_assets.metrics.further import NamedMetrics, score_settings, scores
+from benchmark_assets.metrics.further import SOUND, NamedMetrics, score_settings, scores
 from benchmark_assets.metrics.lexical import lexical_scores, lexical_settings
 from benchmark_assets.metrics.tokenizers import available, tokenized
 from benchmark_assets.partitions import BY_PASSAGE, GRID, PASSAGE, SINGLE_RUN
@@ -207,20 +207,22 @@ def segment_metric(
 
 @dg.asset(
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="2",
-    kinds={"duckdb", "pytorch", "sacrebleu"}, deps=[reference, "source_text"],
+    kinds={"duckdb", "pytorch", "sacrebleu"}, deps=[reference, "source_text", "damaged_text"],
 )  # fmt: skip
 def human_metric(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[NamedMetrics]
 ) -> dg.Output[None]:
-    """Scores of each translator by the further metrics, against the other translators. These scores show the
-    human level."""
+    """Scores of each translator, and of damaged translations, by the further metrics, against the other translators.
+    These scores show the human level, and which damage the metrics detect."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         references, own = _references(warehouse, stale), {"translator": "own"}
-        candidates = tokenized(warehouse, references).rename(own)
+        sound = references.with_columns(kind=pl.lit(SOUND), severity=pl.lit(0, pl.Int32))
+        texts = pl.concat([sound, warehouse.read("damaged_text", stale, sound.columns)])
+        candidates = tokenized(warehouse, texts).rename(own)
         candidates, failures = available(candidates, ["passage"]) if _divided(metrics) else (candidates, None)
-        stored = warehouse.read("human_metric", stale).rename(own)
-        rows, _ = scores(metrics, candidates, references, _sources(warehouse, stale), ["passage", "own"], stored)
+        stored, on = warehouse.read("human_metric", stale).rename(own), ["passage", "own", "kind", "severity"]
+        rows, _ = scores(metrics, candidates, references, _sources(warehouse, stale), on, stored)
         return Computed({"human_metric": rows.rename({"own": "translator"})}, failures)
 
     return refresh(context, warehouse, compute, partial(score_settings, warehouse, metrics), sparse=True)

@@ -38,17 +38,17 @@ def _offset(sums: Floats) -> Floats:
 
 
 METRICS = [
-    _drift("sim_best", 1, references=1, ranks="with others", boards=BOARDS | {"detection", "recall", "people"}),
-    _drift("sim_centroid", 1, references=2, boards=BOARDS - {"headline", "chart"} | {"further", "detection"}),
-    _drift("drift", -1, references=2, boards=BOARDS - {"reader"} | {"detection", "recall"}),
+    _drift("sim_best", 1, references=1, ranks="with others", boards=BOARDS | {"recall", "people"}),
+    _drift("sim_centroid", 1, references=2, boards=BOARDS - {"headline", "chart"} | {"further"}),
+    _drift("drift", -1, references=2, boards=BOARDS - {"reader"} | {"recall"}),
     _drift("drift_adjusted", -1, boards={"headline", "people"}),
     _drift("drift_euclidean", -1, boards={"further", "agreement", "detection"}),
     _lexical(
-        "chrf", 1, references=1, ranks="with others", boards=BOARDS | {"detection", "recall"}, exported="chrF2++",
+        "chrf", 1, references=1, ranks="with others", boards=BOARDS | {"recall"}, exported="chrF2++",
         counts=24, aggregate=lambda sums: corpus_chrf(sums[:, 1:]),
     ),
     _lexical(
-        "bleu", 1, references=1, ranks="with others", boards=BOARDS | {"detection"}, exported="BLEU",
+        "bleu", 1, references=1, ranks="with others", exported="BLEU",
         counts=10, aggregate=lambda sums: corpus_bleu(sums[:, 1:]),
     ),
     _lexical("chrf_mean", 1, boards={"further"}, value=pl.col("chrf")),
@@ -57,8 +57,14 @@ METRICS = [
         "length_ratio", 0, references=1, boards={"headline", "reader", "correlation", "detection", "recall"},
         harm=_LENGTH.clip(0.01).log().abs(),  # the logarithm of an empty output is infinite
     ),
-    _comet("comet_avg", 1, references=0, ranks="with others", boards=BOARDS | {"recall"}, exported="COMETavg"),
-    _comet("comet_best", 1, references=0, boards=BOARDS - {"headline", "chart"} | {"further"}, exported="COMETbest"),
+    _comet(
+        "comet_avg", 1, references=0, ranks="with others", boards=BOARDS - {"detection"} | {"recall"},
+        exported="COMETavg",
+    ),
+    _comet(
+        "comet_best", 1, references=0, boards=BOARDS - {"headline", "chart", "detection"} | {"further"},
+        exported="COMETbest",
+    ),
     _lexical(
         "length_offset", -1, grain="corpus", ranks="with others", boards={"further"}, value=_LENGTH, aggregate=_offset
     ),

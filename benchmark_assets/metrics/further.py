@@ -19,6 +19,9 @@ from resources.errors import BadInput
 from resources.provider.registry import MetricEntry, default_path
 from resources.warehouse import Warehouse
 
+SOUND = "none"
+"""Kind of damage of an undamaged translation; its severity is 0."""
+
 SCORE = schema("segment_metric", "model", "passage")
 SPAN = schema("metric_span", "model", "passage")
 TAKEN = (catalogue.shared().keys() | catalogue.table("leaderboard").columns.keys()) - KINDS.keys()

@@ -27,7 +27,7 @@ Ranks = Literal["", "alone", "with others"]
 """Whether systems are tested and ranked by the metric, and whether its ranks count in the mean rank and in Kendall's
 W."""
 
-BOARDS = frozenset({"headline", "chart", "reader", "shared task", "agreement", "correlation"})
+BOARDS = frozenset({"headline", "chart", "reader", "shared task", "agreement", "correlation", "detection"})
 """Where a metric that the registry names stands.
 
 Boards are: `headline` and `further`, the two tables of the leaderboard; `chart`, charts of the leaderboard, and slices

@@ -7,7 +7,7 @@ import polars as pl
 
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
-from benchmark_assets.metrics.further import scores_of
+from benchmark_assets.metrics.further import SOUND, scores_of
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.metrics.tokenizers import DEFAULT
 from resources.errors import BadInput
@@ -45,7 +45,7 @@ def human_scores(warehouse: Warehouse) -> pl.DataFrame:
     on = ["passage", "translator"]
     rows = warehouse.read("human_baseline").with_columns(references=pl.len().over("passage") - 1)
     rows = _with_comet(rows, warehouse, "comet_baseline", None, on)
-    rows = rows.join(scores_of(warehouse, "human_metric", on), on=on, how="left")
+    rows = rows.join(scores_of(warehouse, "human_metric", on, pl.DataFrame({"kind": [SOUND]})), on=on, how="left")
     rows = rows.with_columns(pl.lit(None, pl.Boolean).alias(name) for name in DIAGNOSES)
     rows = with_units(rows, warehouse)
     return rows.select(

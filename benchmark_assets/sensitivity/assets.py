@@ -9,13 +9,15 @@ import polars as pl
 from benchmark_assets.corpus.units import kinds, with_units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
+from benchmark_assets.metrics.assets import human_metric
+from benchmark_assets.metrics.further import SOUND, metrics_of, scores_of
 from benchmark_assets.metrics.lexical import lexical_settings
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.metrics.tokenizers import DEFAULT, available, tokenized
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.references.assets import reference
 from benchmark_assets.sensitivity.detection import detection, thresholds
-from benchmark_assets.sensitivity.sample import SOUND, damaged, languages, settings
+from benchmark_assets.sensitivity.sample import damaged, languages, settings
 from benchmark_assets.sensitivity.scoring import variant_scores
 from benchmark_assets.sensitivity.tables import readable_detection, readable_thresholds
 from resources.embedders import Embedder
@@ -74,7 +76,7 @@ def damaged_score(
 
 @dg.asset(
     group_name="sensitivity", code_version="2", metadata={"tables": ["sensitivity_threshold"]},
-    kinds={"duckdb", "numpy"}, deps=[damaged_score],
+    kinds={"duckdb", "numpy"}, deps=[damaged_score, human_metric],
 )  # fmt: skip
 def sensitivity(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
@@ -84,10 +86,14 @@ def sensitivity(
     A second table has the drift thresholds that detect given shares of the damaged translations, and their false alarm
     rates.
     """
-    language_of = languages(warehouse)
+    language_of, metrics = languages(warehouse), metrics_of(warehouse)
+    made = {metric.name: f"; {metric.name}: {metric.made}" for metric in metrics if metric.made}
 
     def compute(_: pl.DataFrame) -> Computed:
-        rows = _by_corpus(warehouse, "sensitivity", lambda corpus, scores: detection(scores, language_of[corpus]))
+        rows = _by_corpus(
+            warehouse, "sensitivity", lambda corpus, scores: detection(scores, language_of[corpus], metrics)
+        )
+        rows = rows.with_columns(signature=pl.col("signature") + pl.col("metric").replace_strict(made, default=""))
         limits = _by_corpus(warehouse, "sensitivity_threshold", lambda _, scores: thresholds(scores))
         return Computed({"sensitivity": rows, "sensitivity_threshold": limits})
 
@@ -104,9 +110,10 @@ def sensitivity(
 def _by_corpus(
     warehouse: Warehouse, table: str, of_corpus: Callable[[str, pl.DataFrame], pl.DataFrame]
 ) -> pl.DataFrame:
-    """Rows of a table, computed corpus by corpus: `of_corpus` takes the corpus and its rows of `damaged_score`."""
+    """Rows of a table, computed corpus by corpus: `of_corpus` takes the corpus and the scores of its damaged texts."""
     empty = warehouse.empty(table).drop("fingerprint")
-    rows = with_units(warehouse.read("damaged_score"), warehouse)
+    rows = warehouse.read("damaged_score").join(scores_of(warehouse, "human_metric", KEY), on=KEY, how="left")
+    rows = with_units(rows, warehouse)
     parts = []
     for (corpus,), scores in rows.group_by(CORPUS, maintain_order=True):
         columns = {"corpus": pl.lit(corpus), "signature": pl.lit(_signature(scores))}

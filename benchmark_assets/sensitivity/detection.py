@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from benchmark_assets.metrics.entries import OUTLIER, on
+from benchmark_assets.metrics.entries import BY_NAME, MEASURES, OUTLIER
+from benchmark_assets.metrics.further import SOUND
 from benchmark_assets.metrics.intervals import (
     Floats,
     Units,
@@ -19,16 +20,13 @@ from benchmark_assets.metrics.intervals import (
     unit_sizes,
 )
 from benchmark_assets.metrics.measures import ratio
+from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, STRETCHES
 from benchmark_assets.sensitivity.languages import rules
-from benchmark_assets.sensitivity.sample import SOUND
 from resources.catalogue import schema
 
 ALL = "all"
 """Value of `kind` in rows that cover all kinds of damage. Rows that cover all severities have severity 0."""
-
-WORSE = {metric.name: metric.damage for metric in on("detection")}
-"""Each metric as a score that rises with damage."""
 
 RECALLS = (0.5, 0.8, 0.9, 0.95)
 THRESHOLDS = (1.5, OUTLIER)
@@ -58,7 +56,7 @@ class Pairs(NamedTuple):
         return effective_units(unit_sizes(self.unit))
 
 
-def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
+def detection(scores: pl.DataFrame, language: str, metrics: Sequence[Metric] = MEASURES) -> pl.DataFrame:
     """ROC AUC and paired win rate of each metric in distinguishing damaged from sound texts, by kind and severity.
 
     Parameters
@@ -68,6 +66,8 @@ def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
         `severity`, `extent`, and metrics; sound texts have the kind `SOUND`. Metrics without a column are left out.
     language
         Code of the translations' language, for the note on kinds that have no rules in this language.
+    metrics
+        Those on the board `detection` are tested.
 
     Returns
     -------
@@ -81,12 +81,12 @@ def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
     with the sound text that it was made from.
     """
     rows: list[tuple[object, ...]] = []
-    for metric in WORSE:
-        if metric not in scores.columns:
+    for metric in metrics:
+        if "detection" not in metric.boards or metric.name not in scores.columns:
             continue
         paired, weights = _paired(scores, metric)
         for kind, severity, cell in _cells(paired):
-            row = (metric, kind, severity, len(cell), cell["passage"].n_unique())
+            row = (metric.name, kind, severity, len(cell), cell["passage"].n_unique())
             if cell.is_empty():
                 rows.append((*row, *(None,) * 7, _note(scores, metric, kind, language)))
                 continue
@@ -112,7 +112,7 @@ def thresholds(scores: pl.DataFrame) -> pl.DataFrame:
     `false_alarms` is the share of texts above the threshold among the sound texts that these damaged texts were made
     from.
     """
-    paired, weights = _paired(scores, "drift")
+    paired, weights = _paired(scores, BY_NAME["drift"])
     rows = []
     for kind, severity, cell in _cells(paired):
         if cell.is_empty():
@@ -189,14 +189,14 @@ def flagged(values: Floats, unit: Units, weights: Floats, limits: Floats) -> Flo
     return np.concatenate(shares)
 
 
-def _paired(scores: pl.DataFrame, metric: str) -> tuple[pl.DataFrame, Floats]:
+def _paired(scores: pl.DataFrame, metric: Metric) -> tuple[pl.DataFrame, Floats]:
     """Damaged texts with scores, and the weights of units.
 
     Each damaged text has its own score (`score`), the score of the sound text that it was made from (`sound`), and the
     number of its unit (`place`). The first row of the weights is the sample, the other rows are its resamples; shape
     (1 + RESAMPLES, units).
     """
-    rows = scores.with_columns(WORSE[metric].alias("score")).filter(pl.col("score").is_finite())
+    rows = scores.with_columns(metric.damage.alias("score")).filter(pl.col("score").is_finite())
     sound = rows.filter(kind=SOUND).select("passage", "translator", sound="score")
     paired = rows.filter(pl.col("kind") != SOUND).join(sound, on=["passage", "translator"], maintain_order="left")
     places = scores.select("unit").unique().sort("unit").with_row_index("place")
@@ -215,11 +215,11 @@ def _pairs(cell: pl.DataFrame) -> Pairs:
     return Pairs(cell["score"].to_numpy(), cell["sound"].to_numpy(), cell["place"].to_numpy().astype(np.int64))
 
 
-def _note(scores: pl.DataFrame, metric: str, kind: str, language: str) -> str:
+def _note(scores: pl.DataFrame, metric: Metric, kind: str, language: str) -> str:
     """The reason why the metric has no score for any text with this kind of damage."""
     if kind not in (ALL, *STRETCHES) and rules(language) is None:
         return f"no rules for {language!r}"
-    if scores.filter(WORSE[metric].is_finite()).is_empty():
+    if scores.filter(metric.damage.is_finite()).is_empty():
         return "no text has a score"
     return "applies to no text"
 

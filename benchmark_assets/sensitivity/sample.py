@@ -19,9 +19,6 @@ from resources.digest import digest
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
-SOUND = "none"
-"""The kind of an unchanged translation; its severity is 0."""
-
 VARIANT = schema("damaged_text")
 
 

@@ -9,6 +9,7 @@ from benchmark_assets.metrics.entries import BY_NAME, KINDS, METRICS
 from benchmark_assets.metrics.further import Named, named, score_settings, scores
 from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.partitions import range_tags
+from benchmark_assets.sensitivity import assets as sensitivity
 from resources import catalogue
 from resources.comet.comet import Comet
 from resources.comet.worker import EXAMPLES
@@ -129,23 +130,31 @@ def test_unknown_kinds_and_names_of_columns_are_rejected(name: str, entry: Metri
 def test_assets_score_outputs_and_translators_once_a_metric_is_named(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
-    names = ["segment_metric", "human_metric", "metric_summary"]
+    names = ["segment_metric", "human_metric", "metric_summary", "sensitivity"]
     assert all(due(built, instance, dg.AssetKey(name)).rows.is_empty() for name in names)
     resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "metrics": {"ter": TERM}}
-    named = build_definitions(rooms=CORE, resource_overrides=resources)
+    named = build_definitions(rooms=[*CORE, sensitivity], resource_overrides=resources)
     counts = {name: len(due(named, instance, dg.AssetKey(name)).rows) for name in names}
-    assert counts == {"segment_metric": 6, "human_metric": 3, "metric_summary": 0}
+    assert counts == {"segment_metric": 6, "human_metric": 3, "metric_summary": 0, "sensitivity": 0}
     job = named.resolve_implicit_global_asset_job_def()
     partitions = {
         "segment_metric": range_tags(f"{MODELS[0]}|{PASSAGES[0]}", f"{MODELS[-1]}|{PASSAGES[-1]}"),
         "human_metric": range_tags(PASSAGES[0], PASSAGES[-1]),
         "metric_summary": {},
+        "sensitivity": {},
     }
     for name, tags in partitions.items():
         part = job.get_subset(asset_selection={dg.AssetKey(name)})
         assert part.execute_in_process(instance=instance, tags=tags).success
     assert len(warehouse.read("segment_metric")) == 6
-    assert len(warehouse.read("human_metric")) == 9
+    assert len(warehouse.read("human_metric")) == 9 + len(warehouse.read("damaged_text"))
+    detected = warehouse.read("sensitivity").filter(metric="ter", severity=3, kind="all").row(0, named=True)
+    variants = warehouse.read("human_metric", columns=["passage", "translator", "kind", "severity", "score"])
+    sound = variants.filter(kind="none").select("passage", "translator", sound="score")
+    damaged = variants.filter(severity=3).join(sound, on=["passage", "translator"]).select("score", "sound").rows()
+    worse = [(score > other) + (score == other) / 2 for score, _ in damaged for _, other in damaged]
+    assert detected["auc"] == pytest.approx(sum(worse) / len(worse))
+    assert detected["signature"].endswith("; ter: " + warehouse.read("segment_metric")["signature"][0])
     assert warehouse.read("metric_span").is_empty()
     board = warehouse.read("metric_summary").filter(dimension="")
     assert set(board.select("kind", "system").iter_rows()) == {

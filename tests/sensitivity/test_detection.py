@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
+from benchmark_assets.metrics.entries import on
+from benchmark_assets.metrics.further import SOUND
 from benchmark_assets.metrics.intervals import Floats
+from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES
 from benchmark_assets.sensitivity.detection import (
     ALL,
     RECALLS,
-    WORSE,
     Pairs,
     auc,
     detection,
@@ -24,7 +26,6 @@ from benchmark_assets.sensitivity.detection import (
     thresholds,
     win_rate,
 )
-from benchmark_assets.sensitivity.sample import SOUND
 from tests.support import examples
 
 PASSAGES = 4
@@ -172,13 +173,13 @@ def test_texts_without_a_score_are_left_out_with_their_pair() -> None:
     assert found.select("texts", "passages").row(0) == (87, 29)
 
 
-@pytest.mark.parametrize("metric", list(WORSE))
-def test_every_metric_rises_with_damage(metric: str) -> None:
+@pytest.mark.parametrize("metric", on("detection"), ids=lambda metric: metric.name)
+def test_every_metric_rises_with_damage(metric: Metric) -> None:
     better = {"drift": 0.5, "drift_euclidean": 0.5, "sim_best": 0.9, "sim_centroid": 0.9, "bleu": 60.0, "chrf": 60.0,
               "length_ratio": 1.05}  # fmt: skip
     worse = {"drift": 3.0, "drift_euclidean": 3.0, "sim_best": 0.2, "sim_centroid": 0.2, "bleu": 5.0, "chrf": 9.0,
              "length_ratio": 0.5}  # fmt: skip
-    sound, damaged = pl.DataFrame([better, worse]).select(WORSE[metric]).to_series()
+    sound, damaged = pl.DataFrame([better, worse]).select(metric.damage).to_series()
     assert damaged > sound
 
 

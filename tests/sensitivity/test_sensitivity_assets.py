@@ -10,10 +10,11 @@ import pytest
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.registry import register
+from benchmark_assets.metrics.entries import on
+from benchmark_assets.metrics.further import SOUND
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES
-from benchmark_assets.sensitivity.detection import ALL, WORSE
-from benchmark_assets.sensitivity.sample import SOUND
+from benchmark_assets.sensitivity.detection import ALL
 from resources.warehouse import Warehouse
 from tests.corpus.support import edit
 from tests.support import PASSAGES as TINY
@@ -57,7 +58,7 @@ def check_scores(warehouse: Warehouse) -> None:
 def check_tables(warehouse: Warehouse) -> None:
     """There is a row for every kind and severity, also for what could not be done, and thresholds for what could."""
     found = warehouse.read("sensitivity")
-    assert len(found) == len(WORSE) * (len(KINDS) + 1) * (len(SEVERITIES) + 1)
+    assert len(found) == len(on("detection")) * (len(KINDS) + 1) * (len(SEVERITIES) + 1)
     counts = warehouse.read("damaged_text").group_by("kind", "severity").len()
     applied = found.filter(pl.col("metric") == "drift", pl.col("kind") != ALL, pl.col("severity") > 0)
     joined = applied.join(counts, on=["kind", "severity"], how="left", maintain_order="left")
