@@ -5,20 +5,24 @@ rooms), what the columns mean (the catalogue, where a view is a table that is no
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import polars as pl
 
 from benchmark_assets.audit.calibration import confusions_of_judges
 from benchmark_assets.audit.overlap import all_failing_passages, overlaps
 from benchmark_assets.examination.reports import judge_accuracies
+from benchmark_assets.literary.anchored import win_rates
 from benchmark_assets.selection.funnel import funnels
-from benchmark_assets.understanding.stored import confusions
+from benchmark_assets.understanding.stored import classes, confusions, scored_baselines
 from resources import catalogue
 from resources.warehouse import Warehouse
 
 VIEWS: Mapping[str, Callable[[Warehouse], pl.DataFrame]] = {
-    "confusion": confusions, "failing_passage": all_failing_passages, "failure_overlap": overlaps, "funnel": funnels,
+    "anchored_win_rate": win_rates, "class_score": classes, "confusion": confusions,
+    "failing_passage": all_failing_passages, "failure_overlap": overlaps, "funnel": funnels,
     "judge_accuracy": judge_accuracies, "judge_confusion": confusions_of_judges,
+    **{f"{kind}_score": partial(scored_baselines, table=f"{kind}_answer") for kind in ("baseline", "encoder")},
 }  # fmt: skip
 
 

@@ -109,6 +109,25 @@ VERSIONS = (
              "('funnel', 'closest_share', 'outlier_threshold', 'sensitivity_threshold')"]),
     Version("f74f1d3cdfd96b401963adfc5a65d1e4", {}, {}),
     Version("302449152235fba9a2396f47a3aadd55", {}, {}),
+    Version(
+        "b76051dbdbedd40c62e00751469fdeb5",
+        {},
+        {
+            "prose_aside": ("aside", f"""
+                SELECT corpus, document, translator, '' AS segment_id, position, kind, place, text, {_STAMPS}"""),
+            "segment_aside": ("aside", f"""
+                SELECT corpus, document, translator, segment_id, 0 AS position, kind, text, {_STAMPS}"""),
+            "annotation_consistency": ("annotator_consistency", f"""
+                SELECT corpus, annotator, 'errors' AS protocol, annotations AS labels, checks, passed, passed_low,
+                    passed_high, early_esa, late_esa, esa_change, esa_change_low, esa_change_high, early_mqm, late_mqm,
+                    mqm_change, mqm_change_low, mqm_change_high, signature, {_STAMPS}"""),
+            "limited_passage": ("limited_item", f"""
+                SELECT model, passage, '' AS task, '' AS sample, {_STAMPS}"""),
+            "limited_sample": ("limited_item", f"""
+                SELECT model, '' AS passage, task, sample, {_STAMPS}"""),
+        },
+        ["DELETE FROM materialization WHERE asset IN ('baseline_score', 'encoder_score', 'anchored_win_rate')"],
+    ),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

@@ -215,9 +215,7 @@ SPARSE = {
     "sentinel", "judge_report",
     "vital_sign",
     "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",
-    "anchored_win_rate",
-    "task_sample", "task_chance", "task_leakage", "baseline_answer", "baseline_score", "encoder_answer",
-    "encoder_score", "answer", "task_score",
+    "task_sample", "task_chance", "task_leakage", "baseline_answer", "encoder_answer", "answer", "task_score",
     "understanding_board", "understanding_comparison", "report", "segment_metric", "human_metric",
     "reproduction",
 }  # fmt: skip

@@ -65,7 +65,7 @@ def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDoc
     continuous = warehouse.read("continuous_reference", keys_of_passages)
     languages = corpus_languages(warehouse)
     texts = warehouse.read("prose", keys, [*by_document, "translator", "text"])
-    asides = warehouse.read("prose_aside", keys, [*by_document, "translator", "position", "kind", "place", "text"])
+    asides = warehouse.read("aside", keys, [*by_document, "translator", "position", "kind", "place", "text"])
     numbers = asides.filter(kind="number").sort("position")
     for corpus, document, translator, prose in texts.sort(*by_document, "translator").iter_rows():
         passages_of_document = sources.filter(corpus=corpus, document=document)

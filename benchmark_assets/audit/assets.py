@@ -1,6 +1,8 @@
 """Assets of the audit: error rates, reliability of judges, error estimates, agreement of metrics, worked examples."""
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import dagster as dg
 import polars as pl
@@ -22,7 +24,7 @@ from benchmark_assets.audit.recall_cost import recall_costs
 from benchmark_assets.corpus.units import kinds
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import Plots, refresh
+from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_score, output_diagnostic, segment_metric
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.further import metrics_of
@@ -38,138 +40,114 @@ from resources.warehouse import Warehouse
 SCORES = [drift_score, lexical_score, comet_score, segment_metric, output_diagnostic, reference_envelope]
 
 
-@dg.asset(
-    group_name="audit", code_version="3",
-    metadata={"tables": ["error_category", "error_correlation"]},
-    kinds={"duckdb"}, deps=[triage, verdict, human_label, judge_report, *SCORES],
-)  # fmt: skip
-def audit_outcome(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
-    plots: Plots,
-) -> dg.Output[None]:  # fmt: skip
+def _of_ratings(
+    deps: Sequence[dg.AssetsDefinition], describe: Callable[[Warehouse], Description], *further_tables: str,
+    code_version: str = "3", kinds: Sequence[str] = ("duckdb",), by_panel: bool = True, drawn: bool = True,
+) -> Callable[[Callable[[Warehouse], Mapping[str, pl.DataFrame]]], dg.AssetsDefinition]:  # fmt: skip
+    """Decorator: make an asset from a function that computes tables from all verdicts and labels.
+
+    The function's name and docstring become the asset's name and description. `describe` renders the tables for
+    Dagster's UI, and `further_tables` names those besides the one with the asset's name. If `by_panel`, the description
+    of the panel is appended to signatures, and a change of it makes the tables stale. While the warehouse has neither
+    verdicts nor labels, nothing is computed, and earlier rows are removed.
+    """
+
+    def decorate(rows: Callable[[Warehouse], Mapping[str, pl.DataFrame]]) -> dg.AssetsDefinition:
+        metadata: dict[str, Any] = {"tables": list(further_tables)} if further_tables else {}
+
+        @dg.asset(
+            name=rows.__name__, description=inspect.getdoc(rows), group_name="audit", code_version=code_version,
+            metadata=metadata, kinds=set(kinds), deps=deps,
+        )  # fmt: skip
+        def of_ratings(
+            context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse],
+            provider: dg.ResourceParam[Provider], plots: Plots,
+        ) -> dg.Output[None]:  # fmt: skip
+            panels = _panels(warehouse, provider) if by_panel else {}
+
+            def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+                rated = any(len(warehouse.read(name, columns=["model"], most=1)) for name in ("verdict", "human_label"))
+                words = f"{SIGNATURE if panels else ''} {sorted(panels.items())}"
+                return (partitions if rated else partitions.clear()).with_columns(settings=pl.lit(words))
+
+            def compute(_: pl.DataFrame) -> Computed:
+                return Computed(_signed(panels, rows(warehouse)) if by_panel else rows(warehouse))
+
+            return refresh(
+                context, warehouse, compute, settings, lambda: describe(warehouse), sparse=True, partial=True,
+                **({"draw": plots} if drawn else {}),
+            )  # fmt: skip
+
+        return of_ratings
+
+    return decorate
+
+
+@_of_ratings(
+    [triage, verdict, human_label, judge_report, *SCORES], readings.of_outcomes, "error_category", "error_correlation"
+)
+def audit_outcome(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Error rates by severity and category, shared failures of models, correlation of errors with metrics.
 
     Error rates from a panel's verdicts are null unless most of its judges passed the examination or were not examined.
     """
-    panels = _panels(warehouse, provider)
-
-    def tables() -> dict[str, pl.DataFrame]:
-        outputs, rows = triage_of(warehouse), rated_of(warehouse)
-        panel_standings = of_panels(warehouse)
-        signed = {
-            "audit_outcome": with_standings(outcomes(outputs, rows), panel_standings),
-            "error_category": categories(without_failed(rows, panel_standings)),
-            "error_correlation": correlations(rows, _scores(warehouse), metrics_of(warehouse)),
-        }  # fmt: skip
-        return _signed(panels, signed)
-
-    return _refresh(context, warehouse, panels, tables, readings.of_outcomes, plots)
+    outputs, rows, standings = triage_of(warehouse), rated_of(warehouse), of_panels(warehouse)
+    return {
+        "audit_outcome": with_standings(outcomes(outputs, rows), standings),
+        "error_category": categories(without_failed(rows, standings)),
+        "error_correlation": correlations(rows, _scores(warehouse), metrics_of(warehouse)),
+    }
 
 
-@dg.asset(
-    group_name="audit", code_version="3",
-    metadata={"tables": ["judge_reliability", "rater_agreement", "rater_model", "panel_without"]},
-    kinds={"duckdb"}, deps=[triage, judge_vote, verdict, human_label],
+@_of_ratings(
+    [triage, judge_vote, verdict, human_label], readings.of_judges, "judge_reliability", "rater_agreement",
+    "rater_model", "panel_without",
 )  # fmt: skip
-def judge_calibration(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
-    plots: Plots,
-) -> dg.Output[None]:  # fmt: skip
+def judge_calibration(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Reliability of judges: agreement with people and each other, and the panel's verdicts with one judge left out."""
-    panels = _panels(warehouse, provider)
-
-    def tables() -> dict[str, pl.DataFrame]:
-        outputs, rows = triage_of(warehouse), rated_of(warehouse)
-        votes, labels = warehouse.read("judge_vote"), warehouse.read("human_label")
-        of_panel = counted(votes, warehouse)
-        signed = {
-            "judge_calibration": calibration(rows, votes, of_panel), "judge_reliability": reliability(rows, votes),
-            "rater_agreement": agreement(outputs, votes, labels), "rater_model": rater_model(outputs, votes, labels),
-            "panel_without": panel_without(rows, of_panel),
-        }  # fmt: skip
-        return _signed(panels, signed)
-
-    return _refresh(context, warehouse, panels, tables, readings.of_judges, plots)
+    outputs, rows = triage_of(warehouse), rated_of(warehouse)
+    votes, labels = warehouse.read("judge_vote"), warehouse.read("human_label")
+    of_panel = counted(votes, warehouse)
+    return {
+        "judge_calibration": calibration(rows, votes, of_panel), "judge_reliability": reliability(rows, votes),
+        "rater_agreement": agreement(outputs, votes, labels), "rater_model": rater_model(outputs, votes, labels),
+        "panel_without": panel_without(rows, of_panel),
+    }  # fmt: skip
 
 
-@dg.asset(
-    group_name="audit", code_version="3", metadata={"tables": ["anchored_estimate", "recall_cost"]},
-    kinds={"duckdb", "scikitlearn"}, deps=[triage, verdict, human_label, *SCORES],
+@_of_ratings(
+    [triage, verdict, human_label, *SCORES], readings.of_estimates, "anchored_estimate", "recall_cost",
+    kinds=("duckdb", "scikitlearn"),
 )  # fmt: skip
-def error_estimate(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
-    plots: Plots,
-) -> dg.Output[None]:  # fmt: skip
+def error_estimate(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Error rates of all outputs, from people's labels alone or combined with verdicts; cost of finding errors."""
-    panels = _panels(warehouse, provider)
-
-    def tables() -> dict[str, pl.DataFrame]:
-        outputs, rows = triage_of(warehouse), rated_of(warehouse)
-        signed = {
-            "error_estimate": estimates(outputs, rows),
-            "anchored_estimate": anchored_estimates(outputs, rows, warehouse.read("verdict")),
-            "recall_cost": recall_costs(outputs, rows, _scores(warehouse).drop("drift")),
-        }
-        return _signed(panels, signed)
-
-    return _refresh(context, warehouse, panels, tables, readings.of_estimates, plots)
+    outputs, rows = triage_of(warehouse), rated_of(warehouse)
+    return {
+        "error_estimate": estimates(outputs, rows),
+        "anchored_estimate": anchored_estimates(outputs, rows, warehouse.read("verdict")),
+        "recall_cost": recall_costs(outputs, rows, _scores(warehouse).drop("drift")),
+    }
 
 
-@dg.asset(
-    group_name="audit", code_version="1", metadata={"tables": ["metric_comparison"]}, kinds={"duckdb"},
-    deps=[triage, human_label, drift_score, lexical_score, comet_score, segment_metric],
+@_of_ratings(
+    [triage, human_label, drift_score, lexical_score, comet_score, segment_metric], readings.of_metrics,
+    "metric_comparison", code_version="1", by_panel=False,
 )  # fmt: skip
-def metric_agreement(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
-) -> dg.Output[None]:  # fmt: skip
+def metric_agreement(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Agreement of metrics with people (correlation, order of pairs, ranking of models); tests of pairs of metrics."""
-
-    def tables() -> dict[str, pl.DataFrame]:
-        labels = rated(triage_of(warehouse), warehouse.empty("verdict"), warehouse.read("human_label"))
-        scores = model_scores(warehouse).rename({"system": "model"})
-        metrics = metrics_of(warehouse)
-        return {
-            "metric_agreement": agreements(labels, scores, metrics),
-            "metric_comparison": comparisons(labels, scores, metrics),
-        }
-
-    return _refresh(context, warehouse, {}, tables, readings.of_metrics, plots)
+    labels = rated(triage_of(warehouse), warehouse.empty("verdict"), warehouse.read("human_label"))
+    scores, metrics = model_scores(warehouse).rename({"system": "model"}), metrics_of(warehouse)
+    return {
+        "metric_agreement": agreements(labels, scores, metrics),
+        "metric_comparison": comparisons(labels, scores, metrics),
+    }
 
 
-@dg.asset(group_name="audit", code_version="2", kinds={"duckdb"}, deps=[triage, verdict, human_label])
-def worked_example(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
+@_of_ratings([triage, verdict, human_label], readings.of_examples, code_version="2", by_panel=False, drawn=False)
+def worked_example(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Outputs that illustrate the audit, selected by rules; `variorum report --examples` writes them as a page."""
-
-    def tables() -> dict[str, pl.DataFrame]:
-        outputs = with_people(warehouse.read("triage"), warehouse.read("verdict"), warehouse.read("human_label"))
-        return {"worked_example": examples(outputs)}
-
-    return _refresh(context, warehouse, {}, tables, readings.of_examples)
-
-
-def _refresh(
-    context: dg.AssetExecutionContext,
-    warehouse: Warehouse,
-    panels: Mapping[str, str],
-    tables: Callable[[], Mapping[str, pl.DataFrame]],
-    reading: Callable[[Warehouse], Mapping[str, str]],
-    plots: Plots = lambda *_: {},
-) -> dg.Output[None]:
-    """Materialize the result of `tables`, which is computed from all verdicts and labels.
-
-    A change of `panels` makes the result stale. `reading` renders the result for Dagster's UI. While the warehouse has
-    neither verdicts nor labels, nothing is computed, and earlier rows are removed.
-    """
-
-    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        rated = any(len(warehouse.read(table, columns=["model"], most=1)) for table in ("verdict", "human_label"))
-        words = f"{SIGNATURE if panels else ''} {sorted(panels.items())}"
-        return (partitions if rated else partitions.clear()).with_columns(settings=pl.lit(words))
-
-    return refresh(
-        context, warehouse, lambda _: Computed(tables()), settings, lambda: reading(warehouse), sparse=True,
-        partial=True, draw=plots,
-    )  # fmt: skip
+    outputs = with_people(warehouse.read("triage"), warehouse.read("verdict"), warehouse.read("human_label"))
+    return {"worked_example": examples(outputs)}
 
 
 def _scores(warehouse: Warehouse) -> pl.DataFrame:

@@ -22,6 +22,7 @@ from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import SOUND, last_problems, unsound
 from benchmark_assets.lineage.refresh import further_tables, owned
 from benchmark_assets.lineage.survey import Applicability
+from benchmark_assets.metrics.coverage import limited_passages
 from benchmark_assets.partitions import dimensions, run_ends
 from benchmark_assets.studies.study import CALLS
 from resources import catalogue
@@ -222,7 +223,7 @@ def coverage(subject: Subject) -> pl.DataFrame:
         selected, on="passage", how="semi"
     )
     corpora = present.join(passages, on="passage").select("model", "corpus").unique()
-    limits = subject.warehouse.read("limited_passage", columns=["model", "passage"])
+    limits = limited_passages(subject.warehouse)
     limited = corpora.join(limits.select("model", CORPUS).unique(), on=["model", "corpus"], how="semi")
     complete = corpora.join(limited, on=["model", "corpus"], how="anti").join(passages, on="corpus")
     chosen = limits.with_columns(CORPUS).join(limited, on=["model", "corpus"], how="semi")

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, cast
 import polars as pl
 
 from benchmark_assets.adjudication.panel import JudgeVotes
-from benchmark_assets.benchmarks.limits import Limits
 from benchmark_assets.benchmarks.parts import Added
 from benchmark_assets.error_spans.judging import SpanVotes
 from benchmark_assets.literary.ensemble import AspectVotes
@@ -65,15 +64,21 @@ class _Supposed:
 
 
 def lacking(
-    warehouse: Warehouse, model: str, settings: Settings | None, added: Added, limits: Limits, stale: Iterable[str]
+    warehouse: Warehouse,
+    model: str,
+    settings: Settings | None,
+    added: Added,
+    limits: pl.DataFrame,
+    stale: Iterable[str],
 ) -> list[str]:
     """Passages that the evaluation of a model would translate: those without an output, and `stale` ones.
 
-    `settings` are the model's settings, None for a model with imported outputs, and `limits` the tables of limits.
+    `settings` are the model's settings, None for a model with imported outputs, and `limits` the rows of
+    `limited_item` that would apply.
     """
     corpora = [name for name in added.corpora if not settings or settings.corpora is None or name in settings.corpora]
     sources = warehouse.read("source_text", pl.DataFrame({"corpus": corpora}, {"corpus": pl.String}), ["passage"])
-    chosen = limits["limited_passage"].filter(model=model)
+    chosen = limits.filter(pl.col("passage") != "", model=model)
     limited = chosen.select(CORPUS).to_series().implode()
     wanted = selected(warehouse, sources).filter(
         ~CORPUS.is_in(limited) | pl.col("passage").is_in(chosen["passage"].implode())
@@ -84,8 +89,9 @@ def lacking(
 
 
 def forecast(
-    warehouse: Warehouse, systems: Systems, model: str, passages: Sequence[str], tasks: Sequence[str], limits: Limits
-) -> list[Forecast]:
+    warehouse: Warehouse, systems: Systems, model: str, passages: Sequence[str], tasks: Sequence[str],
+    limits: pl.DataFrame,
+) -> list[Forecast]:  # fmt: skip
     """Estimate what each study would ask for new outputs of a model, and for its answers to tasks.
 
     Studies that would ask nothing are left out. The panel of the audit is assumed to judge every output, although it
@@ -96,13 +102,14 @@ def forecast(
     passages
         Passages to translate, as `lacking` returns them.
     limits
-        The tables of limits that would apply.
+        The rows of `limited_item` that would apply.
     """
     keys = pl.DataFrame({"passage": passages}, {"passage": pl.String})
     texts = dict(warehouse.read("source_text", keys, ["passage", "text"]).iter_rows())
     outputs = _outputs(warehouse, model, keys, texts)
     triage = outputs.select(OUTPUT).with_columns(queued=True, sampled=False, screened=False)
-    supposed = cast(Warehouse, _Supposed(warehouse, {**limits, "model_output": outputs, "triage": triage}))
+    tables = {"limited_item": limits, "model_output": outputs, "triage": triage}
+    supposed = cast(Warehouse, _Supposed(warehouse, tables))
     estimates = {"model_output": systems.estimate(model, texts) if texts else None}
     estimates |= {study.name: study(supposed, systems).cost(outputs.select(OUTPUT)) for study in JUDGED}
     cells = pl.DataFrame({"model": model, "task": tasks}, {"model": pl.String, "task": pl.String})

@@ -1,8 +1,7 @@
 """Limited evaluations: a subset of a benchmark's passages and samples for a first try of a model.
 
-Here: which passages and samples belong to a subset, and the tables `limited_passage` and `limited_sample`. Not here:
-that only these are asked about (translation.systems, understanding.answers), and how they are scored
-(metrics.coverage, understanding.stored).
+Here: which passages and samples belong to a subset, and the table `limited_item`. Not here: that only these are asked
+about (translation.systems, understanding.answers), and how they are scored (metrics.coverage, understanding.stored).
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,11 +17,8 @@ from resources.errors import BadInput
 from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse
 
-TABLES = {"limited_passage": ["model", "passage"], "limited_sample": ["model", "task", "sample"]}
-"""Tables of limits, and their key columns."""
-
-Limits = dict[str, pl.DataFrame]
-"""Rows of the tables of limits, by table."""
+KEY = ["model", "passage", "task", "sample"]
+"""Key columns of `limited_item`."""
 
 
 def order(benchmark: str, part: str, items: pl.DataFrame) -> list[str]:
@@ -46,8 +42,8 @@ def order(benchmark: str, part: str, items: pl.DataFrame) -> list[str]:
     return ordered
 
 
-def subset(warehouse: Warehouse, benchmark: str, added: Added, limit: int) -> Limits:
-    """The first `limit` passages and samples of a benchmark, as rows of the tables of limits without `model`.
+def subset(warehouse: Warehouse, benchmark: str, added: Added, limit: int) -> pl.DataFrame:
+    """The first `limit` passages and samples of a benchmark, as rows of `limited_item` without `model`.
 
     The corpora and tasks get equal numbers, as far as they are large enough. Strata are the units of a corpus
     (documents, or blocks of consecutive passages) and the gold classes of a task.
@@ -66,16 +62,14 @@ def subset(warehouse: Warehouse, benchmark: str, added: Added, limit: int) -> Li
         for turn, item in enumerate(items)
     )
     chosen = [(name, item) for _, _, name, item in turns[:limit]]
-    passages = [item for name, item in chosen if name in added.corpora]
-    samples = [(name, item) for name, item in chosen if name in added.tasks]
-    return {
-        "limited_passage": pl.DataFrame({"passage": passages}, {"passage": pl.String}),
-        "limited_sample": pl.DataFrame(samples, {"task": pl.String, "sample": pl.String}, orient="row"),
-    }
+    rows = [(item, "", "") if name in added.corpora else ("", name, item) for name, item in chosen]
+    return pl.DataFrame(rows, dict.fromkeys(KEY[1:], pl.String), orient="row")
 
 
-def changed(warehouse: Warehouse, benchmark: str, added: Added, models: Sequence[str], limit: int | None) -> Limits:
-    """The tables of limits, with the limits of `models` on a benchmark replaced.
+def changed(
+    warehouse: Warehouse, benchmark: str, added: Added, models: Sequence[str], limit: int | None
+) -> pl.DataFrame:
+    """Rows of `limited_item`, with the limits of `models` on a benchmark replaced.
 
     A limit is never lowered, because outputs would be lost. Without a limit, the models are evaluated completely.
 
@@ -84,44 +78,31 @@ def changed(warehouse: Warehouse, benchmark: str, added: Added, models: Sequence
     BadInput
         If a model was evaluated without a limit, or `subset` raises it.
     """
-    chosen = None if limit is None else subset(warehouse, benchmark, added, limit)
-    tables = {}
-    for table, key in TABLES.items():
-        rows = warehouse.read(table, columns=key)
-        own = rows.filter(pl.col("model").is_in(models), _within(table, added))
-        if chosen is None:
-            tables[table] = rows.join(own, on=key, how="anti")
-        else:
-            names = pl.DataFrame({"model": models}, {"model": pl.String})
-            tables[table] = pl.concat([rows, names.join(chosen[table], how="cross").select(key)]).unique()
-    if chosen is not None:
-        _check_unlimited(warehouse, added, models)
-    return tables
+    rows = warehouse.read("limited_item", columns=KEY)
+    if limit is None:
+        within = CORPUS.is_in(added.corpora) | pl.col("task").is_in(added.tasks)
+        return rows.filter(~(pl.col("model").is_in(models) & within))
+    chosen = subset(warehouse, benchmark, added, limit)
+    _check_unlimited(warehouse, added, models)
+    names = pl.DataFrame({"model": models}, {"model": pl.String})
+    return pl.concat([rows, names.join(chosen, how="cross").select(KEY)]).unique()
 
 
-def store(warehouse: Warehouse, limits: Limits) -> None:
-    """Replace the tables of limits."""
-    replacements = [
-        Replacement(table, rows.with_columns(fingerprint=pl.lit("")), None) for table, rows in limits.items()
-    ]
-    warehouse.write(replacements, run_id="evaluate")
+def store(warehouse: Warehouse, limits: pl.DataFrame) -> None:
+    """Replace the rows of `limited_item`."""
+    warehouse.write([Replacement("limited_item", limits.with_columns(fingerprint=pl.lit("")), None)], run_id="evaluate")
 
 
 def _check_unlimited(warehouse: Warehouse, added: Added, models: Sequence[str]) -> None:
     """Raise BadInput if a model has outputs or answers that no limit chose."""
-    for table, asset in (("limited_passage", "model_output"), ("limited_sample", "answer")):
-        key = TABLES[table]
+    outputs, answers = ("model_output", ["model", "passage"]), ("answer", ["model", "task", "sample"])
+    for (table, key), within in (outputs, CORPUS.is_in(added.corpora)), (answers, pl.col("task").is_in(added.tasks)):
         for model in models:
             own = pl.DataFrame({"model": [model]})
-            stored = warehouse.read(asset, own, key).filter(_within(table, added))
-            if len(stored.join(warehouse.read(table, own, key), on=key, how="anti")):
+            stored = warehouse.read(table, own, key).filter(within)
+            if len(stored.join(warehouse.read("limited_item", own, key), on=key, how="anti")):
                 problem = "was evaluated on this benchmark without a limit"
                 raise BadInput(model, "", problem, "drop `--limit`; replies in the ledger cost nothing")
-
-
-def _within(table: str, added: Added) -> pl.Expr:
-    """Whether a row of a table of limits belongs to a benchmark."""
-    return CORPUS.is_in(added.corpora) if table == "limited_passage" else pl.col("task").is_in(added.tasks)
 
 
 def _items(warehouse: Warehouse, added: Added) -> Iterator[tuple[str, pl.DataFrame]]:

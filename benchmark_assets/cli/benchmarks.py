@@ -23,7 +23,6 @@ from benchmark_assets.benchmarks import (
 from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.forecast import JUDGED, Forecast, forecast, lacking
-from benchmark_assets.benchmarks.limits import Limits
 from benchmark_assets.benchmarks.parts import RecipePart
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.benchmarks.writing import TODO, write_recipe
@@ -195,7 +194,7 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
             click.echo(f"\n{title}\n{plain(table)}")
 
 
-def forecasts(home: Deployment, benchmark: str, models: Sequence[str], limits: Limits) -> list[Forecast]:
+def forecasts(home: Deployment, benchmark: str, models: Sequence[str], limits: pl.DataFrame) -> list[Forecast]:
     """What the evaluation of models on an added benchmark would ask, under the given limits. Nothing is asked."""
     added, registry = parts.added(home.warehouse, benchmark), home.provider.registry()
     rows = []

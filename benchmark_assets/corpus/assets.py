@@ -1,7 +1,7 @@
 """Assets of the corpus: the texts in its files, by passage, and the jobs that download and scan the files."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import dagster as dg
 import polars as pl
@@ -31,9 +31,8 @@ BY_SCAN = "variorum/by-scan"
 ASSETS = {"source_text": "source", "segmented_reference": "reference", "continuous_reference": "continuous"}
 """Maps each asset to the frame of a Scan that the asset stores."""
 
-BESIDE = ({"prose": "prose", "prose_aside": "aside"}, {"segment_aside": "segment_aside"})
-"""Groups of tables whose rows are replaced together, by document and translator. Maps each table to the frame of a Scan
-that the table stores. The fingerprints in the first table of a group show which rows of the group changed."""
+BESIDE = ("prose", "aside")
+"""Tables whose rows are replaced by document and translator if the fingerprint changes, and frames of a Scan."""
 
 MOST = 200
 """Maximum number of faults that a message lists."""
@@ -170,8 +169,8 @@ def _store(
     differs from Dagster's record.
     """
     changed: set[str] = set()
-    for tables in BESIDE:
-        _store_beside(context, warehouse, contents, tables)
+    for table in BESIDE:
+        _store_beside(context, warehouse, contents, table)
     for asset, frame in ASSETS.items():
         versions = contents.versions.select(
             pl.lit("").alias("model"), "passage", pl.lit("").alias("task"), pl.col(asset).alias("version"),
@@ -213,26 +212,20 @@ def _by_key(warehouse: Warehouse, asset: str, versions: pl.DataFrame) -> pl.Data
 
 
 def _store_beside(
-    context: dg.AssetExecutionContext | dg.OpExecutionContext,
-    warehouse: Warehouse,
-    contents: Scan,
-    tables: Mapping[str, str],
-) -> None:
-    """Write changed rows of `tables`, a group in BESIDE. Remove rows that are no longer in the files of their corpus.
+    context: dg.AssetExecutionContext | dg.OpExecutionContext, warehouse: Warehouse, contents: Scan, table: str
+) -> None:  # fmt: skip
+    """Write changed rows of `table`, one of BESIDE. Remove rows that are no longer in the files of their corpus.
 
     Nothing is removed from a corpus with faults, because a fault may hide a translation or an aside.
     """
-    first = next(iter(tables))
-    stored = warehouse.read(first, columns=[*BY_DOCUMENT, "fingerprint"]).unique()
-    read = getattr(contents, tables[first]).select(stored.columns).unique()
+    stored = warehouse.read(table, columns=[*BY_DOCUMENT, "fingerprint"]).unique()
+    read = getattr(contents, table).select(stored.columns).unique()
     changed = read.join(stored, on=stored.columns, how="anti")
     obsolete = stored.filter(pl.col("corpus").is_in(contents.sound)).join(read, on=BY_DOCUMENT, how="anti")
     keys = pl.concat([changed, obsolete]).select(BY_DOCUMENT).unique()
     if len(keys):
-        rows = {
-            name: getattr(contents, frame).join(changed, on=BY_DOCUMENT, how="semi") for name, frame in tables.items()
-        }
-        warehouse.write([Replacement(table, frame, keys) for table, frame in rows.items()], context.run.run_id)
+        rows = getattr(contents, table).join(changed, on=BY_DOCUMENT, how="semi")
+        warehouse.write([Replacement(table, rows, keys)], context.run.run_id)
 
 
 def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, contents: Scan) -> tuple[int, pl.DataFrame]:

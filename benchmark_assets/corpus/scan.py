@@ -5,6 +5,7 @@ to Dagster (corpus.assets).
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -25,8 +26,7 @@ SCHEMAS = {
     "reference": schema("segmented_reference"),
     "continuous": schema("continuous_reference"),
     "prose": pl.Schema({**schema("prose"), "fingerprint": pl.String()}),
-    "aside": pl.Schema({**schema("prose_aside"), "fingerprint": pl.String()}),
-    "segment_aside": pl.Schema({**schema("segment_aside"), "fingerprint": pl.String()}),
+    "aside": pl.Schema({**schema("aside"), "fingerprint": pl.String()}),
     "versions": pl.Schema(dict.fromkeys(["passage", *VERSIONED, "place"], pl.String())),
 }
 """Schemas of the frames of a Scan."""
@@ -36,8 +36,7 @@ class Scan(NamedTuple):
     """Contents of the files of corpora.
 
     - `source`, `reference`, `continuous`: rows of the tables `source_text`, `segmented_reference` and
-      `continuous_reference`, without the fingerprint; `prose`, `aside`, `segment_aside`: rows of the tables `prose`,
-      `prose_aside` and `segment_aside`.
+      `continuous_reference`, without the fingerprint; `prose`, `aside`: rows of the tables with these names.
     - `versions`: for each passage, a hash of its content in each asset of VERSIONED, and `place`, a hash of its
       document and position. A passage that only moves keeps its versions, and nothing downstream becomes stale.
     - `faults`: faults of descriptions, files and documents.
@@ -49,7 +48,6 @@ class Scan(NamedTuple):
     continuous: pl.DataFrame
     prose: pl.DataFrame
     aside: pl.DataFrame
-    segment_aside: pl.DataFrame
     versions: pl.DataFrame
     faults: list[BadInput]
     sound: list[str]
@@ -128,11 +126,16 @@ class _Rows:
         self._add_prose(document, corpus, corrections, digest(digests))
 
     def _add_asides(self, document: Document, corpus: str) -> None:
-        """Add the asides of a document's segments, each with a hash of all asides of its translator."""
-        for translator in dict.fromkeys(aside.translator for aside in document.asides):
-            rows = [(a.segment, a.kind, a.text) for a in document.asides if a.translator == translator]
-            place, version = (corpus, document.id, translator), digest(rows)
-            self.by_frame["segment_aside"] += [(*place, *row, version) for row in rows]
+        """Add the asides of a document's segments and translations, with a hash of all asides of their translator."""
+        by_translator = defaultdict[str, list[tuple[Any, ...]]](list)
+        for beside in document.asides:
+            by_translator[beside.translator].append((beside.segment, 0, beside.kind, None, beside.text))
+        for prose in document.prose:
+            asides = enumerate(prose.asides)
+            by_translator[prose.translator] += [("", at, aside.kind, aside.at, aside.text) for at, aside in asides]
+        for translator, rows in by_translator.items():
+            version = digest(rows)
+            self.by_frame["aside"] += [(corpus, document.id, translator, *row, version) for row in rows]
 
     def _add_prose(self, document: Document, corpus: str, corrections: Corrections, segments: str) -> None:
         """Add a document's continuous translations. `segments` is a hash of the sources and segmented references of the
@@ -147,10 +150,6 @@ class _Rows:
             place = (corpus, document.id, prose.translator)
             version = digest(prose.text, prose.asides)
             self.by_frame["prose"].append((*place, prose.text, version))
-            self.by_frame["aside"] += [
-                (*place, position, aside.kind, aside.at, aside.text, version)
-                for position, aside in enumerate(prose.asides)
-            ]
         versions = self.by_frame["versions"]
         for index, passage in enumerate(document.passages, start=len(versions) - len(document.passages)):
             rows = []

@@ -19,7 +19,6 @@ from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
 from benchmark_assets.people.agreement import METHOD, agreement, by_judges, by_people, human_rows, with_errors
 from benchmark_assets.people.answers import applicable, fingerprints
-from benchmark_assets.people.consistency import steadiness
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from resources.digest import digest
@@ -75,14 +74,10 @@ def human_span_vote(context: dg.AssetExecutionContext, warehouse: dg.ResourcePar
 
 
 @dg.asset(
-    group_name="error_spans", code_version="2", metadata={"tables": ["annotation_consistency"]},
-    kinds={"duckdb", "numpy"}, deps=[human_span_vote, span_vote],
+    group_name="error_spans", code_version="2", kinds={"duckdb", "numpy"}, deps=[human_span_vote, span_vote]
 )  # fmt: skip
 def annotation_agreement(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Agreement of annotators on the errors and scores of outputs: with each other, with themselves and with judges.
-
-    A second table has the share of attention checks that each annotator passed, and each annotator's changes over time.
-    """
+    """Agreement of annotators on the errors and scores of outputs: with each other, with themselves and with judges."""
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         annotations = warehouse.read("imported_annotation", columns=["item", "annotator", "place", "fingerprint"])
@@ -96,13 +91,9 @@ def annotation_agreement(context: dg.AssetExecutionContext, warehouse: dg.Resour
         outputs = warehouse.read("triage", annotations.select("item"), ["model", "passage", "item"])
         votes = with_units(warehouse.read("span_vote", outputs.drop("item")), warehouse)
         judges = by_judges(votes.join(outputs, on=["model", "passage"]), warehouse.read(TABLE, outputs.drop("item")))
-        return Computed({
-            "annotation_agreement": agreement(pl.concat([people, judges.select(people.columns)])),
-            "annotation_consistency": steadiness(annotations, SIGNATURE),
-        })  # fmt: skip
+        return Computed({"annotation_agreement": agreement(pl.concat([people, judges.select(people.columns)]))})
 
     def describe() -> dict[str, str]:
-        tables = {"agreement": "annotation_agreement", "consistency": "annotation_consistency"}
-        return {title: shown(warehouse.read(table), table) for title, table in tables.items()}
+        return {"agreement": shown(warehouse.read("annotation_agreement"), "annotation_agreement")}
 
     return refresh(context, warehouse, compute, settings, describe, sparse=True)

@@ -11,15 +11,16 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.adjudication.outputs import OUTPUT
-from benchmark_assets.corpus.units import FEWEST
+from benchmark_assets.corpus.units import FEWEST, with_units
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
-from benchmark_assets.literary.pairs import ShownPair, known_points
+from benchmark_assets.literary.pairs import ShownPair, applicable_matches, known_points, matches, passages_of
 from benchmark_assets.literary.works import numbered
 from benchmark_assets.metrics.anchoring import FOLDS, Rated, anchored
 from benchmark_assets.metrics.intervals import SEED, Floats, Units
 from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 from resources.keys import CORPUS
+from resources.warehouse import Warehouse
 
 SCORES = schema("anchored_score")
 WIN_RATES = schema("anchored_win_rate")
@@ -108,6 +109,18 @@ def anchored_win_rates(
     base_set, signature = rated["base_set"][0], f"{contract}; {SIGNATURE}; units: {rated['unit_kind'][0]}"
     found = [(base_set, *each, signature) for each in _estimates(rated, numbered_units(rated["unit"]))]
     return pl.DataFrame(found, schema=WIN_RATES, orient="row")
+
+
+def win_rates(warehouse: Warehouse) -> pl.DataFrame:
+    """Rows of `anchored_win_rate` for all base sets whose matches people have labeled."""
+    labels = applicable_matches(warehouse)
+    judges = dict(warehouse.read("base_set", columns=["base_set", "judge"]).iter_rows())
+    rows = [pl.DataFrame(schema=WIN_RATES)]
+    for name in labels["base_set"].unique().sort().to_list():
+        shown, comparisons = matches(warehouse, name), warehouse.read("comparison", pl.DataFrame({"base_set": [name]}))
+        units, contract = with_units(passages_of(shown), warehouse), f"base set {name}, judge {judges[name]}"
+        rows.append(anchored_win_rates(shown, comparisons, labels.filter(base_set=name), units, contract))
+    return pl.concat(rows)
 
 
 def _rated(

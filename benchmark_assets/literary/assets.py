@@ -6,17 +6,17 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.corpus.registry import corpus_languages
-from benchmark_assets.corpus.units import kinds, kinds_by_model, unit_settings, with_units
+from benchmark_assets.corpus.units import kinds, kinds_by_model, unit_settings
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.examination.flags import flagged
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.literary import adherence, controlled, ensemble, readings
 from benchmark_assets.literary.anchored import SIGNATURE as ANCHORED
-from benchmark_assets.literary.anchored import anchored_scores, anchored_win_rates
+from benchmark_assets.literary.anchored import anchored_scores
 from benchmark_assets.literary.calibration import calibration
 from benchmark_assets.literary.extraction import Glossary
-from benchmark_assets.literary.pairs import applicable, applicable_matches, matches, pairs, passages_of
+from benchmark_assets.literary.pairs import applicable, pairs, passages_of
 from benchmark_assets.literary.scores import SIGNATURE, scores
 from benchmark_assets.literary.works import with_works
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
@@ -183,31 +183,6 @@ def ensemble_calibration(
 
     describe = partial(readings.of_calibration, warehouse)
     return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
-
-
-@dg.asset(group_name="literary", code_version="1", kinds={"duckdb", "numpy"}, deps=["comparison"])
-def anchored_win_rate(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Win rates of models against anchors of base sets, estimated from verdicts of people and of the judge."""
-    labels = applicable_matches(warehouse)
-    base_sets = labels["base_set"].unique().sort().to_list()
-
-    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        units = sorted(kinds(warehouse).items())
-        applicable_partitions = partitions if base_sets else partitions.clear()
-        return applicable_partitions.with_columns(settings=pl.lit(digest(ANCHORED, units, labels.rows())))
-
-    def compute(_: pl.DataFrame) -> Computed:
-        judges = dict(warehouse.read("base_set", columns=["base_set", "judge"]).iter_rows())
-        rows = []
-        for name in base_sets:
-            shown, key = matches(warehouse, name), pl.DataFrame({"base_set": [name]})
-            units, judged = with_units(passages_of(shown), warehouse), warehouse.read("comparison", key)
-            contract = f"base set {name}, judge {judges[name]}"
-            rows.append(anchored_win_rates(shown, judged, labels.filter(base_set=name), units, contract))
-        return Computed({"anchored_win_rate": pl.concat(rows)})
-
-    describe = partial(readings.of_win_rates, warehouse)
-    return refresh(context, warehouse, compute, settings, describe, sparse=True)
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:

@@ -31,12 +31,6 @@ def of_calibration(warehouse: Warehouse) -> Mapping[str, str]:
     return {"calibration": shown(rows, "ensemble_calibration"), "scores": shown(scores, "anchored_score")}
 
 
-def of_win_rates(warehouse: Warehouse) -> Mapping[str, str]:
-    """Win rates of models against anchors, estimated from people's verdicts, highest first."""
-    rows = warehouse.read("anchored_win_rate").sort("base_set", "win_rate", descending=[False, True])
-    return {"win rates": shown(rows, "anchored_win_rate")}
-
-
 def of_adherence(warehouse: Warehouse) -> Mapping[str, str]:
     """For each model, the share of glossary terms that occur in its outputs, and the share that occur in the human
     translation. In each corpus, the model with the highest share comes first."""

@@ -37,10 +37,15 @@ SIGNATURE = (
 )
 
 
+def limited_passages(warehouse: Warehouse) -> pl.DataFrame:
+    """Models and passages of limited evaluations: columns `model` and `passage`, sorted."""
+    return warehouse.read("limited_item", columns=["model", "passage"]).filter(pl.col("passage") != "")
+
+
 def completed_scores(warehouse: Warehouse, scores: pl.DataFrame) -> pl.DataFrame:
     """Apply `completed` to scores of systems in the warehouse, as `scores.all_scores` returns them."""
     own = own_passages(warehouse).join(scores.select("corpus").unique(), on="corpus", how="semi")
-    limits = warehouse.read("limited_passage", columns=["model", "passage"]).rename({"model": "system"})
+    limits = limited_passages(warehouse).rename({"model": "system"})
     worst = partial(worst_scores, warehouse)
     return completed(scores, own, worst, scoring(warehouse), limits, named_in(warehouse))
 
@@ -122,7 +127,7 @@ def own_sets(warehouse: Warehouse) -> dict[str, str]:
     passages of limited evaluations."""
     settings = scoring(warehouse)
     rows = own_passages(warehouse).sort("passage")
-    limits = warehouse.read("limited_passage", columns=["model", "passage"]).with_columns(CORPUS)
+    limits = limited_passages(warehouse).with_columns(CORPUS)
     limited = {corpus: group.rows() for (corpus,), group in limits.group_by(["corpus"], maintain_order=True)}
     return {
         corpus: digest(settings.get(corpus, Scoring()), group.rows(), limited.get(str(corpus), []))

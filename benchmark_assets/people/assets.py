@@ -1,6 +1,6 @@
 """Assets of people's answers: labels of outputs, and the consistency of annotators.
 
-Not here: errors that people mark, which are compared with those of judges (error_spans), pairs (literary).
+Not here: people's agreement on errors, which includes judges (error_spans), pairs (literary).
 """
 
 import dagster as dg
@@ -12,12 +12,16 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.partitions import GRID, SINGLE_RUN
+from benchmark_assets.people.agreement import with_errors
 from benchmark_assets.people.answers import applicable, fingerprints
-from benchmark_assets.people.consistency import consistency, preferences
+from benchmark_assets.people.consistency import consistency, preferences, steadiness
 from benchmark_assets.people.forms import PAIR_FORM
 from resources.digest import digest
 from resources.tables import shown
 from resources.warehouse import Warehouse
+
+IMPORTED = ("imported_label", "imported_annotation")
+"""Tables of answers about the sample: labels, and scores with errors."""
 
 
 @dg.asset(
@@ -37,26 +41,28 @@ def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
     return refresh(context, warehouse, compute, settings, sparse=True)
 
 
-@dg.asset(group_name="adjudication", code_version="2", kinds={"duckdb"}, deps=[human_label])
+@dg.asset(group_name="adjudication", code_version="3", kinds={"duckdb"}, deps=[human_label])
 def annotator_consistency(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Consistency of annotators: agreement on repeated items, attention checks passed, and changes over time.
 
-    Labels of outputs, and preferences between the two texts of a pair, are evaluated in separate rows.
+    Labels of outputs, preferences between the two texts of a pair, and errors are evaluated in separate rows.
     """
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        labels = warehouse.read("imported_label", columns=["item", "annotator", "place", "fingerprint"])
-        labels = labels.select(pl.concat_str(pl.all().cast(pl.String), separator=" ", ignore_nulls=True))
-        compared, _ = preferences(warehouse)
-        applicable = partitions if len(labels) or len(compared) else partitions.clear()
-        return applicable.with_columns(settings=pl.lit(digest(SIGNATURE, *labels.to_series(), compared.rows())))
+        columns = ["item", "annotator", "place", "fingerprint"]
+        labels, annotations = (warehouse.read(table, columns=columns).rows() for table in IMPORTED)
+        compared = preferences(warehouse)[0].rows()
+        applicable = partitions if labels or annotations or compared else partitions.clear()
+        return applicable.with_columns(settings=pl.lit(digest(SIGNATURE, labels, compared, annotations)))
 
     def compute(_: pl.DataFrame) -> Computed:
-        labels = with_units(warehouse.read("imported_label"), warehouse)
-        compared, controls = preferences(warehouse)
+        labels, annotations = (with_units(warehouse.read(table), warehouse) for table in IMPORTED)
+        controls = warehouse.read("control_item")
+        compared, controls_of_pairs = preferences(warehouse)
         rows = [
-            consistency(labels, warehouse.read("control_item"), SIGNATURE),
-            consistency(with_units(compared, warehouse), controls, SIGNATURE, PAIR_FORM),
+            consistency(labels, controls, SIGNATURE),
+            consistency(with_units(compared, warehouse), controls_of_pairs, SIGNATURE, PAIR_FORM),
+            steadiness(with_errors(annotations, warehouse.read("imported_span"), controls), SIGNATURE),
         ]
         return Computed({"annotator_consistency": pl.concat(rows)})
 

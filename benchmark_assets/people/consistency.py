@@ -22,7 +22,8 @@ from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 CONSISTENCY = schema("annotator_consistency")
-STEADINESS = schema("annotation_consistency")
+ERRORS_MARKED = "errors"
+"""Value of `protocol` in the rows of people who mark errors."""
 
 Interval = Callable[[Floats, Units], Bounds]
 """Function that returns the 95 % interval of the mean of some values, given the values and their units."""
@@ -78,7 +79,7 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, fo
 
 
 def steadiness(annotations: pl.DataFrame, signature: str) -> pl.DataFrame:
-    """Rows of `annotation_consistency`: one for each corpus and annotator who marks errors (ESA, MQM).
+    """Rows of `annotator_consistency` for people who mark errors (ESA, MQM): a row for each corpus and annotator.
 
     `annotations` are rows of `agreement.with_errors` with the passage's `unit`.
 
@@ -94,12 +95,12 @@ def steadiness(annotations: pl.DataFrame, signature: str) -> pl.DataFrame:
         own = rows.filter(corpus=corpus, annotator=annotator)
         ordinary, checks = own.filter(pl.col("control").is_null()), own.filter(control=ATTENTION)
         passed = checks.select("unit", value=MQM_FORM.passed.cast(pl.Float64))
-        row = {"corpus": corpus, "annotator": annotator, "annotations": len(ordinary), "checks": len(checks)}
-        row |= rate("passed", passed) | {"signature": signature}
+        row = {"corpus": corpus, "annotator": annotator, "protocol": ERRORS_MARKED, "labels": len(ordinary)}
+        row |= {"checks": len(checks), "signature": signature} | rate("passed", passed)
         for name, interval in RANGES.items():
             row |= change(name, ordinary.select("unit", value=name), interval)
         result.append(row)
-    return pl.DataFrame(result, schema=STEADINESS)
+    return pl.DataFrame(result, schema=CONSISTENCY)
 
 
 def preferences(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:

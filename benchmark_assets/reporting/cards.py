@@ -56,7 +56,7 @@ def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator
     keys = rows.select("passage").unique()
     shown = _shown(warehouse, corpus, keys)
     sources = warehouse.read("source_text", keys, ["passage", "text", "document", "segment_ids"])
-    asides = warehouse.read("segment_aside", sources.select("document", corpus=pl.lit(corpus)).unique())
+    asides = warehouse.read("aside", sources.select("document", corpus=pl.lit(corpus)).unique())
     placed = sources.explode("segment_ids").rename({"segment_ids": "segment_id", "text": "source"})
     beside = placed.join(asides, on=["document", "segment_id"]).partition_by("passage", "translator", as_dict=True)
     references = warehouse.read("reference", keys, ["passage", "translator", "text", "complete"])

@@ -198,16 +198,12 @@ def _seats(rows: pl.DataFrame) -> charts.Spec:
     return charts.ranges(plot_rows, f"%, {charts.INTERVAL}", width=180, rule=PARITY, domain=POINTS)
 
 
-def _scores(table: str, system: str, kind: str) -> Callable[[Warehouse], Drawn]:
-    """Make a function that yields a chart of a table's scores by task, best score first."""
-
-    def draw_all(warehouse: Warehouse) -> Drawn:
-        rows = warehouse.read(table).sort("task", "score", descending=[False, True])
-        if len(rows):
-            scores = _ranges(rows, table, "score", pl.col("task"), pl.col(system), pl.lit(kind))
-            yield "Scores by task", charts.ranges(scores, f"score, {charts.INTERVAL}", width=170, domain=POINTS)
-
-    return draw_all
+def _scores(warehouse: Warehouse) -> Drawn:
+    """Scores of models by task, best score first."""
+    rows = warehouse.read("task_score").sort("task", "score", descending=[False, True])
+    if len(rows):
+        scores = _ranges(rows, "task_score", "score", pl.col("task"), pl.col("model"), pl.lit("model"))
+        yield "Scores by task", charts.ranges(scores, f"score, {charts.INTERVAL}", width=170, domain=POINTS)
 
 
 def _calls(warehouse: Warehouse) -> Drawn:
@@ -265,8 +261,7 @@ OF: dict[str, Callable[[Warehouse], Drawn]] = {
     "adherence_summary": _by_corpus("adherence_summary", _adherence, "adherence to the glossary"),
     "literary_score": _of_corpora("literary_score", content.literary),
     "ensemble_calibration": _by_corpus("ensemble_calibration", _seats, "agreement with people"),
-    "task_score": _scores("task_score", "model", "model"),
-    "baseline_score": _scores("baseline_score", "baseline", "baseline"),
+    "task_score": _scores,
     "understanding_board": _of_all(content.understanding, "understanding_board"),
     "understanding_comparison": _comparisons,
     "sensitivity": _together(

@@ -179,7 +179,7 @@ def _references(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
 def _prose(warehouse: Warehouse, key: pl.DataFrame) -> pl.DataFrame:
     rows = warehouse.read("prose", key, ["document", "translator", "text"])
-    asides = warehouse.read("prose_aside", key, ["document", "translator", "kind", "place", "text"])
+    asides = warehouse.read("aside", key, ["document", "translator", "kind", "place", "text"]).drop_nulls("place")
     notes = asides.group_by("document", "translator", maintain_order=True).agg(
         asides=pl.struct("kind", "place", "text")
     )

@@ -184,7 +184,7 @@ class CalledSystem:
     def _within_limit(self, passages: Sequence[str]) -> list[str]:
         """The passages without those that a limited evaluation of the model excludes, in the given order."""
         key = pl.DataFrame({"model": [self._model.name]})
-        chosen = set(self._warehouse.read("limited_passage", key, ["passage"])["passage"])
+        chosen = set(self._warehouse.read("limited_item", key, ["passage"])["passage"]) - {""}
         limited = {passage.partition("/")[0] for passage in chosen}
         return [each for each in passages if each in chosen or each.partition("/")[0] not in limited]
 

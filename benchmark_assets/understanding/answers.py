@@ -199,7 +199,7 @@ class TaskAnswers(ItemStudy[Answering]):
     def _chosen(self, model: str, task: str) -> set[str]:
         """The samples of a limited evaluation; none if the evaluation is not limited."""
         key = pl.DataFrame({"model": [model], "task": [task]})
-        return set(self.warehouse.read("limited_sample", key, ["sample"])["sample"])
+        return set(self.warehouse.read("limited_item", key, ["sample"])["sample"])
 
     def _questions(self, partitions: pl.DataFrame, samples: TaskSamples, model: Model) -> Iterator[Item]:
         (partition,) = partitions.select(self.dims).rows()

@@ -21,6 +21,9 @@ from benchmark_assets.understanding import (
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
+BOARD = f"{board.MEAN_SIGNATURE} {task_scores.NEIGHBOURS}"
+"""Settings of the board, which includes the scores of trained baselines."""
+
 
 @dg.asset(
     partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
@@ -115,24 +118,20 @@ def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 
 @dg.asset(
     partitions_def=TASK_GRID, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="2",
-    metadata={"tables": ["class_score"]},
     kinds={"duckdb", "numpy"}, deps=[answer, dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
 )  # fmt: skip
 def task_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Score of a model on a task, with macro-F1 or pooled span scores, and scores by class."""
+    """Score of a model on a task, with macro-F1 or pooled span scores."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        schemas = task_scores.SCORE, task_scores.CLASS_SCORE
-        parts = [tuple(pl.DataFrame(schema=schema) for schema in schemas)]
+        rows = [pl.DataFrame(schema=task_scores.SCORE)]
         for whole in stored.golds(warehouse, stale):
             for gold, models in stored.evaluated(warehouse, whole, stale.filter(task=whole.task.task)["model"]):
                 marks, spans, how = stored.marks_of_models(warehouse, gold, models)
-                parts.append(task_scores.task_scores(gold, marks, spans, how))
-        names = ("task_score", "class_score")
-        tables = [pl.concat(frames) for frames in zip(*parts, strict=True)]
-        return Computed(dict(zip(names, tables, strict=True)))
+                rows.append(task_scores.task_scores(gold, marks, spans, how)[0])
+        return Computed({"task_score": pl.concat(rows)})
 
     return refresh(
         context, warehouse, compute, lambda partitions: stored.settings(warehouse, partitions, ["model", "task"]),
@@ -141,40 +140,8 @@ def task_score(
 
 
 @dg.asset(
-    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="2",
-    kinds={"duckdb", "numpy"}, deps=[baseline_answer, task_sample, task_leakage],
-)  # fmt: skip
-def baseline_score(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
-) -> dg.Output[None]:
-    """Scores of the linear baseline, and the share of the test split with a near neighbor in the train split."""
-    return refresh(
-        context, warehouse,
-        lambda stale: Computed({"baseline_score": stored.scored_baselines(warehouse, stale, "baseline_answer")}),
-        lambda partitions: stored.settings(warehouse, partitions, ["task"], task_scores.NEIGHBOURS),
-        lambda: score_tables.of_baselines(warehouse), sparse=True, draw=plots,
-    )  # fmt: skip
-
-
-@dg.asset(
-    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="2",
-    kinds={"duckdb", "numpy"}, deps=[encoder_answer, task_sample, task_leakage],
-)  # fmt: skip
-def encoder_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Scores of encoders. The asset is separate so that other baselines have scores if an encoder fails to load."""
-    return refresh(
-        context, warehouse,
-        lambda stale: Computed({"encoder_score": stored.scored_baselines(warehouse, stale, "encoder_answer")}),
-        lambda partitions: stored.settings(warehouse, partitions, ["task"], task_scores.NEIGHBOURS),
-        lambda: score_tables.of_baselines(warehouse), sparse=True,
-    )  # fmt: skip
-
-
-@dg.asset(
     group_name="understanding", code_version="3", kinds={"duckdb", "numpy"},
-    deps=[
-        task_score, baseline_score, encoder_score, task_chance, answer, baseline_answer, encoder_answer, task_sample,
-    ],
+    deps=[task_score, task_chance, task_leakage, answer, baseline_answer, encoder_answer, task_sample],
 )  # fmt: skip
 def understanding_board(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
@@ -186,7 +153,7 @@ def understanding_board(
         return Computed({"understanding_board": rows})
 
     return refresh(
-        context, warehouse, compute, lambda partitions: stored.of_all(warehouse, partitions, board.MEAN_SIGNATURE),
+        context, warehouse, compute, lambda partitions: stored.of_all(warehouse, partitions, BOARD),
         lambda: score_tables.of_board(warehouse), sparse=True, draw=plots,
     )  # fmt: skip
 

@@ -184,21 +184,18 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
     return {
         "scores": shown(rows, "task_score", *names),
         "spans in two ways": with_signatures(two_ways(rows), rows.filter(pl.col("spans").is_not_null())),
-        "classes": markdown(classes(warehouse.read("class_score"))),
+        "classes": markdown(classes(stored.classes(warehouse))),
         "confusions": markdown(confusions(stored.confusions(warehouse))),
     }
 
 
-def of_baselines(warehouse: Warehouse) -> Mapping[str, str]:
-    """Metadata of `baseline_score` and `encoder_score`: scores, and the share of test samples near a train sample."""
-    rows = stored.baseline_scores(warehouse).sort("task", "score", descending=[False, True])
-    return {"scores": shown(rows, "baseline_score")}
-
-
 def of_board(warehouse: Warehouse) -> Mapping[str, str]:
-    """Metadata of `understanding_board`: one table for each benchmark and language."""
+    """Metadata of `understanding_board`: one table for each benchmark and language, and the scores of trained baselines
+    with the share of test samples near a train sample."""
     by_title = groups(warehouse.read("understanding_board"))
-    return {title: with_signatures(_board(rows), rows) for title, rows in by_title.items()}
+    trained = stored.baseline_scores(warehouse).sort("task", "score", descending=[False, True])
+    tables = {title: with_signatures(_board(rows), rows) for title, rows in by_title.items()}
+    return {**tables, "trained baselines": shown(trained, "baseline_score")}
 
 
 def of_comparisons(warehouse: Warehouse) -> Mapping[str, str]:

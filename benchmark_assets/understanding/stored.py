@@ -20,6 +20,9 @@ _OF_BASELINES = pl.col("baseline").alias("system"), pl.col("seed", "sample", "la
 ANSWERED = ("baseline_answer", "encoder_answer")
 """Tables with the answers of baselines."""
 
+Marked = tuple[pl.DataFrame, pl.DataFrame, dict[str, str]]
+"""Points of models' answers in the columns of `task_scores.marked`; their spans; by model, how it was asked."""
+
 
 def keys(truth: task_scores.Gold) -> pl.DataFrame:
     """The partition key of a task, as a frame of one row."""
@@ -38,7 +41,7 @@ def evaluated(
     warehouse: Warehouse, truth: task_scores.Gold, models: Iterable[str]
 ) -> Iterator[tuple[task_scores.Gold, list[str]]]:
     """The models by the gold answers on which they are evaluated: all of `truth`, or those of a limited evaluation."""
-    limits = warehouse.read("limited_sample", keys(truth), ["model", "sample"])
+    limits = warehouse.read("limited_item", keys(truth), ["model", "sample"])
     limited = [model for model in models if model in set(limits["model"])]
     yield truth, [model for model in models if model not in limited]
     for model in limited:
@@ -82,16 +85,12 @@ def groups(warehouse: Warehouse) -> dict[str, board.TaskGroup]:
 
 
 def baseline_scores(warehouse: Warehouse) -> pl.DataFrame:
-    """Scores of all baselines except chance, in the columns of `scores.BASELINE_SCORE`."""
-    tables = "baseline_score", "encoder_score"
-    rows = [warehouse.read(table, columns=task_scores.BASELINE_SCORE.names()) for table in tables]
-    return pl.concat(rows).sort("task", "baseline")
+    """Scores of all baselines except chance, in the columns of `task_scores.BASELINE_SCORE`."""
+    return pl.concat(scored_baselines(warehouse, table) for table in ANSWERED).sort("task", "baseline")
 
 
-def marks_of_models(
-    warehouse: Warehouse, truth: task_scores.Gold, models: Iterable[str]
-) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, str]]:
-    """Points of models' answers to a task in the columns of `scores.marked`, their spans, and how each was asked."""
+def marks_of_models(warehouse: Warehouse, truth: task_scores.Gold, models: Iterable[str]) -> Marked:
+    """Points of models' answers to a task, their spans, and how each was asked."""
     models_and_task = keys(truth).join(pl.DataFrame({"model": models}, {"model": pl.String}), how="cross")
     spans = warehouse.read("answer_span", models_and_task).rename({"model": "system"})
     rows = warehouse.read("answer", models_and_task)
@@ -105,12 +104,27 @@ def marks_of_models(
 def confusions(warehouse: Warehouse) -> pl.DataFrame:
     """Rows of `confusion` from the stored answers to all tasks whose descriptions can be read."""
     rows = [pl.DataFrame(schema=task_scores.CONFUSION)]
-    described = [code for code, task in tasks.readable(warehouse).items() if task and task.kind == "classes"]
-    for whole in golds(warehouse, pl.DataFrame({"task": described}, {"task": pl.String})):
+    return pl.concat([*rows, *(task_scores.confusions(truth, marks) for truth, (marks, *_) in _marked(warehouse))])
+
+
+def classes(warehouse: Warehouse) -> pl.DataFrame:
+    """Rows of `class_score` from the stored answers to all tasks whose descriptions can be read."""
+    rows = [pl.DataFrame(schema=task_scores.CLASS_SCORE)]
+    return pl.concat([*rows, *(task_scores.task_scores(truth, *of_all)[1] for truth, of_all in _marked(warehouse))])
+
+
+def _marked(warehouse: Warehouse) -> Iterator[tuple[task_scores.Gold, Marked]]:
+    """The gold answers to each readable task, with the results of `marks_of_models` for its scored models."""
+    for whole in golds(warehouse, _described(warehouse)):
         models = warehouse.read("task_score", keys(whole), ["model"])["model"]
         for truth, some in evaluated(warehouse, whole, models):
-            rows.append(task_scores.confusions(truth, marks_of_models(warehouse, truth, some)[0]))
-    return pl.concat(rows)
+            yield truth, marks_of_models(warehouse, truth, some)
+
+
+def _described(warehouse: Warehouse) -> pl.DataFrame:
+    """The tasks whose descriptions can be read, in the column `task`."""
+    codes = [code for code, task in tasks.readable(warehouse).items() if task]
+    return pl.DataFrame({"task": codes}, {"task": pl.String})
 
 
 def baseline_marks(warehouse: Warehouse, truth: task_scores.Gold, table: str) -> pl.DataFrame:
@@ -119,13 +133,11 @@ def baseline_marks(warehouse: Warehouse, truth: task_scores.Gold, table: str) ->
     return task_scores.marked(truth, warehouse.read(table, keys(truth)).select(*_OF_BASELINES), task_scores.NO_SPANS)
 
 
-def scored_baselines(warehouse: Warehouse, partitions: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Scores of the baselines whose answers are in `table`, one of `ANSWERED`. The columns are `scores.BASELINE_SCORE`.
-
-    `partitions` has the column `task`.
-    """
+def scored_baselines(warehouse: Warehouse, table: str) -> pl.DataFrame:
+    """Scores of the baselines whose answers are in `table`, one of `ANSWERED`, on all tasks whose descriptions can be
+    read. The columns are `task_scores.BASELINE_SCORE`."""
     rows = [pl.DataFrame(schema=task_scores.BASELINE_SCORE)]
-    for truth in golds(warehouse, partitions):
+    for truth in golds(warehouse, _described(warehouse)):
         signatures = dict(warehouse.read(table, keys(truth), ["baseline", "signature"]).iter_rows())
         neighbours = warehouse.read("task_leakage", keys(truth))
         rows.append(task_scores.baseline_scores(truth, baseline_marks(warehouse, truth, table), neighbours, signatures))
@@ -153,7 +165,7 @@ def all_marks(warehouse: Warehouse) -> pl.DataFrame:
 
     Limited evaluations are left out: their samples are not those of the other systems.
     """
-    limited = warehouse.read("limited_sample", columns=["model", "task"]).unique()
+    limited = warehouse.read("limited_item", columns=["model", "task"]).unique()
     parts = [pl.DataFrame(schema=board.ALL_MARKS)]
     for truth in golds(warehouse, warehouse.read("task", columns=["task"])):
         spans = warehouse.read("answer_span", keys(truth)).rename({"model": "system"})

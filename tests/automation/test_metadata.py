@@ -33,14 +33,13 @@ WITHOUT = {
     "judge_report": "has verdicts and their reasons in words",
     "annotator_consistency": "has a few rates of each annotator",
     "annotation_agreement": "has a few statistics of each pair of annotators",
-    "anchored_win_rate": "has one rate of each model, as the plots of scores from verdicts alone have",
     "reproduction": "is a list of single numbers with reasons",
     "published_summary": "repeats published numbers, which the paper's own figures show",
     "vital_sign": "has rates of different meanings side by side",
 }
 """Aggregates that have no plot, and why."""
 
-BY_OTHERS = {"task_score", "baseline_score", "selection"}
+BY_OTHERS = {"task_score", "selection"}
 """Assets with other partitions that have a plot."""
 
 MOST = 60_000

@@ -11,7 +11,7 @@ import pytest
 
 from benchmark_assets.automation import runs
 from benchmark_assets.benchmarks.forecast import forecast, lacking
-from benchmark_assets.benchmarks.limits import TABLES
+from benchmark_assets.benchmarks.limits import KEY
 from benchmark_assets.benchmarks.parts import Added
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.translation.systems import Systems
@@ -50,7 +50,7 @@ def test_the_questions_of_judges_are_counted_before_there_are_outputs(
     register(warehouse, corpus)
     runs.look(definitions, instance)
     run(definitions, instance, "references", (PASSAGES[0], PASSAGES[-1]))
-    limits = {table: warehouse.read(table, columns=key) for table, key in TABLES.items()}
+    limits = warehouse.read("limited_item", columns=KEY)
     rows = {row.study: row.estimate for row in forecast(warehouse, systems, "ours", PASSAGES, [], limits)}
     calls = {"model_output": 3, "rubric_vote": 6, "span_vote": 3, "judge_vote": 3}
     assert {study: estimate.calls for study, estimate in rows.items()} == calls
@@ -60,7 +60,7 @@ def test_the_questions_of_judges_are_counted_before_there_are_outputs(
     assert votes.seconds == pytest.approx((6 * WAIT + votes.tokens / 2 / SPEED) / 2, rel=0.01)
 
     assert lacking(warehouse, "ours", None, ADDED, limits, []) == PASSAGES
-    limits["limited_passage"] = pl.DataFrame({"model": ["ours", "other"], "passage": PASSAGES[:2]})
+    limits = pl.DataFrame({"model": ["ours", "other"], "passage": PASSAGES[:2], "task": "", "sample": ""})
     assert lacking(warehouse, "ours", None, ADDED, limits, []) == PASSAGES[:1]
     stored = pl.DataFrame({"model": ["ours"], "passage": PASSAGES[:1], "text": ["EN"], "fingerprint": ["f"]})
     warehouse.write([Replacement("model_output", stored, stored.select("model", "passage"))], run_id="test")

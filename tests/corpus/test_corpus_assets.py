@@ -254,7 +254,7 @@ def test_a_passage_that_cannot_be_read_again_fails_and_keeps_its_rows(
     assert unchanged(before, stored(warehouse))
 
 
-PROSE = ("prose", "prose_aside")
+PROSE = ("prose", "aside")
 
 
 def prose(warehouse: Warehouse) -> dict[str, pl.DataFrame]:
@@ -289,14 +289,14 @@ def test_an_edited_prose_is_stored_for_its_document_alone(
     assert after["prose"].filter(mine)["text"].to_list() == [
         "A mouse hurries by. The cat sits down.\n\nUp comes the sun."
     ]
-    assert after["prose_aside"].filter(mine)["text"].to_list() == ["1."]
+    assert after["aside"].filter(mine)["text"].to_list() == ["1."]
 
     write_prose(two[0], "doc1", DORA["doc1"].replace("1.", "8.").replace("2. The sun comes", "Up comes the sun. It is"))
     told = reports(instance)
     write_prose(two[0], "doc2", DORA["doc2"].replace("1.", "9."))  # a number is no part of the text
     run(definitions, instance, "scan")
     assert once("one/doc2:1", assets=("continuous_reference",)) - (reports(instance) - told)
-    assert warehouse.read("prose_aside", pl.DataFrame({"corpus": ["one"]}))["text"].to_list() == ["8.", "9."]
+    assert warehouse.read("aside", pl.DataFrame({"corpus": ["one"]}))["text"].to_list() == ["8.", "9."]
 
 
 def test_prose_that_leaves_the_files_or_the_description_leaves_its_tables(

@@ -179,7 +179,7 @@ def test_asides_of_segments_are_stored_and_removed_with_their_files(
     register(warehouse, corpus)
     runs.look(definitions, instance)
     columns = ["document", "translator", "segment_id", "kind", "text"]
-    rows = warehouse.read("segment_aside")
+    rows = warehouse.read("aside")
     assert rows.select(columns).rows() == [
         ("doc1", "ann", "doc1:1.1", "note", "A common mouse."), ("doc1", "ann", "doc1:2.1", "note", "As ever."),
         ("doc2", "", "doc2:0.1", "heading", "De dicto"),
@@ -187,11 +187,11 @@ def test_asides_of_segments_are_stored_and_removed_with_their_files(
     sources = warehouse.read("source_text")
     note.write_text('{"doc1:2.1": "As ever."}')
     runs.look(definitions, instance)
-    after = warehouse.read("segment_aside")
+    after = warehouse.read("aside")
     assert after["segment_id"].to_list() == ["doc1:2.1", "doc2:0.1"]
     heading = pl.col("document") == "doc2"
     assert after.filter(heading).equals(rows.filter(heading))  # with its time
     assert warehouse.read("source_text").equals(sources)
     note.unlink()
     runs.look(definitions, instance)
-    assert warehouse.read("segment_aside")["document"].to_list() == ["doc2"]
+    assert warehouse.read("aside")["document"].to_list() == ["doc2"]

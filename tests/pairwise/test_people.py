@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from benchmark_assets.literary.anchored import win_rates
 from benchmark_assets.literary.pairs import COLUMNS, applicable_matches, export_pairs, import_pairs
 from benchmark_assets.people.controls import REPEATED
 from resources.errors import BadInput
@@ -47,8 +48,7 @@ def test_preferences_between_outputs_and_anchors_become_win_rates(arena: Arena, 
     assert import_pairs(arena.warehouse, file) == (0, number + sent.controls, 0, 0)
     again = arena.warehouse.read("pair_control", columns=["base_set", "kind", "better"])
     assert again.rows() == [(SET, "repeat", "machine")] * sent.controls
-    arena.materialize(["anchored_win_rate"], "ours", "ours")
-    rates = arena.warehouse.read("anchored_win_rate")
+    rates = win_rates(arena.warehouse)
     counts_of = rates.select("model", "matches", "labelled", "judged").rows()
     assert counts_of == [(model, count, count, 0) for model, count in MATCHES.items()]
     assert rates["win_rate"].to_list() == pytest.approx([1, 1])
@@ -72,8 +72,7 @@ def test_the_judge_counts_on_matches_that_nobody_labeled(arena: Arena, tmp_path:
         for side, winner in (("A", "output"), ("B", "anchor"))
     ]  # fmt: skip
     put(arena.warehouse, "comparison", *votes)
-    arena.materialize(["anchored_win_rate"], "ours", "ours")
-    rates = arena.warehouse.read("anchored_win_rate")
+    rates = win_rates(arena.warehouse)
     assert rates.select("model", "labelled", "judged", "win_rate", "win_rate_low").rows() == [
         (model, 2, count, 0.0, None) for model, count in MATCHES.items()
     ]

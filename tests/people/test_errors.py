@@ -282,6 +282,9 @@ def test_annotations_apply_to_the_text_that_was_annotated(
         import_outputs(warehouse, write_outputs(tmp_path / "mine.jsonl", texts), "tiny", "mine")
         assert materialize(definitions, instance, "model_output", "drift_score", "triage", "human_span_vote", ends=ROW)
 
+    def consistency() -> list[tuple[object, ...]]:
+        return warehouse.read("annotator_consistency", columns=["annotator", "protocol", "labels"]).rows()
+
     instance.add_dynamic_partitions("model", ["mine"])
     evaluated(TEXTS)
     assert warehouse.read("human_span_vote").is_empty()
@@ -295,11 +298,12 @@ def test_annotations_apply_to_the_text_that_was_annotated(
     assert warehouse.read("human_span_vote", columns=columns).rows() == [("mine", PASSAGES[0], "mori", -6, 55, 1, 1, 0)]
     assert warehouse.read("human_error_span", columns=["place", "text"]).rows() == [(1, text[:2]), (2, text[2:7])]
     whole = definitions.resolve_implicit_global_asset_job_def()
-    agreement = whole.get_subset(asset_selection={dg.AssetKey("annotation_agreement")})
+    of_people = {dg.AssetKey("annotation_agreement"), dg.AssetKey("annotator_consistency")}
+    agreement = whole.get_subset(asset_selection=of_people)
     for _ in range(2):
         assert agreement.execute_in_process(instance=instance).success
         assert warehouse.read("annotation_agreement").is_empty()
-        assert warehouse.read("annotation_consistency")["annotator"].to_list() == ["mori"]
+        assert consistency() == [("mori", "errors", 1)]
     second = submission(by_text[text], text, user="santos", spans=marks[:1], score=60)
     import_labels(warehouse, [download(tmp_path / "b.json", second)])
     assert materialize(definitions, instance, "human_span_vote", ends=ROW)
@@ -310,7 +314,7 @@ def test_annotations_apply_to_the_text_that_was_annotated(
     located = {"place": 1, "side": "output", "span_start": 0, "span_end": 2, "text": text[:2], "category": "other"}
     put(warehouse, "error_span", vote | located | {"severity": "minor"})
     assert agreement.execute_in_process(instance=instance).success
-    assert warehouse.read("annotation_consistency")["annotations"].to_list() == [1, 1]
+    assert consistency() == [("mori", "errors", 1), ("santos", "errors", 1)]
     columns = ["corpus", "kind", "first", "second", "outputs", "mqm_difference", "span_f1"]
     found = warehouse.read("annotation_agreement", columns=columns).rows()
     assert found == [

@@ -36,7 +36,7 @@ def test_attention_checks_and_halves_are_counted_apart_for_each_person() -> None
     known = pl.DataFrame(controls, schema=CONTROLS, orient="row")
     errors = marked("mori", {f"i{n}": [(0, 1, "major")] for n in range(10, 20)})
     (row, other) = steadiness(with_errors(in_order(pl.concat([mori, santos])), errors, known), "s").to_dicts()
-    assert [row[name] for name in ("corpus", "annotator", "annotations", "checks")] == ["tiny", "mori", 20, 4]
+    assert [row[name] for name in ("corpus", "annotator", "labels", "checks")] == ["tiny", "mori", 20, 4]
     assert (row["passed"], row["passed_low"]) == (3 / 4, None)  # four passages are too few for an interval
     assert (row["early_esa"], row["late_esa"], row["esa_change"]) == (80, 60, -20)
     assert (row["early_mqm"], row["late_mqm"], row["mqm_change"]) == (0, -5, -5)
@@ -50,14 +50,14 @@ def test_the_share_of_checks_has_an_interval_that_holds_the_annotators_attention
     (row,) = steadiness(with_errors(in_order(annotated("mori", checks)), marked("mori", {}), controls), "s").to_dicts()
     assert row["passed"] == np.mean([score <= 33 for score in checks.values()])
     assert row["passed_low"] < 0.7 < row["passed_high"]
-    assert (row["annotations"], row["esa_change"]) == (0, None)
+    assert (row["labels"], row["esa_change"]) == (0, None)
 
 
 def test_one_annotation_has_no_change() -> None:
     (row,) = steadiness(
         with_errors(in_order(annotated("mori", {"i0": 1.0})), marked("mori", {}), NO_CONTROLS), "s"
     ).to_dicts()
-    assert (row["annotations"], row["early_esa"], row["esa_change"]) == (1, None, None)
+    assert (row["labels"], row["early_esa"], row["esa_change"]) == (1, None, None)
 
 
 @pytest.mark.proof

@@ -39,8 +39,8 @@ def test_the_page_of_a_passage_shows_its_source_and_references(instance: dg.Dags
 
 def test_the_page_of_a_passage_shows_what_stands_beside_its_segments(warehouse: Warehouse) -> None:
     """Of its own segments, and of other documents nothing."""
-    place = {"corpus": "tiny", "translator": "ann", "kind": "note"}
-    put(warehouse, "segment_aside",
+    place = {"corpus": "tiny", "translator": "ann", "kind": "note", "position": 0}
+    put(warehouse, "aside",
         {**place, "document": "doc1", "segment_id": "doc1:1.1", "text": "A common mouse."},
         {**place, "document": "doc2", "segment_id": "doc1:1.1", "text": "Not this one."})  # fmt: skip
     shown = cards(warehouse, "reference", pl.DataFrame({"model": "", "passage": PASSAGES[:2]}))

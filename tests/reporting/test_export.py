@@ -35,7 +35,7 @@ QUOTING = {
     "source_text": ["segments", "text"],
     "segmented_reference": ["segments", "flag"],
     "prose": ["text"],
-    "prose_aside": ["text"],
+    "aside": ["text"],
     "continuous_reference": ["corrections"],
     "alignment": ["segments"],
     "verification": ["evidence"],
@@ -49,7 +49,6 @@ NEVER = {
     "reference": ["flag"],
     "continuous_reference": ["whole"],
     "corpus": ["description", "home"],
-    "segment_aside": ["text"],
     "imported_output": ["text", "file"],
     "imported_file": ["file", "settings", "usage"],
     "refusal": ["words"],
@@ -64,7 +63,6 @@ NEVER = {
     "label_quarantine": ["file", "annotator", "reason"],
     "annotator_consistency": ["annotator"],
     "annotation_agreement": ["first", "second"],
-    "annotation_consistency": ["annotator"],
     "control_item": ["text"],
     "imported_annotation": ["annotator", "file"],
     "imported_span": ["annotator", "text"],
@@ -142,7 +140,11 @@ def stored(built: dg.Definitions, warehouse: Warehouse, corpus: Path) -> Warehou
         key = {"passage": PASSAGES[2], "translator": name}
         place = {"corpus": "tiny", "document": "doc2", "translator": name}
         put(warehouse, "prose", {**place, "text": f"{name} says it in prose."})
-        put(warehouse, "prose_aside", {**place, "position": 0, "kind": "note", "place": 4, "text": f"{name} adds."})
+        put(
+            warehouse,
+            "aside",
+            {**place, "segment_id": "", "position": 0, "kind": "note", "place": 4, "text": f"{name} adds."},
+        )
         put(warehouse, "continuous_reference",
             {**key, **place, "whole": "hash", "corrections": json.dumps({"doc2:1.1": f"{name} mended"})})  # fmt: skip
         put(warehouse, "alignment",

@@ -38,7 +38,6 @@ MADE: dict[str, dict[str, Mapping[str, Sequence[object]]]] = {
         "ensemble_calibration": {"corpus": ["tiny"], "kind": ["seat"], "judge": ["one", "two"], "aspect": ["voice"]}
     },
     "task_score": {"task_score": {**MODELS, "task": ["T1", "T2"]}},
-    "baseline_score": {"baseline_score": {"baseline": ["linear", "rule"], "task": ["T1"]}},
     "understanding_board": {
         "understanding_board": {
             "system": ["alpha", "chance"],

@@ -337,7 +337,7 @@ def test_a_warehouse_from_before_the_selection_opens_and_keeps_what_it_has(stage
 
 def age(path: Path) -> None:
     """Make a warehouse of a time when there was neither alignment nor selection."""
-    new = [*CONSTRUCTION, "prose", "prose_aside", "continuous_reference"]
+    new = [*CONSTRUCTION, "prose", "aside", "continuous_reference"]
     with by_hand(str(path)) as connection:
         for table in new:
             connection.execute(f'DROP TABLE "{table}"')

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
+from benchmark_assets import views
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.intervals import Floats
@@ -270,7 +271,7 @@ def brought_up(
 ) -> None:
     """Materialize what has tasks as partitions, then models by tasks, then what has none; or only some of these."""
     answer, *trained = upstream(said)
-    by_task = [task_sample, task_leakage, *trained, assets.task_chance, assets.baseline_score, assets.encoder_score]
+    by_task = [task_sample, task_leakage, *trained, assets.task_chance]
     of_models = [answer, assets.task_score]
     of_all = [assets.understanding_board, assets.understanding_comparison]
     resources = {"warehouse": warehouse, "plots": plots}
@@ -298,7 +299,8 @@ def test_assets_hold_scores_and_follow_answers_and_descriptions(
     assert scores.select("model", "task", "score").rows() == [
         ("echo", "FORM", 50.0), ("echo", "SPEECH", 50.0), ("wise", "FORM", 100.0),
     ]  # fmt: skip
-    assert warehouse.read("baseline_score").select("baseline", "score").rows() == [("linear", 50.0)]
+    assert views.read(warehouse, "baseline_score").select("baseline", "score").rows() == [("linear", 50.0)]
+    assert views.read(warehouse, "encoder_score").select("baseline", "score").rows() == [("tiny", 50.0)]
     assert all(words.startswith("said by a test; ") for words in scores["signature"])
     columns = ["system", "kind", "task", "score", "missing"]
     board = {row[:3]: row[3:] for row in warehouse.read("understanding_board", columns=columns).iter_rows()}
@@ -309,7 +311,7 @@ def test_assets_hold_scores_and_follow_answers_and_descriptions(
     assert board["chance", "baseline", ""] == (50.0, "")
     columns = ["task", "model", "other", "difference"]
     assert warehouse.read("understanding_comparison", columns=columns).rows() == [("FORM", "echo", "wise", -50.0)]
-    assert len(warehouse.read("class_score")) == 6
+    assert len(views.read(warehouse, "class_score")) == 6
     assert len(confusions(warehouse)) == 4
     found = of_scores(warehouse)
     assert "| FORM | echo | VERSE | 1 | 0 | 0 | 0.0 | 0.0 | 0.0 |" in found["classes"]
@@ -319,7 +321,7 @@ def test_assets_hold_scores_and_follow_answers_and_descriptions(
     text = speech.read_text(encoding="utf-8")
     speech.write_text(text.replace("SAID:", "MARK:").replace("  WHO: who says them\n", ""), encoding="utf-8")
     brought_up(warehouse, instance, [*SAID[:3], ("wise", "FORM", "2", "PROSE"), *SAID[4:]], slice(1, 3))
-    assert warehouse.read("class_score").filter(task="SPEECH")["class"].to_list() == ["MARK"]
+    assert views.read(warehouse, "class_score").filter(task="SPEECH")["class"].to_list() == ["MARK"]
     assert warehouse.read("understanding_comparison")["difference"].to_list() == [0.0]
     now = warehouse.read("task_score")
     assert now["score"].to_list() == [50.0, 50.0, 50.0]

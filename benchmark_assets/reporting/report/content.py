@@ -627,8 +627,8 @@ OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
     details.vital_signs, details.seats, details.scores_by_people, details.glossaries,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
-    "Judges": details.judges, "Base sets": pairwise, "Understanding": understanding,
-    "Published numbers": details.published_numbers, "Costs": costs,
+    "Judges": details.judges, "Base sets": pairwise, "Preferences of people": details.win_rates,
+    "Understanding": understanding, "Published numbers": details.published_numbers, "Costs": costs,
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ Here: rows and explanations of these exhibits. Not here: exhibits with charts, a
 
 import polars as pl
 
+from benchmark_assets import views
 from benchmark_assets.benchmarks.number_tables import RULE
 from benchmark_assets.benchmarks.reproduction import OUTCOMES
 from benchmark_assets.corpus.human_work import outdated_counts
@@ -178,6 +179,16 @@ def scores_by_people(home: Home, corpus: str) -> list[Exhibit]:
     return _table(
         home, corpus, "Scores by people", words, columns(rows, "anchored_score"), rows, "ensemble_calibration"
     )
+
+
+def win_rates(home: Home) -> list[Exhibit]:
+    """Win rates against anchors, from people's labels of matches, with the judge's verdicts as predictions."""
+    rows = views.read(home.warehouse, "anchored_win_rate").sort("base_set", "win_rate", descending=[False, True])
+    words = (
+        "Win rates against the anchors of a base set, from people's verdicts on a random part of the matches, made "
+        "more precise by the judge's verdicts on the others. The intervals are valid however the judge errs."
+    )
+    return _table(home, "", "Win rates by people", words, columns(rows, "anchored_win_rate"), rows, "pairwise_score")
 
 
 def glossaries(home: Home, corpus: str) -> list[Exhibit]:
