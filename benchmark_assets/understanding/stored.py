@@ -104,18 +104,22 @@ def marks_of_models(warehouse: Warehouse, truth: task_scores.Gold, models: Itera
 def confusions(warehouse: Warehouse) -> pl.DataFrame:
     """Rows of `confusion` from the stored answers to all tasks whose descriptions can be read."""
     rows = [pl.DataFrame(schema=task_scores.CONFUSION)]
-    return pl.concat([*rows, *(task_scores.confusions(truth, marks) for truth, (marks, *_) in _marked(warehouse))])
+    marked = _marked(warehouse, "classes")
+    return pl.concat([*rows, *(task_scores.confusions(truth, marks) for truth, (marks, *_) in marked)])
 
 
 def classes(warehouse: Warehouse) -> pl.DataFrame:
     """Rows of `class_score` from the stored answers to all tasks whose descriptions can be read."""
     rows = [pl.DataFrame(schema=task_scores.CLASS_SCORE)]
-    return pl.concat([*rows, *(task_scores.task_scores(truth, *of_all)[1] for truth, of_all in _marked(warehouse))])
+    marked = _marked(warehouse, "classes", "spans")
+    return pl.concat([*rows, *(task_scores.task_scores(truth, *of_all)[1] for truth, of_all in marked)])
 
 
-def _marked(warehouse: Warehouse) -> Iterator[tuple[task_scores.Gold, Marked]]:
-    """The gold answers to each readable task, with the results of `marks_of_models` for its scored models."""
+def _marked(warehouse: Warehouse, *kinds: str) -> Iterator[tuple[task_scores.Gold, Marked]]:
+    """The gold answers to each readable task of these kinds, with `marks_of_models` of its scored models."""
     for whole in golds(warehouse, _described(warehouse)):
+        if whole.task.kind not in kinds:
+            continue
         models = warehouse.read("task_score", keys(whole), ["model"])["model"]
         for truth, some in evaluated(warehouse, whole, models):
             yield truth, marks_of_models(warehouse, truth, some)
