@@ -267,6 +267,10 @@ def test_a_backfill_leaves_no_partition_missing_that_does_not_apply(
         assert missing(instance, asset, [*PASSAGES, ABSENT]) == []
         assert due(built, instance, dg.AssetKey(asset)).rows.is_empty()
     assert warehouse.read("reference").equals(before)
+    absent = dg.AssetRecordsFilter(dg.AssetKey("reference"), asset_partitions=[ABSENT])
+    (record,) = instance.fetch_materializations(absent, limit=1).records
+    assert record.asset_materialization is not None
+    assert record.asset_materialization.metadata["dagster/row_count"].value == 0
 
 
 def test_a_partition_that_a_backfill_reported_without_rows_is_computed_once_it_applies(

@@ -25,6 +25,7 @@ MOST_SURVIVORS = 0.05
 
 EQUIVALENT = [
     ("corpus/rights.py", "True -> False", "by_document = passages.sort(", "the rows are sorted afterwards"),
+    ("corpus/rights.py", "True -> False", "rows = pl.concat([by_document", "rows of one document name the same copy"),
     ("metrics/diagnostics.py", "0 -> 1", "elsewhere = not refused", "a finding has evidence exactly if it is a defect"),
     ("metrics/intervals.py", "1 -> 2", "rows = PRODUCTS // max(", "the size of blocks, which decides only about speed"),
     (

@@ -225,6 +225,7 @@ def test_the_version_of_a_shard_changes_with_any_row() -> None:
     whole = shards.collapsed(rows, of)
     assert whole.sort("passage").select("passage", "row_count").rows() == [("c/~0001", 5), ("d/1", 4)]
     assert whole.filter(passage="d/1")["version"].to_list() == ["x"]
+    assert shards.collapsed(rows.drop("passage"), of).equals(rows.drop("passage"))
 
     def version(*versions: str) -> str:
         changed = rows.with_columns(version=pl.Series(versions))
