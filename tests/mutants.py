@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import accumulate
@@ -92,15 +92,14 @@ def mutants(path: str, source: str) -> list[Mutant]:
     ]
 
 
-def chosen(paths: Sequence[str], number: int, seed: int) -> list[Mutant]:
-    """Random mutants of modules, by the texts of their lines: an edit elsewhere does not alter the choice."""
+def chosen(every: Iterable[Mutant], number: int, seed: int) -> list[Mutant]:
+    """Random mutants, by the texts of their lines: an edit elsewhere does not alter the choice."""
     ranks = {}
     seen = Counter[tuple[str, ...]]()
-    for path in paths:
-        for mutant in mutants(path, (PROJECT / path).read_text(encoding="utf-8")):
-            text = (path, mutant.statement, mutant.before, mutant.after)
-            seen[text] += 1
-            ranks[mutant] = blake2b(repr((seed, seen[text], *text)).encode()).digest()
+    for mutant in every:
+        text = (mutant.path, mutant.statement, mutant.before, mutant.after)
+        seen[text] += 1
+        ranks[mutant] = blake2b(repr((seed, seen[text], *text)).encode()).digest()
     return sorted(ranks, key=ranks.__getitem__)[:number]
 
 
@@ -164,33 +163,18 @@ def _changed(node: ast.expr) -> Iterator[ast.expr]:
             yield new
 
 
-class Copy:
-    """A copy of the project in a folder, in which tests run on mutants."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        shutil.copytree(PROJECT, folder, ignore=LEFT_OUT)  # with times of files, so that compiled modules are valid
-
-    def passes(self, tests: Sequence[str], *options: str) -> bool:
-        """Whether tests (files or node ids) pass in the copy as it is now."""
-        return self._run("pytest", "-x", "-q", "-p", "no:cacheprovider", *options, *tests).returncode == 0
-
-    def survivors(self, drawn: Sequence[Mutant]) -> list[Mutant]:
-        """The mutants that no test notices; prints how each one ended."""
-        changes = list(enumerate(drawn, 1))
-        for path in {mutant.path for mutant in drawn}:
-            own = [(number, mutant) for number, mutant in changes if mutant.path == path]
-            text = switched((PROJECT / path).read_text(encoding="utf-8"), own)
-            (self.folder / path).write_text(text, encoding="utf-8")
-        report = self.folder / REPORT
-        report.write_text(json.dumps([(mutant.path, str(mutant)) for mutant in drawn]), encoding="utf-8")
-        self._run("tests.mutants", output=None).check_returncode()
-        return [drawn[number - 1] for number in json.loads(report.read_text(encoding="utf-8"))]
-
-    def _run(self, module: str, *options: str, output: int | None = -1) -> subprocess.CompletedProcess[bytes]:
-        environment = {name: value for name, value in os.environ.items() if name != "VARIORUM_DATA"}
-        command = [sys.executable, "-B", "-m", module, *options]
-        return subprocess.run(command, cwd=self.folder, env=environment, stdout=output)
+def survived(folder: Path, drawn: Sequence[Mutant]) -> list[Mutant]:
+    """The mutants that no test notices, in a copy of the project in this folder. Prints how each one ended."""
+    shutil.copytree(PROJECT, folder, ignore=LEFT_OUT)  # with times of files, so that compiled modules are valid
+    changes = list(enumerate(drawn, 1))
+    for path in {mutant.path for mutant in drawn}:
+        own = [(number, mutant) for number, mutant in changes if mutant.path == path]
+        (folder / path).write_text(switched((PROJECT / path).read_text(encoding="utf-8"), own), encoding="utf-8")
+    report = folder / REPORT
+    report.write_text(json.dumps([(mutant.path, str(mutant)) for mutant in drawn]), encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if name != "VARIORUM_DATA"}
+    subprocess.run([sys.executable, "-B", "-m", "tests.mutants"], cwd=folder, env=environment, check=True)
+    return [drawn[number - 1] for number in json.loads(report.read_text(encoding="utf-8"))]
 
 
 def importers(path: str) -> list[str]:
@@ -268,8 +252,6 @@ class Server:
         assert results
         assert not results.failed, f"{results.failed} fails without a change"
         print(f"{len(items)} tests, {sum(results.seconds.values()):.0f} s", flush=True)
-        for name, seconds in sorted(results.seconds.items(), key=lambda pair: -pair[1])[:15]:
-            print(f"{seconds:.1f} {name}")
         return results
 
     def _run(self, items: Sequence[pytest.Item], stop: bool, number: int = 0) -> Results:

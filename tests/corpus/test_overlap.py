@@ -95,6 +95,11 @@ def test_a_long_run_is_a_copy(words: list[str], start: int) -> None:
     assert found([f"{OTHER} {run} {OTHER}"], Index.of([[" ".join(words)]]))[0]
 
 
+def test_the_minimum_is_evidence() -> None:
+    text = "".join(LINES).replace(" ", "")[:LEAST]
+    assert found([text], Index.of([[text]]))[0]
+
+
 @given(st.text("abcdefghij", max_size=LEAST - 1))
 def test_less_than_the_minimum_is_no_evidence(text: str) -> None:
     assert found([text, f"{OTHER} {text}"], Index.of([[text], [text, "."]])) == [None, None]

@@ -67,7 +67,10 @@ def test_stored_scores_of_the_same_texts_and_signature_are_kept() -> None:
     rows, spans = scores({"ter": TERM}, OUTPUTS, REFERENCES, SOURCES, on)
     marked = rows.with_columns(score=pl.col("score") + 1000)
     changed = OUTPUTS.with_columns(text=pl.when(pl.col("passage") == "x/2").then(pl.lit("one")).otherwise("text"))
-    again, _ = scores({"ter": TERM, "second": TERM}, changed, REFERENCES, SOURCES, on, marked, spans)
+    errors = pl.DataFrame([("m", passage, "ter") for passage in ("x/1", "x/2")], [*on, "metric"], orient="row")
+    errors = pl.concat([spans, errors], how="diagonal")
+    again, kept = scores({"ter": TERM, "second": TERM}, changed, REFERENCES, SOURCES, on, marked, errors)
+    assert kept.select(on).rows() == [("m", "x/1")]
     found = {(*key, metric): score for *key, metric, score in again.select(*on, "metric", "score").iter_rows()}
     assert len(again) == 8
     assert found["m", "x/1", "ter"] > 1000  # kept

@@ -20,6 +20,7 @@ from benchmark_assets.metrics.intervals import (
     rate_bounds,
     rate_interval,
     resampling_weights,
+    sample_and_resamples,
     signs,
     wilson,
 )
@@ -174,7 +175,8 @@ def test_a_rate_of_clustered_rows_has_the_bounds_of_its_mean_or_wider_ones() -> 
     assert low is not None
     assert high is not None
     rate = float(hits.mean())
-    assert rate_interval(hits, units) == pytest.approx(rate_bounds(rate, 100, 20, rate - low, high - rate))
+    for numbers in (units, 3 * units):
+        assert rate_interval(hits, numbers) == pytest.approx(rate_bounds(rate, 100, 20, rate - low, high - rate))
 
 
 @given(st.floats(0.01, 0.99), st.floats(0, 2), st.floats(0, 2))
@@ -196,6 +198,7 @@ def test_a_resample_draws_as_many_units_as_there_are(units: int) -> None:
     assert weights.shape == (RESAMPLES, units)
     assert (weights >= 0).all()
     assert (weights.sum(axis=1) == units).all()
+    assert (sample_and_resamples(units) == np.vstack([np.ones(units), weights])).all()
 
 
 def test_every_unit_is_drawn_alike() -> None:

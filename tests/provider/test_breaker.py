@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.provider.breaker import MOST, MOST_BATCHES, Breaker, Sent
+from resources.provider.breaker import MOST, MOST_BATCHES, Breaker, Sent, advice
 from resources.provider.breaker import Row as Count
 from resources.provider.client import Reply, Waits, opened
 from resources.provider.ledger import Ledger
-from resources.provider.reading import USABLE, Outcome
+from resources.provider.reading import REASONED, USABLE, Outcome, Reading
 from resources.provider.reading import USELESS as OUTCOMES
 from tests.provider.faults import error
 from tests.provider.faulty import Faulty, completion, misbehaving, response
@@ -87,6 +87,13 @@ def test_batches_end_before_single_questions_do() -> None:
         assert not (breaker.batches.ended and breaker.send(batch=True))
     assert breaker.batches.ended
     assert breaker.all.ended
+
+
+def test_who_thinks_without_an_answer_is_to_think_less() -> None:
+    asked, words = question(model("http://localhost"), 1), "raise `max_tokens`"
+    assert words in advice(asked, Reading(Outcome.EMPTY, detail=REASONED), Breaker())
+    assert words in advice(asked, Reading(Outcome.UNUSABLE, finish="length"), Breaker())
+    assert words not in advice(asked, Reading(Outcome.EMPTY), Breaker())
 
 
 LIMITED = ("reasoning up to the token limit", "plain words in place of JSON")
