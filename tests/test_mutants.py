@@ -32,6 +32,8 @@ EQUIVALENT = [
     ("metrics/lexical.py", "> 0 -> matched >= 0", "np.divide(100 * matched", "the next line does the rest"),
     ("metrics/meta_evaluation.py", "<= 1e-12 * n * n -> of_y <", "constant =", "it is 0 or far from 0"),
     ("metrics/meta_evaluation.py", "", "bins = min(len(scores) ** 2", "bins decide only about speed"),
+    ("metrics/logistic.py", "< 1e-09 -> ", "if len(quantity) == 0", "a range is of rounding errors or far larger"),
+    ("metrics/ngrams.py", "64 -> 65", "SPARSE =", "it decides only about speed"),
     ("metrics/permutation.py", "2 ** items - 1 ->", "if 2**items - 1 <=", "no power of two is as near to TRIALS"),
     ("metrics/permutation.py", "True -> False", "counts = compared.sum(", "one axis more of length 1"),
     ("metrics/texts.py", "0 -> 1", "best, run, period =", "the first place sets the run and its period"),
