@@ -115,7 +115,7 @@ def switched(source: str, changes: Sequence[tuple[int, Mutant]]) -> str:
     class Switches(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
             found = places.get(id(node), [])
-            new = self.generic_visit(node)
+            new: Any = self.generic_visit(node)
             for number, after in found:
                 test = ast.Call(ast.Name(mutated.__name__, ast.Load()), [ast.Constant(number)], [])
                 new = ast.IfExp(test, after, new)
@@ -189,7 +189,7 @@ def importers(path: str) -> list[str]:
     return [str(file.relative_to(PROJECT)) for file in found]
 
 
-class Results(NamedTuple):
+class RunResults(NamedTuple):
     """What a process found: seconds of each test, the changes that each one reached, and the test that failed."""
 
     seconds: dict[str, float]
@@ -197,7 +197,7 @@ class Results(NamedTuple):
     failed: str | None
 
 
-class Server:
+class MutantServer:
     """A plugin of pytest that runs collected tests on one mutant after the other."""
 
     def __init__(self, drawn: Sequence[tuple[str, str]]) -> None:
@@ -210,14 +210,14 @@ class Server:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         imported = set(reached)
-        threads = {path.read_text(encoding="utf-8") for path in Path("/proc/self/task").glob("*/comm")}
-        assert "polars-0\n" not in threads, "a module computes a frame when it is imported: forked polars waits forever"
         items = [item for item in session.items if not item.get_closest_marker("proof")]
         small = [item for item in items if not HOMES & set(getattr(item, "fixturenames", []))]
         if active:
             self._run(small, stop=True)
             Path(REPORT).write_text(json.dumps(self.failed), encoding="utf-8")
             return True
+        threads = {path.read_text(encoding="utf-8") for path in Path("/proc/self/task").glob("*/comm")}
+        assert "polars-0\n" not in threads, "a module computes a frame when it is imported: forked polars waits forever"
         survivors = []
         plain = self._measured(small)
         unreached = {n for n, _ in enumerate(self.drawn, 1) if n not in imported.union(*plain.reached.values())}
@@ -236,7 +236,7 @@ class Server:
         Path(REPORT).write_text(json.dumps(survivors), encoding="utf-8")
         return True
 
-    def _changed(self, number: int, known: Results, items: Sequence[pytest.Item]) -> str | None:
+    def _changed(self, number: int, known: RunResults, items: Sequence[pytest.Item]) -> str | None:
         """The first of the tests that reach a change to fail with it."""
         seconds = known.seconds
         own = [item for item in items if number in known.reached[item.nodeid]]
@@ -247,17 +247,17 @@ class Server:
         results = forked(lambda: self._run(own, stop=True, number=number), limit)
         return results.failed if results else "no result"
 
-    def _measured(self, items: Sequence[pytest.Item]) -> Results:
+    def _measured(self, items: Sequence[pytest.Item]) -> RunResults:
         results = forked(lambda: self._run(items, stop=False), 3600)
         assert results
         assert not results.failed, f"{results.failed} fails without a change"
         print(f"{len(items)} tests, {sum(results.seconds.values()):.0f} s", flush=True)
         return results
 
-    def _run(self, items: Sequence[pytest.Item], stop: bool, number: int = 0) -> Results:
+    def _run(self, items: Sequence[pytest.Item], stop: bool, number: int = 0) -> RunResults:
         global active
         active = number or active
-        results = Results({}, {}, None)
+        results = RunResults({}, {}, None)
         for item, following in zip(items, [*items[1:], None], strict=False):
             reached.clear()
             start = time.process_time()
@@ -269,8 +269,8 @@ class Server:
         return results._replace(failed=self.failed)
 
 
-def forked(work: Callable[[], Results], limit: float) -> Results | None:
-    """Results of a process of its own; none if it dies, or is killed after seconds of computing."""
+def forked(work: Callable[[], RunResults], limit: float) -> RunResults | None:
+    """RunResults of a process of its own; none if it dies, or is killed after seconds of computing."""
     Path(REPORT).unlink(missing_ok=True)
     child = os.fork()
     if not child:
@@ -279,12 +279,14 @@ def forked(work: Callable[[], Results], limit: float) -> Results | None:
         os.dup2(1, 2)
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit)))
         signal.alarm(int(20 * limit))
-        Path(REPORT).write_text(json.dumps(work()), encoding="utf-8")
-        os._exit(0)
+        try:
+            Path(REPORT).write_text(json.dumps(work()), encoding="utf-8")
+        finally:
+            os._exit(0)
     os.waitpid(child, 0)
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
-    return Results(*json.loads(Path(REPORT).read_text(encoding="utf-8"))) if Path(REPORT).exists() else None
+    return RunResults(*json.loads(Path(REPORT).read_text(encoding="utf-8"))) if Path(REPORT).exists() else None
 
 
 def _imported_changed(number: int, tests: Sequence[str]) -> str | None:
@@ -300,8 +302,8 @@ def main(tests: Sequence[str]) -> None:
     """Run tests on the mutants that the copy's report lists, or files of tests on the one that is switched on."""
     drawn = [] if active else json.loads(Path(REPORT).read_text(encoding="utf-8"))
     files = tests or sorted({file for path, _ in drawn for file in importers(path)})
-    options = ["-o", "addopts=", "-s", "-p", "no:terminal", "-p", "no:cacheprovider", "--basetemp=tmp"]
-    pytest.main([*options, *files], [Server(drawn)])
+    options = ["-o", "addopts=", "-s", "-p", "no:terminal", "-p", "no:cacheprovider", f"--basetemp=tmp{active}"]
+    pytest.main([*options, *files], [MutantServer(drawn)])
 
 
 if __name__ == "__main__":
