@@ -1,6 +1,7 @@
 """A model is ranked over the corpus's own passages, whatever it left out."""
 
 from functools import cache
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -9,10 +10,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from benchmark_assets.corpus.description import Scoring
-from benchmark_assets.metrics.coverage import completed
+from benchmark_assets.metrics.coverage import completed, worst_scores
 from benchmark_assets.metrics.drift import worst_drift
 from benchmark_assets.metrics.lexical import lexical_scores
 from benchmark_assets.metrics.summary import summarize
+from resources.duckdb_warehouse import DuckDBWarehouse
+from tests.audit.stored import put
 from tests.metrics.scores import REFERENCES, scores
 
 PASSAGES = 8
@@ -120,3 +123,14 @@ def test_the_worst_drift_is_that_of_a_vector_at_a_right_angle() -> None:
     found = worst_drift(pl.DataFrame(columns))
     assert_allclose(found.row(0), [1 / 0.05, 1.02 / 0.14, (1 + 0.96**2) ** 0.5 / 0.28])
     assert found.row(1) == (None, None, None)
+
+
+def test_an_empty_output_has_no_similarity_to_a_centroid_only_where_there_is_one(tmp_path: Path) -> None:
+    warehouse = DuckDBWarehouse(path=str(tmp_path / "variorum.duckdb"))
+    put(warehouse, "reference", *(
+        {"passage": passage, "translator": "ann", "text": "A cat sat.", "complete": True} for passage in NAMES[:2]
+    ))  # fmt: skip
+    envelope = {"passage": NAMES[0], "reference_count": 1, "embedder": "letters", "mean_similarity": 0.9}
+    put(warehouse, "reference_envelope", envelope | {"human_spread": 0.1, "euclidean_spread": 0.1})
+    rows = worst_scores(warehouse, OWN.head(2)).sort("passage")
+    assert rows.select("sim_best", "sim_centroid").rows() == [(0, 0), (0, None)]
