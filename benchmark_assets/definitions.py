@@ -135,17 +135,12 @@ def _described(spec: dg.AssetSpec) -> dg.AssetSpec:
 @cache
 def _column_schemas() -> Mapping[str, dg.TableSchema]:
     """Columns of every table in the catalogue, as Dagster's table schemas."""
-    return {
-        name: dg.TableSchema(
-            [
-                dg.TableColumn(
-                    column.name, column.type, column.meaning, dg.TableColumnConstraints(nullable=column.nullable)
-                )
-                for column in table.columns.values()
-            ]
-        )
-        for name, table in catalogue.tables().items()
-    }
+    return {name: dg.TableSchema([*map(_column, table.columns.values())]) for name, table in catalogue.tables().items()}
+
+
+def _column(column: catalogue.Column) -> dg.TableColumn:
+    constraints = dg.TableColumnConstraints(nullable=column.nullable)
+    return dg.TableColumn(column.name, column.type, column.meaning, constraints)
 
 
 @dg.definitions

@@ -109,11 +109,8 @@ def report(
             rows = rows.join(versions, how="cross").join(ids, how="cross")
     step, batch = context.get_step_execution_context(), str(uuid.uuid4())
     for position, row in enumerate(rows.iter_rows(named=True), start=1):
-        tags = {
-            DATA_VERSION_TAG: row["version"],
-            CODE_VERSION_TAG: code_version,
-            DATA_VERSION_IS_USER_PROVIDED_TAG: "true",
-        }
+        tags = {DATA_VERSION_TAG: row["version"], CODE_VERSION_TAG: code_version}
+        tags[DATA_VERSION_IS_USER_PROVIDED_TAG] = "true"
         for source in inputs:
             name = source.key.to_user_string()
             pointer = row[f"pointer of {name}"]
@@ -128,9 +125,8 @@ def report(
         entries |= metadata or {}
         entries["dagster/row_count"] = dg.MetadataValue.int(row["row_count"])
         materialization = dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=entries)
-        DagsterEvent.asset_materialization(
-            step, materialization, DagsterEventBatchMetadata(batch, position == len(rows))
-        )
+        metadata_of_batch = DagsterEventBatchMetadata(batch, position == len(rows))
+        DagsterEvent.asset_materialization(step, materialization, metadata_of_batch)
 
 
 def dagster_records(

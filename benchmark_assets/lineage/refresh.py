@@ -26,13 +26,12 @@ from benchmark_assets.lineage.events import (
     split,
     unsound,
 )
-from benchmark_assets.lineage.standing import INCOMPLETE, PartitionStates, Settings, assess
+from benchmark_assets.lineage.standing import INCOMPLETE, Cost, PartitionStates, Settings, assess
 from benchmark_assets.lineage.survey import Inspection
 from benchmark_assets.partitions import dimensions
 from resources import catalogue
 from resources.keys import CORPUS, KEYS
 from resources.processes import PROCESS, process_tag
-from resources.provider.estimate import CostEstimate
 from resources.tables import markdown
 from resources.warehouse import Replacement, Warehouse
 
@@ -83,7 +82,7 @@ def refresh(
     compute: Callable[[pl.DataFrame], Computed],
     settings: Settings = "",
     describe: Callable[[], Description] = dict,
-    cost: Callable[[pl.DataFrame], CostEstimate | None] = lambda _: None,
+    cost: Cost = lambda _: None,
     sparse: bool = False,
     partial: bool = False,
     draw: Plots = lambda *_: {},
@@ -170,10 +169,17 @@ def refresh(
     ]
     without_rows = current.clear()
     if in_backfill(context) and dims:
-        missing = [source for source in missing if not _was_reported(source, keys)]
+        # An input was reported if Dagster has a materialization for some of these keys, be it one without rows.
+        missing = [
+            source for source in missing
+            if source.ids is None or keys.join(source.ids, on=source.on, how="semi").is_empty()
+        ]  # fmt: skip
         if sparse or not missing:
             idle = keys.join(current, on=KEYS, how="anti").join(shards.keyed(failed, of), on=dims, how="anti")
-            without_rows = _retracted(_without_failed_inputs(context.instance, idle, upstream, dims))
+            for key, partitions_def in upstream.items():
+                if (on := dimensions(partitions_def)) and {*on} <= {*dims}:  # without partitions whose input failed
+                    idle = idle.join(failures(context.instance, key, on), on=on, how="anti")
+            without_rows = _retracted(idle)
             logger.info("%s: %d partitions do not apply", name, len(without_rows))
     code_version = definition.code_versions_by_key[context.asset_key] or ""
     plots = _metadata({**draw(warehouse, name), **_applying(warehouse, name, dims)}) if len(current) else None
@@ -194,25 +200,6 @@ def refresh(
         reason = f"materialize {names} first" if missing else "the asset does not apply to them"
         raise dg.Failure(f"{name} cannot be computed for any of the {done.examined} partitions of this run: {reason}")
     return reported()
-
-
-def _was_reported(source: Input, keys: pl.DataFrame) -> bool:
-    """Whether Dagster has a materialization of an input for some of these keys, be it one without rows."""
-    return source.ids is not None and len(keys.join(source.ids, on=source.on, how="semi")) > 0
-
-
-def _without_failed_inputs(
-    instance: dg.DagsterInstance,
-    partitions: pl.DataFrame,
-    upstream: Mapping[dg.AssetKey, dg.PartitionsDefinition | None],
-    dims: Sequence[str],
-) -> pl.DataFrame:
-    """The partitions without an input whose last attempt failed."""
-    for key, partitions_def in upstream.items():
-        on = dimensions(partitions_def)
-        if on and {*on} <= {*dims}:
-            partitions = partitions.join(failures(instance, key, on), on=on, how="anti")
-    return partitions
 
 
 def _retracted(partitions: pl.DataFrame) -> pl.DataFrame:
@@ -349,38 +336,28 @@ def _joined(parts: Sequence[_Done]) -> _Done:
 def _compare_and_store(
     work: _Work, computed: Computed, failed: pl.DataFrame, partitions: pl.DataFrame
 ) -> tuple[PartitionStates, pl.DataFrame, pl.DataFrame]:
-    """Write the computed partitions whose inputs have not changed since they were computed.
+    """Write the computed partitions, except those that failed and those whose inputs changed meanwhile.
 
-    Returns the standing before the write, the partitions whose inputs have changed, and the written partitions. An
+    `partitions` has the columns of `KEYS`, `fingerprint` and `made_from`. Returns the standing before the write, the
+    partitions whose inputs have changed, and the written partitions (columns of `KEYS`, `version` and `row_count`). An
     input that another process changes between the comparison and the end of the write leaves a row whose fingerprint
     names the former version of the input: the next look finds it stale.
     """
     standing = work.look()
     outdated = partitions.join(standing.stale, on=[*KEYS, "fingerprint"], how="anti")
-    return standing, outdated, _store(work, computed, failed, partitions, outdated)
-
-
-def _store(
-    work: _Work, computed: Computed, failed: pl.DataFrame, partitions: pl.DataFrame, outdated: pl.DataFrame
-) -> pl.DataFrame:
-    """Write the computed partitions, except those that failed and those whose inputs changed meanwhile (`outdated`).
-
-    `partitions` has the columns of `KEYS`, `fingerprint` and `made_from`. Returns the written partitions: columns of
-    `KEYS`, `version` and `row_count`.
-    """
     skipped = pl.concat(
         [failed, outdated.with_columns(error=pl.lit("outdated")).select(*work.dims, "error")], how="diagonal"
     )
     written = partitions.with_columns(made_from=pl.lit(INCOMPLETE)) if computed.incomplete else partitions
     if len(skipped):
         written = written.join(skipped, on=work.dims, how="anti") if work.dims else written.clear()
-    if len(written):
-        written = written.join(_versions(work, computed, written), on=KEYS, maintain_order="left")
-        written = _with_row_counts(computed.tables.get(work.name, pl.DataFrame()), written, work.dims)
-        tables = {**computed.tables, **computed.notes}
-        work.warehouse.write(_replacements(tables, written, skipped, work.dims, work.name), work.run_id)
-        return written.select(*KEYS, "version", "row_count")
-    return partitions.clear().select(*KEYS, version=pl.lit(""), row_count=pl.lit(0, pl.Int32))
+    if written.is_empty():
+        return standing, outdated, _retracted(written)
+    written = written.join(_versions(work, computed, written), on=KEYS, maintain_order="left")
+    written = _with_row_counts(computed.tables.get(work.name, pl.DataFrame()), written, work.dims)
+    tables = {**computed.tables, **computed.notes}
+    work.warehouse.write(_replacements(tables, written, skipped, work.dims, work.name), work.run_id)
+    return standing, outdated, written.select(*KEYS, "version", "row_count")
 
 
 def _with_row_counts(rows: pl.DataFrame, partitions: pl.DataFrame, dims: list[str]) -> pl.DataFrame:

@@ -17,6 +17,7 @@ from benchmark_assets.lineage.events import Input, pointers
 from benchmark_assets.partitions import dimensions
 from resources.digest import digest
 from resources.keys import KEYS
+from resources.provider.estimate import CostEstimate
 from resources.warehouse import Warehouse
 
 UNKNOWN = ""
@@ -33,6 +34,10 @@ Settings = str | Callable[[pl.DataFrame], pl.DataFrame]
 from a frame of partitions to a frame with their dimensions and `settings`. A partition that the function leaves out
 does not apply. A partition with null `settings` keeps its stored rows. The frame may have the column `reread`, which is
 true for partitions whose stored replies are to be read again."""
+
+
+Cost = Callable[[pl.DataFrame], CostEstimate | None]
+"""Estimates the model calls that the computation of stale partitions would make; None if it calls no model."""
 
 
 class PartitionStates(NamedTuple):
@@ -97,8 +102,28 @@ def assess(
         stale = empty.with_columns(fingerprint=text, made_from=text, before=text)
         none = empty.with_columns(version=text)
         return PartitionStates(stale, none.with_columns(row_count=pl.lit(None, pl.Int32)), empty, none, [])
-    named = partitions if keys is None else keys
-    inputs = [_input(warehouse, key, upstream[key], dims, partial, instance, named, near) for key in sorted(upstream)]
+
+    def input_of(key: dg.AssetKey) -> Input:
+        """Versions of an upstream asset by the dimensions that it shares, aggregated over its other dimensions.
+
+        An asset that shares no dimension has one version, even if its table is empty.
+        """
+        upstream_dims = dimensions(upstream[key])
+        on = [dim for dim in upstream_dims if dim in dims]
+        # Read before the rows: a version newer than its pointer only makes Dagster check again; the reverse hides a
+        # change.
+        ids = pointers(instance, key, upstream[key], on, partitions if keys is None else keys) if instance else None
+        rows = _states(warehouse, key.to_user_string(), ["version"], near, on)
+        if on == upstream_dims:
+            if partial and not on and rows.is_empty():
+                rows = pl.DataFrame({"version": [""]})
+            return Input(key, on, rows.select(*on, "version"), ids)
+        whole = pl.col("version").sort_by(KEYS).str.join(" ")
+        aggregate = rows.group_by(on, maintain_order=True).agg(whole) if on else rows.select(whole)
+        version = pl.col("version").map_elements(digest, return_dtype=pl.String)
+        return Input(key, on, aggregate.with_columns(version).select(*on, "version"), ids)
+
+    inputs = [input_of(key) for key in sorted(upstream)]
     code = definition.code_versions_by_key[definition.key] or ""
     ready = _with_versions(partitions, inputs, applicable, code)
     ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
@@ -132,35 +157,6 @@ def _states(
     if near is not None:
         keys = keys.join(near.select(on).unique(), how="cross") if on else keys
     return warehouse.read("materialization", keys, [*KEYS, *columns])
-
-
-def _input(
-    warehouse: Warehouse,
-    key: dg.AssetKey,
-    partitions_def: dg.PartitionsDefinition[Any] | None,
-    dims: Sequence[str],
-    partial: bool,
-    instance: dg.DagsterInstance | None,
-    keys: pl.DataFrame,
-    near: pl.DataFrame | None,
-) -> Input:
-    """Versions of an upstream asset by the dimensions that it shares with `dims`, aggregated over its other dimensions.
-
-    An asset that shares no dimension has one version, even if its table is empty.
-    """
-    upstream = dimensions(partitions_def)
-    on = [dim for dim in upstream if dim in dims]
-    # Read before the rows: a version newer than its pointer only makes Dagster check again; the reverse hides a change.
-    ids = pointers(instance, key, partitions_def, on, keys) if instance else None
-    rows = _states(warehouse, key.to_user_string(), ["version"], near, on)
-    if on == upstream:
-        if partial and not upstream and rows.is_empty():
-            rows = pl.DataFrame({"version": [""]})
-        return Input(key, on, rows.select(*on, "version"), ids)
-    whole = pl.col("version").sort_by(KEYS).str.join(" ")
-    aggregate = rows.group_by(on, maintain_order=True).agg(whole) if on else rows.select(whole)
-    version = pl.col("version").map_elements(digest, return_dtype=pl.String)
-    return Input(key, on, aggregate.with_columns(version).select(*on, "version"), ids)
 
 
 def _with_versions(partitions: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame, code: str) -> pl.DataFrame:

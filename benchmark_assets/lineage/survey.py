@@ -5,7 +5,7 @@ Here: objects that replace the context of a run, and the reasons as text. Not he
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Self, cast
 
 import dagster as dg
@@ -15,7 +15,7 @@ from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunctio
 
 from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import failures, unreported
-from benchmark_assets.lineage.standing import INCOMPLETE, REREAD, UNKNOWN, PartitionStates, Settings, assess
+from benchmark_assets.lineage.standing import INCOMPLETE, REREAD, UNKNOWN, Cost, PartitionStates, Settings, assess
 from benchmark_assets.partitions import dimensions
 from resources.keys import KEYS
 from resources.provider.estimate import CostEstimate
@@ -41,13 +41,7 @@ class Inspection(ABC):
         return self
 
     @abstractmethod
-    def examine(
-        self,
-        warehouse: Warehouse,
-        settings: Settings,
-        partial: bool,
-        cost: Callable[[pl.DataFrame], CostEstimate | None],
-    ) -> None:
+    def examine(self, warehouse: Warehouse, settings: Settings, partial: bool, cost: Cost) -> None:
         """Examine the partitions. Takes the same parameters as `refresh`."""
 
 
@@ -65,13 +59,7 @@ class Applicability(Inspection):
         super().__init__(asset, partitions)
         self.applicable = partitions.clear()
 
-    def examine(
-        self,
-        warehouse: Warehouse,
-        settings: Settings,
-        partial: bool,
-        cost: Callable[[pl.DataFrame], CostEstimate | None],
-    ) -> None:
+    def examine(self, warehouse: Warehouse, settings: Settings, partial: bool, cost: Cost) -> None:
         """Record the partitions that apply."""
         self.applicable = self._partitions
         if not isinstance(settings, str):
@@ -98,24 +86,15 @@ class Survey(Inspection):
     """
 
     def __init__(
-        self,
-        graph: BaseAssetGraph[Any],
-        instance: dg.DagsterInstance,
-        asset: dg.AssetsDefinition,
+        self, graph: BaseAssetGraph[Any], instance: dg.DagsterInstance, asset: dg.AssetsDefinition,
         partitions: pl.DataFrame,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(asset, partitions)
         self._graph, self._instance = graph, instance
         self.due = pl.DataFrame(schema=dict.fromkeys([*KEYS, "reason"], pl.String))
         self.estimate: CostEstimate | None = None
 
-    def examine(
-        self,
-        warehouse: Warehouse,
-        settings: Settings,
-        partial: bool,
-        cost: Callable[[pl.DataFrame], CostEstimate | None],
-    ) -> None:
+    def examine(self, warehouse: Warehouse, settings: Settings, partial: bool, cost: Cost) -> None:
         """Record stale, unreported and obsolete partitions with reasons, and estimate the cost of the stale ones."""
         upstream = {key: self._graph.get(key).partitions_def for key in self._asset.keys_by_input_name.values()}
         of = shards.members(warehouse, self._partitions["passage"])
@@ -166,16 +145,10 @@ def _current(standing: PartitionStates, of: pl.DataFrame) -> pl.DataFrame:
 
 def _reason(parts: Mapping[str, Any]) -> str:
     """The reason why a partition is stale, from its columns `made_from`, `before` and `failed`."""
-    if parts["failed"]:
-        return "failed"
-    if parts["before"] is None:
-        return "missing"
-    if parts["before"] == UNKNOWN:
-        return "recompute requested"
-    if parts["before"] == INCOMPLETE:
-        return INCOMPLETE
-    if parts["before"] == REREAD:
-        return "stored replies can be read again"
+    words = {None: "missing", UNKNOWN: "recompute requested", INCOMPLETE: INCOMPLETE}
+    words[REREAD] = "stored replies can be read again"
+    if parts["failed"] or parts["before"] in words:
+        return "failed" if parts["failed"] else words[parts["before"]]
     before = set(parts["before"].split())
     changed = [part.partition(":")[0] for part in parts["made_from"].split() if part not in before]
     return f"{', '.join(changed)} changed"
