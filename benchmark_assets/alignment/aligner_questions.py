@@ -18,8 +18,8 @@ from benchmark_assets.translation.systems import language_name
 from resources import prompts
 from resources.digest import digest
 from resources.prompts import Prompt
-from resources.provider.asking import Ask, fields, free, repeats
-from resources.provider.client import CallFailed, complete, each
+from resources.provider.asking import Ask, ask_all, fields, free, one_round, repeats
+from resources.provider.client import CallFailed
 from resources.provider.estimate import CostEstimate, estimate
 from resources.provider.names import Unusable
 from resources.provider.provider import Provider
@@ -116,12 +116,13 @@ def batches(segments: Sequence[str]) -> list[list[str]]:
     """
     if len(segments) <= LARGEST:
         return [list(segments)] if segments else []
+    passages = [passage_of(segment) for segment in segments]
     # For each possible end of a batch: number of cuts within passages so far, and start of the batch. Among equal
     # numbers of cuts, the earliest start leaves the fewest batches.
     best: dict[int, tuple[int, int]] = {0: (0, 0)}
     for end in range(SMALLEST, len(segments) + 1):
         starts = [start for start in range(max(0, end - LARGEST), end - SMALLEST + 1) if start in best]
-        ways = [(best[start][0] + _is_within(segments, start), start) for start in starts]
+        ways = [(best[start][0] + (start > 0 and passages[start - 1] == passages[start]), start) for start in starts]
         if ways:
             best[end] = min(ways)
     reversed_batches: list[list[str]] = []
@@ -131,10 +132,6 @@ def batches(segments: Sequence[str]) -> list[list[str]]:
         reversed_batches.append(list(segments[start:end]))
         end = start
     return reversed_batches[::-1]
-
-
-def _is_within(segments: Sequence[str], cut: int) -> bool:
-    return cut > 0 and passage_of(segments[cut - 1]) == passage_of(segments[cut])
 
 
 class _Part(NamedTuple):
@@ -223,19 +220,8 @@ def extracts_of(reading: Reading, keys: Iterable[str]) -> tuple[Mapping[str, str
         return {}, None, str(reason)
 
 
-class _SegmentBatch(NamedTuple):
-    """A batch of segments, and the task that creates the questions about them.
-
-    `work` identifies the translation by document and translator.
-    """
-
-    work: tuple[str, str]
-    task: AlignmentTask
-    segments: Mapping[str, SourceSegment]
-
-
-def _has_source(work: AlignmentWork, segment: str) -> bool:
-    return bool(work.segments[segment].source.strip())
+_SegmentBatch = tuple[tuple[str, str], AlignmentTask, Mapping[str, SourceSegment]]
+"""Document and translator, the task that creates the questions, and the segments of a batch by id."""
 
 
 class ModelAligner:
@@ -283,41 +269,30 @@ class ModelAligner:
             If the model cannot be called: its API key is not in the environment, or its recording does not exist.
         """
         logger.info("%s: %s", self._model.name, self.estimate(works))
-        results = {
-            (work.document, work.translator): {
-                key: Extracted(key) for key in work.segments if not _has_source(work, key)
-            }
-            for work in works
-        }
+        results: dict[tuple[str, str], dict[str, Extracted]] = {}
+        first_answers: dict[tuple[str, str], asyncio.Event] = {}
 
-        async def align_all() -> None:
-            first_answers: dict[tuple[str, str], asyncio.Event] = {}
-            async with self._provider.opened(run) as client:
+        async def align_batch(ask: Ask, batch: _SegmentBatch) -> None:
+            name, task, segments = batch
+            if name in first_answers:
+                await first_answers[name].wait()
+            gate = first_answers.setdefault(name, asyncio.Event())
+            extracted = await align(ask, task, segments)
+            gate.set()
+            results.setdefault(name, {}).update((result.segment, result) for result in extracted)
 
-                async def align_batch(batch: _SegmentBatch) -> None:
-                    if batch.work in first_answers:
-                        await first_answers[batch.work].wait()
-                    gate = first_answers.setdefault(batch.work, asyncio.Event())
-                    extracted = await align(client.ask, batch.task, batch.segments)
-                    gate.set()
-                    results[batch.work] |= {result.segment: result for result in extracted}
-
-                async for _ in each(align_batch, self._batches(works), client.width(self._model)):
-                    pass
-
-        complete(align_all())
+        batches = one_round(list(self._batches(works)))
+        ask_all(self._provider, f"{self._model.name}, batches", align_batch, [self._model], run, batches)
         return {
-            (work.document, work.translator): [results[work.document, work.translator][key] for key in work.requested]
-            for work in works
-        }
+            name: [results.get(name, {}).get(key, Extracted(key)) for key in work.requested]
+            for work in works for name in [(work.document, work.translator)]
+        }  # fmt: skip
 
     def _batches(self, works: Sequence[AlignmentWork]) -> Iterator[_SegmentBatch]:
         for work in works:
             names = language_name(work.source_language), language_name(work.target_language)
             task = AlignmentTask(self._model, self._prompt, *names, work.prose)
             requested = set(work.requested)
-            for batch in batches([key for key in work.segments if _has_source(work, key)]):
+            for batch in batches([key for key, segment in work.segments.items() if segment.source.strip()]):
                 if not requested.isdisjoint(batch):
-                    yield _SegmentBatch(
-                        (work.document, work.translator), task, {key: work.segments[key] for key in batch}
-                    )
+                    yield (work.document, work.translator), task, {key: work.segments[key] for key in batch}

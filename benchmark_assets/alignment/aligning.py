@@ -128,10 +128,9 @@ def model_aligner(provider: Provider, model: str) -> ModelAligner:
     """Look up an aligner in the registry by name; raises BadInput if there is none."""
     names = provider.registry().aligners
     if model not in names:
-        raise BadInput(
-            provider.registry_path, f"aligners.{model}", "is missing, but a corpus names it as its aligner",
-            f"add it, or name {one_of(sorted(names))} in the description",
-        )  # fmt: skip
+        problem = "is missing, but a corpus names it as its aligner"
+        remedy = f"add it, or name {one_of(sorted(names))} in the description"
+        raise BadInput(provider.registry_path, f"aligners.{model}", problem, remedy)
     return ModelAligner(provider, provider.model(model))
 
 

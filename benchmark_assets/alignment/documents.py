@@ -17,6 +17,8 @@ from benchmark_assets.corpus.registry import corpus_languages
 from resources.digest import digest
 from resources.warehouse import Warehouse
 
+BY_DOCUMENT = ["corpus", "document"]
+
 
 class ProseDocument(NamedTuple):
     """One continuous translation of one document.
@@ -55,39 +57,35 @@ class ProseDocument(NamedTuple):
 
 def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDocument]:
     """The documents that contain any of `passages` (column `passage`): one result for each continuous translation."""
-    by_document = ["corpus", "document"]
-    keys = warehouse.read("continuous_reference", passages.select("passage"), [*by_document, "translator"]).unique(
-        maintain_order=True
-    )
-    sources = warehouse.read("source_text", keys.select(by_document).unique())
+    keys = warehouse.read("continuous_reference", passages.select("passage"), [*BY_DOCUMENT, "translator"])
+    keys = keys.unique(maintain_order=True)
+    sources = warehouse.read("source_text", keys.select(BY_DOCUMENT).unique())
     keys_of_passages = sources.select("passage")
     references = warehouse.read("segmented_reference", keys_of_passages)
     continuous = warehouse.read("continuous_reference", keys_of_passages)
     languages = corpus_languages(warehouse)
-    texts = warehouse.read("prose", keys, [*by_document, "translator", "text"])
-    asides = warehouse.read("aside", keys, [*by_document, "translator", "position", "kind", "place", "text"])
+    texts = warehouse.read("prose", keys, [*BY_DOCUMENT, "translator", "text"])
+    asides = warehouse.read("aside", keys, [*BY_DOCUMENT, "translator", "position", "kind", "place", "text"])
     numbers = asides.filter(kind="number").sort("position")
-    for corpus, document, translator, prose in texts.sort(*by_document, "translator").iter_rows():
+    for corpus, document, translator, prose in texts.sort(*BY_DOCUMENT, "translator").iter_rows():
         passages_of_document = sources.filter(corpus=corpus, document=document)
         segments = places(passages_of_document, references.join(passages_of_document, on="passage", how="semi"))
         corrections = corrected(continuous.filter(corpus=corpus, document=document, translator=translator))
-        own_numbers = numbers.filter(corpus=corpus, document=document, translator=translator)
-        places_of_numbers = own_numbers.select("place", "text").rows()
+        own = numbers.filter(corpus=corpus, document=document, translator=translator).select("place", "text").rows()
         yield ProseDocument(
             corpus, document, translator, prose, *languages[corpus], passages_of_document, segments, corrections,
-            anchors([segment.id for segment in segments], places_of_numbers), places_of_numbers,
+            anchors([segment.id for segment in segments], own), own,
         )  # fmt: skip
 
 
 def unguided(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     """The rows of `passages` (column `passage`) whose document has a continuous, but no segmented translation."""
-    by_document = ["corpus", "document"]
-    documents = warehouse.read("continuous_reference", passages.select("passage"), by_document).unique()
-    places = warehouse.read("source_text", documents, ["passage", *by_document])
+    documents = warehouse.read("continuous_reference", passages.select("passage"), BY_DOCUMENT).unique()
+    places = warehouse.read("source_text", documents, ["passage", *BY_DOCUMENT])
     references = warehouse.read("segmented_reference", places.select("passage"), ["passage", "segments"])
     has_guide = pl.col("segments").list.eval(pl.element().str.contains(r"\w")).list.any()
     guided = places.join(references.filter(has_guide), on="passage", how="semi")
-    return places.join(guided, on=by_document, how="anti").join(passages, on="passage", how="semi").select("passage")
+    return places.join(guided, on=BY_DOCUMENT, how="anti").join(passages, on="passage", how="semi").select("passage")
 
 
 def with_corrections(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFrame:
@@ -96,13 +94,12 @@ def with_corrections(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFra
     Every passage gets all corrections of its document: a correction can change which text is in no segment, and such
     text may be stored with an earlier passage.
     """
-    by_document = ["corpus", "document"]
-    rows = warehouse.read("continuous_reference", settings.select("passage"), ["passage", *by_document]).unique()
-    keys = rows.select(by_document).unique()
-    stored = warehouse.read("continuous_reference", keys, [*by_document, "passage", "translator", "corrections"])
+    rows = warehouse.read("continuous_reference", settings.select("passage"), ["passage", *BY_DOCUMENT]).unique()
+    keys = rows.select(BY_DOCUMENT).unique()
+    stored = warehouse.read("continuous_reference", keys, [*BY_DOCUMENT, "passage", "translator", "corrections"])
     corrections = pl.concat_str("passage", "translator", "corrections", separator=" ").sort().str.join(" ")
-    of_documents = stored.filter(pl.col("corrections") != "{}").group_by(by_document).agg(corrections=corrections)
-    added = settings.join(rows.join(of_documents, on=by_document), on="passage", how="left", maintain_order="left")
+    of_documents = stored.filter(pl.col("corrections") != "{}").group_by(BY_DOCUMENT).agg(corrections=corrections)
+    added = settings.join(rows.join(of_documents, on=BY_DOCUMENT), on="passage", how="left", maintain_order="left")
     return added.select("passage", settings=pl.concat_str("settings", "corrections", ignore_nulls=True))
 
 
@@ -112,26 +109,21 @@ def surroundings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     The inputs are the alignment of the whole document, and the texts to which the document's continuous translations
     refer. `settings` is '' for a passage without a continuous translation.
     """
-    by_document = ["corpus", "document"]
-    rows = warehouse.read("continuous_reference", passages.select("passage"), ["passage", *by_document]).unique()
-    documents = rows.select(by_document).unique()
-    places = warehouse.read("source_text", documents, ["passage", *by_document])
-    aligned = warehouse.read(
-        "materialization", places.select("passage", asset=pl.lit("alignment")), ["passage", "version"]
-    )
+    rows = warehouse.read("continuous_reference", passages.select("passage"), ["passage", *BY_DOCUMENT]).unique()
+    documents = rows.select(BY_DOCUMENT).unique()
+    places = warehouse.read("source_text", documents, ["passage", *BY_DOCUMENT])
+    keys = places.select("passage", asset=pl.lit("alignment"))
+    aligned = warehouse.read("materialization", keys, ["passage", "version"])
     versions: dict[tuple[str, str], list[object]] = {}
     for passage, version, corpus, id in aligned.join(places, on="passage").sort("passage").iter_rows():
         versions.setdefault((corpus, id), []).append((passage, version))
     for document, referred in _referred(warehouse, documents):
         versions.setdefault(document, []).append(referred)
     hashes = [(*document, digest(parts)) for document, parts in versions.items()]
-    schema = dict.fromkeys([*by_document, "settings"], pl.String)
-    settings = rows.join(pl.DataFrame(hashes, schema, orient="row"), on=by_document).select("passage", "settings")
-    return (
-        passages.select("passage")
-        .join(settings, on="passage", how="left")
-        .with_columns(pl.col("settings").fill_null(""))
-    )
+    schema = dict.fromkeys([*BY_DOCUMENT, "settings"], pl.String)
+    settings = rows.join(pl.DataFrame(hashes, schema, orient="row"), on=BY_DOCUMENT).select("passage", "settings")
+    passages = passages.select("passage").join(settings, on="passage", how="left")
+    return passages.with_columns(pl.col("settings").fill_null(""))
 
 
 def _referred(warehouse: Warehouse, documents: pl.DataFrame) -> Iterator[tuple[tuple[str, str], list[object]]]:
@@ -168,9 +160,8 @@ def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[
     translators = sorted({(document.corpus, document.translator) for document in documents})
     keys = pl.DataFrame(translators, schema={"corpus": pl.String, "translator": pl.String}, orient="row")
     prose: dict[tuple[str, str], dict[str, str]] = {name: {} for name in translators}
-    for corpus, translator, document, text in warehouse.read(
-        "prose", keys, ["corpus", "translator", "document", "text"]
-    ).iter_rows():
+    rows = warehouse.read("prose", keys, ["corpus", "translator", "document", "text"])
+    for corpus, translator, document, text in rows.iter_rows():
         prose[corpus, translator][document] = text
     return prose
 

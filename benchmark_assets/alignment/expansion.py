@@ -151,7 +151,10 @@ class Abbreviations:
         begins = [self._form.from_character(gap[0]), *(mark.last for mark in marks)]
         ends = [*(mark.first for mark in marks), self._form.from_character(gap[1])]
         stretches = [self._form.tokens[begin:end] for begin, end in zip(begins, ends, strict=True)]
-        return any(_is_subsequence(words, tokens) or _is_one_off(words, tokens) for tokens in stretches)
+        return any(
+            all(word in remaining for remaining in [iter(tokens)] for word in words) or _is_one_off(words, tokens)
+            for tokens in stretches
+        )
 
     def _by_template(
         self, words: list[str], mark: _Mark, after: Expansion | None
@@ -237,11 +240,6 @@ class Abbreviations:
 def is_negation(word: str) -> bool:
     """Whether a word, in lower case, is an English negation."""
     return word in _NEGATIONS or word.endswith("n't")
-
-
-def _is_subsequence(words: Sequence[str], tokens: Sequence[str]) -> bool:
-    remaining = iter(tokens)
-    return all(word in remaining for word in words)
 
 
 def _is_one_off(words: Sequence[str], tokens: Sequence[str]) -> bool:

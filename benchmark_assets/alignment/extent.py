@@ -6,7 +6,6 @@ findings of verification. Not here: searching for segments (verification), fit o
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -35,11 +34,8 @@ NEIGHBORS = 2
 """Maximum distance, in segments, between a segment and the segment whose text it is suspected to have."""
 
 
-class _Doubt(NamedTuple):
-    """Evidence against the extent of a segment."""
-
-    segment: int
-    evidence: str
+Doubt = tuple[int, str]
+"""A segment, and evidence against its extent."""
 
 
 def examine(
@@ -86,15 +82,24 @@ def examine(
     shared, kept = _share_out(words, first, by_hand)
     settled = first
     if kept:
-        settled = verify([_kept(text, at, prose, words, kept) for at, text in enumerate(texts)], prose, others)
+        shortened = {
+            at: prose[words.starts[start] : words.ends[end - 1]] if end > start else None
+            for at, (start, end) in kept.items()
+        }
+        settled = verify([shortened.get(at, text) for at, text in enumerate(texts)], prose, others)
     findings = [first[at] if at in shared else finding for at, finding in enumerate(settled)]
     doubts = dict(shared)
-    for doubt in _doubts(words, settled, shared.keys(), texts):
-        doubts.setdefault(doubt.segment, doubt.evidence)
-    return [
-        _by_hand(finding) if at in by_hand else _doubted(finding, doubts.get(at), at in shared)
-        for at, finding in enumerate(findings)
-    ]
+    for segment, evidence in _doubts(words, settled, shared.keys(), texts):
+        doubts.setdefault(segment, evidence)
+    for at, finding in enumerate(findings):
+        if at in by_hand:
+            findings[at] = _by_hand(finding)
+        elif at in doubts:
+            in_order = finding.in_order and at not in shared
+            findings[at] = finding._replace(stage=SUSPICIOUS, in_order=in_order, evidence=doubts[at])
+        elif not finding.in_order:
+            findings[at] = finding._replace(stage=SUSPICIOUS)
+    return findings
 
 
 def _by_hand(finding: Finding) -> Finding:
@@ -105,17 +110,6 @@ def _by_hand(finding: Finding) -> Finding:
     else:
         evidence = f"corrected by hand; {finding.evidence}"[:LONGEST_EVIDENCE]
     return finding._replace(stage=BY_HAND, in_order=True, evidence=evidence)
-
-
-def _doubted(finding: Finding, doubt: str | None, is_shared: bool) -> Finding:
-    if doubt is not None:
-        return finding._replace(stage=SUSPICIOUS, in_order=finding.in_order and not is_shared, evidence=doubt)
-    return finding if finding.in_order else finding._replace(stage=SUSPICIOUS)
-
-
-def _occurs(finding: Finding) -> bool:
-    """Whether the text of a segment occurs in the prose, in order or not."""
-    return finding.stage in (VERBATIM, NORMALIZED) or (finding.stage == SUSPICIOUS and finding.similarity == 1.0)
 
 
 # Overlapping places
@@ -133,7 +127,9 @@ def _share_out(
     places = {
         at: words.stretch(finding.start, finding.end)
         for at, finding in enumerate(findings)
-        if _occurs(finding) and finding.start is not None and finding.end is not None
+        if (finding.stage in (VERBATIM, NORMALIZED) or (finding.stage == SUSPICIOUS and finding.similarity == 1.0))
+        and finding.start is not None
+        and finding.end is not None
     }
     fit = StretchFit(words, places)
     kept = dict(places)
@@ -162,27 +158,20 @@ def _share_out(
     return evidence, {at: stretch for at, stretch in kept.items() if stretch != places[at]}
 
 
-def _kept(text: str | None, at: int, prose: str, words: Words, kept: Mapping[int, Stretch]) -> str | None:
-    if at not in kept:
-        return text
-    first, last = kept[at]
-    return prose[words.starts[first] : words.ends[last - 1]] if last > first else None
-
-
 # Doubts about the extent
 
 
 def _doubts(
     words: Words, findings: Sequence[Finding], shared: Collection[int], texts: Sequence[str | None]
-) -> Iterator[_Doubt]:
+) -> Iterator[Doubt]:
     places = {
         at: words.stretch(finding.start, finding.end)
         for at, finding in enumerate(findings)
         if finding.stage in (VERBATIM, NORMALIZED) and finding.start is not None and finding.end is not None
     }
     in_order = [at for at in places if findings[at].in_order]
-    misplaced = {doubt.segment: doubt for doubt in _others_texts(words, findings, places, in_order, shared)}
-    yield from misplaced.values()
+    misplaced = dict(_others_texts(words, findings, places, in_order, shared))
+    yield from misplaced.items()
     fit = StretchFit(words, {at: places[at] for at in in_order if at not in misplaced})
     if not fit.places:
         return
@@ -197,7 +186,7 @@ def _others_texts(
     places: Mapping[int, Stretch],
     in_order: Sequence[int],
     shared: Collection[int],
-) -> Iterator[_Doubt]:
+) -> Iterator[Doubt]:
     """Find segments that have the text of another segment.
 
     Less evidence is needed next to a fault: unclaimed text, shared text, a segment out of order, or another segment
@@ -222,7 +211,7 @@ def _others_texts(
     for at, (gain, owner) in better.items():
         beside = not {at - 1, at, at + 1}.isdisjoint(faulty) or at in adjoining
         if gain >= (ANOTHER_BESIDE_FAULT if beside else ANOTHER):
-            yield _Doubt(at, f"its words fit {_name(owner)} better")
+            yield at, f"its words fit {_name(owner)} better"
 
 
 def _better_owner(words: Words, at: int, place: Stretch) -> tuple[float, int] | None:
@@ -239,7 +228,7 @@ def _better_owner(words: Words, at: int, place: Stretch) -> tuple[float, int] | 
     return gain, -owner
 
 
-def _boundary(fit: StretchFit, before: int | None, after: int | None, lacking: Sequence[bool]) -> Iterator[_Doubt]:
+def _boundary(fit: StretchFit, before: int | None, after: int | None, lacking: Sequence[bool]) -> Iterator[Doubt]:
     """Doubts about the end of the segment `before` and the beginning of the next segment, `after`.
 
     At the beginning of the prose, `before` is None; at its end, `after` is None. The words from the beginning of
@@ -292,7 +281,7 @@ def _changed(
     gain: float,
     gap: bool,
     joined: bool,
-) -> Iterator[_Doubt]:
+) -> Iterator[Doubt]:
     """A doubt about one end of a segment, if a better end is considerably farther out or in.
 
     `change` is the distance to the better end in characters, negative if that end is inside the segment.
@@ -309,7 +298,7 @@ def _changed(
     else:
         least, evidence = FOREIGN, f"{size} at its {side} resemble no other translation"
     if gain >= least and (least != FOREIGN or fit.expects_length(segment)):
-        yield _Doubt(segment, evidence)
+        yield segment, evidence
 
 
 def _name(segment: int) -> str:

@@ -123,26 +123,16 @@ def compare(
     words = csr_array(np.vstack([unit_vectors, sentence_vectors])) if foreign else _wording([*prose.texts, *texts])
     unit_words, sentence_words = words[: len(prose.texts)], words[len(prose.texts) :]
     weighted = unit_vectors * unit_weights
-    meaning = _space(
-        weighted @ (shares @ _unit(summed @ (sentence_vectors * sentence_weights))).T, weighted @ weighted.T, longest
-    )
-    wording = _space(
-        (unit_words @ (shares @ _unit_rows(summed @ sentence_words)).T).toarray(),
-        (unit_words @ unit_words.T).toarray(),
-        longest,
-    )
+    guided = shares @ _unit(summed @ (sentence_vectors * sentence_weights))
+    meaning = _space(weighted @ guided.T, weighted @ weighted.T, longest)
+    guided_words = (unit_words @ (shares @ _unit_rows(summed @ sentence_words)).T).toarray()
+    wording = _space(guided_words, (unit_words @ unit_words.T).toarray(), longest)
     similarity = unit_vectors @ sentence_vectors.T
     similarity = (similarity + (_unit_rows(unit_words) @ _unit_rows(sentence_words).T).toarray()) / 2
     near = np.asarray((shares @ np.maximum.reduceat(similarity, firsts, axis=1).T).T, dtype=np.float64)
     segments = owners[groups]
-    return GuideLikeness(
-        meaning,
-        wording,
-        near,
-        similarity.astype(np.float32),
-        segments,
-        lengths / np.bincount(segments, lengths)[segments],
-    )
+    shares_of_segments = lengths / np.bincount(segments, lengths)[segments]
+    return GuideLikeness(meaning, wording, near, similarity.astype(np.float32), segments, shares_of_segments)
 
 
 def likeness(compared: GuideLikeness, segments: int | NDArray[np.int_], longest: int | None = None) -> Matrix:

@@ -280,11 +280,8 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
     score = np.where(boundaries == 0, 0.0, -np.inf)
     steps: list[tuple[NDArray[np.int_], NDArray[np.int_]]] = []
     for column, segment in enumerate(segments.tolist()):
-        fixed = [
-            anchors[index]
-            for index in range(segments[column - 1] + 1 if column else 0, segment + 1)
-            if index in anchors
-        ]
+        between = range(segments[column - 1] + 1 if column else 0, segment + 1)
+        fixed = [anchors[index] for index in between if index in anchors]
         score, origin = _after_addition(score, bonus - added, fixed)
         longest = min(_longest(ends, expected[segment]), len(whole) - 1)
         sizes = np.arange(longest + 1)[:, None]

@@ -106,22 +106,13 @@ def settle(segments: Sequence[Attestation | None], prose: Concordance) -> list[P
     ordered = in_order([segment.places if segment else None for segment in segments], weights)
     settled = [None if segment and segment.short else place for segment, place in zip(segments, ordered, strict=True)]
     for at, (segment, place) in enumerate(zip(segments, ordered, strict=True)):
-        if segment and segment.short and place and _is_near(at, place, segments, settled, prose):
-            settled[at] = place
+        if segment and segment.short and place:
+            before, room_before = _neighbor(segments[:at][::-1], settled[:at][::-1])
+            after, room_after = _neighbor(segments[at + 1 :], settled[at + 1 :])
+            start, end = before.last if before else 0, after.first if after else prose.form.words
+            if place.first - start <= room_before or end - place.last <= room_after:
+                settled[at] = place
     return settled
-
-
-def _is_near(
-    at: int,
-    place: ProsePlace,
-    segments: Sequence[Attestation | None],
-    settled: Sequence[ProsePlace | None],
-    prose: Concordance,
-) -> bool:
-    before, room_before = _neighbor(segments[:at][::-1], settled[:at][::-1])
-    after, room_after = _neighbor(segments[at + 1 :], settled[at + 1 :])
-    start, end = before.last if before else 0, after.first if after else prose.form.words
-    return place.first - start <= room_before or end - place.last <= room_after
 
 
 def _neighbor(
@@ -182,7 +173,11 @@ def in_order(candidates: Sequence[Sequence[ProsePlace] | None], weights: Sequenc
         for link in links:
             _extend(ends, chains, link)
         previous = {link.place.last: link for link in links}
-    return _places(chains[-1], len(candidates))
+    chosen: list[ProsePlace | None] = [None] * len(candidates)
+    last: _Link | None = chains[-1]
+    while last and last.before:
+        chosen[last.segment], last = last.place, last.before
+    return chosen
 
 
 def _extend(ends: list[int], chains: list[_Link], link: _Link) -> None:
@@ -199,11 +194,3 @@ def _extend(ends: list[int], chains: list[_Link], link: _Link) -> None:
         at += 1
     ends[low:at] = [link.place.last]
     chains[low:at] = [link]
-
-
-def _places(link: _Link | None, segments: int) -> list[ProsePlace | None]:
-    places: list[ProsePlace | None] = [None] * segments
-    while link and link.before:
-        places[link.segment] = link.place
-        link = link.before
-    return places

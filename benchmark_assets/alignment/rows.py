@@ -189,7 +189,12 @@ def aligned_rows(
     pace = _pace(segments, aligned)
     for passage, group in groupby(enumerate(segments), key=lambda place: place[1].passage):
         places = list(group)
-        offline = _merged(places, [_offline(prose, aligned, index) for index, _ in places], pace)
+        found = [
+            AlignedSegment(prose[slice(*span)], *span, aligned.likeness[index], "embedding")
+            if aligned and (span := aligned.spans[index]) else AlignedSegment(None)
+            for index, _ in places
+        ]  # fmt: skip
+        offline = _merged(places, found, pace)
         absent = doubt or doubts.get(passage)
         if absent and all(index in numbered for index, _ in places):
             offline, absent = [numbered[index] for index, _ in places], None
@@ -215,9 +220,8 @@ def unassigned_rows(
     `alignment` has the document's rows of `alignment`. Texts from a model or a correction are located where they
     occur verbatim, in the order of the segments.
     """
-    ids = {
-        passage: [place.id for place in group] for passage, group in groupby(segments, key=lambda place: place.passage)
-    }
+    groups = groupby(segments, key=lambda place: place.passage)
+    ids = {passage: [place.id for place in group] for passage, group in groups}
     taken: list[tuple[int, int, str, str]] = []
     end = 0
     columns = alignment.select("passage", "segments", "starts", "ends")
@@ -242,11 +246,8 @@ def unassigned_rows(
 
 def unassigned_totals(rows: pl.DataFrame) -> pl.DataFrame:
     """For each corpus and translator, the numbers of unassigned stretches and characters, from rows of `unassigned`."""
-    totals = (
-        rows.with_columns(CORPUS)
-        .group_by("corpus", "translator")
-        .agg(stretches=pl.len(), characters=(pl.col("end_at") - pl.col("start_at")).sum())
-    )
+    groups = rows.with_columns(CORPUS).group_by("corpus", "translator")
+    totals = groups.agg(stretches=pl.len(), characters=(pl.col("end_at") - pl.col("start_at")).sum())
     return totals.sort("corpus", "translator")
 
 
@@ -311,13 +312,6 @@ def _absence(places: Sequence[SegmentPlace], likeness: Sequence[float | None]) -
     weights = [len(place.source) for place in places]
     mean = sum(w * (value or 0.0) for w, value in zip(weights, likeness, strict=True)) / max(sum(weights), 1)
     return None if mean >= FOUND else f"nothing in the translation resembles it: likeness {mean:.2f}, below {FOUND}"
-
-
-def _offline(prose: str, aligned: Aligned | None, index: int) -> AlignedSegment:
-    span = aligned.spans[index] if aligned else None
-    if aligned is None or span is None:
-        return AlignedSegment(None)
-    return AlignedSegment(prose[span[0] : span[1]], *span, aligned.likeness[index], "embedding")
 
 
 def _expected(place: SegmentPlace) -> float:

@@ -43,17 +43,9 @@ def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str,
             # Contiguous, because the order of a sum depends on the layout, and the layout on the number of passages.
             similarities = np.ascontiguousarray(geometry.similarities[:, one, other])
             names = np.array(part["translator"].to_list())
-            pairs.append(
-                pl.DataFrame(
-                    {
-                        "passage": np.repeat(part["passage"].to_numpy(), len(one)),
-                        "translator": names[:, one].ravel(),
-                        "other": names[:, other].ravel(),
-                        "similarity": similarities.ravel(),
-                    },
-                    schema=SIMILARITY,
-                )
-            )
+            columns = np.repeat(part["passage"].to_numpy(), len(one)), names[:, one].ravel(), names[:, other].ravel()
+            values = dict(zip(SIMILARITY, (*columns, similarities.ravel()), strict=True))
+            pairs.append(pl.DataFrame(values, schema=SIMILARITY))
             cut = pl.col("cut").list
             envelopes.append(
                 part.select(
