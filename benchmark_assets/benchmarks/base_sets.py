@@ -8,13 +8,12 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmark_assets.benchmarks.fetching import Stock
-from benchmark_assets.benchmarks.recipe import FETCHED, ReadRecipe, RecipeBaseSet, UserFolder
+from benchmark_assets.benchmarks.fetching import Stock, provenance
+from benchmark_assets.benchmarks.recipe import FETCHED, ReadRecipe, RecipeBaseSet
 from benchmark_assets.pairwise.base_sets import ImportedSet, import_base_set, read_base_set
 from benchmark_assets.pairwise.published import PublishedSet, write_published
 from benchmark_assets.pairwise.totals import import_totals
 from resources import whole_files
-from resources.downloads import manifest
 from resources.errors import BadInput, collecting, raise_all
 from resources.warehouse import Replacement, Warehouse
 
@@ -76,7 +75,11 @@ def import_base_sets(warehouse: Warehouse, place: Path, recipe: ReadRecipe, stoc
             import_totals(warehouse, place / base_set.totals.file, key)
         if base_set.source not in stock.left_out:
             imported.append(import_base_set(warehouse, _folder(place, recipe, base_set)))
-            origins.append(_origin(place, recipe, base_set))
+            file = recipe.base_sets[base_set.description]
+            origins.append({"base_set": key, "url": "", "commit": "", "licence": ""} | (
+                provenance(recipe, place, base_set.source, str(file.judgments)) if isinstance(file, PublishedSet)
+                else {"sha256": whole_files.sha256(place / base_set.description)}
+            ))  # fmt: skip
         elif base_set.totals:
             published = base_set.totals.model_dump(include={"url", "commit", "licence"})
             sha256 = whole_files.sha256(place / base_set.totals.file)
@@ -92,15 +95,3 @@ def _folder(place: Path, recipe: ReadRecipe, base_set: RecipeBaseSet) -> Path:
     """The folder of a base set: that of its manifest, or the one that is made from published files."""
     made = place / FOLDER / recipe.base_sets[base_set.description].key
     return made if base_set.source else (place / base_set.description).parent
-
-
-def _origin(place: Path, recipe: ReadRecipe, base_set: RecipeBaseSet) -> dict[str, str]:
-    """The row of `published_base_set` of an imported base set. A base set without a fetched file has no URL."""
-    identity = recipe.base_sets[base_set.description]
-    row = {"base_set": identity.key, "url": "", "commit": "", "licence": ""}
-    if not isinstance(identity, PublishedSet):
-        return row | {"sha256": whole_files.sha256(place / base_set.description)}
-    folder, download = place / FETCHED / base_set.source, recipe.downloads[base_set.source]
-    if not isinstance(download, UserFolder):
-        row |= manifest.read(folder)[str(identity.judgments)].model_dump(include={"url", "commit"})
-    return row | {"licence": download.licence, "sha256": whole_files.sha256(folder / identity.judgments)}

@@ -6,7 +6,6 @@ themselves (forecast), which `add` prints at its end, and `evaluate` before it a
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import NamedTuple
 
 from benchmark_assets.benchmarks.recipe import ReadRecipe
@@ -139,19 +138,12 @@ def cost(registry: Registry, questions: Iterable[Questions]) -> LikelyCost:
     return LikelyCost(calls, tokens, dollars if priced else None, seconds / 3600)
 
 
-def likely_costs(registry: Registry, recipe: ReadRecipe) -> dict[str, LikelyCost]:
-    """Cost of evaluating each model of the registry that has a price and covers a part of the recipe."""
-    return _by_model(registry, partial(of_evaluation, recipe))
+def likely_costs(registry: Registry, of_model: Callable[[str, Settings], Iterator[Questions]]) -> dict[str, LikelyCost]:
+    """Cost of evaluating each model of the registry that has a price and is asked anything.
 
-
-def likely_costs_of_corpus(
-    registry: Registry, description: Description, passages: int, characters: int
-) -> dict[str, LikelyCost]:
-    """As `likely_costs`, for a corpus with these sizes."""
-    return _by_model(registry, partial(of_outputs, description, passages, characters))
-
-
-def _by_model(registry: Registry, of_model: Callable[[str, Settings], Iterator[Questions]]) -> dict[str, LikelyCost]:
+    `of_model` has the questions to a model, given its name and settings: `of_evaluation` of a recipe, or `of_outputs`
+    of a corpus.
+    """
     questions = {name: list(of_model(name, each)) for name, each in registry.models.items() if each.price}
     return {name: cost(registry, asked) for name, asked in questions.items() if asked}
 

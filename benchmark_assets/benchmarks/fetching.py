@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from benchmark_assets.benchmarks.folders import Obtained, bring, way
 from benchmark_assets.benchmarks.recipe import FETCHED, FILE, ReadRecipe, UserFolder
+from resources import whole_files
 from resources.downloads import manifest
 from resources.downloads.downloads import Downloads
-from resources.downloads.sources import SOURCES, Download, Wanted, wanted
+from resources.downloads.sources import SOURCES, Download, wanted
 from resources.errors import BadInput, collecting, raise_all
 
 RAW = "raw.githubusercontent.com/"
@@ -145,8 +146,11 @@ def _fetched(
     with collecting(faults):
         files = [file for file in wanted([download], recipe.folder / FILE) if (name, file.path) not in recipe.skipped]
         known = manifest.read(into / name)
-        requested = [_mirrored(_pinned(file, known.get(file.path)), base) for file in files]
-        result = downloads.fetch(requested, into / name)
+        for number, file in enumerate(files):
+            digest = known[file.path].sha256 if file.path in known and not file.sha256 else file.sha256
+            path = file.url.removeprefix("https://").removeprefix(RAW)
+            files[number] = replace(file, sha256=digest, url=f"{base.rstrip('/')}/{path}" if base else file.url)
+        result = downloads.fetch(files, into / name)
         sizes = [file.record.bytes for file in result.fetched]
         faults += result.faults
     return Obtained(sizes, faults)
@@ -158,12 +162,9 @@ def listed(faults: Sequence[BadInput]) -> str:
     return "\n  ".join(map(str, faults[:NAMED])) + more
 
 
-def _pinned(file: Wanted, known: manifest.Record | None) -> Wanted:
-    """A file with an expected digest; the file itself if it was never fetched."""
-    return replace(file, sha256=known.sha256) if known and not file.sha256 else file
-
-
-def _mirrored(file: Wanted, base: str) -> Wanted:
-    """A file at a mirror; the file itself if `base` is ''."""
-    path = file.url.removeprefix("https://").removeprefix(RAW)
-    return replace(file, url=f"{base.rstrip('/')}/{path}") if base else file
+def provenance(recipe: ReadRecipe, place: Path, source: str, file: str) -> dict[str, str]:
+    """URL, commit, licence and SHA-256 of a fetched file of a source. A file of a user's folder has no URL."""
+    download, folder, origin = recipe.downloads[source], place / FETCHED / source, {"url": "", "commit": ""}
+    if not isinstance(download, UserFolder):
+        origin = manifest.read(folder)[file].model_dump(include={"url", "commit"})
+    return origin | {"licence": download.licence, "sha256": whole_files.sha256(folder / file)}

@@ -5,11 +5,10 @@ published numbers (reproduction).
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Annotated, ClassVar, NamedTuple, Self
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
@@ -47,6 +46,30 @@ ASSETS = ["selection", *(table for table in TABLES if table not in BESIDE)]
 Scalar = StrictStr | StrictInt | StrictBool
 
 
+class Either(Frozen):
+    """A declaration that needs exactly one of some keys (`EITHER`)."""
+
+    EITHER: ClassVar[tuple[str, ...]]
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if [bool(getattr(self, name)) for name in self.EITHER].count(True) != 1:
+            *names, last = (f"`{name}`" for name in self.EITHER)
+            raise ValueError(f"needs exactly one of {', '.join(names)} and {last}")
+        return self
+
+
+class Scope(Either):
+    """A declaration for some numbers of a table: by default all, else those in `rows` and `columns`."""
+
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    def covers(self, row: str, column: str) -> bool:
+        """Whether the declaration applies to a number."""
+        return row in (self.rows or (row,)) and column in (self.columns or (column,))
+
+
 class Axis(Frozen):
     """The values of a table's columns that belong to the printed labels of rows or of columns.
 
@@ -77,7 +100,7 @@ class Selected(Frozen):
     containing: dict[str, StrictStr] = Field(default={})
 
 
-class Lookup(Selected):
+class Lookup(Selected, Either):
     """The place of our values in a table of the warehouse.
 
     The value for a printed number is in the single selected row that has the values of the printed labels by `rows` and
@@ -87,6 +110,8 @@ class Lookup(Selected):
     is no value: such as results with the paper's embedder, for a table that does not name its embedder.
     """
 
+    EITHER = ("value", "values", "count")
+
     given: Selected | None = None
     rows: Axis = Axis()
     columns: Axis = Axis()
@@ -94,15 +119,7 @@ class Lookup(Selected):
     values: dict[str, str] = Field(default={})
     count: bool = False
     deviation: str = ""
-    scale: StrictInt = 1
-
-    @model_validator(mode="after")
-    def _agrees(self) -> Self:
-        if [bool(self.value), bool(self.values), self.count].count(True) != 1:
-            raise ValueError("needs exactly one of `value`, `values` and `count`")
-        if self.scale < 1:
-            raise ValueError("`scale` must be at least 1")
-        return self
+    scale: Annotated[StrictInt, Field(ge=1)] = 1
 
     def filters(self, row: str, column: str) -> dict[str, Scalar]:
         """The value of each column that identifies the row of a printed number."""
@@ -120,47 +137,35 @@ class Needed(Frozen):
     how: str = Field(min_length=1)
 
 
-class NumberSource(Frozen):
-    """The origin of our values for some numbers of a table: by default all, else those in `rows` and `columns`.
+class NumberSource(Scope):
+    """The origin of our values for some numbers of a table.
 
     Either `lookup`; or `quoted`, which names the place in the paper from which the number was taken; or `needs`.
     """
 
-    rows: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
+    EITHER = ("lookup", "quoted", "needs")
+
     lookup: Lookup | None = None
     quoted: str = ""
     needs: Needed | None = None
 
-    @model_validator(mode="after")
-    def _agrees(self) -> Self:
-        if [self.lookup is not None, bool(self.quoted), self.needs is not None].count(True) != 1:
-            raise ValueError("needs exactly one of `lookup`, `quoted` and `needs`")
-        return self
 
-    def covers(self, row: str, column: str) -> bool:
-        """Whether the source applies to a cell."""
-        return row in (self.rows or (row,)) and column in (self.columns or (column,))
-
-
-class Deviating(Frozen):
+class Deviating(Scope):
     """Numbers whose value differs from the published one, with a reason (`because`) and the decision that explains it.
 
     `ours` has our value of each number, by row and column, with as many digits as are certain. Instead, `rows`,
     `columns` and `within` state that our values differ by at most `within`, which the reason must explain.
     """
 
+    EITHER = ("ours", "within")
+
     because: str = Field(min_length=1)
     link: str = Field(min_length=1)
     ours: dict[str, dict[str, StrictStr]] = Field(default={})
-    rows: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
     within: StrictStr = ""
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        if bool(self.ours) == bool(self.within):
-            raise ValueError("needs exactly one of `ours` and `within`")
         if self.ours and (self.rows or self.columns):
             raise ValueError("`rows` and `columns` belong to `within`; `ours` names its own")
         for text in [self.within] * bool(self.within) + [text for row in self.ours.values() for text in row.values()]:
@@ -170,9 +175,7 @@ class Deviating(Frozen):
 
     def covers(self, row: str, column: str) -> bool:
         """Whether the reason applies to a number."""
-        if self.ours:
-            return column in self.ours.get(row, {})
-        return row in (self.rows or (row,)) and column in (self.columns or (column,))
+        return column in self.ours.get(row, {}) if self.ours else super().covers(row, column)
 
 
 class Printed(NamedTuple):
@@ -210,8 +213,7 @@ class PublishedTable(Frozen):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        if repeated := [label for label, count in Counter(self.columns).items() if count > 1]:
-            raise ValueError(f"column {repeated[0]!r} occurs twice")
+        _check_once("column", self.columns)
         for label, cells in self.rows.items():
             if len(cells) != len(self.columns):
                 raise ValueError(f"row {label!r} has {len(cells)} cells, but there are {len(self.columns)} columns")
@@ -231,10 +233,9 @@ class PublishedTable(Frozen):
         for lookup in lookups:
             rows |= {*lookup.rows.labels}
             columns |= {*lookup.columns.labels, *lookup.values}
-        if unknown := sorted(rows - {*self.rows}):
-            raise ValueError(f"there is no row {unknown[0]!r}")
-        if unknown := sorted(columns - {*self.columns}):
-            raise ValueError(f"there is no column {unknown[0]!r}")
+        for kind, named, known in (("row", rows, self.rows), ("column", columns, self.columns)):
+            if unknown := sorted(named - {*known}):
+                raise ValueError(f"there is no {kind} {unknown[0]!r}")
 
     def _check_numbers(self) -> None:
         """Every number needs a source; a reason must belong to a number, from which our value indeed differs."""
@@ -278,8 +279,7 @@ class Numbers(Frozen):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        if repeated := [name for name, count in Counter(each.table for each in self.tables).items() if count > 1]:
-            raise ValueError(f"table {repeated[0]!r} occurs twice")
+        _check_once("table", [each.table for each in self.tables])
         return self
 
     @property
@@ -329,6 +329,12 @@ def rounds_to(value: Decimal, printed: str) -> bool:
     number = decimal(printed)
     unit = Decimal(1).scaleb(int(number.as_tuple().exponent))
     return abs(value - number) <= unit * (Decimal("0.5") + Decimal("1e-9"))
+
+
+def _check_once(kind: str, names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{kind} {name!r} occurs twice")
 
 
 def _problem(table: PublishedTable, lookup: Lookup) -> str:

@@ -13,8 +13,8 @@ import polars as pl
 import yaml
 
 from benchmark_assets.benchmarks import base_sets, published_scores
-from benchmark_assets.benchmarks.fetching import Stock, listed
-from benchmark_assets.benchmarks.recipe import FETCHED, FILE, PublishedOutputs, ReadRecipe, UserFolder
+from benchmark_assets.benchmarks.fetching import Stock, listed, provenance
+from benchmark_assets.benchmarks.recipe import FETCHED, FILE, ReadRecipe
 from benchmark_assets.corpus import registry
 from benchmark_assets.selection.funnel import LISTED
 from benchmark_assets.translation.imports import import_outputs
@@ -22,7 +22,6 @@ from benchmark_assets.understanding import samples, tasks
 from benchmark_assets.understanding.description import load
 from resources import home, whole_files
 from resources.digest import digest
-from resources.downloads import manifest
 from resources.errors import BadInput, collecting, raise_all
 from resources.frozen import Frozen
 from resources.warehouse import Replacement, Warehouse
@@ -194,8 +193,11 @@ def import_parts(
         kept = [part for part in wanted if part in parts(recipe, stock.left_out)]
         corpora = [folder / part.description for part in kept if part.kind == "corpus"]
         faults = _corpus_faults(warehouse, corpora, changed, families)
+        unpinned = [name for name, each in recipe.recipe.sources.items() if not (each.required or each.files)]
+        fetched = {name: (folder / FETCHED / name).resolve() for name in unpinned}
         blamed = {
-            source: [fault for fault in faults if _is_below(fault, folder, source)] for source in _unpinned(recipe)
+            name: [fault for fault in faults if Path(fault.where).resolve().is_relative_to(below)]
+            for name, below in fetched.items()
         }
         if not faults:
             break
@@ -224,17 +226,13 @@ def _copy(folder: Path, recipe: ReadRecipe, stock: Stock) -> set[Path]:
         missing = {name for name, source in corpus.optional.items() if source in stock.left_out}
         if missing:
             contents[corpus.description] = _without(contents[corpus.description], missing)
-    return {folder / name for name, content in contents.items() if _put(folder / name, content)}
-
-
-def _unpinned(recipe: ReadRecipe) -> list[str]:
-    """Optional sources whose files the recipe does not pin."""
-    return [name for name, source in recipe.recipe.sources.items() if not (source.required or source.files)]
-
-
-def _is_below(fault: BadInput, folder: Path, source: str) -> bool:
-    """Whether a fault is in a file of a source."""
-    return Path(fault.where).resolve().is_relative_to((folder / FETCHED / source).resolve())
+    changed = {
+        folder / name for name, content in contents.items()
+        if not (folder / name).is_file() or (folder / name).read_bytes() != content
+    }  # fmt: skip
+    for path in changed:
+        whole_files.write(path, contents[path.relative_to(folder).as_posix()])
+    return changed
 
 
 def _corpus_faults(
@@ -287,9 +285,13 @@ def import_published(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> 
             _, counts[outputs.model] = import_outputs(
                 warehouse, path, outputs.corpus, outputs.model, absent=outputs.absent
             )
-            records.append(_provenance(folder, recipe, outputs))
+            names = {"model": outputs.model, "corpus": outputs.corpus}
+            records.append(names | provenance(recipe, folder, outputs.source, outputs.file))
     if records:
-        rows = pl.concat(records)
+        rows = pl.DataFrame(records).with_columns(
+            benchmark=pl.lit(recipe.recipe.name), prompt=pl.lit(recipe.recipe.prompt or None, pl.String),
+            fingerprint="sha256",
+        )  # fmt: skip
         warehouse.write([Replacement("published_output", rows, rows.select("model", "corpus"))], run_id="add")
     return counts
 
@@ -375,14 +377,6 @@ def _brought(warehouse: Warehouse, benchmark: str) -> dict[tuple[str, str], str]
     }
 
 
-def _put(path: Path, content: bytes) -> bool:
-    """Write a file unless it has this content already; return whether it was written."""
-    if path.is_file() and path.read_bytes() == content:
-        return False
-    whole_files.write(path, content)
-    return True
-
-
 def _without(description: bytes, references: Collection[str]) -> bytes:
     """A description without some of its references."""
     content = yaml.safe_load(description)
@@ -393,40 +387,18 @@ def _without(description: bytes, references: Collection[str]) -> bytes:
     return yaml.safe_dump(content, allow_unicode=True, sort_keys=False).encode()
 
 
-def _provenance(folder: Path, recipe: ReadRecipe, outputs: PublishedOutputs) -> pl.DataFrame:
-    """The row of `published_output` of a file. A file of a user's folder has no URL."""
-    download = recipe.downloads[outputs.source]
-    url, commit = "", ""
-    if not isinstance(download, UserFolder):
-        fetched = manifest.read(folder / FETCHED / outputs.source)[outputs.file]
-        url, commit = fetched.url, fetched.commit
-    sha256 = download.sha256[outputs.file]
-    return pl.DataFrame(
-        {
-            "model": outputs.model, "corpus": outputs.corpus, "benchmark": recipe.recipe.name, "url": url,
-            "commit": commit, "sha256": sha256, "licence": download.licence, "prompt": recipe.recipe.prompt or None,
-            "fingerprint": sha256,
-        },
-        schema_overrides={"prompt": pl.String},
-    )  # fmt: skip
-
-
 def sizes(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> Iterator[str]:
     """A line for each corpus and task: its size, and how the size differs from the recipe's."""
-    present = {part.description for part in parts(recipe, stock.left_out)}
-    for corpus in recipe.recipe.corpora:
-        if corpus.description not in present:
+    present = {part.description: part for part in parts(recipe, stock.left_out)}
+    expected = [(each.description, each.passages, "passages") for each in recipe.recipe.corpora]
+    expected += [(each.description, each.samples, "samples") for each in recipe.recipe.tasks]
+    for description, size, unit in expected:
+        if not (part := present.get(description)):
             continue
-        name = recipe.corpora[corpus.description].name
-        count = len(warehouse.read("source_text", pl.DataFrame({"corpus": [name]}), ["listed"]).filter(LISTED))
-        yield _size(f"corpus {name}", count, corpus.passages, "passages")
-    for task in recipe.recipe.tasks:
-        if task.description not in present:
-            continue
-        code = recipe.tasks[task.description].task
-        count = len(warehouse.read("task_sample", pl.DataFrame({"task": [code], "split": ["test"]}), ["task"]))
-        yield _size(f"task {code}", count, task.samples, "samples")
-
-
-def _size(what: str, count: int, expected: int, unit: str) -> str:
-    return f"{what}: {count} {unit}" + (f", not {expected} as in the recipe" if count != expected else "")
+        key = pl.DataFrame({part.kind: [part.name]})
+        if part.kind == "corpus":
+            count = len(warehouse.read("source_text", key, ["listed"]).filter(LISTED))
+        else:
+            count = len(warehouse.read("task_sample", key.with_columns(split=pl.lit("test")), ["task"]))
+        note = f", not {size} as in the recipe" if count != size else ""
+        yield f"{part.kind} {part.name}: {count} {unit}{note}"

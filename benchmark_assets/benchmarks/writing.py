@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -81,7 +82,9 @@ class _Sources:
         folder = folder or (root if root.is_dir() else root.parent)
         source = next((source for source, base in self._bases.items() if base.folder == folder), None)
         if source is None:
-            source = _vacant(_slug(name), self._bases)
+            slug = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "texts"
+            names = (slug if number < 2 else f"{slug}-{number}" for number in count(1))
+            source = next(each for each in names if each not in self._bases)
             self._bases[source] = _Base(folder)
         base = self._bases[source]
         base.files |= {file for file in files if file not in self._excluded and file.name != manifest.NAME}
@@ -283,14 +286,3 @@ def _readme(recipe: Recipe, base_set_sizes: Mapping[str, str], people: str) -> b
 
 def _put_yaml(path: Path, content: Mapping[str, Any]) -> None:
     whole_files.write(path, yaml.safe_dump(content, allow_unicode=True, sort_keys=False, width=120))
-
-
-def _slug(name: str) -> str:
-    """The name of a source, from any name."""
-    return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "texts"
-
-
-def _vacant(name: str, taken: Collection[str]) -> str:
-    """The name, with a number if it is taken."""
-    names = (name, *(f"{name}-{number}" for number in range(2, len(taken) + 2)))
-    return next(each for each in names if each not in taken)

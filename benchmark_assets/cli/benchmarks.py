@@ -1,6 +1,7 @@
 """Commands that list benchmarks, add them, and compare their published numbers with the warehouse."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,7 +21,7 @@ from benchmark_assets.benchmarks import (
     parts,
     reproduction,
 )  # fmt: skip
-from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding
+from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding, of_evaluation
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.forecast import JUDGED, Forecast, forecast, lacking
 from benchmark_assets.benchmarks.parts import RecipePart
@@ -48,7 +49,7 @@ def _list_benchmarks(home: Deployment) -> None:
     click.echo(plain(pl.DataFrame([_overview(recipe, added.get(recipe.recipe.name)) for recipe in recipes])))
     for recipe in recipes:
         click.echo(f"\n{recipe.recipe.name}: {recipe.recipe.title}")
-        for name, expected in likely_costs(registry, recipe).items():
+        for name, expected in likely_costs(registry, partial(of_evaluation, recipe)).items():
             click.echo(f"  {name}: {expected}")
         for name, source in recipe.recipe.sources.items():
             if isinstance(recipe.downloads[name], UserFolder):
@@ -103,7 +104,7 @@ def add(
         click.echo(line)
     if questions := list(of_adding(recipe, registry)):
         click.echo(f"calls by this command: {cost(registry, questions)}")
-    for name, expected in likely_costs(registry, recipe).items():
+    for name, expected in likely_costs(registry, partial(of_evaluation, recipe)).items():
         click.echo(f"evaluating {name}: {expected}")
     fetching.check_consent(recipe, accept)
     paths, place = folders.given(recipe, brought), parts.place(home.warehouse, recipe)

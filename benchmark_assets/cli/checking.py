@@ -1,6 +1,7 @@
 """Commands that check a model or a corpus before it is used."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
@@ -80,5 +81,5 @@ def _costs(models: Registry, description: Description, scanned: Scan) -> Iterato
     sizes = len(scanned.source), int(scanned.source["text"].str.len_chars().sum())
     if asked := list(costs.of_references(description, *sizes, models)):
         yield f"  calls by the next update: {costs.cost(models, asked)}"
-    for model, expected in costs.likely_costs_of_corpus(models, description, *sizes).items():
+    for model, expected in costs.likely_costs(models, partial(costs.of_outputs, description, *sizes)).items():
         yield f"  evaluating {model}: {expected}"

@@ -1,11 +1,12 @@
 """Costs before a benchmark is added, from declared sizes and the registry's prices."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from benchmark_assets.benchmarks.costs import BRIEF, INSTRUCTIONS, VERDICT, cost, likely_costs, of_adding
+from benchmark_assets.benchmarks.costs import BRIEF, INSTRUCTIONS, VERDICT, cost, likely_costs, of_adding, of_evaluation
 from benchmark_assets.benchmarks.recipe import read, shipped
 from resources.provider.estimate import SPEED, WAIT
 from resources.provider.registry import Registry
@@ -26,7 +27,7 @@ REGISTRY = Registry.model_validate(
 
 def test_a_translation_has_as_many_tokens_as_its_source() -> None:
     recipe = read(shipped()["civil-war"])
-    costs = likely_costs(REGISTRY, recipe)
+    costs = likely_costs(REGISTRY, partial(of_evaluation, recipe))
     assert set(costs) == {"priced"}
     tokens = recipe.recipe.corpora[0].characters // 3
     calls = costs["priced"].calls
@@ -37,7 +38,7 @@ def test_a_translation_has_as_many_tokens_as_its_source() -> None:
 
 
 def test_each_sample_is_a_call_for_each_seed() -> None:
-    costs = likely_costs(REGISTRY, read(shipped()["dharmabench"]))["priced"]
+    costs = likely_costs(REGISTRY, partial(of_evaluation, read(shipped()["dharmabench"])))["priced"]
     assert costs.calls == 2 * 4619
     assert costs.dollars
 
@@ -58,5 +59,5 @@ def test_judges_of_published_outputs_are_paid_when_the_benchmark_is_added(tmp_pa
     prompt = 2 * (60 // 3 * 5 + 3 * INSTRUCTIONS)
     assert paid.dollars == pytest.approx((prompt + 2 * 6 * VERDICT) / 1e6)
     assert cost(REGISTRY, questions).dollars is None
-    of_model = likely_costs(REGISTRY, read(recipe))["priced"]
+    of_model = likely_costs(REGISTRY, partial(of_evaluation, read(recipe)))["priced"]
     assert of_model.calls == 1 + 2 * 3

@@ -62,7 +62,7 @@ def test_each_printed_number_is_one(tmp_path: Path) -> None:
         (["sources", 0, "lookup", "sql"], "SELECT", "tables.0.sources.0.lookup.sql", "not permitted"),
         (["sources", 0, "lookup", "tolerance"], 1, "tables.0.sources.0.lookup.tolerance", "not permitted"),
         (["sources", 0, "lookup", "count"], True, "tables.0.sources.0.lookup", "exactly one of `value`"),
-        (["sources", 0, "lookup", "scale"], 0, "tables.0.sources.0.lookup", "at least 1"),
+        (["sources", 0, "lookup", "scale"], 0, "tables.0.sources.0.lookup.scale", "greater than or equal to 1"),
         (["sources", 0, "lookup", "table"], "task", "table 4, lookup in task", "not one of the tables"),
         (["sources", 0, "lookup", "value"], "signature", "table 4, lookup in task_chance", "not a column with numbers"),
         (["sources", 0, "lookup", "where"], {"base": "x"}, "table 4, lookup in task_chance", "'base' is not a column"),
