@@ -73,11 +73,6 @@ class Corpora(dg.Config):
 
     corpora: list[str] | None = None
 
-    @property
-    def names(self) -> set[str] | None:
-        """The names as a set."""
-        return None if self.corpora is None else set(self.corpora)
-
 
 @dg.op
 def look_at_files(
@@ -97,7 +92,7 @@ def look_at_files(
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     with warehouse.exclusively():  # so that the second of two concurrent scans sees the rows of the first
         before = notices(warehouse)
-        contents = scan(registered(warehouse, config.names))
+        contents = scan(registered(warehouse, config.corpora))
         passages = contents.versions.select("passage")
         shards.divide(context.instance, warehouse, passages, context.run_id)
         removed, rows = _retract(context, warehouse, contents)
@@ -131,7 +126,7 @@ def fetch_files(
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     fetched: list[Fetched] = []
     faults: list[BadInput] = []
-    for description in registered(warehouse, config.names):
+    for description in registered(warehouse, config.corpora):
         if isinstance(description, BadInput):
             faults += description.faults
         elif description.downloads:
@@ -170,7 +165,7 @@ def _store(
     """
     changed: set[str] = set()
     for table in BESIDE:
-        _store_beside(context, warehouse, contents, table)
+        _store_beside(warehouse, contents, table, context.run.run_id)
     for asset, frame in ASSETS.items():
         versions = contents.versions.select(
             pl.lit("").alias("model"), "passage", pl.lit("").alias("task"), pl.col(asset).alias("version"),
@@ -211,9 +206,7 @@ def _by_key(warehouse: Warehouse, asset: str, versions: pl.DataFrame) -> pl.Data
     return pl.concat([single, shards.collapsed(stored, of)])
 
 
-def _store_beside(
-    context: dg.AssetExecutionContext | dg.OpExecutionContext, warehouse: Warehouse, contents: Scan, table: str
-) -> None:  # fmt: skip
+def _store_beside(warehouse: Warehouse, contents: Scan, table: str, run_id: str) -> None:
     """Write changed rows of `table`, one of BESIDE. Remove rows that are no longer in the files of their corpus.
 
     Nothing is removed from a corpus with faults, because a fault may hide a translation or an aside.
@@ -225,7 +218,7 @@ def _store_beside(
     keys = pl.concat([changed, obsolete]).select(BY_DOCUMENT).unique()
     if len(keys):
         rows = getattr(contents, table).join(changed, on=BY_DOCUMENT, how="semi")
-        warehouse.write([Replacement(table, rows, keys)], context.run.run_id)
+        warehouse.write([Replacement(table, rows, keys)], run_id)
 
 
 def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, contents: Scan) -> tuple[int, pl.DataFrame]:

@@ -56,16 +56,13 @@ def _correction(description: Description, line: str, path: Path, number: int) ->
         raise BadInput(path, where, "needs exactly the keys segment, translator and text", "write these three keys")
     text = record["text"]
     if not (text is None or (isinstance(text, str) and text.strip())):
-        raise BadInput(
-            path, f"{where} text", "is neither a text nor null",
-            "write the text, or null if the translator left the segment out",
-        )  # fmt: skip
+        remedy = "write the text, or null if the translator left the segment out"
+        raise BadInput(path, f"{where} text", "is neither a text nor null", remedy)
     key = (record["segment"], record["translator"])
     if key[1] not in description.continuous:
-        raise BadInput(
-            path, f"{where} {key[1]}", "this translator has no continuous translation in the corpus",
-            f"name {one_of(sorted(description.continuous))}, or edit the translator's own files",
-        )  # fmt: skip
+        remedy = f"name {one_of(sorted(description.continuous))}, or edit the translator's own files"
+        problem = "this translator has no continuous translation in the corpus"
+        raise BadInput(path, f"{where} {key[1]}", problem, remedy)
     return key, clean(text, path, f"{where} text").strip() if text else None
 
 

@@ -50,17 +50,6 @@ class Text(Frozen):
     sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
 
 
-class Sensitivity(Frozen):
-    """Settings of the sensitivity suite: the number of passages that it damages (0 for none), and the seed of the draw.
-
-    Twelve passages are enough for a first look: with three translators, they give about 850 texts, whose embedding
-    takes longer than the rest of an import. A study needs a hundred passages.
-    """
-
-    passages: int = Field(default=0, ge=0)
-    seed: int = 1
-
-
 class Examining(Frozen):
     """Settings of the examination of the corpus's judges: the number of passages from which sentinels are made, and the
     seed of the draw. If the number of passages is 0, judges are not examined, and their scores are flagged.
@@ -70,6 +59,14 @@ class Examining(Frozen):
 
     passages: int = Field(default=0, ge=0)
     seed: int = 1
+
+
+class Sensitivity(Examining):
+    """Settings of the sensitivity suite: the number of passages that it damages (0 for none), and the seed of the draw.
+
+    Twelve passages are enough for a first look: with three translators, they give about 850 texts, whose embedding
+    takes longer than the rest of an import. A study needs a hundred passages.
+    """
 
 
 class Audit(Frozen):

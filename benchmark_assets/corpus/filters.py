@@ -118,15 +118,7 @@ def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, fil
     if required > expected:
         raise ValueError(f"filters require {required} complete references, but the corpus describes {expected}")
     measured = _measured(sources, references, expected)
-    conditions = _conditions(required, filters)
-    reasons = [pl.when(conditions[reason]).then(pl.lit(reason)) for reason in REASONS]
-    return measured.with_columns(reasons=pl.concat_list(reasons).list.drop_nulls())
-
-
-def _conditions(required: int, filters: Filters) -> dict[str, pl.Expr]:
-    """For each filter, an expression over the columns of `filtered` that is true for the passages that the filter
-    drops."""
-    return {
+    drops = {
         "incomplete": pl.lit(filters.complete) & (pl.col("complete_references") < required),
         "suspicious": pl.lit(filters.verified) & (pl.col("suspicious_segments") > 0),
         "short": pl.col("shortest") < pl.lit(filters.min_characters, dtype=pl.Int64),
@@ -135,6 +127,8 @@ def _conditions(required: int, filters: Filters) -> dict[str, pl.Expr]:
         "null_characters": pl.lit(filters.null_characters) & (pl.col("null_characters") > 0),
         "internal_duplication": pl.lit(filters.internal_duplication) & (pl.col("duplicated_segments") > 0),
     }
+    reasons = [pl.when(drops[reason]).then(pl.lit(reason)) for reason in REASONS]
+    return measured.with_columns(reasons=pl.concat_list(reasons).list.drop_nulls())
 
 
 def _measured(sources: pl.DataFrame, references: pl.DataFrame, expected: int) -> pl.DataFrame:
@@ -228,13 +222,11 @@ def repeating_segments(reference: Sequence[str | None], source: Sequence[str]) -
     repeating = set()
     # In order of descending length, then of position, so that the second segment of each pair is the repetition.
     for one, other in combinations(sorted(long_enough, key=lambda i: -len(letters[i])), 2):
-        if _overlap(letters[one], letters[other]) and not _alike(source[one], source[other]):
+        longer, shorter = letters[one], letters[other]
+        overlaps = shorter in longer or _continues(longer, shorter) or _continues(shorter, longer)
+        if overlaps and not _alike(source[one], source[other]):
             repeating.add(other)
     return len(repeating)
-
-
-def _overlap(longer: str, shorter: str) -> bool:
-    return shorter in longer or _continues(longer, shorter) or _continues(shorter, longer)
 
 
 def _continues(one: str, other: str) -> bool:

@@ -19,20 +19,9 @@ from resources.errors import BadInput, meant
 from resources.keys import slug
 
 IDS = (
-    "segment_id",
-    "passage_id",
-    "id",
-    "segment",
-    "passage",
-    "number",
-    "no",
-    "nr",
-    "n",
-    "ref",
-    "line",
-    "verse",
+    "segment_id", "passage_id", "id", "segment", "passage", "number", "no", "nr", "n", "ref", "line", "verse",
     "section",
-)
+)  # fmt: skip
 """Names of columns that are taken for ids, in lower case and without punctuation."""
 
 SOURCES = ("source", "original", "text", "src")
@@ -56,17 +45,9 @@ SCRIPTS = {
 UNKNOWN = "und"
 """Tag of an undetermined language (ISO 639-2)."""
 
-
 THREE_LETTERS = {
-    "ara": "ar",
-    "chi": "lzh",
-    "eng": "en",
-    "fre": "fr",
-    "ger": "de",
-    "ita": "it",
-    "lat": "la",
-    "san": "sa",
-}
+    "ara": "ar", "chi": "lzh", "eng": "en", "fre": "fr", "ger": "de", "ita": "it", "lat": "la", "san": "sa",
+}  # fmt: skip
 """Tags of languages by the codes in the names of TEI files (`phi0914.phi00121.perseus-lat2.xml`)."""
 
 UNSTATED = "unknown"
@@ -125,10 +106,7 @@ def _text(keys: Mapping[str, str], margin: str) -> list[str]:
 
 def _language(sample: str, latin: str = UNKNOWN) -> str:
     """The language of a text by its script; `latin` for Latin script."""
-    for letters, language in SCRIPTS.items():
-        if re.search(letters, sample):
-            return language
-    return latin
+    return next((language for letters, language in SCRIPTS.items() if re.search(letters, sample)), latin)
 
 
 def _look(path: Path) -> ProposedKeys:
@@ -174,20 +152,18 @@ def _folder(path: Path) -> ProposedKeys:
 
 def _bilara(path: Path) -> ProposedKeys:
     """The layout of SuttaCentral: languages, editions and translators are names of folders."""
-    language = _first(path / "root")
-    edition = _first(path / "root" / language)
-    target = _first(path / "translation")
-    translators = sorted(child.name for child in (path / "translation" / target).iterdir() if child.is_dir())
-    source = {"language": language, "edition": edition}
+    language, target = _subfolders(path / "root")[0], _subfolders(path / "translation")[0]
+    source = {"language": language, "edition": _subfolders(path / "root" / language)[0]}
+    translators = _subfolders(path / "translation" / target)
     return ProposedKeys("bilara", {}, source, {translator: {"language": target} for translator in translators})
 
 
-def _first(folder: Path) -> str:
-    """Name of the first subfolder."""
+def _subfolders(folder: Path) -> list[str]:
+    """Names of the subfolders, at least one."""
     names = sorted(child.name for child in folder.iterdir() if child.is_dir())
     if not names:
         raise BadInput(folder, "", "has no subfolder", "give a folder in the layout of SuttaCentral's bilara-data")
-    return names[0]
+    return names
 
 
 def _table(path: Path) -> ProposedKeys:

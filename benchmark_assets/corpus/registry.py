@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -106,7 +106,7 @@ def sources(warehouse: Warehouse) -> dict[str, Path]:
     return found
 
 
-def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[Description | BadInput]:
+def registered(warehouse: Warehouse, corpora: Collection[str] | None = None) -> list[Description | BadInput]:
     """Descriptions of the named corpora, by default of all. An unusable description is replaced by its BadInput.
 
     If a description has changed, its settings and licences are stored again.
@@ -117,7 +117,7 @@ def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[De
         For a corpus that was never imported.
     """
     imported = paths(warehouse)
-    for name in sorted((corpora or set()) - set(imported)):
+    for name in sorted({*(corpora or ())} - set(imported)):
         raise BadInput(
             name, "", "no such corpus in this warehouse",
             f"import it with `variorum import corpus FILE` (imported corpora: {', '.join(sorted(imported)) or 'none'})",

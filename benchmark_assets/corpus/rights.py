@@ -136,11 +136,12 @@ def named(translators: Iterable[str]) -> list[str]:
 class _Texts:
     """Texts of all corpora in every form in which they are stored, for comparison with outputs.
 
-    `texts` has one row per document: the columns of `DOCUMENT`, `restricted`, and `text`, its passages or paragraphs.
+    `state` is the state of the tables and licences when the texts were read. `texts` has one row per document: the
+    columns of `DOCUMENT`, `restricted`, and `text`, its passages or paragraphs.
     """
 
-    def __init__(self, texts: pl.DataFrame) -> None:
-        restricted = texts.filter("restricted")
+    def __init__(self, state: object, texts: pl.DataFrame) -> None:
+        restricted, self.state = texts.filter("restricted"), state
         self.labels: list[tuple[str, str]] = restricted.select("corpus", "translator").rows()
         self.restricted = Index.of(restricted["text"].to_list())
         self._open = texts.filter(~pl.col("restricted"))["text"]
@@ -151,8 +152,8 @@ class _Texts:
         return Index.of(self._open.to_list())
 
 
-_LATEST: dict[str, tuple[object, _Texts]] = {}
-"""The texts of each warehouse, and the state of its tables and licences when they were read."""
+_LATEST: dict[str, _Texts] = {}
+"""The texts of each warehouse."""
 
 
 def _texts(warehouse: Warehouse) -> _Texts:
@@ -163,10 +164,10 @@ def _texts(warehouse: Warehouse) -> _Texts:
     """
     licences = _licences(warehouse)
     stamps = [warehouse.read(table, columns=["updated_at"])["updated_at"] for table in TEXTS]
-    state = licences.rows(), [(len(times), times.max()) for times in stamps]
-    if warehouse.name not in _LATEST or _LATEST[warehouse.name][0] != state:
-        _LATEST[warehouse.name] = state, _Texts(_documents(warehouse, licences))
-    return _LATEST[warehouse.name][1]
+    state, latest = (licences.rows(), [(len(times), times.max()) for times in stamps]), _LATEST.get(warehouse.name)
+    if latest is None or latest.state != state:
+        latest = _LATEST[warehouse.name] = _Texts(state, _documents(warehouse, licences))
+    return latest
 
 
 def _licences(warehouse: Warehouse) -> pl.DataFrame:
@@ -186,12 +187,9 @@ def _documents(warehouse: Warehouse, licences: pl.DataFrame) -> pl.DataFrame:
     sources = warehouse.read("source_text", columns=["passage", "corpus", "document", "position", "text"])
     references = warehouse.read("reference", columns=["passage", "translator", "text"])
     translations = pl.concat([references, renderings(warehouse, sources.select("passage")).select(references.columns)])
-    passages = pl.concat(
-        [
-            sources.with_columns(translator=pl.lit("")),
-            translations.unique().join(sources.drop("text"), on="passage").select(*sources.columns, "translator"),
-        ]
-    )
+    own = sources.with_columns(translator=pl.lit(""))
+    others = translations.unique().join(sources.drop("text"), on="passage").select(own.columns)
+    passages = pl.concat([own, others])
     by_document = passages.sort("position", "text").group_by(DOCUMENT, maintain_order=True).agg("text")
     prose = warehouse.read("prose", columns=[*DOCUMENT, "text"]).with_columns(pl.col("text").str.split("\n\n"))
     rows = pl.concat([by_document, prose.select(by_document.columns)]).sort(DOCUMENT, maintain_order=True)

@@ -89,9 +89,8 @@ def _readable(description: Description) -> Iterator[Document | BadInput]:
         yield from read(description)
     except OSError as error:
         where = error.filename or description.root
-        raise BadInput(
-            where, "", f"cannot be read ({error.strerror})", "correct the path or its permissions"
-        ) from error
+        problem = f"cannot be read ({error.strerror})"
+        raise BadInput(where, "", problem, "correct the path or its permissions") from error
 
 
 class _Rows:
@@ -105,11 +104,8 @@ class _Rows:
         digests: list[str] = []
         for position, passage in enumerate(document.passages):
             key = f"{corpus}/{passage.id}"
-            ids = [segment.id for segment in passage.segments]
-            texts = [segment.text for segment in passage.segments]
-            rendered = [
-                (reference.translator, list(reference.segments), reference.flag) for reference in passage.references
-            ]
+            ids, texts = [segment.id for segment in passage.segments], [segment.text for segment in passage.segments]
+            rendered = [(each.translator, list(each.segments), each.flag) for each in passage.references]
             text = joined(texts) if passage.text is None else passage.text
             around = (passage.previous, passage.following)
             place = (key, corpus, passage.id, document.id, position)
@@ -146,9 +142,7 @@ class _Rows:
             places = anchors(ids, [(aside.at, aside.text) for aside in prose.asides if aside.kind == "number"])
             # Hashes from before anchors were added stay valid.
             hashes[prose.translator] = digest(segments, prose.text, *([sorted(places.items())] if places else []))
-        for prose in document.prose:
-            place = (corpus, document.id, prose.translator)
-            version = digest(prose.text, prose.asides)
+            place, version = (corpus, document.id, prose.translator), digest(prose.text, prose.asides)
             self.by_frame["prose"].append((*place, prose.text, version))
         versions = self.by_frame["versions"]
         for index, passage in enumerate(document.passages, start=len(versions) - len(document.passages)):

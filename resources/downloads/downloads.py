@@ -192,11 +192,9 @@ def _local_record(place: Path, record: Record | None) -> Record | None:
         return None
     if record is not None and record.sha256 == whole_files.sha256(place):
         return record
-    raise BadInput(
-        place, record.text if record else "",
-        "was edited or damaged after it was downloaded" if record else "was not downloaded by this program",
-        "move it elsewhere; `variorum scan --download` then fetches the file again",
-    )  # fmt: skip
+    problem = "was edited or damaged after it was downloaded" if record else "was not downloaded by this program"
+    remedy = "move it elsewhere; `variorum scan --download` then fetches the file again"
+    raise BadInput(place, record.text if record else "", problem, remedy)
 
 
 def _accepted(file: Wanted, received: Received, local: Record | None) -> Record:

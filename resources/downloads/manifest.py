@@ -64,10 +64,8 @@ def read(folder: Path) -> dict[str, Record]:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise BadInput(
-            place, key, f"is not a manifest of downloads ({first['msg'].lower()})",
-            "restore it, or move the folder away and run `variorum scan --download`",
-        ) from error  # fmt: skip
+        remedy = "restore it, or move the folder away and run `variorum scan --download`"
+        raise BadInput(place, key, f"is not a manifest of downloads ({first['msg'].lower()})", remedy) from error
     by_path = {record.path: record for record in records}
     with suppress(FileNotFoundError, ValidationError):
         placing = Record.model_validate_json((folder / _PLACING).read_bytes())

@@ -43,10 +43,8 @@ def read(description: Description) -> Iterator[Document | BadInput]:
     """
     raise_all(list(layout_faults(description, description.name)))
     if not description.root.exists():
-        raise BadInput(
-            description.root, "", f"does not exist{meant(description.root)}",
-            f"correct `root` in the description of {description.name}",
-        )  # fmt: skip
+        problem = f"does not exist{meant(description.root)}"
+        raise BadInput(description.root, "", problem, f"correct `root` in the description of {description.name}")
     documents = _distinct(READERS[description.layout](description))
     if description.only:
         documents = only_listed(documents, description.only)

@@ -55,10 +55,8 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     edition = Path(source.language, source.edition)
     sources = _files(root / "root" / edition, f"_root-{source.language}-{source.edition}", faults)
     if not sources:
-        raise BadInput(
-            root, f"root/{source.language}/{source.edition}", "contains no source document",
-            "correct `root`, or `language` and `edition` of the source",
-        )  # fmt: skip
+        remedy = "correct `root`, or `language` and `edition` of the source"
+        raise BadInput(root, f"root/{source.language}/{source.edition}", "contains no source document", remedy)
     html = _files(root / "html" / edition, "_html", faults)
     beside = {
         ("", "variant"): _files(root / "variant" / edition, f"_variant-{source.language}-{source.edition}", faults),

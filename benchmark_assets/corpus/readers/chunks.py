@@ -81,10 +81,8 @@ def _document(path: Path, description: Description) -> Document:
     name = check_key(path.stem, "document", path)
     text = "\n".join(paragraphs(clean(decode(path), path)))
     if not count(text):
-        raise BadInput(
-            path, "", "contains no Chinese, Japanese or Korean text",
-            "move the file out of the folder; translations belong in another folder",
-        )  # fmt: skip
+        problem = "contains no Chinese, Japanese or Korean text"
+        raise BadInput(path, "", problem, "move the file out of the folder; translations belong in another folder")
     passages = []
     for number, chunk in enumerate(chunks(text, description.chunks), start=1):
         identity = f"{name}:{number}"

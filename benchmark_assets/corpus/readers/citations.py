@@ -19,7 +19,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lxml import etree
 
@@ -142,8 +142,8 @@ def _cite_structure(declaration: Element, _: Sequence[Element]) -> Iterator[Leve
         for parent in parents:
             elements = _matches(parent, structure.get("match") or "")
             for position, element in enumerate(elements, start=1):
-                number = str(position) if use == "position()" else _string(element, use)
-                if number:
+                number = position if use == "position()" else _selected(element, f"string({use})") or ""
+                if number := str(number).strip():
                     numbers[element] = number
         yield structure.get("unit") or f"level {depth}", numbers
         structures, parents = structure.xpath("citeStructure"), list(numbers)
@@ -183,21 +183,18 @@ def _names(element: Element) -> set[str]:
     return {*names, _NAMES.get(element.tag, "")} - {""}
 
 
-def _matches(start: Element, path: str) -> list[Element]:
-    """Elements that an XPath selects; none if the XPath is invalid or selects anything other than elements."""
+def _selected(start: Element, path: str) -> Any:
+    """What an XPath selects; nothing if the XPath is invalid."""
     try:
-        found = start.xpath(re.sub(_PREFIX, "", path))
+        return start.xpath(re.sub(_PREFIX, "", path))
     except etree.XPathError:
         return []
+
+
+def _matches(start: Element, path: str) -> list[Element]:
+    """Elements that an XPath selects; none if it selects anything other than elements."""
+    found = _selected(start, path)
     return [each for each in found if etree.iselement(each)] if isinstance(found, list) else []
-
-
-def _string(element: Element, path: str) -> str:
-    """The text that an XPath selects; '' if the XPath is invalid."""
-    try:
-        return str(element.xpath(f"string({re.sub(_PREFIX, '', path)})")).strip()
-    except etree.XPathError:
-        return ""
 
 
 # Nesting

@@ -143,10 +143,8 @@ def _division(description: Description, path: Path, source: Edition, editions: M
     if description.passage:
         passage = _depth(description.passage, "passage", path, source.levels)
     if passage > segment:
-        raise BadInput(
-            path, "passage", f"{description.passage!r} is a level below the segments ({source.levels[segment - 1]})",
-            f"choose a higher level, or set `segment: {description.passage}`",
-        )  # fmt: skip
+        problem = f"{description.passage!r} is a level below the segments ({source.levels[segment - 1]})"
+        raise BadInput(path, "passage", problem, f"choose a higher level, or set `segment: {description.passage}`")
     passage = min(passage, segment - 1) if description.lines else passage
     return _Division(segment, passage, tuple(name for name, depth in shared.items() if depth >= segment))
 

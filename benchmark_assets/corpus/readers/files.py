@@ -39,11 +39,9 @@ def listed(description: Description, *endings: str) -> list[Path]:
 def check_sources_only(description: Description) -> None:
     """Raise BadInput if a reference has no layout of its own. Called for layouts whose files contain only sources."""
     for translator in description.segmented:
-        raise BadInput(
-            description.name, f"references.{translator}.layout",
-            f"is missing; files of the layout `{description.layout}` contain only sources",
-            "give the `layout` of the translation's files, for example `text`, and their `root`",
-        )  # fmt: skip
+        problem = f"is missing; files of the layout `{description.layout}` contain only sources"
+        remedy = "give the `layout` of the translation's files, for example `text`, and their `root`"
+        raise BadInput(description.name, f"references.{translator}.layout", problem, remedy)
 
 
 def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None) -> dict[str, list[Path]]:
@@ -102,11 +100,9 @@ def translations(
     if not folder.exists():
         raise BadInput(folder, key, f"does not exist{meant(folder)}", "correct the reference's `root`")
     if "{document}" not in pattern and len(documents) > 1:
-        raise BadInput(
-            description.name, f"{key}.files",
-            f"{pattern!r} names one file, but the corpus has {len(documents)} documents",
-            "write {document} in place of the document's id in the file name",
-        )  # fmt: skip
+        problem = f"{pattern!r} names one file, but the corpus has {len(documents)} documents"
+        remedy = "write {document} in place of the document's id in the file name"
+        raise BadInput(description.name, f"{key}.files", problem, remedy)
     files = fitting(folder, pattern, documents)
     if "" in files:  # a pattern without {document} is for the only document
         return dict.fromkeys(documents, files[""])

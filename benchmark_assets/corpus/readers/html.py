@@ -118,10 +118,8 @@ def _running_text(path: Path, dialect: _Dialect) -> tuple[str, tuple[Aside, ...]
     root = parse_html(path)
     contents = root.xpath(dialect.content)
     if not contents:
-        raise BadInput(
-            path, "", f"contains no text of a translation (no {dialect.container}); it may be a login or error page",
-            "fetch the page again, or correct `layout`",
-        )  # fmt: skip
+        problem = f"contains no text of a translation (no {dialect.container}); it may be a login or error page"
+        raise BadInput(path, "", problem, "fetch the page again, or correct `layout`")
     page_roles = roles(root, _ANY_PAGE) | roles(root, dialect.rules)
     if dialect.introduced:
         page_roles |= dict.fromkeys(list(_introductions(root, page_roles)), "note")

@@ -97,9 +97,8 @@ def parse_html(path: Path) -> Element:
     root = etree.fromstring(decode(path).encode(), parser)
     for fault in parser.error_log:
         if fault.level == etree.ErrorLevels.FATAL:
-            raise BadInput(
-                path, f"line {fault.line}", f"cannot be parsed as HTML ({fault.message})", "correct the file"
-            )
+            problem = f"cannot be parsed as HTML ({fault.message})"
+            raise BadInput(path, f"line {fault.line}", problem, "correct the file")
     return etree.Element("html") if root is None else root
 
 
@@ -127,10 +126,9 @@ class _Definitions(etree.Resolver):  # type: ignore[misc]
     def resolve(self, system_url: str, public_id: str, context: Any) -> Any:
         """The definitions. Raises BadInput for an entity whose content is another file."""
         if system_url in self._external:
-            raise BadInput(
-                self._path, f"&{self._external[system_url]};", f"is the content of another file, {system_url}",
-                "copy that file's text into this one",
-            )  # fmt: skip
+            problem = f"is the content of another file, {system_url}"
+            remedy = "copy that file's text into this one"
+            raise BadInput(self._path, f"&{self._external[system_url]};", problem, remedy)
         return self.resolve_string(self._dtd, context)
 
 

@@ -47,7 +47,10 @@ def documents_of(path: Path, units: Iterable[Unit], description: Description) ->
             translator: {unit.segment: text for unit in own if (text := unit.texts.get(translator))}
             for translator in description.segmented
         }
-        yield from faults or [Document(name, path, passages(description.source.language, segments, references))]
+        if faults:
+            yield from faults
+        else:
+            yield Document(name, path, passages(description.source.language, segments, references))
 
 
 def passages(

@@ -98,9 +98,8 @@ def edition(path: Path, document: str) -> Edition:
 def _read(path: Path, document: str) -> tuple[str, tuple[Aside, ...], Edition]:
     root = parse_xml(path)
     if root.tag not in ("TEI", "TEI.2", "teiCorpus"):
-        raise BadInput(
-            path, "", f"is not TEI (its root element is <{root.tag}>)", "correct `layout`, or fetch the file again"
-        )
+        problem = f"is not TEI (its root element is <{root.tag}>)"
+        raise BadInput(path, "", problem, "correct `layout`, or fetch the file again")
     bodies = root.xpath("//body[not(ancestor::body)]")
     if not bodies:
         raise BadInput(path, "", "has no <body>", "write its text, or remove the file")
