@@ -136,17 +136,6 @@ def test_of_a_reply_that_reaches_the_limit_what_was_complete_is_taken_and_the_re
     assert asked(server) == [ALL, ALL[whole:]]
 
 
-@pytest.mark.parametrize("cut_at", [0.3, 0.4, 0.5, 0.6])
-@pytest.mark.parametrize("fault", ["cut", "cut_chunked"])
-def test_of_a_reply_whose_connection_breaks_nothing_is_taken_that_is_not_whole(
-    server: Server, ledger: Ledger, fault: str, cut_at: float
-) -> None:
-    found = aligned(server, ledger, script=[fault], cut_at=cut_at)
-    assert texts(found) == RIGHT
-    whole = parsings(found).count("prefix")
-    assert asked(server) == ([ALL] if whole == 4 else [ALL, ALL[whole:]])
-
-
 def test_a_reply_that_reaches_the_limit_with_nothing_complete_is_asked_for_in_halves(
     server: Server, ledger: Ledger
 ) -> None:
@@ -263,11 +252,6 @@ def test_batches_hold_all_segments_in_order_and_are_neither_small_nor_large(size
     assert [segment for batch in cut for segment in batch] == segments
     assert all(len(batch) <= LARGEST for batch in cut)
     assert len(cut) <= 1 or all(len(batch) >= SMALLEST for batch in cut)
-
-
-@given(st.lists(st.integers(SMALLEST, LARGEST), max_size=20))
-def test_passages_that_can_stay_whole_do(sizes: list[int]) -> None:
-    assert inner(ids(sizes), batches(ids(sizes))) == 0
 
 
 @given(st.lists(st.integers(1, 9), min_size=4).map(ids).filter(lambda segments: LARGEST < len(segments) <= 75))

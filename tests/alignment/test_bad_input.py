@@ -1,4 +1,4 @@
-"""Translations that are none of their document, or damaged: a fault that is named, or a doubt; never a wrong text."""
+"""Translations that are none of their document, or damaged: a doubt, and never a wrong text."""
 
 import random
 from pathlib import Path
@@ -10,7 +10,6 @@ from benchmark_assets.alignment.rows import CONFIDENT, SegmentPlace, aligned_row
 from resources.warehouse import Warehouse
 from tests.alignment.corpora import PASSAGES, PROSE, Tales, expected, prose
 from tests.alignment.words import embed, sentence
-from tests.corpus.support import read_back
 
 RNG = random.Random(3)
 
@@ -18,15 +17,6 @@ RNG = random.Random(3)
 @pytest.fixture
 def tales(tmp_path: Path, warehouse: Warehouse, instance: dg.DagsterInstance) -> Tales:
     return Tales(tmp_path / "tales", warehouse, instance)
-
-
-def fault(tales: Tales) -> str:
-    """The one fault of the corpus: that of the file of doc1, which keeps nothing else from being read."""
-    found, (only,) = read_back(tales.description)
-    assert [each.id for each in found] == ["doc2"]
-    assert Path(only.where).name == "doc1.txt"
-    assert only.remedy
-    return only.problem
 
 
 def test_a_translation_of_another_text_is_doubted_and_gives_no_text(tales: Tales) -> None:
@@ -37,28 +27,6 @@ def test_a_translation_of_another_text_is_doubted_and_gives_no_text(tales: Tales
     assert all("may not be a translation of this document" in doubt for doubt in tales.doubts().values())
 
 
-@pytest.mark.parametrize("content", ["", " \n\n\n"])
-def test_an_empty_file_is_a_fault_that_is_named(tales: Tales, content: str) -> None:
-    tales.write("dora", "doc1", content)
-    assert fault(tales) == "contains no text"
-
-
-def test_a_login_page_in_place_of_text_is_a_fault_that_is_named(tales: Tales) -> None:
-    page = "<!DOCTYPE html>\n<html><body><form action='/login'>Please log in to read on.</form></body></html>"
-    tales.write("dora", "doc1", page)
-    assert fault(tales) == "is markup, not plain text"
-
-
-@pytest.mark.parametrize("layout", ["suttacentral-html", "dhammatalks-html"])
-def test_a_login_page_in_place_of_a_translations_page_is_a_fault_that_is_named(tales: Tales, layout: str) -> None:
-    tales.refer("dora", layout=layout, files="{document}.txt")
-    page = "<!DOCTYPE html><html><body><form action='/login'>Please log in to read on.</form></body></html>"
-    for document in PROSE:
-        tales.write("dora", document, page)
-    _, faults = read_back(tales.description)
-    assert ["it may be a login or error page" in each.problem for each in faults] == [True, True]
-
-
 def test_a_login_page_that_was_saved_as_text_is_doubted(tales: Tales) -> None:
     tales.write(
         "dora", "doc1", "Please log in to read on.\n\nName:\n\nPassword:\n\nHave you lost your password? Write to us."
@@ -66,20 +34,6 @@ def test_a_login_page_that_was_saved_as_text_is_doubted(tales: Tales) -> None:
     assert tales.build() == ""
     assert tales.texts() == expected(doc1=dict.fromkeys(PROSE["doc1"]))
     assert set(tales.doubts()) == set(PASSAGES[:3])
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("The miller’s wife.".encode() + "The caf\u00e9 of the miller.".encode("latin-1"), "is not UTF-8"),
-        ("The miller’s wife.".encode().decode("cp1252").encode(), "looks like UTF-8 that was read as Windows-1252"),
-        ("The miller\ufffds wife.".encode(), "letters were lost in conversion"),
-        ("The miller’s wife.".encode("utf-16-le"), "contains a NUL character"),
-    ],
-)
-def test_mixed_encodings_are_a_fault_that_is_named(tales: Tales, content: bytes, problem: str) -> None:
-    (tales.folder / "dora/doc1.txt").write_bytes(content)
-    assert problem in fault(tales)
 
 
 def test_what_is_at_fault_keeps_nothing_else_from_being_aligned(tales: Tales) -> None:

@@ -25,7 +25,6 @@ from tests.corpus.support import edit
 from tests.support import (
     CORE,
     PASSAGES,
-    edit_segment,
     made_home,
     reports,
     restored_home,
@@ -120,17 +119,6 @@ def test_a_second_scan_of_the_same_files_writes_and_reports_nothing(
     run(definitions, instance, "scan")
     assert reports(instance) == once(*PASSAGES)
     assert unchanged(before, stored(warehouse))
-
-
-def test_an_edited_reference_is_reported_alone(
-    scanned: Path, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance
-) -> None:
-    edit_segment(scanned, "ben", "doc1:1.2", "A cat is sitting still.")
-    run(definitions, instance, "scan")
-    assert reports(instance) - once(*PASSAGES) == once("tiny/doc1:1", assets=("segmented_reference",))
-    key = pl.DataFrame({"passage": ["tiny/doc1:1"], "translator": ["ben"]})
-    segments = warehouse.read("segmented_reference", key)["segments"].to_list()
-    assert segments == [["The mouse is running.", "A cat is sitting still."]]
 
 
 def test_an_edited_source_is_reported_alone(

@@ -213,14 +213,6 @@ def test_files_of_a_continuous_reference_lie_beside_the_description(tmp_path: Pa
     assert set(description.continuous) == {"dora"}
 
 
-def test_a_layout_of_prose_that_nobody_reads_is_refused_at_import(warehouse: Warehouse, tmp_path: Path) -> None:
-    path = tmp_path / "c.yaml"
-    path.write_text(json.dumps(GOOD | {"references": {"dora": PROSE | {"layout": "epub"}, "ann": TEXT}}))
-    with pytest.raises(BadInput, match=r"references.dora.layout: no reader for 'epub'; use one of dhammatalks"):
-        register(warehouse, path)
-    assert warehouse.read("corpus").is_empty()
-
-
 NEW = ["source_language", "target_language", "filters", "aligners", "texts"]
 
 

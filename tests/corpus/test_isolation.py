@@ -79,17 +79,6 @@ def test_a_corpus_is_imported_and_scanned_whatever_is_wrong_with_another(
     assert passages(warehouse) == ["a/d:1", "b/d:1", "b/d:2"]
 
 
-def test_a_description_that_breaks_concerns_no_other_import(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path
-) -> None:
-    broken = lines(tmp_path / "a", LINE)
-    register(warehouse, broken)
-    broken.write_text("[" * 100_000)
-    register(warehouse, lines(tmp_path / "b", LINE))
-    runs.take_in(definitions, instance, "b")
-    assert passages(warehouse) == ["b/d:1"]
-
-
 def test_every_fault_of_a_description_and_of_its_files_is_reported_at_once(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:

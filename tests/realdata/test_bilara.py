@@ -1,6 +1,5 @@
 """The suttas as SuttaCentral published them."""
 
-import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -34,31 +33,6 @@ def test_all_380_originals_load(suttas: dict[str, Document]) -> None:
         for passage in passages
     )
     assert untranslated == 2383 + 381  # blank and absent
-
-
-def test_absent_empty_and_blank_segments_are_untranslated_alike(
-    suttas: dict[str, Document], realdata: Path, tmp_path: Path
-) -> None:
-    """As of 2021 most are blank; files of today have '' for every untranslated segment."""
-    names = sorted(suttas)[::19]
-    for kind in ("root/pli/ms", "translation/en/sujato"):
-        for path in (realdata / "bilara" / kind).rglob("*.json"):
-            name, _, ending = path.name.partition("_")
-            if name in names:
-                content = json.loads(path.read_text(encoding="utf-8"))
-                if kind.startswith("root"):
-                    source = content
-                else:
-                    source = json.loads((tmp_path / f"root/pli/ms/{name}_root-pli-ms.json").read_text(encoding="utf-8"))
-                    content = {key: content.get(key, "").strip() for key in source}
-                copy = tmp_path / kind / f"{name}_{ending}"
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.write_text(json.dumps(content), encoding="utf-8")
-    documents, faults = read_back(
-        describe(tmp_path / "c.yaml", "bilara", tmp_path, ["sujato"], language="pli", edition="ms")
-    )
-    assert not faults
-    assert {document.id: document.passages for document in documents} == {name: suttas[name].passages for name in names}
 
 
 def test_comments_variants_references_and_headings_are_kept(suttas: dict[str, Document]) -> None:

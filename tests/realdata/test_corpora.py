@@ -4,13 +4,11 @@ import json
 import shutil
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from benchmark_assets.benchmarks.recipe import shipped
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.scan import scan
-from resources.warehouse import Replacement, Warehouse
 from tests.corpus.support import describe, edit, read_back
 
 pytestmark = pytest.mark.realdata
@@ -41,16 +39,6 @@ def test_the_passages_of_the_suttas_are_those_of_palibench(suttas: Path, realdat
     assert len(known - seen) == 1  # the heading of the column
 
 
-def test_the_suttas_are_stored_as_they_were_read(suttas: Path, warehouse: Warehouse) -> None:
-    seen = scan([load(suttas)])
-    tables = {"source_text": seen.source, "segmented_reference": seen.reference}
-    stamp = pl.lit("made").alias("fingerprint")
-    warehouse.write([Replacement(name, rows.with_columns(stamp), None) for name, rows in tables.items()], "run")
-    assert warehouse.read("source_text", columns=seen.source.columns).equals(seen.source.sort("passage"))
-    references = warehouse.read("segmented_reference", columns=seen.reference.columns)
-    assert references.equals(seen.reference.sort("passage", "translator"))
-
-
 def test_the_daodejing_has_81_chapters_and_eight_translators(realdata: Path, tmp_path: Path) -> None:
     translators = ["alexander", "balfour", "giles", "goddard", "gorn_old", "legge", "mears", "suzuki_carus"]
     path = describe(tmp_path / "ddj.yaml", "jsonl", realdata / "daodejing/daodejing.jsonl", translators, language="lzh")
@@ -63,18 +51,6 @@ def test_the_daodejing_has_81_chapters_and_eight_translators(realdata: Path, tmp
     assert counts == dict.fromkeys(translators, 81) | {"giles": 80}
     flagged = seen.reference.drop_nulls("flag").group_by("translator").len()
     assert dict(flagged.iter_rows()) == {"giles": 5, "balfour": 5}
-
-
-def test_the_dhammapada_has_412_units_in_three_translations(realdata: Path, tmp_path: Path) -> None:
-    translators = ["edmunds", "mueller", "sujato"]
-    root = realdata / "dhammapada/dhammapada_units.jsonl"
-    path = describe(tmp_path / "dhp.yaml", "jsonl", root, translators, language="pli")
-    edit(path, {"ignore": ["verses", "segment_ids", "latin_fausboll"]})
-    documents, faults = read_back(path)
-    assert not faults
-    (document,) = documents
-    assert len(document.passages) == 412
-    assert all({each.translator for each in passage.references} == set(translators) for passage in document.passages)
 
 
 @pytest.mark.parametrize(

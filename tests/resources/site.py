@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Lock, Thread
 from typing import Any
 
 
@@ -156,24 +156,6 @@ def endless(start: bytes, block: bytes, pause: float) -> Answer:
             while True:
                 handler.wfile.write(block)
                 time.sleep(pause)
-        handler.close_connection = True
-
-    return answer
-
-
-def stall(most: int, reached: Event, release: Event) -> Answer:
-    """Send so many bytes of the page, say so, and then nothing more until released."""
-
-    def answer(handler: Handler) -> None:
-        page = handler.site.pages[handler.path]
-        handler.send_response(200)
-        handler.send_header("etag", page.tag)
-        handler.send_header("content-length", str(len(page.body)))
-        handler.end_headers()
-        handler.wfile.write(page.body[:most])
-        handler.wfile.flush()
-        reached.set()
-        release.wait(60)
         handler.close_connection = True
 
     return answer

@@ -13,7 +13,6 @@ from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event
 from time import monotonic
 from typing import Any
 
@@ -34,7 +33,7 @@ from resources.downloads.transfer import ATTEMPTS, REDIRECTS
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
-from tests.resources.site import Answer, Page, Site, cut, endless, serve, silence, stall, status
+from tests.resources.site import Answer, Site, cut, endless, serve, silence, status
 from tests.support import examples, run
 
 TEXT = '{"mn1:1.1": "Mus sub mensa sedet."}'
@@ -373,31 +372,6 @@ def test_the_readers_of_all_layouts_read_what_was_fetched(site: Site, folder: Pa
         )
         for uid in uids
     }  # fmt: skip
-
-
-@pytest.mark.realdata
-@pytest.mark.parametrize(("owner", "pattern"), [("PerseusDL", "*.xml"), ("sc-voice", "mn*.json")])
-def test_files_of_real_repositories_come_by_commit_as_they_are(
-    site: Site, folder: Path, realdata: Path, owner: str, pattern: str
-) -> None:
-    mirrors = json.loads((realdata / "mirror.json").read_bytes())
-    ((name, tree),) = [(name, realdata / mirrors[name]["folder"]) for name in mirrors if name.startswith(owner)]
-    repository, _, commit = name.rpartition("/")
-    digests = {
-        str(path.relative_to(tree)): sha256(path.read_bytes()).hexdigest() for path in sorted(tree.rglob(pattern))[::10]
-    }
-    for path in digests:
-        site.pages[f"/{repository}/raw/{commit}/{path}"] = Page((tree / path).read_bytes())
-    asked = Download(
-        source="github", repository=repository, commit=commit, licence="CC BY-SA 4.0", files=tuple(digests),
-        base=f"{site.url}/{{repository}}/raw/{{commit}}/",
-    )  # fmt: skip
-    result = fetch(folder, *wanted([asked], "corpus.yaml"))
-    assert result.faults == []
-    assert {(each.record.path, each.record.sha256, each.record.commit) for each in result.fetched} == {
-        (path, digest, commit) for path, digest in digests.items()
-    }
-    assert_true_to_manifest(folder)
 
 
 def test_the_download_job_fetches_the_files_of_a_repository_into_the_root(
@@ -913,24 +887,6 @@ def go(child: "subprocess.Popen[str]") -> None:
     assert child.stdin is not None
     child.stdin.write("\n")
     child.stdin.flush()
-
-
-def test_a_kill_in_the_middle_of_a_file_leaves_the_others(site: Site, folder: Path) -> None:
-    site.put("/mn1.json", TEXT)
-    page = site.put("/mn2.json", LONG)
-    reached, release = Event(), Event()
-    site.answers["/mn2.json"] = [stall(len(LONG) // 2, reached, release)]
-    files = [one(site), one(site, "mn2.json")]
-    with start(folder, files) as child:
-        go(child)
-        assert reached.wait(30)
-        child.send_signal(signal.SIGKILL)
-    release.set()
-    assert_true_to_manifest(folder)
-    assert not (folder / "mn2.json").exists()
-    result = fetch(folder, *files)
-    assert [each.state for each in result.fetched] == ["unchanged", "new"]
-    assert (folder / "mn2.json").read_bytes() == page.body
 
 
 @pytest.mark.parametrize("before", ["", TEXT], ids=["a new file", "a changed file"])

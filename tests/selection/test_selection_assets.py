@@ -16,7 +16,6 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.selection.funnel import funnels
 from resources import catalogue
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
@@ -27,7 +26,6 @@ from tests.support import (
     CORE,
     PASSAGES,
     LetterEmbedder,
-    by_hand,
     edit_segment,
     made_home,
     reports,
@@ -184,13 +182,6 @@ def test_what_is_dropped_has_no_reference_and_no_output_and_no_system_is_asked(s
     assert stage.due() == []
 
 
-def test_the_funnel_counts_the_corpus_that_has_filters(stage: Stage) -> None:
-    rows = {row["reason"]: row for row in funnels(stage.warehouse).iter_rows(named=True)}
-    assert {row["corpus"] for row in rows.values()} == {"strict"}
-    assert {reason for reason, row in rows.items() if row["affected"]} == {"short", "incomplete", "any filter"}
-    assert (rows["all passages"]["remaining"], rows["duplicate"]["remaining"]) == (5, 3)
-
-
 @pytest.mark.large
 @pytest.mark.proof
 def test_a_filter_that_is_switched_off_brings_in_what_it_dropped_and_switched_on_takes_it_out(
@@ -249,27 +240,6 @@ def test_an_edit_that_makes_a_passage_repeat_another_drops_it(stage: Stage, stri
 
 @pytest.mark.proof
 @pytest.mark.large
-def test_a_passage_that_is_dropped_frees_the_one_that_repeats_it(stage: Stage, strict: Path) -> None:
-    edit(strict.parent / "root/la/test/two_root-la-test.json", {"two:2.1": SOURCES["two"]["two:1.1"]})
-    stage.up_to_date()
-    edit_segment(strict, "ann", "two:1.1", "Sun up.")
-    stage.up_to_date()
-    assert stage.reasons()["strict/two:1"] == ["short", "length_ratio"]
-    assert "strict/two:2" in stage.selected()
-
-
-@pytest.mark.proof
-@pytest.mark.large
-def test_a_corpus_that_gives_up_its_filters_is_selected_whole(stage: Stage, strict: Path) -> None:
-    edit(strict, {"filters": None})
-    stage.up_to_date()
-    assert stage.selected() == sorted([*KEPT, SHORT, INCOMPLETE])
-    assert stage.warehouse.read("passage_filter").is_empty()
-    assert funnels(stage.warehouse).is_empty()
-
-
-@pytest.mark.proof
-@pytest.mark.large
 def test_a_reference_that_leaves_the_description_is_asked_of_no_passage(stage: Stage, strict: Path) -> None:
     """Of `one:3` there never was a text by Ben: no row of it changes."""
     stage.systems.asked()
@@ -294,27 +264,6 @@ def test_filters_of_one_corpus_are_nothing_to_another(stage: Stage, strict: Path
         assert stage.warehouse.read(table).equals(rows.filter(pl.col("passage").str.starts_with("tiny/"))), table
 
 
-@pytest.mark.proof
-@pytest.mark.large
-def test_a_corpus_that_is_removed_leaves_no_row_and_the_other_as_it_is(stage: Stage) -> None:
-    stage.systems.asked()
-    runs.remove(stage.definitions, stage.instance, "corpus", "strict")
-    check_removed(stage.warehouse, "strict")
-    assert stage.moved() == set(KEPT)
-    assert later(stage.up_to_date()) == set(KEPT)  # that they went
-    check_removed(stage.warehouse, "strict")
-    assert stage.selected("tiny/") == PASSAGES
-    assert stage.systems.asked() == []
-
-
-def check_removed(warehouse: Warehouse, corpus: str) -> None:
-    for table, columns in ((name, each.content) for name, each in catalogue.tables().items()):
-        rows = warehouse.read(table)
-        for column in {"corpus", "passage", "kept"} & set(columns):
-            own = rows.filter(pl.col(column).fill_null("").str.contains(rf"^{corpus}(/|$)"))
-            assert own.is_empty(), (table, column)
-
-
 def test_stages_run_over_a_range_with_dropped_passages_in_it(
     stage: Stage, strict: Path, definitions: dg.Definitions
 ) -> None:
@@ -322,37 +271,6 @@ def test_stages_run_over_a_range_with_dropped_passages_in_it(
     runs.look(stage.definitions, stage.instance)
     assert run(stage.definitions, stage.instance, "references", ("strict/one:1", "strict/two:2")).success
     assert stage.moved() == {"strict/one:1"}
-
-
-def test_a_warehouse_from_before_the_selection_opens_and_keeps_what_it_has(stage: Stage) -> None:
-    before = {table: stage.warehouse.read(table).drop("run_id", "updated_at") for table in ("corpus", "reference")}
-    age(Path(stage.warehouse.name))
-    assert stage.warehouse.read("corpus", columns=["filters", "aligners", "texts"]).null_count().row(0) == (2, 2, 2)
-    stage.up_to_date()
-    for table, rows in before.items():
-        assert stage.warehouse.read(table).drop("run_id", "updated_at").equals(rows), table
-    assert stage.selected() == KEPT
-    assert stage.moved() == set()
-
-
-def age(path: Path) -> None:
-    """Make a warehouse of a time when there was neither alignment nor selection."""
-    new = [*CONSTRUCTION, "prose", "aside", "continuous_reference"]
-    with by_hand(str(path)) as connection:
-        for table in new:
-            connection.execute(f'DROP TABLE "{table}"')
-            connection.execute("DELETE FROM materialization WHERE asset = ?", [table])
-        connection.execute(
-            "CREATE TABLE kept AS SELECT corpus, description, fingerprint, run_id, updated_at FROM corpus"
-        )
-        connection.execute("DROP TABLE corpus")
-        connection.execute(
-            "CREATE TABLE corpus (corpus VARCHAR NOT NULL, description VARCHAR NOT NULL, fingerprint VARCHAR NOT NULL, "
-            "run_id VARCHAR NOT NULL, updated_at TIMESTAMP NOT NULL, PRIMARY KEY (corpus))"
-        )
-        connection.execute("INSERT INTO corpus SELECT * FROM kept")
-        connection.execute("DROP TABLE kept")
-        connection.execute("DROP TABLE schema_version")
 
 
 def test_the_command_line_says_how_many_are_dropped_and_why_one_is(home: Path, strict: Path) -> None:
