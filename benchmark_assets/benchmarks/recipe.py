@@ -462,8 +462,9 @@ def _unknown_names(
     ]
     named += [(f"tasks.{n}.source", each.source) for n, each in enumerate(recipe.tasks)]
     named += [(f"base_sets.{n}.source", each.source) for n, each in enumerate(recipe.base_sets) if each.source]
-    published = [(f"outputs.{n}", each, [each.file]) for n, each in enumerate(recipe.outputs)]
-    published += [(f"scores.{n}", each, [*each.files.values()]) for n, each in enumerate(recipe.scores)]
+    published: list[tuple[str, PublishedOutputs | PublishedScores, list[str]]] = []
+    published += [(f"outputs.{n}", each, [each.file]) for n, each in enumerate(recipe.outputs)]
+    published += [(f"scores.{n}", scores, [*scores.files.values()]) for n, scores in enumerate(recipe.scores)]
     named += [(f"{key}.source", each.source) for key, each, _ in published]
     for key, name in named:
         if name not in recipe.sources:
