@@ -20,7 +20,7 @@ def test_the_texts_of_access_to_insight_keep_every_word_and_no_mark(realdata: Pa
     blank, marks = set(), 0
     files = sorted((realdata / "accesstoinsight/text").glob("*.txt"))
     for path in files:
-        text, asides = PROSE_READERS["text"](path)
+        text, asides = PROSE_READERS["text"].read(path)
         clean(text, path)
         written = path.read_text(encoding="utf-8")
         assert text.split() == re.sub(MARK, " ", written).split(), path.name
@@ -64,7 +64,7 @@ def test_the_raw_texts_keep_every_word_and_their_paragraphs(realdata: Path) -> N
     files = [*sorted((realdata / "dhammapada/raw").glob("*.txt")), *sorted((realdata / "daodejing/raw").glob("*.txt"))]
     paragraphs = {}
     for path in files:
-        text, asides = PROSE_READERS["text"](path)
+        text, asides = PROSE_READERS["text"].read(path)
         clean(text, path)
         written = path.read_text(encoding="utf-8")
         assert not asides
@@ -78,7 +78,7 @@ def test_the_raw_texts_keep_every_word_and_their_paragraphs(realdata: Path) -> N
 
 
 def test_the_numbers_of_legges_chapters_and_paragraphs_are_kept_apart(realdata: Path) -> None:
-    text, asides = PROSE_READERS["text"](realdata / "daodejing/raw/legge_gutenberg216_with_numbering.txt")
+    text, asides = PROSE_READERS["text"].read(realdata / "daodejing/raw/legge_gutenberg216_with_numbering.txt")
     kept, numbers = without_numbers(text, asides, r"PART \d\.|PART II\.|(?:Ch\. )?\d+\.(?: \d+\.)?")
     assert not [paragraph for paragraph in kept.split("\n\n") if paragraph[0].isdigit()]
     assert " ".join(kept.split()).startswith("The Tao that can be trodden")
