@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmark_assets.benchmarks.recipe import FETCHED, ReadRecipe, RecipeSource, UserFolder, read_digests
+from benchmark_assets.corpus.readers.files import visible
 from resources import whole_files
 from resources.errors import BadInput, collecting
 
@@ -110,11 +111,10 @@ def _all_files(folder: Path) -> dict[str, str]:
     BadInput
         If there is no file, one of them is a link, or they are too large.
     """
-    names = [path.relative_to(folder) for path in sorted(folder.rglob("*"))]
-    names = [name for name in names if not any(part.startswith(".") for part in name.parts)]
+    names = [path.relative_to(folder).as_posix() for path in visible(folder)]
     for name in names:
-        _check_inside(folder, name.as_posix())
-    files = [name.as_posix() for name in names if (folder / name).is_file()]
+        _check_inside(folder, name)
+    files = [name for name in names if (folder / name).is_file()]
     if not files:
         raise BadInput(folder, "", "contains no file", "give the folder that contains the texts")
     if sum((folder / name).stat().st_size for name in files) > MOST_BYTES:

@@ -4,14 +4,13 @@ Here: their formats. Not here: which files (recipe), fetching (fetching), aggreg
 """
 
 import csv
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from pydantic import FiniteFloat, ValidationError
+from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
 from benchmark_assets.benchmarks.recipe import FETCHED, PublishedScores
 from benchmark_assets.metrics.entries import MEASURES
@@ -25,6 +24,9 @@ SCORES = [*(metric.name for metric in MEASURES if metric.name in PUBLISHED_SCORE
 """Columns with published scores."""
 
 REMEDY = "correct `columns` of `scores` in the recipe, which maps our names to those of the file"
+
+
+_ARRAY = TypeAdapter(list[dict[str, Any]])
 
 
 class _Row(Frozen):
@@ -74,12 +76,10 @@ def read(folder: Path, scores: PublishedScores, licence: str) -> pl.DataFrame:
 def _objects(path: Path) -> list[dict[str, Any]]:
     """The objects of a JSON array."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BadInput(path, "", f"is not valid JSON ({error})", "correct the file") from error
-    if not isinstance(content, list) or not all(isinstance(each, dict) for each in content):
-        raise BadInput(path, "", "is not an array of JSON objects", "write an array with an object for each passage")
-    return content
+        return _ARRAY.validate_json(path.read_bytes())
+    except ValidationError as error:
+        problem = f"is not an array of JSON objects ({error.errors()[0]['msg']})"
+        raise BadInput(path, "", problem, "write an array with an object for each passage") from error
 
 
 def _rows(path: Path, found: Iterable[Mapping[str, Any]], scores: PublishedScores, key: str) -> list[_Row]:

@@ -14,6 +14,7 @@ from pydantic import Field, StringConstraints, model_validator
 from benchmark_assets.benchmarks import numbers
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.description import examine as examine_corpus
+from benchmark_assets.corpus.readers.files import visible
 from benchmark_assets.pairwise.base_sets import MANIFEST, Identity, read_base_set
 from benchmark_assets.pairwise.published import read_description
 from benchmark_assets.pairwise.totals import read_totals
@@ -316,10 +317,7 @@ def read(folder: Path) -> ReadRecipe:
 def _files(folder: Path, faults: list[BadInput]) -> Iterator[str]:
     """Paths of a recipe's files, relative to its folder, without hidden ones. Other files than declarations are
     faults."""
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if any(part.startswith(".") for part in name.parts):
-            continue
+    for path in visible(folder):
         if path.is_symlink():
             faults.append(BadInput(path, "", "is a link, which may lead out of the folder", "replace it by the file"))
         elif path.is_file() and path.suffix not in DECLARATIONS:
@@ -328,7 +326,7 @@ def _files(folder: Path, faults: list[BadInput]) -> Iterator[str]:
         elif path.suffix == ".yaml" and path.stat().st_size > MOST_YAML:
             faults.append(BadInput(path, "", f"is larger than {MOST_YAML // 2**20} MB", "move lists to other files"))
         elif path.is_file():
-            yield str(PurePosixPath(name))
+            yield path.relative_to(folder).as_posix()
 
 
 def _inside(folder: Path, key: str, name: str) -> Path:

@@ -62,7 +62,7 @@ def test_scores_are_summarized_by_their_basis(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "problem"),
     [
-        ({"one": "{"}, "is not valid JSON"),
+        ({"one": "{"}, "is not an array of JSON objects .Invalid JSON"),
         ({"one": {"doc1:1": 1}}, "is not an array of JSON objects"),
         ({"one": [ONE[0] | {"normalized_drift": "high"}]}, "row 1: normalized_drift: Input should be a valid number"),
         ({"one": [{"passage_id": "doc1:1"}]}, "row 1: lacks 'passage_id' or 'sim_best'"),
