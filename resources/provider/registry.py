@@ -376,9 +376,9 @@ def load(path: Path) -> Registry:
     for section, entries in registry.sections.items():
         for name, settings in entries.items():
             if name in owners:
-                problem = f"is also defined in `{owners[name]}s`"
+                problem = f"is also defined in `{owners[name]}`"
                 raise BadInput(path, f"{section}.{name}", problem, "rename one of them")
-            owners[name] = section.removesuffix("s")
+            owners[name] = section
             check_key(name, "model", path)
             _check(registry, settings, path, f"{section}.{name}")
     for name, entry in registry.embedders.items():

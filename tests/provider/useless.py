@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.translation.passage_questions import TEXT, text_under, translate, translating
+from benchmark_assets.translation.passage_questions import text_under, translate, translating
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.provider.asking import Ask, Template, fields, insist
 from resources.provider.client import Waits, opened
 from resources.provider.corrections import correct, uncertain
 from resources.provider.registry import Model
-from resources.provider.replies import schema_of
+from resources.provider.replies import TEXT, schema_of
 from resources.provider.sqlite_ledger import SqliteLedger
 from tests.provider.faults import HEAD, HTML, error
 from tests.provider.faulty import RESET, Faulty, Request, Response, bomb, completion, misbehaving, response, said
