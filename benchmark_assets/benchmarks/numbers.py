@@ -46,7 +46,7 @@ ASSETS = ["selection", *(table for table in TABLES if table not in BESIDE)]
 Scalar = StrictStr | StrictInt | StrictBool
 
 
-class Either(Frozen):
+class ExactlyOne(Frozen):
     """A declaration that needs exactly one of some keys (`EITHER`)."""
 
     EITHER: ClassVar[tuple[str, ...]]
@@ -59,7 +59,7 @@ class Either(Frozen):
         return self
 
 
-class Scope(Either):
+class PartOfTable(ExactlyOne):
     """A declaration for some numbers of a table: by default all, else those in `rows` and `columns`."""
 
     rows: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class Selected(Frozen):
     containing: dict[str, StrictStr] = Field(default={})
 
 
-class Lookup(Selected, Either):
+class Lookup(Selected, ExactlyOne):
     """The place of our values in a table of the warehouse.
 
     The value for a printed number is in the single selected row that has the values of the printed labels by `rows` and
@@ -137,7 +137,7 @@ class Needed(Frozen):
     how: str = Field(min_length=1)
 
 
-class NumberSource(Scope):
+class NumberSource(PartOfTable):
     """The origin of our values for some numbers of a table.
 
     Either `lookup`; or `quoted`, which names the place in the paper from which the number was taken; or `needs`.
@@ -150,7 +150,7 @@ class NumberSource(Scope):
     needs: Needed | None = None
 
 
-class Deviating(Scope):
+class Deviating(PartOfTable):
     """Numbers whose value differs from the published one, with a reason (`because`) and the decision that explains it.
 
     `ours` has our value of each number, by row and column, with as many digits as are certain. Instead, `rows`,
