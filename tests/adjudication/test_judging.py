@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,12 +86,6 @@ def test_a_good_answer_is_taken_as_it_stands(server: Server, ledger: Ledger) -> 
     assert ledger.attempts()["key"].to_list() == [vote.call]
 
 
-def test_a_good_answer_is_asked_for_once_in_all_runs(server: Server, ledger: Ledger) -> None:
-    says(server, ERROR)
-    assert judged(server, ledger) == judged(server, ledger)
-    assert len(server.log()) == 1
-
-
 @pytest.mark.parametrize("fault", ["fenced", "trailing_comma"])
 def test_an_answer_in_markdown_or_with_a_slip_is_repaired_and_marked(
     server: Server, ledger: Ledger, fault: str
@@ -154,14 +147,6 @@ UNUSABLE: dict[str, tuple[str | dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", UNUSABLE)
-def test_an_answer_that_is_none_is_asked_for_again(server: Server, ledger: Ledger, name: str) -> None:
-    says(server, UNUSABLE[name][0], ERROR)
-    vote = judged(server, ledger)
-    assert (judgement(vote), vote.asked, vote.parsing) == (JUDGED, 2, "strict")
-    assert ledger.attempts()["key"].to_list()[-1] == vote.call
-
-
-@pytest.mark.parametrize("name", UNUSABLE)
 def test_a_judge_that_never_answers_abstains_with_the_last_reason(server: Server, ledger: Ledger, name: str) -> None:
     content, reason = UNUSABLE[name]
     says(server, *[{"label": "first"}] * (TRIES - 1), content)
@@ -206,24 +191,6 @@ def test_a_judgement_that_was_complete_before_the_cut_counts(server: Server, led
     vote = judged(server, ledger)
     assert (judgement(vote), words(vote), vote.asked) == (JUDGED, ("It is slower.", "“currit”", "walks", ""), 1)
     assert vote.parsing == "prefix"
-
-
-def test_a_call_that_fails_is_an_error_and_asked_again_later(server: Server, ledger: Ledger) -> None:
-    says(server, ERROR, script=["bad_request"])
-    vote = judged(server, ledger)
-    assert "rejected" in str(vote.error)
-    assert judgement(judged(server, ledger)) == JUDGED
-
-
-def test_a_recording_that_lacks_the_question_is_the_error_of_the_case(ledger: Ledger, tmp_path: Path) -> None:
-    recording = tmp_path / "recording.jsonl"
-    recording.write_text("", encoding="utf-8")
-
-    async def ask() -> Verdict[Opinion]:
-        async with opened(ledger.session("run", NO_BUDGET)) as client:
-            return await insist(client.ask, template("", recording=recording), ITEM)
-
-    assert "contains no reply" in str(asyncio.run(ask()).error)
 
 
 JUNK = st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.lists(st.text(), max_size=2))

@@ -233,13 +233,6 @@ def test_judges_of_every_kind_vote_and_nothing_is_asked_twice(provider: Provider
     assert sorted(seen.keys[0] for seen in server.log()) == [f"{name}|Rats." for name in JUDGES]
 
 
-def test_a_call_that_fails_is_the_error_of_its_vote_alone(provider: Provider, server: Server) -> None:
-    server.configure(answer="judge", by_key={"mild|Dogs!": "bad_request"})
-    work = [item for i, text in enumerate(["A dog runs.", "Dogs!"]) for item in items(seated(provider), i, text)]
-    errors = [[bool(vote.error) for vote in own] for own in votes(provider, work, "run")]
-    assert errors == [[False] * 3, [False, False, True]]
-
-
 def test_nothing_to_judge_asks_nothing(provider: Provider) -> None:
     assert votes(provider, [], "run") == []
 

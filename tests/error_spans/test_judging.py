@@ -15,7 +15,7 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.people.mqm import CATEGORIES, WEIGHTS, mqm
 from benchmark_assets.studies.study import CALLS
 from resources.warehouse import Replacement
-from tests.pairwise.arena import FIRST, OUTPUTS, SECOND, THIRD, Arena, write_judges
+from tests.pairwise.arena import FIRST, OUTPUTS, SECOND, THIRD, Arena
 from tests.provider.server import Server, dumps
 from tests.support import PASSAGES, TRANSLATIONS
 
@@ -186,18 +186,6 @@ def test_a_judge_without_a_valid_reply_abstains_with_the_reason(arena: Arena, se
     assert len(server.log()) == 2 + 2 + 1  # two equal replies at temperature 0, a second one, a refusal
 
 
-def test_a_failed_call_fails_its_output_alone(arena: Arena, server: Server) -> None:
-    arena.describe(spans={"judges": list(JUDGES)})
-    server.configure(
-        answer="judge", judgements={judge: [reply()] for judge in JUDGES}, by_key={f"marker|{THIRD}": "bad_request"}
-    )
-    computed = marked(arena)
-    assert computed.failures is not None
-    assert computed.failures["passage"].to_list() == PASSAGES[2:]
-    assert computed.failures["error"][0].startswith("marker: rejected")
-    assert set(computed.tables["span_vote"]["passage"]) == set(PASSAGES[:2])
-
-
 def test_a_blank_output_is_one_critical_omission_without_a_question(arena: Arena, server: Server) -> None:
     arena.describe(spans={"judges": ["marker"]})
     texts = MINE.with_columns(text=pl.lit(" \n"), fingerprint=pl.lit("test"))
@@ -210,16 +198,6 @@ def test_a_blank_output_is_one_critical_omission_without_a_question(arena: Arena
     sources = arena.warehouse.read("source_text", MINE.select("passage"))["text"]
     assert computed.tables["error_span"]["text"].to_list() == [text.strip() for text in sources]
     assert computed.notes[CALLS].is_empty()
-    assert server.log() == []
-
-
-def test_a_judge_of_the_models_family_is_refused(arena: Arena, server: Server) -> None:
-    arena.describe(spans={"judges": ["comparer"]})
-    write_judges(arena.registry, arena.url, family="Acme")
-    computed = marked(arena)
-    assert computed.failures is not None
-    message = "corpus tiny: spans.judges: has comparer, of the family 'acme' as ours is; name a judge of another family"
-    assert computed.failures["error"].to_list() == [message] * 3
     assert server.log() == []
 
 
