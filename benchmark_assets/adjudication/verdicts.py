@@ -39,8 +39,7 @@ def verdicts(votes: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `VERDICT`, sorted by model and passage. `judges` is the number of all raters, `abstained` the number of
-    raters without a label. `split` is true if valid, minor and major each have a vote and none has a majority.
+    Columns of `VERDICT`, sorted by model and passage.
 
     Notes
     -----

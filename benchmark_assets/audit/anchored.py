@@ -33,10 +33,9 @@ SIGNATURE = (
 def anchored_estimates(triage: pl.DataFrame, rows: pl.DataFrame, panel: pl.DataFrame) -> pl.DataFrame:
     """Rows of `anchored_estimate`. `triage` and `rows` are as in `estimates`; `panel` has rows of `verdict`.
 
-    The result has the columns of `ANCHORED`: for each corpus with labels, one row for each combination of model ('' for
-    all models), region ('above' or 'below' the threshold, or 'all') and error level. Regions without labels have no
-    row. All verdicts of the panel are used: on queued outputs, on sampled outputs, and on the random sample of outputs
-    below the threshold.
+    For each corpus with labels: one row for each combination of model ('' for all models), region ('above' or 'below'
+    the threshold, or 'all') and error level that has labels. All verdicts of the panel are used: on queued outputs, on
+    sampled outputs, and on the random sample of outputs below the threshold.
     """
     region = pl.when("queued").then(pl.lit("above")).otherwise(pl.lit("below"))
     verdicts = panel.select(*KEY, judged="label")

@@ -101,9 +101,8 @@ def reliability(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
 def agreement(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     """Rows of `rater_agreement`, from rows of `triage` (with a column `unit`), of `judge_vote` and of `human_label`.
 
-    The result has the columns of `AGREEMENT`, and one row for each pair of judges over the queue, each pair of judges
-    over the sample, and each pair of people over the sample, provided that both labeled at least one common output. All
-    five labels are distinguished.
+    One row for each pair of judges over the queue, each pair of judges over the sample, and each pair of people over
+    the sample, provided that both labeled at least one common output. All five labels are distinguished.
     """
     result: list[tuple[object, ...]] = []
     for scope, column, kind, name, labels_by_rater in (
@@ -128,9 +127,8 @@ def agreement(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -
 def panel_without(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     """Rows of `panel_without`, from rows of `rated` and rows of `judge_vote`.
 
-    The result has the columns of `WITHOUT`: for each judge, counts and rates of the verdicts that the other judges
-    alone give on the queued outputs. A verdict requires more than half of their votes: if only two judges remain and
-    disagree, the verdict is UNCERTAIN. A panel of one judge has no rows.
+    A verdict requires more than half of the other judges' votes: if only two judges remain and disagree, the verdict is
+    UNCERTAIN. A panel of one judge has no rows.
     """
     queue = rows.filter(pl.col("raters") == PANEL).drop_nulls("label").select("corpus", *KEY, "unit", whole="label")
     queued = votes.join(queue, on=KEY, how="semi")

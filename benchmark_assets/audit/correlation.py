@@ -36,11 +36,7 @@ def correlations(rows: pl.DataFrame, scores: pl.DataFrame, metrics: Sequence[Met
     """Rows of `error_correlation`, from the panel's rows of `rated` and from scores.
 
     `scores` has the columns `model`, `passage`, `human_spread`, and some or all of `metrics`; missing scores are null.
-    Uncertain verdicts are ignored.
-
-    The result has the columns of `CORRELATION`: for each corpus with verdicts, one row for each error level and metric
-    in `scores`. The correlation is null if the metric is constant, if all outputs are errors, or if no output is an
-    error.
+    Uncertain verdicts are ignored. For each corpus with verdicts: one row for each error level and metric in `scores`.
     """
     settled = (pl.col("raters") == PANEL) & pl.col("label").is_not_null() & (pl.col("label") != UNCERTAIN)
     queue = rows.filter(settled).join(scores, on=["model", "passage"], how="left").sort("corpus", "passage", "model")

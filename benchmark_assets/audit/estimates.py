@@ -27,11 +27,8 @@ SIGNATURE = (
 def estimates(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `error_estimate`, from rows of `triage` and the substantive human labels in `rows`, a result of `rated`.
 
-    The result has the columns of `ESTIMATE`: for each corpus with labels, one row for each model ('' for all models)
-    and region ('above' or 'below' the threshold, or 'all'). A region without outputs has no row. A stratum consists of
-    a model's outputs in a band.
-    Rates refer to strata with labels, and are null if no stratum has labels. `covered` is the share of outputs in these
-    strata.
+    For each corpus with labels: one row for each model ('' for all models) and region ('above' or 'below' the
+    threshold, or 'all') that has outputs. A stratum is a model's outputs in a band. Rates refer to strata with labels.
     """
     by = ["corpus", "model", "band"]
     minor, major = pl.col("label") == MINOR, pl.col("label") == MAJOR

@@ -24,11 +24,8 @@ CATEGORY = schema("error_category")
 def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `audit_outcome`, from rows of `triage` with the column `unit`, and rows of `rated`.
 
-    The result has the columns of `OUTCOME`: for each corpus and kind of raters with labels, one row for each model, for
-    each band, for each model in each band, and for all outputs. `asked` is the size of the queue (panel) or sample
-    (people), and `judged` the number of its outputs with a label. Rates are shares of `judged`; an uncertain output is
-    neither valid nor an error. Columns `*_found` are shares of all outputs. They are null for people, and for groups in
-    which the panel judged no output.
+    For each corpus and kind of raters with labels: one row for each model, for each band, for each model in each band,
+    and for all outputs.
     """
     by = ["corpus", "raters", "model", "band"]
     kinds = rows.drop_nulls("label").select("corpus", "raters").unique()
@@ -68,9 +65,8 @@ def without_failed(rows: pl.DataFrame, standings: Mapping[str, JudgeStanding]) -
 def categories(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `error_category`, from rows of `rated`.
 
-    The result has the columns of `CATEGORY`: for each corpus, kind of raters and model with a labeled output ('' for
-    all models), one row for each category, even if it has no errors. Columns `*_without` count errors of the category
-    as valid.
+    For each corpus, kind of raters and model with a labeled output ('' for all models): one row for each category, even
+    if it has no errors.
     """
     by = ["corpus", "raters", "model"]
     judged = with_totals(rows.drop_nulls("label"), model="")

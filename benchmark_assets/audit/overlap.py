@@ -23,9 +23,8 @@ FAILING = schema("failing_passage")
 def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `failure_overlap`, from rows of `triage` with the column `unit`, and the panel's rows of `rated`.
 
-    The result has the columns of `OVERLAP`. For each corpus and each error level that occurs in it (a key of `LEVELS`),
-    there is one row for each number from 1 to the number of models. The row counts the passages on which this number of
-    models fail; the count may be 0.
+    For each corpus and each error level that occurs in it (a key of `LEVELS`): one row for each number from 1 to the
+    number of models, even if no passage has this number of failures.
     """
     passages = _passages(triage, rows)
     numbers = triage.select(CORPUS, "model").unique().sort("corpus", "model").select(
@@ -56,10 +55,7 @@ def overlaps(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def failing_passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `failing_passage`: passages with an error, with the columns of `FAILING`. Parameters as in `overlap`.
-
-    The passages of a corpus are sorted by the number of major errors, then of minor errors, highest first.
-    """
+    """Rows of `failing_passage`: passages with an error, most major errors first. Parameters as in `overlap`."""
     failing = _passages(triage, rows).filter(pl.col("major") + pl.col("minor") > 0)
     ordered = failing.sort("corpus", "major", "minor", "passage", descending=[False, True, True, False])
     placed = ordered.with_columns(

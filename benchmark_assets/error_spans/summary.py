@@ -38,9 +38,7 @@ def summarize(votes: pl.DataFrame, signature: str) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `SUMMARY`, one row for each model, corpus and judge. `outputs` is the number of all votes, and
-    `abstained` the number of votes without a score. All other columns are computed from the votes with a score. Means
-    are null if every vote is an abstention.
+    Columns of `SUMMARY`, one row for each model, corpus and judge. Abstentions are only counted.
     """
     rows = []
     for key, group in _by_group(votes):
