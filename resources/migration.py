@@ -128,6 +128,7 @@ VERSIONS = (
         },
         ["DELETE FROM materialization WHERE asset IN ('baseline_score', 'encoder_score', 'anchored_win_rate')"],
     ),
+    Version("65a0a61acb7151fa8e079444c0b4c829", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

@@ -12,7 +12,7 @@ from benchmark_assets.adjudication.panel import counted, of_panels
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit import readings
 from benchmark_assets.audit.anchored import anchored_estimates
-from benchmark_assets.audit.calibration import agreement, calibration, panel_without, reliability
+from benchmark_assets.audit.calibration import agreement, calibration, reliability
 from benchmark_assets.audit.correlation import correlations
 from benchmark_assets.audit.estimates import estimates
 from benchmark_assets.audit.examples import examples, with_people
@@ -101,17 +101,16 @@ def audit_outcome(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 
 @_of_ratings(
     [triage, judge_vote, verdict, human_label], readings.of_judges, "judge_reliability", "rater_agreement",
-    "rater_model", "panel_without",
+    "rater_model",
 )  # fmt: skip
 def judge_calibration(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Reliability of judges: agreement with people and each other, and the panel's verdicts with one judge left out."""
+    """Reliability of judges, and of the panel without one of them: agreement with people and with each other."""
     outputs, rows = triage_of(warehouse), rated_of(warehouse)
     votes, labels = warehouse.read("judge_vote"), warehouse.read("human_label")
-    of_panel = counted(votes, warehouse)
     return {
-        "judge_calibration": calibration(rows, votes, of_panel), "judge_reliability": reliability(rows, votes),
-        "rater_agreement": agreement(outputs, votes, labels), "rater_model": rater_model(outputs, votes, labels),
-        "panel_without": panel_without(rows, of_panel),
+        "judge_calibration": calibration(rows, votes, counted(votes, warehouse)),
+        "judge_reliability": reliability(rows, votes), "rater_agreement": agreement(outputs, votes, labels),
+        "rater_model": rater_model(outputs, votes, labels),
     }  # fmt: skip
 
 

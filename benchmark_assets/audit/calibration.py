@@ -1,4 +1,4 @@
-"""Reliability of judges: agreement with people and with each other, and the panel without one of its judges.
+"""Reliability of judges, and of the panel without one of them: agreement with people and with each other.
 
 Not here: error rates (outcomes, estimates). Source: section 4.3 and tables 8 and E4 of the audit paper. Intervals, the
 analysis by confidence, and the panel without a judge are additions to the paper.
@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from benchmark_assets.adjudication.labels import SUBSTANTIVE
 from benchmark_assets.adjudication.panel import counted
 from benchmark_assets.adjudication.verdicts import KEY, verdicts
-from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.overlap import LEVELS
-from benchmark_assets.audit.rated import PANEL, labeled_by_people, rated_of, shares, with_rates
+from benchmark_assets.audit.rated import labeled_by_people, rated_of, shares, with_rates
 from benchmark_assets.metrics.intervals import SIGNATURE, Floats, bounded, effective_units, sample_and_resamples
 from benchmark_assets.metrics.measures import numbered_units, ratio
 from resources.catalogue import schema
@@ -30,7 +29,6 @@ CALIBRATION = schema("judge_calibration")
 CONFUSION = schema("judge_confusion")
 RELIABILITY = schema("judge_reliability")
 AGREEMENT = schema("rater_agreement")
-WITHOUT = schema("panel_without")
 
 
 def calibration(rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -122,27 +120,6 @@ def agreement(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -
                 numbers = *_exact(tables), *_resampled(kappa, tables)
                 result.append((corpus, scope, kind, first, second, len(pairs), *numbers, SIGNATURE))
     return pl.DataFrame(result, schema=AGREEMENT, orient="row").sort("corpus", "scope", "kind", "first", "second")
-
-
-def panel_without(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `panel_without`, from rows of `rated` and rows of `judge_vote`.
-
-    A verdict requires more than half of the other judges' votes: if only two judges remain and disagree, the verdict is
-    UNCERTAIN. A panel of one judge has no rows.
-    """
-    queue = rows.filter(pl.col("raters") == PANEL).drop_nulls("label").select("corpus", *KEY, "unit", whole="label")
-    queued = votes.join(queue, on=KEY, how="semi")
-    parts = [others.join(queue, on=KEY).with_columns(judge=pl.lit(judge)) for judge, others in _without(queued)]
-    if not parts:
-        return pl.DataFrame(schema=WITHOUT)
-    counts = pl.concat(parts).select(
-        "corpus", "judge", "unit", outputs=pl.lit(1), changed=(pl.col("label") != pl.col("whole")).cast(pl.Int64),
-        **{name: (pl.col("label") == label).cast(pl.Int64) for name, label in LABELS.items()},
-    )  # fmt: skip
-    rates = with_rates(counts, ["corpus", "judge"], {"major_rate": (pl.col("major"), pl.col("outputs"))})
-    return rates.with_columns(signature=pl.lit(SIGNATURE)).select(
-        pl.col(name).cast(kind) for name, kind in WITHOUT.items()
-    )
 
 
 def cross_tables(units: pl.Series, first: pl.Series, second: pl.Series, labels: Sequence[str]) -> Floats:

@@ -44,7 +44,6 @@ def of_judges(warehouse: Warehouse) -> Mapping[str, str]:
     pseudonyms = anonymous([*names_of_people(raters), *names_of_people(model)])
     raters, model = (without_names(rows, pseudonyms) for rows in (raters, model))
     confidence = warehouse.read("judge_reliability").sort("corpus", "judge", "confidence")
-    without = warehouse.read("panel_without").sort("corpus", "judge")
     return {
         "calibration": shown(calibration, "judge_calibration"),
         "confusion of the panel": markdown(
@@ -53,7 +52,6 @@ def of_judges(warehouse: Warehouse) -> Mapping[str, str]:
         "agreement": shown(raters, "rater_agreement"),
         "model of raters": shown(model, "rater_model"),
         "confidence": shown(confidence, "judge_reliability"),
-        "without a judge": shown(without, "panel_without"),
     }
 
 

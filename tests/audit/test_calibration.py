@@ -22,18 +22,15 @@ from benchmark_assets.audit.calibration import (
     confusion,
     cross_tables,
     kappa,
-    panel_without,
     reliability,
 )
 from benchmark_assets.audit.rated import rated
 from benchmark_assets.metrics.intervals import sample_and_resamples
 from tests.audit.published import (
     JUDGES,
-    NO_LABELS,
     NO_VERDICTS,
     TABLE_E4,
     confusion_matrix,
-    queue,
 )
 from tests.support import examples
 
@@ -151,23 +148,10 @@ def test_the_panel_without_a_judge() -> None:
     votes = ballots({"a": [MAJOR, MINOR, VALID, MAJOR], "b": [MAJOR, MINOR, VALID, VALID], "c": [VALID] * 4})
     panel = verdicts(votes)
     rows = rated(triage, panel, labels)
-    found = panel_without(rows, votes).rows_by_key("judge", named=True, unique=True)
-    # a: of b and c on the first two there is no majority; b: nor on the last; c: nor on the last
-    assert {judge: row["changed"] for judge, row in found.items()} == {"a": 2, "b": 3, "c": 1}
-    assert [found["c"][name] for name in ("major", "minor", "valid", "uncertain")] == [1, 1, 1, 1]
-    assert [found["a"][name] for name in ("major", "minor", "valid", "uncertain")] == [0, 0, 2, 2]
-    assert found["a"]["outputs"] == 4
     row = calibration(rows, votes).rows_by_key("judge", named=True, unique=True)
     assert (row["panel"]["exact"], row["panel without a"]["exact"]) == (1, 0.5)
-    assert panel_without(rows, votes.filter(judge="a")).is_empty()  # without its only judge there is no panel
-
-
-def test_without_an_agreeing_judge_the_published_verdicts_stay_but_where_all_three_differ() -> None:
-    triage, votes = queue()
-    found = panel_without(rated(triage, verdicts(votes), NO_LABELS), votes)
-    assert found["outputs"].to_list() == [1203] * 3
-    # of valid, minor and major: without valid a minor error, without either other one no majority
-    assert dict(found.select("judge", "changed").iter_rows()) == {"one": 0, "two": 30, "three": 30}
+    alone = calibration(rows, votes.filter(judge="a"))
+    assert alone["judge"].to_list() == ["a", "panel"]  # without its only judge there is no panel
 
 
 def test_reliability_by_confidence() -> None:
@@ -214,7 +198,7 @@ def test_without_labels_or_votes_there_is_nothing_to_say() -> None:
     triage, labels = outputs(VALID)
     rows = rated(triage, NO_VERDICTS, labels.clear())
     votes = ballots({"j": [VALID]})
-    for of in (calibration, confusion, reliability, panel_without):
+    for of in (calibration, confusion, reliability):
         assert of(rows, votes).is_empty()
         assert of(rated(triage, NO_VERDICTS, labels), votes.clear()).is_empty()
     assert agreement(triage, votes.clear(), labels.clear()).is_empty()

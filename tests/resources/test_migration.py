@@ -35,6 +35,7 @@ GIVEN_UP = {
 REMOVED = {
     "baseline_span", "output_comet", "funnel", "confusion", "judge_accuracy", "judge_confusion", "failing_passage",
     "failure_overlap", "class_score", "baseline_score", "encoder_score", "anchored_win_rate",
+    "panel_without",
 }  # fmt: skip
 """Tables of former versions with computed rows, which nothing computes any more, or which are views now."""
 
