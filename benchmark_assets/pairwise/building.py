@@ -308,8 +308,6 @@ def _costs(values: NDArray[np.float64], pool: NDArray[np.float64], count: int) -
     """
     places = np.linspace(pool.min(axis=0), pool.max(axis=0), count)
     squares: NDArray[np.float64] = (values[:, None, :] - places[None, :, :]) ** 2
-    if values.shape[1] == 1:
-        return squares[:, :, 0]
     others: NDArray[np.float64] = squares[:, :, 1:].mean(axis=2)
     return 0.5 * (squares[:, :, 0] + others)
 
