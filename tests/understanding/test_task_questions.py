@@ -144,7 +144,7 @@ ENTRY = {"endpoint": "server", "id": "m"}
         ({"draws": 1001}, "models.m.answering.draws", "less than"),
         ({"shots": -1}, "models.m.answering.shots", "greater than"),
         ({"seeds": []}, "models.m.answering.seeds", "at least 1"),
-        ({"seeds": [2, 2]}, "models.m.answering", "a duplicate"),
+        ({"seeds": [2, 2]}, "models.m.answering.seeds", "a duplicate"),
         ({"seed": 2}, "models.m.answering.seed", "not permitted"),
     ],
 )
