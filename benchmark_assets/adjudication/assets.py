@@ -10,14 +10,14 @@ from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE, drift_score
-from benchmark_assets.partitions import GRID, SINGLE_RUN
+from benchmark_assets.partitions import GRID, partitioned
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="adjudication", code_version="1", kinds={"duckdb"},
+    **partitioned(GRID), group_name="adjudication", code_version="1", kinds={"duckdb"},
     deps=[model_output, drift_score],
 )  # fmt: skip
 def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
@@ -49,9 +49,8 @@ judge_vote = study_asset(JudgeVotes, GRID, "adjudication", [triage, model_output
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="adjudication", code_version="1", kinds={"duckdb"},
-    deps=[judge_vote, judge_report],
-)  # fmt: skip
+    **partitioned(GRID), group_name="adjudication", code_version="1", kinds={"duckdb"}, deps=[judge_vote, judge_report]
+)
 def verdict(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """The panel's verdict on an output, by majority of its judges. Votes of judges that failed their examination do not
     count."""

@@ -21,7 +21,7 @@ from benchmark_assets.alignment.rows import VERIFICATION, unassigned_totals, ver
 from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
-from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
+from benchmark_assets.partitions import PASSAGE, partitioned
 from benchmark_assets.studies.assets import payer
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
@@ -32,9 +32,8 @@ from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="4",
-    metadata={"tables": ["unassigned"]}, kinds={"duckdb", "numpy"},
-    deps=["source_text", "segmented_reference", "continuous_reference"],
+    **partitioned(PASSAGE), group_name="alignment", code_version="4", metadata={"tables": ["unassigned"]},
+    kinds={"duckdb", "numpy"}, deps=["source_text", "segmented_reference", "continuous_reference"],
 )  # fmt: skip
 def alignment(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder],
@@ -80,7 +79,7 @@ def alignment(
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="3", kinds={"duckdb"},
+    **partitioned(PASSAGE), group_name="alignment", code_version="3", kinds={"duckdb"},
     deps=["source_text", "segmented_reference", "continuous_reference", alignment],
 )  # fmt: skip
 def verification(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:

@@ -12,7 +12,7 @@ from benchmark_assets.corpus.scan import Scan, scan
 from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import dagster_records, report, reported
 from benchmark_assets.lineage.removal import KEPT, remove, words
-from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
+from benchmark_assets.partitions import PASSAGE, partitioned
 from resources.downloads.downloads import Downloads, Fetched
 from resources.downloads.sources import wanted
 from resources.errors import BadInput, collecting
@@ -50,8 +50,7 @@ BY_DOCUMENT = ["corpus", "document", "translator"]
             "continuous_reference": "Continuous translations of each passage's document, and their manual alignments.",
         }.items()
     ],
-    partitions_def=PASSAGE,
-    backfill_policy=SINGLE_RUN,
+    **partitioned(PASSAGE),
     can_subset=False,
 )  # fmt: skip
 def corpus_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> Iterator[dg.Output[None]]:

@@ -16,7 +16,7 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
-from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
+from benchmark_assets.partitions import GRID, MODEL, by_model, partitioned
 from benchmark_assets.people.agreement import METHOD, agreement, by_judges, by_people, human_rows, with_errors
 from benchmark_assets.people.answers import applicable, fingerprints
 from benchmark_assets.studies.assets import study_asset
@@ -29,9 +29,8 @@ span_vote = study_asset(SpanVotes, GRID, "error_spans", [model_output, REFERENCE
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="error_spans", code_version="2",
-    metadata={"tables": ["span_rate"]}, kinds={"duckdb", "numpy"},
-    deps=[dg.AssetDep(span_vote, partition_mapping=BY_MODEL), judge_report],
+    **partitioned(MODEL), group_name="error_spans", code_version="2", metadata={"tables": ["span_rate"]},
+    kinds={"duckdb", "numpy"}, deps=[by_model(span_vote), judge_report],
 )  # fmt: skip
 def span_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
@@ -56,8 +55,8 @@ def span_summary(
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="error_spans", code_version="1",
-    metadata={"tables": ["human_error_span"]}, kinds={"duckdb"}, deps=[triage],
+    **partitioned(GRID), group_name="error_spans", code_version="1", metadata={"tables": ["human_error_span"]},
+    kinds={"duckdb"}, deps=[triage],
 )  # fmt: skip
 def human_span_vote(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """People's scores of an output's current text, and the errors that they mark in it."""

@@ -15,7 +15,7 @@ from benchmark_assets.metrics.drift import semantic_scores
 from benchmark_assets.metrics.further import SOUND, NamedMetrics, score_settings, scores
 from benchmark_assets.metrics.lexical import lexical_scores, lexical_settings
 from benchmark_assets.metrics.tokenizers import available, tokenized
-from benchmark_assets.partitions import BY_PASSAGE, GRID, PASSAGE, SINGLE_RUN
+from benchmark_assets.partitions import BY_PASSAGE, GRID, PASSAGE, partitioned
 from benchmark_assets.references.assets import reference, reference_envelope
 from benchmark_assets.translation.assets import model_output
 from resources.comet.comet import ADVICE, Comet
@@ -29,9 +29,8 @@ ENVELOPE = dg.AssetDep(reference_envelope, partition_mapping=BY_PASSAGE)
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="2",
-    metadata={"tables": ["output_similarity"]}, kinds={"duckdb", "numpy"},
-    deps=[model_output, REFERENCE, ENVELOPE],
+    **partitioned(GRID), group_name="metrics", code_version="2", metadata={"tables": ["output_similarity"]},
+    kinds={"duckdb", "numpy"}, deps=[model_output, REFERENCE, ENVELOPE],
 )  # fmt: skip
 def drift_score(
     context: dg.AssetExecutionContext,
@@ -70,8 +69,8 @@ def drift_score(
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
-    kinds={"duckdb", "sacrebleu"}, deps=[model_output, REFERENCE],
+    **partitioned(GRID), group_name="metrics", code_version="1", kinds={"duckdb", "sacrebleu"},
+    deps=[model_output, REFERENCE],
 )  # fmt: skip
 def lexical_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """BLEU, chrF++ and length ratio of an output against all complete references of its passage."""
@@ -87,8 +86,8 @@ def lexical_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="2",
-    kinds={"duckdb", "numpy", "sacrebleu"}, deps=[reference],
+    **partitioned(PASSAGE), group_name="metrics", code_version="2", kinds={"duckdb", "numpy", "sacrebleu"},
+    deps=[reference],
 )  # fmt: skip
 def human_baseline(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
@@ -109,8 +108,8 @@ def human_baseline(
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
-    kinds={"duckdb", "pytorch"}, deps=[model_output, REFERENCE, SOURCE],
+    **partitioned(GRID), group_name="metrics", code_version="1", kinds={"duckdb", "pytorch"},
+    deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def comet_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], comet: dg.ResourceParam[Comet]
@@ -132,8 +131,8 @@ def comet_score(
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
-    kinds={"duckdb", "pytorch"}, deps=[reference, "source_text"],
+    **partitioned(PASSAGE), group_name="metrics", code_version="1", kinds={"duckdb", "pytorch"},
+    deps=[reference, "source_text"],
 )  # fmt: skip
 def comet_baseline(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], comet: dg.ResourceParam[Comet]
@@ -153,7 +152,7 @@ def comet_baseline(
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="4", kinds={"duckdb"},
+    **partitioned(GRID), group_name="metrics", code_version="4", kinds={"duckdb"},
     deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
@@ -185,9 +184,8 @@ def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="2",
-    metadata={"tables": ["metric_span"]}, kinds={"duckdb", "pytorch", "sacrebleu"},
-    deps=[model_output, REFERENCE, SOURCE],
+    **partitioned(GRID), group_name="metrics", code_version="2", metadata={"tables": ["metric_span"]},
+    kinds={"duckdb", "pytorch", "sacrebleu"}, deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def segment_metric(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[NamedMetrics]
@@ -206,8 +204,8 @@ def segment_metric(
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="2",
-    kinds={"duckdb", "pytorch", "sacrebleu"}, deps=[reference, "source_text", "damaged_text"],
+    **partitioned(PASSAGE), group_name="metrics", code_version="2", kinds={"duckdb", "pytorch", "sacrebleu"},
+    deps=[reference, "source_text", "damaged_text"],
 )  # fmt: skip
 def human_metric(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[NamedMetrics]

@@ -11,7 +11,7 @@ from benchmark_assets.corpus.units import with_units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.intervals import SIGNATURE
-from benchmark_assets.partitions import GRID, SINGLE_RUN
+from benchmark_assets.partitions import GRID, partitioned
 from benchmark_assets.people.agreement import with_errors
 from benchmark_assets.people.answers import applicable, fingerprints
 from benchmark_assets.people.consistency import consistency, preferences, steadiness
@@ -24,10 +24,7 @@ IMPORTED = ("imported_label", "imported_annotation")
 """Tables of answers about the sample: labels, and scores with errors."""
 
 
-@dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="adjudication", code_version="1", kinds={"duckdb"},
-    deps=[triage],
-)  # fmt: skip
+@dg.asset(**partitioned(GRID), group_name="adjudication", code_version="1", kinds={"duckdb"}, deps=[triage])
 def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """People's labels of an output's current text. Labels of an earlier text do not apply."""
 

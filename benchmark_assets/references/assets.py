@@ -6,7 +6,7 @@ import polars as pl
 from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Cards, refresh
-from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
+from benchmark_assets.partitions import PASSAGE, partitioned
 from benchmark_assets.references.rows import envelope_rows
 from benchmark_assets.selection.assets import selection
 from benchmark_assets.selection.candidates import selected
@@ -16,7 +16,7 @@ from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="references", code_version="2", kinds={"duckdb"},
+    **partitioned(PASSAGE), group_name="references", code_version="2", kinds={"duckdb"},
     deps=["segmented_reference", "alignment", "verification", selection],
 )  # fmt: skip
 def reference(
@@ -38,8 +38,8 @@ def reference(
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="references", code_version="1",
-    metadata={"tables": ["reference_similarity"]}, kinds={"duckdb", "numpy"}, deps=[reference],
+    **partitioned(PASSAGE), group_name="references", code_version="1", metadata={"tables": ["reference_similarity"]},
+    kinds={"duckdb", "numpy"}, deps=[reference],
 )  # fmt: skip
 def reference_envelope(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]

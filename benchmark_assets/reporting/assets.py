@@ -30,7 +30,7 @@ from benchmark_assets.metrics.further import metrics_of, named_in
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.scores import all_scores, human_scores, model_scores
 from benchmark_assets.metrics.summary import signature
-from benchmark_assets.partitions import BY_MODEL, MODEL, SINGLE_RUN
+from benchmark_assets.partitions import MODEL, by_model, partitioned
 from benchmark_assets.references.assets import reference_envelope
 from benchmark_assets.reporting import closest, outliers, people, published, readings
 from benchmark_assets.reporting.agreement import agreement
@@ -61,8 +61,8 @@ ON_DEMAND = "variorum/on-demand"
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="reporting", code_version="4", kinds={"duckdb"},
-    deps=[dg.AssetDep(asset, partition_mapping=BY_MODEL) for asset in OUTPUTS],
+    **partitioned(MODEL), group_name="reporting", code_version="4", kinds={"duckdb"},
+    deps=[by_model(asset) for asset in OUTPUTS],
 )  # fmt: skip
 def model_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots

@@ -7,7 +7,7 @@ import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
-from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
+from benchmark_assets.partitions import PASSAGE, partitioned
 from benchmark_assets.selection import funnel
 from benchmark_assets.selection.candidates import filters, measured, settings
 from resources.keys import CORPUS
@@ -16,7 +16,7 @@ from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="selection", code_version="1", kinds={"duckdb"},
+    **partitioned(PASSAGE), group_name="selection", code_version="1", kinds={"duckdb"},
     deps=["source_text", "segmented_reference", "alignment", "verification"],
 )  # fmt: skip
 def passage_filter(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
@@ -49,7 +49,7 @@ def near_duplicate(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="selection", code_version="1", kinds={"duckdb"},
+    **partitioned(PASSAGE), group_name="selection", code_version="1", kinds={"duckdb"},
     deps=["source_text", passage_filter, near_duplicate],
 )  # fmt: skip
 def selection(

@@ -14,7 +14,7 @@ from benchmark_assets.metrics.further import SOUND, metrics_of, scores_of
 from benchmark_assets.metrics.lexical import lexical_settings
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.metrics.tokenizers import DEFAULT, available, tokenized
-from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
+from benchmark_assets.partitions import PASSAGE, partitioned
 from benchmark_assets.references.assets import reference
 from benchmark_assets.sensitivity.detection import detection, thresholds
 from benchmark_assets.sensitivity.sample import damaged, languages, settings
@@ -30,7 +30,7 @@ KEY = ["passage", "translator", "kind", "severity"]
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="sensitivity", code_version="1", kinds={"duckdb"},
+    **partitioned(PASSAGE), group_name="sensitivity", code_version="1", kinds={"duckdb"},
     deps=["source_text", reference],
 )  # fmt: skip
 def damaged_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
@@ -43,8 +43,8 @@ def damaged_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="sensitivity", code_version="2",
-    kinds={"duckdb", "numpy", "sacrebleu"}, deps=[reference, damaged_text],
+    **partitioned(PASSAGE), group_name="sensitivity", code_version="2", kinds={"duckdb", "numpy", "sacrebleu"},
+    deps=[reference, damaged_text],
 )  # fmt: skip
 def damaged_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]

@@ -5,7 +5,7 @@ import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
-from benchmark_assets.partitions import BY_TASK, SINGLE_RUN, TASK, TASK_GRID
+from benchmark_assets.partitions import BY_TASK, TASK, TASK_GRID, partitioned
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.understanding import (
     answers,
@@ -26,8 +26,8 @@ BOARD = f"{board.MEAN_SIGNATURE} {task_scores.NEIGHBOURS}"
 
 
 @dg.asset(
-    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
-    metadata={"tables": ["task_span"]}, kinds={"duckdb"},
+    **partitioned(TASK), group_name="understanding", code_version="1", metadata={"tables": ["task_span"]},
+    kinds={"duckdb"},
 )  # fmt: skip
 def task_sample(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Samples and gold spans of a task, from its files. Stale if the task's description or a file changes."""
@@ -46,9 +46,8 @@ answer = study_asset(
 
 
 @dg.asset(
-    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
-    kinds={"duckdb", "numpy"}, deps=[task_sample],
-)  # fmt: skip
+    **partitioned(TASK), group_name="understanding", code_version="1", kinds={"duckdb", "numpy"}, deps=[task_sample]
+)
 def task_leakage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Overlap of each test sample with the train split: nearest train sample, shared n-grams, shared sources."""
     return refresh(
@@ -59,8 +58,8 @@ def task_leakage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 
 
 @dg.asset(
-    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
-    kinds={"duckdb", "scikitlearn"}, deps=[task_sample],
+    **partitioned(TASK), group_name="understanding", code_version="1", kinds={"duckdb", "scikitlearn"},
+    deps=[task_sample],
 )  # fmt: skip
 def baseline_answer(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Answers of the linear classifier, which trains in seconds."""
@@ -76,8 +75,8 @@ def baseline_answer(context: dg.AssetExecutionContext, warehouse: dg.ResourcePar
 
 
 @dg.asset(
-    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
-    kinds={"duckdb", "huggingface"}, deps=[task_sample],
+    **partitioned(TASK), group_name="understanding", code_version="1", kinds={"duckdb", "huggingface"},
+    deps=[task_sample],
 )  # fmt: skip
 def encoder_answer(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
@@ -97,10 +96,7 @@ def encoder_answer(
     )  # fmt: skip
 
 
-@dg.asset(
-    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1", kinds={"duckdb"},
-    deps=[task_sample],
-)  # fmt: skip
+@dg.asset(**partitioned(TASK), group_name="understanding", code_version="1", kinds={"duckdb"}, deps=[task_sample])
 def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Chance baselines of a task: uniform guessing, majority class, no spans."""
 
@@ -117,8 +113,8 @@ def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 
 
 @dg.asset(
-    partitions_def=TASK_GRID, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="2",
-    kinds={"duckdb", "numpy"}, deps=[answer, dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
+    **partitioned(TASK_GRID), group_name="understanding", code_version="2", kinds={"duckdb", "numpy"},
+    deps=[answer, dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
 )  # fmt: skip
 def task_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
