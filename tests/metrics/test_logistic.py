@@ -91,6 +91,7 @@ def test_a_second_order_narrows_the_interval_only_by_what_it_adds() -> None:
     random = np.random.default_rng(6)
     one, other = (random.random((2, len(RATIOS))) < special.expit(RATIOS)).astype(np.float64)
     alone = penalized_slope(RATIOS, one[:, None])
+    assert alone == pytest.approx((0.5678486, -0.5437357, 1.8165366), abs=1e-6)
     assert penalized_slope(RATIOS, np.stack([one, one], axis=1)) == pytest.approx(alone, abs=0.05)
     both = penalized_slope(RATIOS, np.stack([one, other], axis=1))
     narrow, wide = (float(np.ptp(np.array(estimate[1:], dtype=np.float64))) for estimate in (both, alone))
