@@ -104,13 +104,19 @@ def _missing(
             if column not in kept and not _named(listed["column"], of_table, column):
                 yield name, f"the column {column}", _count(engine, f"FROM {table}")
         skipped = [*catalogue.PROVENANCE, *(each for each in columns if _named(listed["number"], of_table, each))]
-        common = ", ".join(f'"{column}"' for column in columns if column in kept and column not in skipped)
+        common = [f'"{column}"' for column in columns if column in kept and column not in skipped]
         rows = _remaining(listed["rows"], of_table)
-        if common and rows is not None:
-            gone = f"FROM (SELECT {common} FROM {table} {rows} EXCEPT ALL SELECT {common} FROM {after[name]})"
-            if count := _count(engine, gone):
-                values = engine.execute(f"SELECT * {gone} LIMIT 1").fetchone() or ()
-                yield name, f"rows such as {beginning(', '.join(map(str, values)))}", count
+        if not common or rows is None:
+            continue
+        gone = [
+            f"FROM (SELECT {names} FROM {table} {rows} EXCEPT ALL SELECT {names} FROM {after[name]})"
+            for names in (", ".join(common), *common)
+        ]
+        if count := _count(engine, gone[0]):
+            differing = [column.strip('"') for column, of in zip(common, gone[1:], strict=True) if _count(engine, of)]
+            values = engine.execute(f"SELECT * {gone[0]} LIMIT 1").fetchone() or ()
+            which = f"rows, by {', '.join(differing)}" if differing else "rows"
+            yield name, f"{which}, such as {beginning(', '.join(map(str, values)))}", count
 
 
 def _remaining(listed: set[str], of_table: set[str]) -> str | None:

@@ -44,12 +44,12 @@ def test_only_listed_removals_may_be_missing(tmp_path: Path, home: bool) -> None
     def missing(other: Path, *lines: str) -> list[tuple[str, str, int]]:
         (tmp_path / "list.txt").write_text("\n".join(lines), encoding="utf-8")
         found = removals.missing(old, other, removals.read(tmp_path / "list.txt"))
-        return [(table, what.partition(" such")[0], count) for table, what, count in found.iter_rows()]
+        return [(table, what.partition(", such")[0], count) for table, what, count in found.iter_rows()]
 
     assert missing(same) == []  # provenance and what is new are no differences
-    assert missing(new) == [("gone", f"the {kind}", 3), (rank, "the column by", 3), (rank, "rows", 3)]
+    assert missing(new) == [("gone", f"the {kind}", 3), (rank, "the column by", 3), (rank, "rows, by system, value", 3)]
     listed = [f"{kind} gone  # a reason", "column metric_rank.by", "# another reason", "option other"]
-    assert missing(new, *listed, "number metric_rank.value") == [(rank, "rows", 1)]  # one system fewer
+    assert missing(new, *listed, "number metric_rank.value") == [(rank, "rows, by system", 1)]  # one system fewer
     assert missing(new, *listed, "number metric_rank.value", "rows metric_rank.system=c") == []
     assert missing(new, *listed, "rows metric_rank") == []
 

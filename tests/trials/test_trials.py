@@ -15,6 +15,7 @@ import pytest
 from resources.home import PROJECT
 from tests.pairwise.arena import write_judges
 from tests.provider.server import Server, dumps
+from tests.support import made_home
 
 HERE = Path(__file__).parent
 
@@ -37,6 +38,7 @@ class Addition(NamedTuple):
 
 ENTRIES, FORMS = "benchmark_assets/metrics/entries.py", "benchmark_assets/people/forms.py"
 PAIRWISE, READERS = "benchmark_assets/pairwise/assets.py", "benchmark_assets/corpus/readers/__init__.py"
+MIGRATION, VERSIONS_END = "resources/migration.py", ')  # fmt: skip\n"""Every version'
 COMMANDS, DIAGNOSTICS = "benchmark_assets/cli/__init__.py", "benchmark_assets/metrics/diagnostics.py"
 STUDY = 'registers = study_asset(Registers, GRID, "pairwise", [model_output])\n'
 DECLARED = "    - words: {unit: count, nullable: true, visibility: public, meaning: Words of the output.}\n"
@@ -71,7 +73,7 @@ ADDITIONS = {
              Line(DIAGNOSTICS, "pl.DataFrame(findings", COUNTED)),
     ),
 }  # fmt: skip
-"""What a stranger writes. A new column, like a new table, also takes a version of the migration: one line."""
+"""What a stranger writes. The column and the table of the study also take a version of the migration: one line."""
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +91,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
             text = (copy / place).read_text(encoding="utf-8")
             assert text.count(before) == 1, (place, before)
             (copy / place).write_text(text.replace(before, added + before), encoding="utf-8")
+    digest = in_project(copy, copy, "-c", "from resources.migration import digest; print(digest())").strip()
+    migration = (copy / MIGRATION).read_text(encoding="utf-8")
+    version = f'    Version("{digest}", {{}}, {{}}),\n'
+    (copy / MIGRATION).write_text(migration.replace(VERSIONS_END, version + VERSIONS_END), encoding="utf-8")
     return copy
 
 
@@ -114,7 +120,10 @@ def test_the_guide_says_how_much_each_addition_takes() -> None:
 
 
 @pytest.mark.proof
-def test_all_additions_are_used_and_a_metric_goes_again(project: Path, tmp_path: Path, server: Server) -> None:
+def test_all_additions_are_used_and_a_metric_goes_again(
+    project: Path, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_home(monkeypatch, tmp_path)  # of the project as it is: additions migrate it
     server.configure(answer="judge", judgements={"comparer": [dumps({"register": "plain"})]})
     write_judges(tmp_path / "models.yaml", server.url, {"alpha": "acme", "beta": "other"})
     in_project(project, tmp_path, str(HERE / "flow.py"), str(tmp_path), "with")
