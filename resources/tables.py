@@ -29,8 +29,8 @@ def markdown(frame: pl.DataFrame, most: int = 100) -> str:
 
 
 def with_signatures(table: pl.DataFrame, rows: pl.DataFrame) -> str:
-    """Render a table in Markdown, followed by the distinct signatures of its source `rows`."""
-    signatures = rows["signature"].unique().sort().to_list()
+    """Render a table in Markdown, followed by the distinct signatures of its source `rows`, if they have any."""
+    signatures: list[str] = rows["signature"].unique().sort().to_list() if "signature" in rows.columns else []
     return "\n\n".join([markdown(table, MOST), *map(in_markdown, signatures)])
 
 

@@ -10,12 +10,12 @@ import polars as pl
 from benchmark_assets.adjudication.assets import judge_vote, triage, verdict
 from benchmark_assets.adjudication.panel import counted, of_panels
 from benchmark_assets.adjudication.triage import audits
-from benchmark_assets.audit import readings
 from benchmark_assets.audit.anchored import anchored_estimates
 from benchmark_assets.audit.calibration import agreement, calibration, reliability
 from benchmark_assets.audit.correlation import correlations
 from benchmark_assets.audit.estimates import estimates
 from benchmark_assets.audit.examples import examples, with_people
+from benchmark_assets.audit.exhibits import EXHIBITS
 from benchmark_assets.audit.metric_agreement import agreements, comparisons
 from benchmark_assets.audit.outcomes import categories, outcomes, with_standings, without_failed
 from benchmark_assets.audit.rated import rated, rated_of, triage_of
@@ -24,7 +24,7 @@ from benchmark_assets.audit.recall_cost import recall_costs
 from benchmark_assets.corpus.units import kinds
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import Description, Plots, refresh
+from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_score, output_diagnostic, segment_metric
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.further import metrics_of
@@ -41,15 +41,15 @@ SCORES = [drift_score, lexical_score, comet_score, segment_metric, output_diagno
 
 
 def _of_ratings(
-    deps: Sequence[dg.AssetsDefinition], describe: Callable[[Warehouse], Description], *further_tables: str,
+    deps: Sequence[dg.AssetsDefinition], *further_tables: str,
     code_version: str = "3", kinds: Sequence[str] = ("duckdb",), by_panel: bool = True, drawn: bool = True,
 ) -> Callable[[Callable[[Warehouse], Mapping[str, pl.DataFrame]]], dg.AssetsDefinition]:  # fmt: skip
     """Decorator: make an asset from a function that computes tables from all verdicts and labels.
 
-    The function's name and docstring become the asset's name and description. `describe` renders the tables for
-    Dagster's UI, and `further_tables` names those besides the one with the asset's name. If `by_panel`, the description
-    of the panel is appended to signatures, and a change of it makes the tables stale. While the warehouse has neither
-    verdicts nor labels, nothing is computed, and earlier rows are removed.
+    The function's name and docstring become the asset's name and description. `further_tables` names the tables besides
+    the one with the asset's name. If `by_panel`, the description of the panel is appended to signatures, and a change
+    of it makes the tables stale. While the warehouse has neither verdicts nor labels, nothing is computed, and earlier
+    rows are removed.
     """
 
     def decorate(rows: Callable[[Warehouse], Mapping[str, pl.DataFrame]]) -> dg.AssetsDefinition:
@@ -74,7 +74,7 @@ def _of_ratings(
                 return Computed(_signed(panels, rows(warehouse)) if by_panel else rows(warehouse))
 
             return refresh(
-                context, warehouse, compute, settings, lambda: describe(warehouse), sparse=True, partial=True,
+                context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True,
                 **({"draw": plots} if drawn else {}),
             )  # fmt: skip
 
@@ -83,9 +83,7 @@ def _of_ratings(
     return decorate
 
 
-@_of_ratings(
-    [triage, verdict, human_label, judge_report, *SCORES], readings.of_outcomes, "error_category", "error_correlation"
-)
+@_of_ratings([triage, verdict, human_label, judge_report, *SCORES], "error_category", "error_correlation")
 def audit_outcome(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Error rates by severity and category, shared failures of models, correlation of errors with metrics.
 
@@ -99,10 +97,7 @@ def audit_outcome(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     }
 
 
-@_of_ratings(
-    [triage, judge_vote, verdict, human_label], readings.of_judges, "judge_reliability", "rater_agreement",
-    "rater_model",
-)  # fmt: skip
+@_of_ratings([triage, judge_vote, verdict, human_label], "judge_reliability", "rater_agreement", "rater_model")
 def judge_calibration(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Reliability of judges, and of the panel without one of them: agreement with people and with each other."""
     outputs, rows = triage_of(warehouse), rated_of(warehouse)
@@ -115,7 +110,7 @@ def judge_calibration(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 
 
 @_of_ratings(
-    [triage, verdict, human_label, *SCORES], readings.of_estimates, "anchored_estimate", "recall_cost",
+    [triage, verdict, human_label, *SCORES], "anchored_estimate", "recall_cost",
     kinds=("duckdb", "scikitlearn"),
 )  # fmt: skip
 def error_estimate(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
@@ -129,8 +124,8 @@ def error_estimate(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 
 
 @_of_ratings(
-    [triage, human_label, drift_score, lexical_score, comet_score, segment_metric], readings.of_metrics,
-    "metric_comparison", code_version="1", by_panel=False,
+    [triage, human_label, drift_score, lexical_score, comet_score, segment_metric], "metric_comparison",
+    code_version="1", by_panel=False,
 )  # fmt: skip
 def metric_agreement(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Agreement of metrics with people (correlation, order of pairs, ranking of models); tests of pairs of metrics."""
@@ -142,7 +137,7 @@ def metric_agreement(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     }
 
 
-@_of_ratings([triage, verdict, human_label], readings.of_examples, code_version="2", by_panel=False, drawn=False)
+@_of_ratings([triage, verdict, human_label], code_version="2", by_panel=False, drawn=False)
 def worked_example(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Outputs that illustrate the audit, selected by rules; `variorum report --examples` writes them as a page."""
     outputs = with_people(warehouse.read("triage"), warehouse.read("verdict"), warehouse.read("human_label"))

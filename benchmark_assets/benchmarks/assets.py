@@ -3,7 +3,7 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.benchmarks import number_tables
+from benchmark_assets.benchmarks.exhibits import of_reproduction
 from benchmark_assets.benchmarks.numbers import ASSETS, read
 from benchmark_assets.benchmarks.reproduction import REPRODUCTION, added, reproduce
 from benchmark_assets.lineage.computed import Computed
@@ -28,12 +28,4 @@ def reproduction(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
         rows = [reproduce(warehouse, name, numbers) for name, numbers in benchmarks.items()]
         return Computed({"reproduction": pl.concat([pl.DataFrame(schema=REPRODUCTION), *rows])})
 
-    return refresh(
-        context,
-        warehouse,
-        compute,
-        settings,
-        lambda: number_tables.of_reproduction(warehouse),
-        sparse=True,
-        partial=True,
-    )
+    return refresh(context, warehouse, compute, settings, lambda: of_reproduction(warehouse), sparse=True, partial=True)

@@ -1,6 +1,6 @@
 """Reproduction of published numbers: our value for each number of a paper, their difference, and its outcome.
 
-Here: rows of `reproduction`. Not here: the format of `numbers.yaml` (numbers), display (number_tables).
+Here: rows of `reproduction`. Not here: the format of `numbers.yaml` (numbers), display (exhibits).
 """
 
 from collections.abc import Collection, Mapping

@@ -16,12 +16,12 @@ from benchmark_assets.benchmarks import (
     checkout,
     fetching,
     folders,
-    number_tables,
     numbers,
     parts,
     reproduction,
 )  # fmt: skip
 from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding, of_evaluation
+from benchmark_assets.benchmarks.exhibits import counts, number_table
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.forecast import JUDGED, Forecast, forecast, lacking
 from benchmark_assets.benchmarks.parts import RecipePart
@@ -31,9 +31,9 @@ from benchmark_assets.cli.beginning import new
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH
 from benchmark_assets.pairwise.scores import OVERALL
-from benchmark_assets.reporting import leaderboard, readings
+from benchmark_assets.reporting import exhibits, leaderboard
 from benchmark_assets.reporting.leaderboard import listed, origins, readable
-from benchmark_assets.understanding.score_tables import boards
+from benchmark_assets.understanding.exhibits import boards
 from resources.downloads.downloads import Downloads
 from resources.errors import BadInput
 from resources.provider.estimate import SPEED, WAIT, CostEstimate, total
@@ -175,8 +175,8 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
         if len(made := origins(board)):
             click.echo(f"\nOrigin of the outputs\n{plain(made)}")
     corpora = pl.DataFrame({"corpus": added.corpora}, {"corpus": pl.String})
-    for heading, rows in readings.published(warehouse.read("published_summary", corpora)).items():
-        click.echo(f"\n{heading}\n{plain(readings.published_table(rows))}")
+    for heading, rows in exhibits.published(warehouse.read("published_summary", corpora)).items():
+        click.echo(f"\n{heading}\n{plain(exhibits.published_table(rows))}")
     literary = warehouse.read("literary_score").filter(pl.col("corpus").is_in(added.corpora), aspect="")
     if len(literary):
         names = ("corpus", "model", "chunks", "machine", "unsure", "human", "score")
@@ -284,8 +284,8 @@ def show_reproduction(benchmark: str, every: bool) -> None:
     rows = reproduction.reproduce(warehouse, benchmark, numbers.read(files[benchmark]))
     shown = rows if every else rows.drop_nulls("value")
     if len(shown):
-        click.echo(f"{plain(number_tables.numbers(shown))}\n")
-    click.echo(plain(number_tables.counts(rows)))
+        click.echo(f"{plain(number_table(shown))}\n")
+    click.echo(plain(counts(rows)))
     needs = (
         rows.filter(outcome=reproduction.NEEDS)
         .group_by(need="reason", maintain_order=True)

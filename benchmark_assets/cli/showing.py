@@ -15,7 +15,7 @@ from benchmark_assets.pairwise.building import report
 from benchmark_assets.reporting import overview, trace
 from benchmark_assets.selection.funnel import funnels, reasons, steps
 from benchmark_assets.understanding import stored
-from benchmark_assets.understanding.score_tables import boards, confusions, neighbours, troubles, two_ways
+from benchmark_assets.understanding.exhibits import boards, confusions, neighbours, troubles, two_ways
 from benchmark_assets.understanding.stored import baseline_scores
 from resources.errors import BadInput
 from resources.keys import CORPUS, KEYS

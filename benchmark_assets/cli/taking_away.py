@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 import polars as pl
 
-from benchmark_assets.audit.page import page
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH, holding, without
 from benchmark_assets.reporting import differences, latex, removals, shared_task
@@ -80,7 +79,9 @@ def _write_examples(file: Path, corpus: str, private: bool) -> None:
         raise BadInput(
             corpus, "", "has no examples", "name judges under `audit` in the corpus description, or import labels"
         )
-    whole_files.hand_over(file, page(warehouse, corpus, private))
+    from benchmark_assets.reporting.report.examples import examples_page  # imports Altair, which takes a second
+
+    whole_files.hand_over(file, examples_page(warehouse, corpus, private))
     click.echo(f"{file}: open it in a browser")
 
 

@@ -18,7 +18,7 @@ from benchmark_assets.people.answers import import_labels
 from benchmark_assets.reporting import leaderboard
 from benchmark_assets.reporting.answer import MEANING, demonstration
 from benchmark_assets.understanding.board import MODEL
-from benchmark_assets.understanding.score_tables import boards
+from benchmark_assets.understanding.exhibits import boards
 from resources.errors import BadInput
 from resources.home import PROJECT, prepare
 from resources.modes import tighten

@@ -1,13 +1,11 @@
 """Assets of error spans: the errors that judges mark in outputs, and the scores of models."""
 
-from functools import partial
-
 import dagster as dg
 import polars as pl
 
 from benchmark_assets.adjudication.assets import triage
 from benchmark_assets.corpus.units import with_units
-from benchmark_assets.error_spans import readings
+from benchmark_assets.error_spans.exhibits import EXHIBITS
 from benchmark_assets.error_spans.judging import TABLE, SpanVotes
 from benchmark_assets.error_spans.summary import rates, summarize
 from benchmark_assets.examination.assets import judge_report
@@ -22,7 +20,6 @@ from benchmark_assets.people.answers import applicable, fingerprints
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from resources.digest import digest
-from resources.tables import shown
 from resources.warehouse import Warehouse
 
 span_vote = study_asset(SpanVotes, GRID, "error_spans", [model_output, REFERENCE, SOURCE])
@@ -50,8 +47,7 @@ def span_summary(
         standings = of_judges(warehouse, "span_vote", keys := list(rows.select("corpus", "judge").iter_rows()))
         return flagged(rows.with_columns(problem=pl.lit(None, pl.String)), table, [standings[key] for key in keys])
 
-    describe = partial(readings.of_spans, warehouse)
-    return refresh(context, warehouse, compute, SIGNATURE, describe, sparse=True, partial=True, draw=plots)
+    return refresh(context, warehouse, compute, SIGNATURE, EXHIBITS, sparse=True, partial=True, draw=plots)
 
 
 @dg.asset(
@@ -92,7 +88,4 @@ def annotation_agreement(context: dg.AssetExecutionContext, warehouse: dg.Resour
         judges = by_judges(votes.join(outputs, on=["model", "passage"]), warehouse.read(TABLE, outputs.drop("item")))
         return Computed({"annotation_agreement": agreement(pl.concat([people, judges.select(people.columns)]))})
 
-    def describe() -> dict[str, str]:
-        return {"agreement": shown(warehouse.read("annotation_agreement"), "annotation_agreement")}
-
-    return refresh(context, warehouse, compute, settings, describe, sparse=True)
+    return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True)

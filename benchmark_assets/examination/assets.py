@@ -1,11 +1,9 @@
 """Asset of the report cards of judges. Not here: the examinations themselves (vital_signs)."""
 
-from functools import partial
-
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.examination import readings
+from benchmark_assets.examination.exhibits import EXHIBITS
 from benchmark_assets.examination.reports import reports, signature, with_choices
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
@@ -31,6 +29,4 @@ def judge_report(
         applicable = partitions.clear() if choices.is_empty() else partitions
         return applicable.with_columns(settings=pl.lit(f"{signature(thresholds)}; {signature(thresholds.of_marks())}"))
 
-    return refresh(
-        context, warehouse, compute, settings, partial(readings.of_reports, warehouse), sparse=True, partial=True
-    )
+    return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True)

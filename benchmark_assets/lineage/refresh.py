@@ -30,6 +30,7 @@ from benchmark_assets.lineage.standing import INCOMPLETE, Cost, PartitionStates,
 from benchmark_assets.lineage.survey import Inspection
 from benchmark_assets.partitions import dimensions
 from resources import catalogue
+from resources.exhibits import Exhibit, described
 from resources.keys import CORPUS, KEYS
 from resources.processes import PROCESS, process_tag
 from resources.tables import markdown
@@ -81,7 +82,7 @@ def refresh(
     warehouse: Warehouse,
     compute: Callable[[pl.DataFrame], Computed],
     settings: Settings = "",
-    describe: Callable[[], Description] = dict,
+    describe: Callable[[], Description] | Sequence[Exhibit] = dict,
     cost: Cost = lambda _: None,
     sparse: bool = False,
     partial: bool = False,
@@ -105,6 +106,7 @@ def refresh(
         Everything that determines the result, except the inputs and the code version.
     describe
         Returns metadata for Dagster's UI, attached to every reported partition. Called once, after the rows are stored.
+        Instead, the exhibits of a room: Dagster shows those of this asset.
     cost
         Estimates the model calls that `compute` would make for stale partitions. Returns None if `compute` calls no
         model.
@@ -184,7 +186,7 @@ def refresh(
     code_version = definition.code_versions_by_key[context.asset_key] or ""
     plots = _metadata({**draw(warehouse, name), **_applying(warehouse, name, dims)}) if len(current) else None
     shown = show(warehouse, name, current)
-    metadata = _metadata(describe())
+    metadata = _metadata(describe() if callable(describe) else described(warehouse, describe, name))
     # The asset's page shows the last partition, so partitions without rows come first.
     rows = pl.concat([without_rows, current])
     report(context, context.asset_key, rows, done.inputs, code_version, dims, metadata, plots, shown)

@@ -11,10 +11,11 @@ from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.examination.flags import flagged
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
-from benchmark_assets.literary import adherence, controlled, ensemble, readings
+from benchmark_assets.literary import adherence, controlled, ensemble
 from benchmark_assets.literary.anchored import SIGNATURE as ANCHORED
 from benchmark_assets.literary.anchored import anchored_scores
 from benchmark_assets.literary.calibration import calibration
+from benchmark_assets.literary.exhibits import EXHIBITS, of_scores
 from benchmark_assets.literary.extraction import Glossary
 from benchmark_assets.literary.pairs import applicable, pairs, passages_of
 from benchmark_assets.literary.scores import SIGNATURE, scores
@@ -68,8 +69,7 @@ def adherence_summary(
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         return unit_settings(warehouse, "term_adherence", partitions, adherence.SIGNATURE)
 
-    describe = partial(readings.of_adherence, warehouse)
-    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
+    return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, draw=plots)
 
 
 aspect_vote = study_asset(
@@ -142,7 +142,7 @@ def literary_score(
         of_rows = [standings[key] for key in scored.select("corpus", "aspect").iter_rows()]
         return Computed({"literary_score": flagged(scored, "literary_score", of_rows, kept=["length_coefficient"])})
 
-    describe = partial(readings.of_scores, warehouse)
+    describe = partial(of_scores, warehouse)
     return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)
 
 
@@ -181,8 +181,7 @@ def ensemble_calibration(
             estimates.append(anchored_scores(shown, points, corpus_labels, works, contract or ""))
         return Computed(dict(zip(tables, map(pl.concat, (rows, estimates)), strict=True)))
 
-    describe = partial(readings.of_calibration, warehouse)
-    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
+    return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, draw=plots)
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:

@@ -201,3 +201,9 @@ def rank_sets(ahead: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """
     better, worse = ahead.sum(axis=0), ahead.sum(axis=1)
     return [(1 + int(above), len(ahead) - int(below)) for above, below in zip(better, worse, strict=True)]
+
+
+def significant() -> pl.Expr:
+    """Kind of a difference in a chart: whether its corrected p-value (`p_holm`) is significant."""
+    words = pl.lit(f"p < {LEVEL:g}, corrected"), pl.lit("not significant")
+    return pl.when(pl.col("p_holm") <= LEVEL).then(words[0]).otherwise(words[1])

@@ -1,7 +1,5 @@
 """Assets of pairwise judging: comparisons of outputs with anchors, rubric marks, and the scores from both."""
 
-from functools import partial
-
 import dagster as dg
 import polars as pl
 
@@ -12,8 +10,9 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
-from benchmark_assets.pairwise import base_sets, controlled, readings, rubric, scores, totals
+from benchmark_assets.pairwise import base_sets, controlled, rubric, scores, totals
 from benchmark_assets.pairwise.comparing import judged_by
+from benchmark_assets.pairwise.exhibits import EXHIBITS
 from benchmark_assets.pairwise.matches import Comparisons, of_slices, padding_of_base_sets, text_lengths
 from benchmark_assets.partitions import GRID, MODEL, by_model, partitioned
 from benchmark_assets.studies.assets import study_asset
@@ -58,8 +57,7 @@ def anchor_score(
         signature = scores.SIGNATURE, controlled.SIGNATURE
         return applicable.with_columns(settings=pl.lit(digest(signature, contracts, of_totals, units)))
 
-    describe = partial(readings.of_anchors, warehouse)
-    return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)
+    return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True, draw=plots)
 
 
 @dg.asset(
@@ -104,8 +102,7 @@ def pairwise_score(
         kept = ["first_rate", *scores.EFFECTS]
         return Computed({"pairwise_score": flagged(scored, "pairwise_score", of_rows, kept=kept)})
 
-    describe = partial(readings.of_models, warehouse)
-    return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)
+    return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True, draw=plots)
 
 
 rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, REFERENCE, SOURCE])
@@ -133,8 +130,7 @@ def rubric_summary(
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         return unit_settings(warehouse, "rubric_vote", partitions, SIGNATURE)
 
-    describe = partial(readings.of_rubric, warehouse)
-    return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)
+    return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True, draw=plots)
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:

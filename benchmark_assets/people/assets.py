@@ -15,9 +15,9 @@ from benchmark_assets.partitions import GRID, partitioned
 from benchmark_assets.people.agreement import with_errors
 from benchmark_assets.people.answers import applicable, fingerprints
 from benchmark_assets.people.consistency import consistency, preferences, steadiness
+from benchmark_assets.people.exhibits import CONSISTENCY
 from benchmark_assets.people.forms import PAIR_FORM
 from resources.digest import digest
-from resources.tables import shown
 from resources.warehouse import Warehouse
 
 IMPORTED = ("imported_label", "imported_annotation")
@@ -63,7 +63,4 @@ def annotator_consistency(context: dg.AssetExecutionContext, warehouse: dg.Resou
         ]
         return Computed({"annotator_consistency": pl.concat(rows)})
 
-    def describe() -> dict[str, str]:
-        return {"consistency": shown(warehouse.read("annotator_consistency"), "annotator_consistency")}
-
-    return refresh(context, warehouse, compute, settings, describe, sparse=True)
+    return refresh(context, warehouse, compute, settings, [CONSISTENCY], sparse=True)

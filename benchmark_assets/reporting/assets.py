@@ -5,6 +5,7 @@ one reference fewer than a model. The column `mean_references` is the mean numbe
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import dagster as dg
 import polars as pl
@@ -32,10 +33,11 @@ from benchmark_assets.metrics.scores import all_scores, human_scores, model_scor
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.partitions import MODEL, by_model, partitioned
 from benchmark_assets.references.assets import reference_envelope
-from benchmark_assets.reporting import closest, outliers, people, published, readings
+from benchmark_assets.reporting import closest, outliers, people, published
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.comparability import grouped, made
 from benchmark_assets.reporting.comparisons import compare, standings
+from benchmark_assets.reporting.exhibits import EXHIBITS, ranks, shares, slice_tables
 from benchmark_assets.reporting.leaderboard import further, origins, rank, read, readable, summaries, titled
 from benchmark_assets.reporting.left_out import comparable, left_out_scores
 from benchmark_assets.reporting.report import ASSETS
@@ -43,8 +45,9 @@ from benchmark_assets.reporting.slices import measured, of_named, sliced, slices
 from benchmark_assets.translation.systems import Systems
 from resources.catalogue import PROVENANCE
 from resources.digest import digest
+from resources.exhibits import Exhibit, described
 from resources.home import home
-from resources.tables import cells, markdown, shown, with_signatures
+from resources.tables import markdown, with_signatures
 from resources.warehouse import Warehouse
 
 OUTPUTS = [drift_score, lexical_score, comet_score, output_diagnostic]
@@ -133,7 +136,8 @@ def stored(warehouse: Warehouse, table: str) -> pl.DataFrame:
 
 
 def _aggregate(
-    deps: Sequence[dg.AssetsDefinition | str], settings: str, describe: Callable[[Warehouse], Description],
+    deps: Sequence[dg.AssetsDefinition | str], settings: str,
+    describe: Callable[[Warehouse], Description] | Sequence[Exhibit],
     *further_tables: str,
 ) -> Callable[[Callable[[Warehouse], Mapping[str, pl.DataFrame]]], dg.AssetsDefinition]:  # fmt: skip
     """Decorator: make an unpartitioned asset from a function that takes the warehouse and returns rows by table.
@@ -154,7 +158,8 @@ def _aggregate(
                 return Computed(rows(warehouse))
 
             own = _with_own_sets(warehouse, settings)
-            return refresh(context, warehouse, compute, own, lambda: describe(warehouse), draw=plots)
+            description = partial(describe, warehouse) if callable(describe) else describe
+            return refresh(context, warehouse, compute, own, description, draw=plots)
 
         return aggregate
 
@@ -165,8 +170,8 @@ def _aggregate(
     [reference_envelope, drift_score, human_baseline],
     f"{SIGNATURE} {closest.SIGNATURE}",
     lambda warehouse: {
-        "agreement": shown(warehouse.read("translator_agreement"), "translator_agreement"),
-        "shares": readings.shares(warehouse.read("closest_share")),
+        **described(warehouse, EXHIBITS, "translator_agreement"),
+        "shares": shares(warehouse.read("closest_share")),
     },
     "closest_share",
 )
@@ -187,13 +192,7 @@ def translator_agreement(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 @_aggregate(
     [drift_score, reference_envelope, segment_metric, human_metric],
     f"{people.SIGNATURE} {outliers.SIGNATURE}",
-    lambda warehouse: {
-        title: shown(warehouse.read(table), table)
-        for title, table in (
-            ("range", "human_range"), ("differences", "human_difference"), ("thresholds", "outlier_threshold"),
-            ("outliers", "calibrated_outliers"),
-        )
-    },
+    EXHIBITS,
     "human_difference", "outlier_threshold", "calibrated_outliers",
 )  # fmt: skip
 def human_range(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
@@ -222,7 +221,7 @@ def human_range(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 @_aggregate(
     [*SCORES, leaderboard],
     f"{SCORED_BY} {significance.SIGNATURE}",
-    lambda warehouse: {"differences": readings.differences(warehouse.read("system_comparison"))},
+    EXHIBITS,
 )
 def system_comparison(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Differences of comparable systems in each ranked measure, with intervals, p-values and corrected p-values."""
@@ -236,8 +235,8 @@ def system_comparison(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     [*SCORES, system_comparison],
     f"{SCORED_BY} {concordance.SIGNATURE} {significance.SIGNATURE}",
     lambda warehouse: {
-        "ranks": readings.ranks(warehouse.read("metric_rank")),
-        "concordance": shown(warehouse.read("metric_concordance"), "metric_concordance"),
+        "ranks": ranks(warehouse.read("metric_rank")),
+        **described(warehouse, EXHIBITS, "metric_rank"),
     },
     "metric_concordance",
 )
@@ -251,7 +250,7 @@ def metric_rank(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 @_aggregate(
     [*SCORES, output_diagnostic, reference_envelope, "source_text", "reference"],
     SCORED_BY,
-    lambda warehouse: {"slices": readings.slices(read(warehouse, "slice_summary"))},
+    lambda warehouse: {"slices": slice_tables(read(warehouse, "slice_summary"))},
 )
 def slice_summary(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Aggregates of every system over slices of a corpus: collections, and thirds by length and by human spread."""
@@ -263,7 +262,7 @@ def slice_summary(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 @_aggregate(
     [drift_score, segment_metric, human_metric, output_diagnostic, reference_envelope, "source_text", "reference"],
     SIGNATURE,
-    lambda warehouse: {"means": shown(warehouse.read("metric_summary"), "metric_summary")},
+    EXHIBITS,
 )
 def metric_summary(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Mean of each metric that the registry names, by system, over each corpus and its slices."""
@@ -283,11 +282,7 @@ def published_summary(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
     def compute(_: pl.DataFrame) -> Computed:
         return Computed({"published_summary": published.summary(warehouse.read("published_score"))})
 
-    def describe() -> Description:
-        rows = warehouse.read("published_summary").filter(pl.col("system") != "")
-        return {"published": markdown(rows.select(cells("published_summary")))} if len(rows) else {}
-
-    return refresh(context, warehouse, compute, settings, describe, sparse=True)
+    return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True)
 
 
 @dg.asset(group_name="reporting", code_version="2", kinds={"duckdb", "vegalite"}, deps=ASSETS, tags={ON_DEMAND: "yes"})

@@ -1,7 +1,7 @@
 """Packages of a corpus for others to use and check: folders of CSV, Parquet, JSON lines and Markdown.
 
 Here: the files of a package, and how they are written. Not here: which texts may be passed on (rights), tables and
-columns (contents), their meanings (dictionary), metadata records (croissant), reading packages (differences).
+columns (contents), their meanings (dictionary), metadata records (records), reading packages (differences).
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from benchmark_assets.audit.rated import anonymous, names_of_people, without_nam
 from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.corpus.rights import Disclosure, disclosure, named
-from benchmark_assets.reporting import croissant, datapackage, dataset_card, dictionary, withheld
+from benchmark_assets.reporting import dictionary, records, withheld
 from benchmark_assets.reporting.contents import CHECKSUMS, as_csv, as_parquet, files, public
 from benchmark_assets.reporting.leaderboard import best_first
 from resources import prompts
@@ -243,8 +243,7 @@ def _package(content: Content, private: bool, published: date) -> dict[str, byte
     """Content of the package's files by path."""
     outputs = _short(content.outputs, content.corpus)
     tables = _as_written(content, outputs)
-    written, meanings = table_files(tables)
-    written |= _output_files(outputs)
+    written = _output_files(outputs)
     texts = {"source.jsonl": content.sources, "references.jsonl": content.references, "prose.jsonl": content.prose}
     for file, rows in texts.items():
         written[file] = _lines(_record(row, whole=not row["restricted"]) for row in rows.iter_rows(named=True))
@@ -252,34 +251,40 @@ def _package(content: Content, private: bool, published: date) -> dict[str, byte
         written |= {f"{PRIVATE}/{file}": text for file, text in _restricted(content, texts, outputs).items()}
     for path in sorted((PROJECT / "prompts").glob("*.yaml")):
         written[f"prompts/{path.name}"] = path.read_bytes()
-    written[croissant.LICENCES] = _licences(content, private).encode()
-    written[README] = _readme(content, private, list(tables)).encode()
+    written[records.LICENCES] = _licences(content, private).encode()
     licences = content.rights.filter(~pl.col("restricted"))["licence"].unique().sort().to_list()
     description = DESCRIPTION.format(corpus=content.corpus)
-    about = croissant.About(content.corpus, description, published, licences, _languages(content), private)
-    public_files = {path: data for path, data in written.items() if not path.startswith(f"{PRIVATE}/")}
-    if not private:
-        card = dataset_card.front_matter(about, configurations(tables), "leaderboard")
-        public_files[README] = written[README] = card.encode() + written[README]
-    written |= records(about, public_files, meanings)
-    return written | {CHECKSUMS: checksums(written)}
+    about = records.About(content.corpus, description, published, licences, _languages(content), private)
+    return package(about, tables, written, _readme(content, private, list(tables)), "leaderboard")
 
 
-def records(
-    about: croissant.About, files: Mapping[str, bytes], meanings: Sequence[dictionary.Entry]
+def package(
+    about: records.About, tables: Mapping[str, pl.DataFrame], further: Mapping[str, bytes], readme: str, first: str
 ) -> dict[str, bytes]:
-    """Metadata records of a package, by file name. `files` is what may be passed on, `meanings` the dictionary."""
-    return {
-        "croissant.json": _json(croissant.croissant(about, files, meanings)),
-        "datacite.json": _json(croissant.datacite(about, files)),
-        "datapackage.json": _json(datapackage.datapackage(about, meanings)),
+    """All files of a package by path: its tables by CSV file name as CSV and Parquet, a data dictionary, `further`
+    files, metadata records and checksums. `first` is the table that catalogs show first."""
+    meanings = dictionary.entries(tables)
+    names = {file: file.removesuffix(".csv") for file in sorted(tables)}
+    written = {
+        **{file: as_csv(rows) for file, rows in tables.items()},
+        **{f"parquet/{names[file]}.parquet": as_parquet(rows) for file, rows in tables.items()},
+        "dictionary.csv": as_csv(dictionary.frame(meanings)), "dictionary.md": dictionary.page(meanings).encode(),
+        **further,
+    }  # fmt: skip
+    filled = {name: f"parquet/{name}.parquet" for file, name in names.items() if len(tables[file])}
+    card = "" if about.private else records.front_matter(about, filled, first)
+    written[README] = f"{card}{readme}".encode()
+    public_files = {path: data for path, data in written.items() if not path.startswith(f"{PRIVATE}/")}
+    described = {
+        "croissant.json": records.croissant(about, public_files, meanings),
+        "datacite.json": records.datacite(about, public_files),
+        "datapackage.json": records.datapackage(about, meanings),
     }
-
-
-def configurations(tables: Mapping[str, pl.DataFrame]) -> dict[str, str]:
-    """Parquet files of the tables that have rows, by table. `tables` has the tables by CSV file name."""
-    names = [file.removesuffix(".csv") for file, rows in sorted(tables.items()) if len(rows)]
-    return {name: f"parquet/{name}.parquet" for name in names}
+    written |= {
+        file: (json.dumps(each, ensure_ascii=False, indent=2) + "\n").encode() for file, each in described.items()
+    }
+    sums = (f"{hashlib.sha256(data).hexdigest()}  {path}\n" for path, data in sorted(written.items()))
+    return written | {CHECKSUMS: "".join(sums).encode()}
 
 
 def _as_written(content: Content, outputs: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -303,21 +308,6 @@ def _withheld(content: Content) -> pl.DataFrame:
         "prose.jsonl": content.prose, "verification.csv": evidence,
     }  # fmt: skip
     return withheld.listed([withheld.restricted(texts), withheld.copies(content.outputs), content.quoting])
-
-
-def checksums(files: Mapping[str, bytes]) -> bytes:
-    """Checksums of files in the format that `sha256sum --check` reads."""
-    return "".join(f"{hashlib.sha256(data).hexdigest()}  {path}\n" for path, data in sorted(files.items())).encode()
-
-
-def table_files(tables: Mapping[str, pl.DataFrame]) -> tuple[dict[str, bytes], list[dictionary.Entry]]:
-    """Tables as CSV and Parquet files, with a data dictionary: content by path, and the dictionary's entries."""
-    meanings = dictionary.entries(tables)
-    written = {file: as_csv(rows) for file, rows in tables.items()}
-    written |= {f"parquet/{file.removesuffix('.csv')}.parquet": as_parquet(rows) for file, rows in tables.items()}
-    written["dictionary.csv"] = as_csv(dictionary.frame(meanings))
-    written["dictionary.md"] = dictionary.page(meanings).encode()
-    return written, meanings
 
 
 def _languages(content: Content) -> list[str]:
@@ -439,12 +429,8 @@ def _short(rows: pl.DataFrame, corpus: str) -> pl.DataFrame:
     return rows.rename({"passage": "passage_id"}, strict=False)
 
 
-def _json(record: Mapping[str, object]) -> bytes:
-    return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode()
-
-
-def _lines(records: Iterable[Mapping[str, object]]) -> bytes:
-    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records).encode()
+def _lines(rows: Iterable[Mapping[str, object]]) -> bytes:
+    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in rows).encode()
 
 
 def recorded(folder: Path) -> dict[str, str]:

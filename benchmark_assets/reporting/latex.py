@@ -18,11 +18,14 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.adjudication.triage import audits
+from benchmark_assets.audit.exhibits import CALIBRATION, CATEGORIES, OUTCOMES
 from benchmark_assets.audit.rated import PANEL, PEOPLE
-from benchmark_assets.reporting import leaderboard, readings
-from benchmark_assets.understanding.score_tables import boards, groups
+from benchmark_assets.reporting import leaderboard
+from benchmark_assets.reporting.exhibits import AGREEMENT, across, ranked, separating
+from benchmark_assets.understanding.exhibits import boards, groups
 from resources.catalogue import column
 from resources.errors import BadInput
+from resources.exhibits import Exhibit, Rows, every_row
 from resources.folders import check_vacant, put
 from resources.harmless import visible
 from resources.tables import cells, computed
@@ -55,6 +58,36 @@ DOCUMENT = r"""\documentclass{{article}}
 """
 
 
+_MODEL, _BAND = pl.col("model") != "", pl.col("band") != ""
+
+
+def _outcomes(raters: str, *conditions: pl.Expr) -> Rows:
+    """Select rows of `audit_outcome` from the verdicts or labels of some raters."""
+    return lambda rows: rows.filter(pl.col("judged") > 0, *conditions, raters=raters)
+
+
+_RATES = "judged valid_rate minor_rate major_rate any_rate"
+PRINTED: list[tuple[str, str, Exhibit, Rows, str, str]] = [
+    ("palibench-5", "agreement of the human translators", AGREEMENT, every_row, "measure translator other",
+     "passages value sd"),
+    ("audit-7", "people's labels by band of drift", OUTCOMES, _outcomes(PEOPLE, ~_MODEL, _BAND), "band", _RATES),
+    ("audit-9", "the panel's verdicts on outputs with high drift, by band", OUTCOMES,
+     _outcomes(PANEL, ~_MODEL, _BAND), "band", _RATES),
+    ("audit-10", "the panel's verdicts on outputs with high drift, by model", OUTCOMES,
+     _outcomes(PANEL, _MODEL, ~_BAND), "model", _RATES),
+    ("audit-11", "the panel's verdicts by model and band of drift", OUTCOMES, _outcomes(PANEL, _MODEL, _BAND),
+     "model band", _RATES),
+    ("audit-8", "agreement of the judges with people's labels, in percent", CALIBRATION,
+     lambda rows: rows.sort(pl.col("judge").str.starts_with("panel"), "judge"), "judge",
+     "outputs exact major_precision major_recall major_f1 any_precision any_recall any_f1"),
+    ("audit-12", "major errors found by the panel, by category", CATEGORIES,
+     lambda rows: rows.filter(pl.col("major") > 0, raters=PANEL).sort("major", "error_category",
+                                                                      descending=[True, False]),
+     "error_category", "major major_share"),
+]  # fmt: skip
+"""Tables that papers print of an exhibit: name, caption, exhibit, selection and order of its rows, names, numbers."""
+
+
 class LatexTable(NamedTuple):
     """A table as text. `name` is used for its file and its label. The first `texts` columns are left-aligned."""
 
@@ -83,7 +116,7 @@ def write(warehouse: Warehouse, folder: Path, corpus: str | None = None) -> list
         if corpus and not len(warehouse.read("corpus", pl.DataFrame({"corpus": [corpus]}), ["corpus"])):
             raise BadInput(corpus, "", "is not a corpus of this warehouse", "`variorum status` lists the corpora")
         candidates = [*(_of_corpus(warehouse, corpus) if corpus else ()), *_understanding(warehouse)]
-        tables = [table for table in candidates if len(table.rows)]
+        tables = sorted((table for table in candidates if len(table.rows)), key=_numbered)
     if not tables:
         remedy = "run `variorum update`" if corpus else "run `variorum update`, or name a corpus"
         raise BadInput(corpus or "understanding", "", "has no tables yet", remedy)
@@ -91,6 +124,11 @@ def write(warehouse: Warehouse, folder: Path, corpus: str | None = None) -> list
     inputs = "\n".join(rf"\input{{{table.name}}}" for table in tables)
     put({name: text.encode() for name, text in (files | {"all.tex": DOCUMENT.format(inputs=inputs)}).items()}, folder)
     return sorted(files)
+
+
+def _numbered(table: LatexTable) -> list[str | int]:
+    """Key that sorts tables by name, with numbers in the name by their value."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", table.name)]
 
 
 def typeset(table: LatexTable) -> str:
@@ -142,6 +180,9 @@ def _cells(values: Iterable[object]) -> list[str]:
 
 def _of_corpus(warehouse: Warehouse, corpus: str) -> Iterator[LatexTable]:
     key = pl.DataFrame({"corpus": [corpus]})
+    for name, words, exhibit, rows, texts, numbers in PRINTED:
+        frame = rows(exhibit.frame(warehouse, corpus))
+        yield _table(name, f"{corpus}: {words}.", frame, exhibit.table, texts.split(), numbers.split())
     yield from _palibench(warehouse, key, corpus)
     yield from _audit(warehouse, key, corpus)
     yield from _judged(warehouse, key, corpus)
@@ -159,11 +200,6 @@ def _understanding(warehouse: Warehouse) -> Iterator[LatexTable]:
 
 
 def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[LatexTable]:
-    agreements = warehouse.read("translator_agreement", key)
-    yield _table(
-        "palibench-5", f"{corpus}: agreement of the human translators.", agreements, "translator_agreement",
-        ("measure", "translator", "other"), ("passages", "value", "sd"),
-    )  # fmt: skip
     for number, (heading, rows) in enumerate(
         leaderboard.groups(leaderboard.read(warehouse, keys=key)).items(), start=1
     ):
@@ -177,13 +213,13 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
     shares = warehouse.read("closest_share", key).sort("kind", "system", descending=[True, False])
     yield LatexTable(
         "palibench-7", f"{corpus}: translator of the closest reference, in percent of passages.",
-        readings.across(shares, "closest_share", KEYS, "translator", "share"), 2, shares["signature"].to_list(),
+        across(shares, "closest_share", KEYS, "translator", "share"), 2, shares["signature"].to_list(),
     )  # fmt: skip
     ranks = warehouse.read("metric_rank", key)
     (rank,) = cells("metric_rank", "rank")
     yield LatexTable(
         "palibench-8", f"{corpus}: ranks by measure (1 is best).",
-        readings.ranked(ranks, rank, [*KEYS, *readings.separating(ranks)]), 2,
+        ranked(ranks, rank, [*KEYS, *separating(ranks)]), 2,
         ranks["signature"].to_list(),
     )  # fmt: skip
 
@@ -199,34 +235,6 @@ def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Lat
         "audit-6", f"{corpus}: models, and numbers of outputs with high drift.", rows, "leaderboard", ("system",),
         leaderboard.headline(board), edges,
     )  # fmt: skip
-    outcomes = warehouse.read("audit_outcome", key).filter(pl.col("judged") > 0).sort("model", "band")
-    panel, people = (outcomes.filter(raters=raters) for raters in (PANEL, PEOPLE))
-    model, band = pl.col("model") != "", pl.col("band") != ""
-    for name, words, rows, keys in (
-        ("audit-7", "people's labels by band of drift", people.filter(~model, band), ["band"]),
-        ("audit-9", "the panel's verdicts on outputs with high drift, by band", panel.filter(~model, band), ["band"]),
-        (
-            "audit-10",
-            "the panel's verdicts on outputs with high drift, by model",
-            panel.filter(model, ~band),
-            ["model"],
-        ),
-        ("audit-11", "the panel's verdicts by model and band of drift", panel.filter(model, band), ["model", "band"]),
-    ):
-        rates = ("judged", "valid_rate", "minor_rate", "major_rate", "any_rate")
-        yield _table(name, f"{corpus}: {words}.", rows, "audit_outcome", keys, rates)
-    judges = warehouse.read("judge_calibration", key).sort(pl.col("judge").str.starts_with("panel"), "judge")
-    levels = (f"{level}_{part}" for level in ("major", "any") for part in ("precision", "recall", "f1"))
-    yield _table(
-        "audit-8", f"{corpus}: agreement of the judges with people's labels, in percent.", judges, "judge_calibration",
-        ("judge",), ("outputs", "exact", *levels),
-    )  # fmt: skip
-    errors = warehouse.read("error_category", key).filter(pl.col("major") > 0, raters=PANEL, model="")
-    yield _table(
-        "audit-12", f"{corpus}: major errors found by the panel, by category.",
-        errors.sort("major", "error_category", descending=[True, False]), "error_category", ("error_category",),
-        ("major", "major_share"),
-    )  # fmt: skip
 
 
 def _judged(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[LatexTable]:
@@ -240,7 +248,7 @@ def _judged(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[La
         for place, rows in enumerate(contracts, start=1):
             slices = sorted(rows["slice"].unique(), key=lambda name: (name != "overall", name))
             order = rows.filter(slice="overall").sort("lt", descending=True, nulls_last=True).select("model")
-            table = readings.across(rows, "pairwise_score", ["model"], "slice", "lt")
+            table = across(rows, "pairwise_score", ["model"], "slice", "lt")
             table = order.join(table, on="model", maintain_order="left").select("model", *slices)
             number = f" {place}" if len(contracts) > 1 else ""
             name = f"jp-tl-bench-{re.sub('[^A-Za-z0-9.]+', '-', f'{base_set}{number}')}"
@@ -262,7 +270,7 @@ def _judged(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[La
     scores = warehouse.read("literary_score", key)
     if len(scores):
         order = scores.filter(aspect="").sort("score", descending=True, nulls_last=True).select("model", "chunks")
-        table = readings.across(scores, "literary_score", ["model"], "aspect", "score")
+        table = across(scores, "literary_score", ["model"], "aspect", "score")
         overall = column("literary_score", "aspect").empty
         aspects = sorted(table.columns[1:], key=lambda name: (name != overall, name))
         yield LatexTable(

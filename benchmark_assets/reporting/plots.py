@@ -1,7 +1,7 @@
 """Small static plots of aggregates, for the metadata of assets in Dagster's UI.
 
 Here: charts rendered as SVG images in Markdown, small enough to be stored in Dagster's events. Not here: which charts
-an asset shows (drawings), how a chart looks (report.charts), tables (readings).
+an asset shows (drawings), how a chart looks (report.charts), tables (the rooms' modules `exhibits`).
 """
 
 import logging
@@ -59,7 +59,7 @@ def plots(warehouse: Warehouse, asset: str) -> Mapping[str, str]:
     from benchmark_assets.reporting import drawings  # Altair takes a second to import
 
     try:
-        text = pictured(drawings.OF[asset](warehouse))
+        text = pictured(drawings.drawn(warehouse, asset))
     except Exception as error:
         logger.warning("no plot of %s", asset, exc_info=True)
         text = f"could not be drawn: {_escaped(str(error))[:500]}"

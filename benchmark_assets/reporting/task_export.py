@@ -14,19 +14,10 @@ from benchmark_assets import views
 from benchmark_assets.accounts.costs import summed
 from benchmark_assets.reporting import dictionary
 from benchmark_assets.reporting.contents import CHECKSUMS, files
-from benchmark_assets.reporting.croissant import About
-from benchmark_assets.reporting.dataset_card import front_matter
-from benchmark_assets.reporting.export import (
-    EXPORT,
-    check_place,
-    checksums,
-    configurations,
-    made_from,
-    records,
-    table_files,
-)
+from benchmark_assets.reporting.export import EXPORT, check_place, made_from, package
+from benchmark_assets.reporting.records import About
 from resources.errors import BadInput
-from resources.folders import README, put
+from resources.folders import put
 from resources.warehouse import Warehouse
 
 SUBJECT = "understanding and costs"
@@ -72,17 +63,13 @@ def export_tasks(warehouse: Warehouse, folder: Path, published: date | None = No
     tables["costs.csv"] = summed(calls.with_columns(day=pl.col("asked").dt.date()), *by).sort(by)
     if tables["tasks.csv"].is_empty() and calls.is_empty():
         raise BadInput("export", "", "has neither tasks nor costs to write", "name a corpus, or import tasks first")
-    written, meanings = table_files(tables)
     signatures = tables["understanding_board.csv"]["signature"].unique().sort()
     method = made_from(f"signature of scores: {signature}" for signature in signatures)
     listed = f"| file | content |\n|---|---|\n{dictionary.files_of(list(tables))}"
     languages = tables["tasks.csv"]["language"].unique().sort().to_list()
     about = About(SUBJECT, DESCRIPTION, published or _newest(warehouse, calls), [], languages)
-    card = front_matter(about, configurations(tables), "understanding_board")
-    readme = f"{card}{EXPORT.public}{SUBJECT}\n\n{listed}\n{NOTES}\n## Made from\n\n{method}"
-    written[README] = readme.encode()
-    written |= records(about, written, meanings)
-    put(written | {CHECKSUMS: checksums(written)}, folder)
+    readme = f"{EXPORT.public}{SUBJECT}\n\n{listed}\n{NOTES}\n## Made from\n\n{method}"
+    put(package(about, tables, {}, readme, "understanding_board"), folder)
     return tables["tasks.csv"]["task"].to_list()
 
 

@@ -17,9 +17,9 @@ from benchmark_assets.metrics.tokenizers import DEFAULT, available, tokenized
 from benchmark_assets.partitions import PASSAGE, partitioned
 from benchmark_assets.references.assets import reference
 from benchmark_assets.sensitivity.detection import detection, thresholds
+from benchmark_assets.sensitivity.exhibits import readable_detection, readable_thresholds
 from benchmark_assets.sensitivity.sample import damaged, languages, settings
 from benchmark_assets.sensitivity.scoring import variant_scores
-from benchmark_assets.sensitivity.tables import readable_detection, readable_thresholds
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
 from resources.keys import CORPUS

@@ -13,11 +13,11 @@ from benchmark_assets.understanding import (
     board,
     encoder,
     leakage,
-    score_tables,
     stored,
     task_scores,
     tasks,
 )
+from benchmark_assets.understanding.exhibits import EXHIBITS, of_answers, of_board, of_leakage, of_scores
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
@@ -41,7 +41,7 @@ def task_sample(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 
 answer = study_asset(
     answers.TaskAnswers, TASK_GRID, "understanding", [dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
-    score_tables.of_answers,
+    of_answers,
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def task_leakage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
     return refresh(
         context, warehouse,
         lambda stale: Computed({"task_leakage": leakage.leakage(warehouse.read("task_sample", stale))}),
-        leakage.SIGNATURE, lambda: score_tables.of_leakage(warehouse), sparse=True,
+        leakage.SIGNATURE, lambda: of_leakage(warehouse), sparse=True,
     )  # fmt: skip
 
 
@@ -131,7 +131,7 @@ def task_score(
 
     return refresh(
         context, warehouse, compute, lambda partitions: stored.settings(warehouse, partitions, ["model", "task"]),
-        lambda: score_tables.of_scores(warehouse), sparse=True, draw=plots,
+        lambda: of_scores(warehouse), sparse=True, draw=plots,
     )  # fmt: skip
 
 
@@ -150,7 +150,7 @@ def understanding_board(
 
     return refresh(
         context, warehouse, compute, lambda partitions: stored.of_all(warehouse, partitions, BOARD),
-        lambda: score_tables.of_board(warehouse), sparse=True, draw=plots,
+        lambda: of_board(warehouse), sparse=True, draw=plots,
     )  # fmt: skip
 
 
@@ -169,5 +169,5 @@ def understanding_comparison(
 
     return refresh(
         context, warehouse, compute, lambda partitions: stored.of_all(warehouse, partitions, board.SIGNATURE),
-        lambda: score_tables.of_comparisons(warehouse), sparse=True, draw=plots,
+        EXHIBITS, sparse=True, draw=plots,
     )  # fmt: skip

@@ -5,7 +5,7 @@ tasks cannot be compared. A system therefore has no mean if it lacks a score on 
 and a mean never covers tasks of several benchmarks. Tasks without a benchmark have no mean.
 
 Here: rows of `understanding_board` and `understanding_comparison`. Not here: scores on single tasks (task_scores),
-tables for display (score_tables).
+tables for display (exhibits).
 """
 
 from collections.abc import Mapping, Sequence

@@ -18,7 +18,7 @@ NEEDED = {"classes": ("label", "labels", "classes"), "spans": ("marked", "spans"
 """Keys that are required for one kind of tasks and not allowed for the other kind."""
 
 COLUMNS = ("kind", "system", "mean")
-"""Columns of the displayed tables (score_tables.boards) that do not belong to a task. A task cannot have one of these
+"""Columns of the displayed tables (exhibits.boards) that do not belong to a task. A task cannot have one of these
 names as its code."""
 
 

@@ -8,7 +8,7 @@ from benchmark_assets.corpus.units import kinds
 from benchmark_assets.error_spans.judging import SpanExam
 from benchmark_assets.examination.study import Examinations
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import Description, Plots, refresh
+from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.literary.assets import aspect_vote, glossary
 from benchmark_assets.literary.ensemble import SeatExam
 from benchmark_assets.metrics.intervals import SIGNATURE
@@ -17,9 +17,9 @@ from benchmark_assets.pairwise.matches import ComparisonExam
 from benchmark_assets.pairwise.rubric import RubricExam
 from benchmark_assets.references.assets import reference
 from benchmark_assets.studies.assets import study_asset
+from benchmark_assets.vital_signs.exhibits import SIGNS
 from benchmark_assets.vital_signs.signs import of_judges
 from resources.provider.provider import Provider
-from resources.tables import shown
 from resources.warehouse import Warehouse
 
 
@@ -54,7 +54,4 @@ def vital_sign(
         calls = provider.ledger.attempts().select("served_model", "run", call="key")
         return Computed({"vital_sign": of_judges(warehouse, calls)})
 
-    def describe() -> Description:
-        return {"vital signs": shown(warehouse.read("vital_sign"), "vital_sign")}
-
-    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
+    return refresh(context, warehouse, compute, settings, [SIGNS], sparse=True, draw=plots)

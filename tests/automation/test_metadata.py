@@ -68,7 +68,7 @@ def has_table(metadata: dict[str, object]) -> bool:
 
 
 def test_every_aggregate_is_drawn_or_says_why_not(definitions: dg.Definitions) -> None:
-    assert aggregates(definitions) - set(WITHOUT) | BY_OTHERS == set(drawings.OF)
+    assert aggregates(definitions) - set(WITHOUT) | BY_OTHERS == {*drawings.OF_CORPORA, *drawings.OF_ALL}
 
 
 def test_every_aggregate_of_a_finished_home_shows_a_table_and_a_plot_of_what_it_has(
@@ -81,7 +81,7 @@ def test_every_aggregate_of_a_finished_home_shows_a_table_and_a_plot_of_what_it_
             assert asset in SPARSE, asset
             continue
         assert has_table(metadata), asset
-        charts = list(drawings.OF[asset](warehouse)) if asset in drawings.OF else []
+        charts = list(drawings.drawn(warehouse, asset))
         plot = str(metadata.get("plot", ""))
         assert plot.count("](data:image/svg+xml,") == min(len(charts), 1 + plot.count("\n\n**")), asset
         if charts:

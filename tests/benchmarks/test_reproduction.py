@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.benchmarks.number_tables import counts
+from benchmark_assets.benchmarks.exhibits import counts
 from benchmark_assets.benchmarks.numbers import read
 from benchmark_assets.benchmarks.reproduction import (
     ABSENT,

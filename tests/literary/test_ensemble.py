@@ -28,8 +28,8 @@ from benchmark_assets.literary.ensemble import (
     verdicts,
     winners,
 )
+from benchmark_assets.literary.exhibits import of_scores
 from benchmark_assets.literary.pairs import export_pairs, import_pairs
-from benchmark_assets.literary.readings import of_scores
 from benchmark_assets.studies.study import CALLS, Item
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.vital_signs import assets as vital_signs

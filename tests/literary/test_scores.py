@@ -12,7 +12,7 @@ from scipy.stats import norm  # type: ignore[import-untyped]
 from benchmark_assets.corpus.description import Literary, Seat
 from benchmark_assets.corpus.units import FEWEST, divided
 from benchmark_assets.literary.ensemble import verdicts
-from benchmark_assets.literary.readings import parity
+from benchmark_assets.literary.exhibits import parity
 from benchmark_assets.literary.scores import interval, scores
 from benchmark_assets.literary.works import CHUNKS, WORK, WORKS
 from benchmark_assets.metrics.intervals import Floats

@@ -8,9 +8,9 @@ import pytest
 
 from benchmark_assets.corpus.description import Sensitivity
 from benchmark_assets.sensitivity.detection import ALL, detection, thresholds
+from benchmark_assets.sensitivity.exhibits import readable_detection, readable_thresholds
 from benchmark_assets.sensitivity.sample import SOUND, VARIANT, chosen, variants
 from benchmark_assets.sensitivity.scoring import variant_scores
-from benchmark_assets.sensitivity.tables import readable_detection, readable_thresholds
 from resources.embedders import PackagedEmbedder
 from resources.tables import plain
 

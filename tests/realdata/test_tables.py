@@ -10,7 +10,7 @@ import pytest
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.reporting import readings
+from benchmark_assets.reporting.exhibits import shares, slice_tables
 from benchmark_assets.reporting.leaderboard import further, readable
 from resources.tables import plain, shown
 from resources.warehouse import Warehouse
@@ -69,7 +69,7 @@ def test_every_translator_is_a_row_of_every_table(
     print(f"\n{file}, {len(lines)} passages\n{plain(readable(board))}\n\n{plain(further(board))}")
     for text in (
         shown(warehouse.read("translator_agreement"), "translator_agreement"),
-        readings.shares(warehouse.read("closest_share")),
-        readings.slices(warehouse.read("slice_summary")),
+        shares(warehouse.read("closest_share")),
+        slice_tables(warehouse.read("slice_summary")),
     ):
         print(f"\n{text}")

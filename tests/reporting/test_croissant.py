@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 import yaml
 
-from benchmark_assets.reporting.croissant import About, croissant, datacite
 from benchmark_assets.reporting.export import export
+from benchmark_assets.reporting.records import About, croissant, datacite
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
 

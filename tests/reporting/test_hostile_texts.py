@@ -19,7 +19,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.audit.page import page
 from benchmark_assets.cli.progress import HomeLog, Shown, Terminal
 from benchmark_assets.people.answers import import_labels
 from benchmark_assets.people.pearmut import Plan, write_campaign
@@ -29,7 +28,8 @@ from benchmark_assets.reporting import cards, latex
 from benchmark_assets.reporting.contents import as_csv, as_parquet
 from benchmark_assets.reporting.export import export
 from benchmark_assets.reporting.reader.writing import write_blind, write_reader
-from benchmark_assets.reporting.report import exhibits
+from benchmark_assets.reporting.report import display
+from benchmark_assets.reporting.report.examples import examples_page
 from benchmark_assets.reporting.report.markdown import markdown as gallery
 from resources import tables
 from resources.errors import BadInput
@@ -123,7 +123,7 @@ def blind_pages(stored: Warehouse, out: Path) -> list[str]:
 
 
 def examples(stored: Warehouse, _: Path) -> list[str]:
-    text = page(stored, CORPUS, private=True)
+    text = examples_page(stored, CORPUS, private=True)
     assert "window.hacked" in text
     return html_of(text)
 
@@ -154,11 +154,9 @@ def dagster(stored: Warehouse, _: Path) -> list[str]:
 
 
 def gallery_page(stored: Warehouse, _: Path) -> list[str]:
-    cells = [exhibits.Cell(text, None) for text in TEXTS.values()]
-    exhibit = exhibits.Exhibit(
-        "exhibit", "Words.", [exhibits.ExhibitColumn("texts", cells, of_names=True)], None, [], []
-    )
-    text = gallery("Gallery", "Words.", [exhibits.Part("part", [exhibit])])
+    cells = [display.Cell(text, None) for text in TEXTS.values()]
+    exhibit = display.Display("exhibit", "Words.", [display.ExhibitColumn("texts", cells, of_names=True)], None, [], [])
+    text = gallery("Gallery", "Words.", [display.Part("part", [exhibit])])
     return [found for pattern in (REMOTE, ACTING) for found in pattern.findall(text)]
 
 

@@ -16,6 +16,7 @@ from benchmark_assets.reporting import drawings
 from benchmark_assets.reporting.plots import MOST, SVG, WIDTH, pictured, plots, svg
 from benchmark_assets.reporting.report import charts
 from resources.duckdb_warehouse import DuckDBWarehouse
+from resources.exhibits import Ranges
 from resources.warehouse import Replacement, Warehouse
 
 pytestmark = pytest.mark.usefixtures("drawn")
@@ -125,7 +126,7 @@ def test_what_has_rows_is_drawn_with_its_names(asset: str, known: Warehouse) -> 
 def test_names_are_shown_as_they_are_and_nothing_in_them_is_markup() -> None:
     rows = pl.DataFrame({"row": HOSTILE}).with_columns(panel=pl.lit(""), kind=pl.lit("model"), value=1, low=0.5, high=2)
     for title in (HOSTILE[0] + HOSTILE[1], HOSTILE[2] + HOSTILE[6], HOSTILE[-1]):
-        markdown = pictured([(title, charts.ranges(rows, "value"))])
+        markdown = pictured([(title, charts.ranges(rows, Ranges("value")))])
         assert len(markdown) < MOST
         (picture,) = pictures(markdown)
         kinds = {element.tag.rpartition("}")[2] for element in picture.iter()}
@@ -142,7 +143,7 @@ def test_plots_take_no_more_room_than_they_may_and_say_what_is_left_out() -> Non
             {"panel": panel, "row": f"system {at}", "kind": "model", "value": at, "low": at - 1, "high": at + 1}
             for panel in ("similarity", "drift") for at in range(systems)
         ]  # fmt: skip
-        return charts.ranges(pl.DataFrame(rows), "value")
+        return charts.ranges(pl.DataFrame(rows), Ranges("value"))
 
     whole = pictured([("few", board(3))])
     assert "**few**" in whole
@@ -160,7 +161,7 @@ def test_plots_take_no_more_room_than_they_may_and_say_what_is_left_out() -> Non
 
 def test_pictures_fit_the_window_and_have_a_ground_of_their_own() -> None:
     rows = pl.DataFrame([{"panel": p, "row": "a", "kind": "model", "value": 1, "low": 0, "high": 2} for p in "xyz"])
-    picture = ElementTree.fromstring(svg(charts.ranges(rows, "value", width=900, columns=3)))
+    picture = ElementTree.fromstring(svg(charts.ranges(rows, Ranges("value", width=900, columns=3))))
     assert float(picture.get("width", 0)) == WIDTH
     ground = picture.find(f"{{{SVG}}}rect")
     assert ground is not None
@@ -178,4 +179,4 @@ def test_what_cannot_be_drawn_is_said_and_stops_nothing(tmp_path: Path, caplog: 
 def test_the_made_rows_and_the_small_corpora_cover_every_drawing() -> None:
     corpora = {"metric_summary", "model_summary", "leaderboard", "metric_rank", "translator_agreement",
                "system_comparison", "slice_summary", "sensitivity", "human_range"}  # fmt: skip
-    assert set(drawings.OF) == corpora | set(MADE)
+    assert {*drawings.OF_CORPORA, *drawings.OF_ALL} == corpora | set(MADE)

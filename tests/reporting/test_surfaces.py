@@ -22,7 +22,6 @@ from dagster._serdes import serialize_value
 
 from benchmark_assets.adjudication import assets as adjudication
 from benchmark_assets.adjudication import judging
-from benchmark_assets.audit.page import page
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
@@ -42,6 +41,7 @@ from benchmark_assets.reporting import latex, shared_task
 from benchmark_assets.reporting.export import export
 from benchmark_assets.reporting.reader.writing import write_blind, write_reader
 from benchmark_assets.reporting.report import writing
+from benchmark_assets.reporting.report.examples import examples_page
 from benchmark_assets.translation.imports import import_outputs
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
@@ -215,7 +215,7 @@ def papers(world: World, out: Path) -> str:
 
 
 def examples(world: World, _: Path) -> str:
-    return page(world.warehouse, "tiny")
+    return examples_page(world.warehouse, "tiny")
 
 
 def pairs_sheet(world: World, out: Path) -> str:
@@ -289,7 +289,7 @@ def test_a_private_surface_has_every_damaged_copy(world: World, tmp_path: Path) 
     found = [json.loads(line) for line in (tmp_path / "out" / PRIVATE / "outputs.jsonl").read_text().splitlines()]
     assert {(each["model"], each["passage_id"]) for each in found} == set(product(DAMAGES, PASSAGES))
     assert all(RUN.search(each["translation"]) for each in found)
-    assert RUN.search(page(world.warehouse, "tiny", private=True))
+    assert RUN.search(examples_page(world.warehouse, "tiny", private=True))
 
 
 def test_a_package_lists_what_it_leaves_out(world: World, tmp_path: Path) -> None:

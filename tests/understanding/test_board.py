@@ -10,7 +10,7 @@ from scipy.stats import norm  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.understanding.board import ALL_MARKS, BASELINE, MODEL, SCORES, TRAINED, TaskGroup, board, compare
-from benchmark_assets.understanding.score_tables import boards
+from benchmark_assets.understanding.exhibits import boards
 
 SANSKRIT = ["SMDS", "QUDS", "RCMS", "RCDS", "VPCS", "MCS"]
 TIBETAN = ["SDT", "QUDT", "RCMT", "VPCT", "AACT", "SCCT", "THCT"]

@@ -2,9 +2,9 @@
 
 import polars as pl
 
+from benchmark_assets.understanding.exhibits import agreement, confusions, neighbours, troubles
 from benchmark_assets.understanding.leakage import LEAKAGE
-from benchmark_assets.understanding.score_tables import agreement, classes, confusions, neighbours, troubles
-from benchmark_assets.understanding.task_scores import BASELINE_SCORE, CLASS_SCORE, CONFUSION
+from benchmark_assets.understanding.task_scores import BASELINE_SCORE, CONFUSION
 
 
 def test_what_is_near_stands_beside_the_scores_with_and_without_it() -> None:
@@ -45,9 +45,7 @@ def test_steps_and_problems_are_counted_by_model_and_draws_by_task() -> None:
     ]  # fmt: skip
 
 
-def test_classes_are_percent_and_confusions_are_wrong_answers_by_number() -> None:
+def test_confusions_are_wrong_answers_by_number() -> None:
     counts = [("m", "T", "LAW", "LAW", 3), ("m", "T", "LAW", "EPIC", 1), ("m", "T", "EPIC", "LAW", 2)]
     found = confusions(pl.DataFrame(counts, schema=CONFUSION, orient="row"))
     assert found.drop("task", "model").rows() == [("EPIC", "LAW", 2, "100.0"), ("LAW", "EPIC", 1, "25.0")]
-    scored = pl.DataFrame([("m", "T", "LAW", 4, 5, 3, 0.6, 0.75, 2 / 3)], schema=CLASS_SCORE, orient="row")
-    assert classes(scored).row(0) == ("T", "m", "LAW", 4, 5, 3, "60.0", "75.0", "66.7")

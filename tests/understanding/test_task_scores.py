@@ -19,7 +19,7 @@ from benchmark_assets.understanding import assets, samples
 from benchmark_assets.understanding.assets import task_leakage, task_sample
 from benchmark_assets.understanding.baselines import BASELINE_ANSWER
 from benchmark_assets.understanding.description import load
-from benchmark_assets.understanding.score_tables import of_scores, two_ways
+from benchmark_assets.understanding.exhibits import of_scores, two_ways
 from benchmark_assets.understanding.stored import confusions
 from benchmark_assets.understanding.task_scores import Gold, baseline_scores, gold, marked, summary, task_scores
 from benchmark_assets.understanding.task_scores import confusions as confusion_rows

@@ -9,13 +9,14 @@ that pass it to `READER`. The index is loaded with the page; texts are loaded in
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
 import polars as pl
+from markdown_it import MarkdownIt
 
 from benchmark_assets.adjudication.labels import ERRORS
 from benchmark_assets.people.controls import record_controls
@@ -35,6 +36,9 @@ SHARD = 400_000
 """Number of characters of JSON after which a shard ends: a few dozen passages, parsed in a few milliseconds."""
 
 STATIC = Path(__file__).parent
+
+GUIDE = MarkdownIt("js-default", {"linkify": False})
+"""Converts the guide, Markdown, to HTML; HTML in it is escaped."""
 
 
 class WrittenReader(NamedTuple):
@@ -141,7 +145,7 @@ def _put(
     page = Template((STATIC / "reader.html").read_text(encoding="utf-8"))
     filled = page.substitute(
         title=escape(f"{'PRIVATE, do not pass on: ' if private else ''}{title}"),
-        guide=page_of(LABEL_FORM.guide) if "annotator" in index else "",
+        guide=GUIDE.render(LABEL_FORM.guide) if "annotator" in index else "",
         made=f"<ul>{''.join(f'<li>{escape(signature)}</li>' for signature in signatures)}</ul>",
         mode="blind" if "annotator" in index else "reading",
     )
@@ -181,27 +185,6 @@ def _json(content: object) -> str:
     """JSON that is valid JavaScript. It contains no `<`, so it cannot end a script element."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", r"\u003c").replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
-
-
-def page_of(text: str) -> str:
-    """Convert Markdown to HTML: paragraphs, tables and lists only."""
-    return "\n".join(_block(block.splitlines()) for block in text.strip().split("\n\n"))
-
-
-def _block(lines: Sequence[str]) -> str:
-    if lines[0].startswith("|"):
-        head, _, *rows = ([_inline(cell.strip()) for cell in line.strip("|").split("|")] for line in lines)
-        body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-        names = "".join(f'<th scope="col">{cell}</th>' for cell in head)
-        return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
-    if lines[0].startswith("- "):
-        return f"<ul>{''.join(f'<li>{_inline(line[2:])}</li>' for line in lines)}</ul>"
-    return f"<p>{_inline(' '.join(lines))}</p>"
-
-
-def _inline(text: str) -> str:
-    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
-    return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text)
 
 
 def _check_place(folder: Path, private: bool) -> None:

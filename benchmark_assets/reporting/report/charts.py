@@ -13,6 +13,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from resources.exhibits import WIDE, Ranges
+
 Spec = dict[str, Any]
 """A chart as a Vega-Lite specification."""
 
@@ -51,10 +53,6 @@ LEVELS = {"valid": "sky", "minor": "orange", "major": "vermilion", "uncertain": 
 STEP = 18
 """Height of a row in pixels."""
 
-INTERVAL = "95 % interval"
-WIDE = 560
-"""Width in pixels of a chart with a single panel."""
-
 FONT = "system-ui, sans-serif"
 
 LONGEST = 38
@@ -64,10 +62,7 @@ LABEL = 46
 """Width in pixels of a segment that has room for its label."""
 
 
-def ranges(
-    rows: pl.DataFrame, axis: str, *, width: int = 340, columns: int = 2, rule: float | None = None,
-    domain: Sequence[float] | None = None,
-) -> Spec:  # fmt: skip
+def ranges(rows: pl.DataFrame, chart: Ranges) -> Spec:
     """Chart of values with their intervals: one row for each name, panels side by side.
 
     Parameters
@@ -75,40 +70,33 @@ def ranges(
     rows
         Columns `panel`, `row`, `kind`, `value`, `low`, `high`, in the order in which rows and panels are drawn. Rows
         with a null `value` are skipped.
-    axis
-        Title of the axis: the quantity and its unit.
-    width
-        Width of a panel in pixels.
-    columns
-        Maximum number of panels side by side.
-    rule
-        Position of a line that shows parity or chance.
-    domain
-        Lowest and highest value of the axis in all panels. By default, each panel has its own range.
+    chart
+        Axis, sizes and rule. By default, each panel has its own domain.
     """
     rows = rows.drop_nulls("value")
     order, panels, kinds = (rows[name].unique(maintain_order=True).to_list() for name in ("row", "panel", "kind"))
     color, shape = _looks(kinds)
     legend = alt.Legend(title=None, orient="top", symbolSize=70) if len(kinds) > 1 else None
-    scale = alt.Scale(zero=False, nice=True) if domain is None else alt.Scale(domain=list(domain))
+    scale = alt.Scale(zero=False, nice=True) if chart.domain is None else alt.Scale(domain=list(chart.domain))
     base = alt.Chart().encode(
         y=_names(order), color=color.legend(legend),
         tooltip=_tips(row="name", kind="kind", panel="part", value="value", low="from", high="to"),
     )  # fmt: skip
     layers: list[alt.Chart] = []
-    if rule is not None:
-        line = alt.Chart(alt.InlineData(values=[{"rule": rule}]))
+    if chart.rule is not None:
+        line = alt.Chart(alt.InlineData(values=[{"rule": chart.rule}]))
         layers.append(line.mark_rule(strokeDash=[5, 3], color=COLORS["ink"]).encode(x="rule:Q"))
-    x = alt.X("value:Q").scale(scale).title(axis).axis(tickCount=5)
-    layers.append(base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q").scale(scale).title(axis), x2="high:Q"))
+    x = alt.X("value:Q").scale(scale).title(chart.axis).axis(tickCount=5)
+    layers.append(base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q").scale(scale).title(chart.axis), x2="high:Q"))
     point = base.mark_point(filled=True, size=70, opacity=1)
     layers.append(point.encode(x=x, shape=shape.legend(legend)))
-    chart = alt.layer(*layers, data=_values(rows)).properties(width=width, height=alt.Step(STEP))
+    layered = alt.layer(*layers, data=_values(rows)).properties(width=chart.width, height=alt.Step(STEP))
     if len(panels) == 1 and panels[0] == "":
-        return _spec(chart)
-    header = alt.Header(title=None, labelFontWeight="bold", labelAnchor="start", labelLimit=width)
-    facets = chart.facet(alt.Facet("panel:N").sort(panels).header(header), columns=min(columns, len(panels)))
-    return _spec(facets.resolve_scale(x="independent" if domain is None else "shared"))
+        return _spec(layered)
+    header = alt.Header(title=None, labelFontWeight="bold", labelAnchor="start", labelLimit=chart.width)
+    facet = alt.Facet("panel:N").sort(panels).header(header)
+    facets = layered.facet(facet, columns=min(chart.columns, len(panels)))
+    return _spec(facets.resolve_scale(x="independent" if chart.domain is None else "shared"))
 
 
 def dodged(rows: pl.DataFrame, axis: str, kinds: Sequence[str], *, domain: Sequence[float]) -> Spec:
@@ -116,8 +104,10 @@ def dodged(rows: pl.DataFrame, axis: str, kinds: Sequence[str], *, domain: Seque
 
     Parameters
     ----------
-    rows, axis, domain
+    rows
         As for `ranges`; `panel` is ignored.
+    axis, domain
+        Title of the axis (the quantity and its unit), and its lowest and highest value.
     kinds
         Names of the kinds from top to bottom.
     """

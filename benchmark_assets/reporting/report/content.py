@@ -1,8 +1,8 @@
-"""Content of the report: exhibits from the warehouse's aggregates, for each corpus and across corpora.
+"""Content of the report: displays of exhibits from the warehouse's aggregates, for each corpus and across corpora.
 
-Here: the rows of each exhibit, the order of exhibits, and the explanations. A report contains no texts of sources,
-references, outputs, judges or annotators, so it may be passed on. Not here: exhibits without a chart (details), the
-rendering of tables and charts (exhibits, charts, page).
+Here: the order of exhibits, and the rows, links and charts of those whose declaration does not suffice. A report
+contains no texts of sources, references, outputs, judges or annotators, so it may be passed on. Not here: declarations
+(the rooms' modules `exhibits`), the rendering of tables and charts (display, charts, page).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,20 +12,32 @@ import polars as pl
 from benchmark_assets.accounts.costs import summed
 from benchmark_assets.adjudication.labels import CONFIDENCES, WORDS
 from benchmark_assets.adjudication.triage import audits, band_names
+from benchmark_assets.audit import exhibits as audit
 from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.rated import PEOPLE
-from benchmark_assets.literary.scores import PARITY
+from benchmark_assets.benchmarks import exhibits as benchmarks
+from benchmark_assets.benchmarks.reproduction import OUTCOMES
+from benchmark_assets.error_spans import exhibits as error_spans
+from benchmark_assets.examination.exhibits import REPORTS
+from benchmark_assets.literary import exhibits as literary
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.entries import MEAN_RANK, MEASURES
 from benchmark_assets.metrics.summary import DRIFT
-from benchmark_assets.reporting import leaderboard as boards_of
-from benchmark_assets.reporting import readings
+from benchmark_assets.pairwise.exhibits import MARKS, STRENGTHS
+from benchmark_assets.people.mqm import WEIGHTS
+from benchmark_assets.reporting import exhibits, leaderboard
+from benchmark_assets.reporting.exhibits import COST_RULE, COSTS, measures, named, published
 from benchmark_assets.reporting.leaderboard import COVERAGE, best_first, groups, headline, marked
-from benchmark_assets.reporting.report import ASSETS, charts, details, people
-from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, closed, column, columns, named, plotted
+from benchmark_assets.reporting.report import ASSETS, charts
+from benchmark_assets.reporting.report.display import Display, Home, Part, column, columns, drawn, plotted, spread
 from benchmark_assets.reporting.report.findings import findings
-from benchmark_assets.understanding.score_tables import limited_name
+from benchmark_assets.sensitivity.detection import ALL
+from benchmark_assets.sensitivity.exhibits import SENSITIVITY
+from benchmark_assets.understanding import exhibits as understanding
+from benchmark_assets.understanding.exhibits import limited_name
+from benchmark_assets.vital_signs.exhibits import SIGNS
 from resources import catalogue
+from resources.exhibits import INTERVAL, Exhibit, Ranges
 from resources.keys import CORPUS
 from resources.tables import ENDS, cell, cells, text
 from resources.warehouse import Warehouse
@@ -36,12 +48,6 @@ MOST_BARS = 30
 BINS = 45
 BEYOND = 1.5
 """End of a histogram's axis, as a multiple of the last edge between bands."""
-BOARD = (
-    "Models and human translators, best first. Models are ranked over the same passages: a missing or refused output "
-    "gets the worst scores. A human translator is scored against the other translators, with one fewer reference than "
-    "a model. The scores of translators show how much human translations differ from each other."
-)
-"""Explanation of the leaderboard."""
 QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
 AGREEMENTS = {
     ("soft_pairwise_accuracy", "means"): ("soft pairwise accuracy", True),
@@ -73,129 +79,99 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
         sections = [
             Part(
                 corpus,
-                [e for make in OF_CORPUS for e in make(home, corpus)],
+                [display for section in OF_CORPUS for display in displays(home, section, corpus)],
                 findings(home, corpus),
                 _systems(home, corpus),
             )
             for corpus in names
         ]
         if not corpora:
-            sections += [Part(title, make(home)) for title, make in OF_NONE.items()]
+            sections += [Part(title, section(home)) for title, section in OF_NONE.items()]
     return [part for part in sections if part.exhibits]
 
 
 def opened(warehouse: Warehouse) -> Home:
-    """The source of exhibits about a warehouse."""
+    """The source of displays of a warehouse."""
     columns = ["asset", "model", "passage", "task", "version", "updated_at"]
     return Home(warehouse, warehouse.read("materialization", pl.DataFrame({"asset": ASSETS}), columns))
 
 
-def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
-    """The leaderboard, and further exhibits of the same rows: faults of outputs, ranks by measure."""
-    exhibits = boards(home, corpus)
+def displays(home: Home, section: Exhibit | Callable[[Home, str], list[Display]], corpus: str) -> list[Display]:
+    """The displays of an exhibit, or those that a function makes, for a corpus."""
+    return home.show(section, corpus) if isinstance(section, Exhibit) else section(home, corpus)
+
+
+def of_leaderboard(home: Home, corpus: str) -> list[Display]:
+    """The leaderboard, and the faults of the models' outputs."""
     board = best_first(home.read("leaderboard", corpus)).with_columns(model="system", system=marked())
     models = board.filter(pl.any_horizontal(pl.col(DIAGNOSES).is_not_null()))
-    if len(models):
-        exhibits.append(_faults(home, corpus, models))
-    ranks = home.read("metric_rank", corpus)
-    overall = ranks.filter(measure=MEAN_RANK).sort("apart", "value", "system")
-    if len(overall):
-        exhibits.append(_ranks(home, corpus, ranks, overall))
-    return exhibits
+    behind = {name: _where(models, corpus, "model", fault=name) for name in DIAGNOSES}
+    return [*boards(home, corpus), *home.show(exhibits.FAULTS, corpus, models, behind=behind)]
 
 
-def boards(home: Home, corpus: str) -> list[Exhibit]:
+def ranks(home: Home, corpus: str) -> list[Display]:
+    """Ranks of the systems by each measure, sorted by mean rank."""
+    overall, rows = home.rows(exhibits.RANKS, corpus), home.read("metric_rank", corpus)
+    headings = {name: catalogue.label(name) for name in measures(rows) if name != MEAN_RANK}
+    table = [
+        *columns(overall, "metric_rank", *exhibits.RANKS.columns.split()),
+        column(overall, "metric_rank", "value", heading=catalogue.label(MEAN_RANK)),
+        *spread(overall, rows, ["kind", "system"], "metric_rank", "measure", "rank", headings),
+    ]
+    return home.show(exhibits.RANKS, corpus, overall, table=table)
+
+
+def boards(home: Home, corpus: str) -> list[Display]:
     """Systems ranked by similarity, with clusters of models that do not differ significantly; origin of the outputs.
 
-    Rows that are not comparable are in exhibits of their own.
+    Rows that are not comparable are in displays of their own.
     """
-    board = best_first(boards_of.read(home.warehouse, keys=pl.DataFrame({"corpus": [corpus]})))
-    if board.is_empty():
-        return []
-    ranks = home.read("metric_rank", corpus).filter(measure="sim_best", kind="model")
-    clusters = ranks.select("kind", "system", "cluster")
+    board = best_first(leaderboard.read(home.warehouse, keys=pl.DataFrame({"corpus": [corpus]})))
+    clusters = home.read("metric_rank", corpus).filter(measure="sim_best", kind="model")
+    clusters = clusters.select("kind", "system", "cluster")
     board = board.join(clusters, on=["kind", "system"], how="left", maintain_order="left")
     board = board.with_columns(system=marked(), model=pl.col("system"))
-    exhibits = [_group(home, corpus, rows, heading) for heading, rows in groups(board).items()]
-    if len(models := board.filter(pl.col("origin").is_not_null())):
-        exhibits.append(_origins(home, corpus, models))
-    return exhibits
+    models = board.filter(pl.col("origin").is_not_null())
+    shown = [_group(home, corpus, rows, heading) for heading, rows in groups(board).items()]
+    return [display for part in (*shown, home.show(exhibits.ORIGINS, corpus, models)) for display in part]
 
 
-def published(home: Home, corpus: str) -> list[Exhibit]:
-    """Published scores of systems, which are not comparable with the leaderboard. Each basis has an exhibit."""
-    exhibits = []
-    for heading, rows in readings.published(home.read("published_summary", corpus)).items():
+def published_boards(home: Home, corpus: str) -> list[Display]:
+    """Published scores of systems, which are not comparable with the leaderboard. Each basis has a display."""
+    shown = []
+    for heading, rows in published(home.read("published_summary", corpus)).items():
         systems = rows.filter(measure="sim_best").sort("value", descending=True).select("system", "passages")
-        table = columns(systems, "published_summary", "system", "passages")
-        for measure in (each.name for each in MEASURES if each.name in set(rows["measure"])):
-            values = systems.select("system").join(rows.filter(measure=measure), on="system", how="left")
-            table.append(column(values, "published_summary", "value", heading=catalogue.label(measure)))
+        headings = {each.name: catalogue.label(each.name) for each in MEASURES if each.name in set(rows["measure"])}
+        table = [
+            *columns(systems, "published_summary", "system", "passages"),
+            *spread(systems, rows, ["system"], "published_summary", "measure", "value", headings),
+        ]
         title = "Means of published scores" if rows["basis"][0] == "passages" else "Published scores"
-        exhibits.append(home.exhibit(corpus, title, f"{heading}.", table, [], None, "published_summary"))
-    return exhibits
+        shown.append(home.display(corpus, title, f"{heading}.", table, [], None, "published_summary"))
+    return shown
 
 
-def _group(home: Home, corpus: str, board: pl.DataFrame, heading: str) -> Exhibit:
+def _group(home: Home, corpus: str, board: pl.DataFrame, heading: str) -> list[Display]:
     """Comparable rows of the leaderboard; `heading` says why they are kept apart, '' if they are not."""
     behind = _where(board.with_columns(model=pl.when(kind="model").then("model")), corpus, "model", closest=ANY)
     table = [
         *columns(board, "leaderboard", "rank", "system", "kind"), column(board, "metric_rank", "cluster"),
-        *columns(
-            board, "leaderboard", *COVERAGE, *headline(board), **dict.fromkeys(["passages", *headline(board)], behind)
-        ),
+        *columns(board, "leaderboard", *COVERAGE, *headline(board),
+                 behind=dict.fromkeys(["passages", *headline(board)], behind)),
     ]  # fmt: skip
-    plot_rows = pl.concat(
-        plotted(board, "leaderboard", name, named("system", "kind"), "kind", pl.lit(catalogue.label(name)))
-        for name in headline(board, "chart")
-    )
-    words = f"{heading}." if heading else BOARD
+    values = Ranges(" ".join(headline(board, "chart")), named("system", "kind"), "kind")
+    words = f"{heading}." if heading else exhibits.BOARD.words
     if board["cluster"].count():
         words += (
             " Models in the same cluster do not differ significantly in similarity (5 % level, corrected for the "
             "comparisons of each model)."
         )
-    return home.exhibit(
-        corpus, "Leaderboard, kept apart" if heading else "Leaderboard", words, table, board,
-        _intervals(plot_rows, "95 % interval"), "leaderboard", "metric_rank", "drift_score", "human_baseline",
-    )  # fmt: skip
+    title = "Leaderboard, kept apart" if heading else ""
+    declared = exhibits.BOARD._replace(chart=values)
+    return home.show(declared, corpus, board, title=title, words=words, table=table)
 
 
-def _origins(home: Home, corpus: str, models: pl.DataFrame) -> Exhibit:
-    """How the outputs of the models were made and scored."""
-    table = columns(models, "leaderboard", "system", "origin", "prompt", "settings", "embedder")
-    words = "Outputs were published with a benchmark, imported from a file, or requested from the model here."
-    return home.exhibit(corpus, "Origin of the outputs", words, table, models, None, "leaderboard", "model_output")
-
-
-def _faults(home: Home, corpus: str, models: pl.DataFrame) -> Exhibit:
-    """Number of outputs with each diagnosis, by model."""
-    behind = {name: _where(models, corpus, "model", fault=name) for name in DIAGNOSES}
-    table = columns(models, "leaderboard", "system", "passages", *DIAGNOSES, **behind)
-    words = (
-        "Number of each model's outputs with faults that are visible without judging the meaning. An output may have "
-        "several faults. Some faults can be found only with references; their columns are empty without references."
-    )
-    return home.exhibit(corpus, "Faults", words, table, models, None, "leaderboard", "output_diagnostic")
-
-
-def _ranks(home: Home, corpus: str, ranks: pl.DataFrame, overall: pl.DataFrame) -> Exhibit:
-    """Ranks of the systems by each measure, sorted by mean rank."""
-    keys = ["kind", "system"]
-    table = [
-        *columns(overall, "metric_rank", "system", "kind", "apart"),
-        column(overall, "metric_rank", "value", heading=catalogue.label(MEAN_RANK)),
-    ]
-    for name in readings.measures(ranks)[:-1]:
-        rows = overall.select(keys).join(ranks.filter(measure=name), on=keys, how="left", maintain_order="left")
-        table.append(column(rows, "metric_rank", "rank", heading=catalogue.label(name)))
-    plot_rows = plotted(overall, "metric_rank", "value", named("system", "kind"), "kind")
-    words = "Rank of each system among the models, by each measure, and the mean of its ranks. Rank 1 is the best."
-    chart = _intervals(plot_rows, "mean rank, 95 % interval", width=charts.WIDE)
-    return home.exhibit(corpus, "Ranks", words, table, overall, chart, "metric_rank")
-
-
-def drift(home: Home, corpus: str) -> list[Exhibit]:
+def of_drift(home: Home, corpus: str) -> list[Display]:
     """Distribution of drift, and number of outputs in each band of drift, by system."""
     warehouse = home.warehouse
     models = _of(warehouse.read("drift_score", columns=["model", "passage", "drift", "embedder"]), corpus)
@@ -212,27 +188,19 @@ def drift(home: Home, corpus: str) -> list[Exhibit]:
     )
     systems = systems.sort("median", "kind", "system").with_columns(model=pl.when(kind="model").then("system"))
     banded = scores.with_columns(band=pl.sum_horizontal(pl.lit(0), *(pl.col("drift") > edge for edge in edges)))
-    table = columns(
-        systems, "drift_score", "system", "kind", "outputs", outputs=_where(systems, corpus, "model", band=ANY)
-    )
+    behind = {"outputs": _where(systems, corpus, "model", band=ANY)}
+    table = columns(systems, "drift_score", "system", "kind", "outputs", behind=behind)
     table += [column(systems.select(drift=name), "drift_score", "drift", heading=name) for name in QUANTILES]
     for at, band in enumerate(band_names(edges)):
         counts = banded.filter(band=at).group_by("kind", "system").agg(outputs=pl.len())
         counts = systems.drop("outputs").join(counts, on=["kind", "system"], how="left", maintain_order="left")
         counts = counts.with_columns(pl.col("outputs").fill_null(0))
-        behind = _where(counts, corpus, "model", band=band)
-        table.append(column(counts, "drift_score", "outputs", behind, heading=f"drift {band}"))
+        links = _where(counts, corpus, "model", band=band)
+        table.append(column(counts, "drift_score", "outputs", links, heading=f"drift {band}"))
     most = max(edges) * BEYOND
     chart = charts.distribution(_histogram(scores, systems, most), edges, most, "drift")
-    words = (
-        "Distance of outputs from the centroid of the references, in units of the spread of the human translations. "
-        "Dashed lines separate the bands, the thick line is the median, and the last bar includes all higher values. "
-        "Quantiles and counts describe these outputs. They are not estimates, so they have no intervals."
-    )
     methods = [f"embedder: {embedder}; {DRIFT}" for embedder in scores["embedder"].unique().sort()]
-    return [home.exhibit(
-        corpus, "Drift", words, table, methods, chart, "drift_score", "human_baseline", "triage"
-    )]  # fmt: skip
+    return home.show(exhibits.DRIFT, corpus, scores, table=table, chart=chart, signatures=methods)
 
 
 def _histogram(scores: pl.DataFrame, systems: pl.DataFrame, most: float) -> pl.DataFrame:
@@ -249,36 +217,25 @@ def _histogram(scores: pl.DataFrame, systems: pl.DataFrame, most: float) -> pl.D
     )  # fmt: skip
 
 
-def severity(home: Home, corpus: str) -> list[Exhibit]:
+def severity(home: Home, corpus: str) -> list[Display]:
     """Error rates by band of drift and by model: from the panel's verdicts, and from people's labels of a sample."""
-    rows = home.read("audit_outcome", corpus).filter(pl.col("judged") > 0)
-    if rows.is_empty():
-        return []
-    bands = {band: at for at, band in enumerate(band_names(audits(home.warehouse)[corpus].bands))}
-    exhibits = []
-    words = "Errors found by the panel in outputs with high drift, and by people in a sample of all outputs."
+    rows = home.rows(audit.OUTCOMES, corpus)
+    bands = {band: at for at, band in enumerate(band_names(audits(home.warehouse)[corpus].bands))} if len(rows) else {}
+    shown = []
     for title, by, other in (("Errors by band of drift", "band", "model"), ("Errors by model", "model", "band")):
         group = rows.filter(pl.col(by) != "", pl.col(other) == "")
         place = pl.col("band").replace_strict(bands, default=len(bands), return_dtype=pl.Int32)
         group = group.sort("raters", place if by == "band" else "any_rate", by)
-        if group.is_empty():
-            continue
-        outputs = _where(group, corpus, by, band=ANY) if by == "model" else _where(group, corpus, by)
-        judged = _where(group, corpus, by, label=ANY, raters=_by_people())
-        labeled = {
-            name: _where(group, corpus, by, label=label, raters=_by_people()) for name, label in LABELS.items()
-        }  # fmt: skip
-        table = columns(
-            group, "audit_outcome", by, "raters", "outputs", "judged", *LABELS, "major_rate", "any_rate",
-            "judge_standing", "problem", outputs=outputs, judged=judged, **labeled,
-        )  # fmt: skip
+        behind = {
+            "outputs": _where(group, corpus, by, **({"band": ANY} if by == "model" else {})),
+            "judged": _where(group, corpus, by, label=ANY, raters=_by_people()),
+            **{name: _where(group, corpus, by, label=each, raters=_by_people()) for name, each in LABELS.items()},
+        }
+        table = columns(group, "audit_outcome", by, *audit.OUTCOMES.columns.split(), behind=behind)
         order = list(bands) if by == "band" else group[by].unique(maintain_order=True).to_list()
-        chart = charts.shares(_stacked(group, by), order, "share of the judged outputs")
-        exhibits.append(home.exhibit(corpus, title, words, table, group, chart, "audit_outcome", "triage"))
-    estimates = home.read("error_estimate", corpus).filter(region="all").sort("any_rate", "model")
-    if len(estimates):
-        exhibits.append(_estimates(home, corpus, estimates))
-    return exhibits
+        chart = charts.shares(_stacked(group, by), order, "share of the judged outputs") if len(group) else None
+        shown += home.show(audit.OUTCOMES, corpus, group, title=title, table=table, chart=chart)
+    return shown
 
 
 def _stacked(rows: pl.DataFrame, by: str) -> pl.DataFrame:
@@ -293,201 +250,120 @@ def _stacked(rows: pl.DataFrame, by: str) -> pl.DataFrame:
     ])  # fmt: skip
 
 
-def _estimates(home: Home, corpus: str, rows: pl.DataFrame) -> Exhibit:
+def error_estimates(home: Home, corpus: str) -> list[Display]:
     """For each model, estimated error rates over all its outputs."""
-    rates = ("minor_rate", "major_rate", "any_rate")
-    table = columns(
-        rows, "error_estimate", "model", "outputs", "labelled", "covered", *rates,
-        outputs=_where(rows, corpus, "model", band=ANY),
-        labelled=_where(rows, corpus, "model", label=ANY, raters=PEOPLE),
-    )  # fmt: skip
-    (model,) = cells("error_estimate", "model")
-    plot_rows = pl.concat(
-        plotted(
-            rows,
-            "error_estimate",
-            name,
-            model,
-            pl.lit("people"),
-            pl.lit(catalogue.column("error_estimate", name).label),
-        )
-        for name in rates
-    )
+    rows = home.rows(audit.ESTIMATES, corpus)
+    behind = {
+        "outputs": _where(rows, corpus, "model", band=ANY),
+        "labelled": _where(rows, corpus, "model", label=ANY, raters=PEOPLE),
+    }
     least = float(rows["covered"].min() or 0)  # type: ignore[arg-type]
     extent = "all outputs" if least == 1 else f"at least {100 * least:.1f} % of each model's outputs"
     words = (
         "Error rates, estimated from a sample that people labeled. The sample was drawn separately for each model and "
         f"band of drift. The estimates cover the models and bands with labeled outputs, that is, {extent}."
     )
-    chart = _intervals(plot_rows, "% of the covered outputs, 95 % interval", width=220, columns=3)
-    return home.exhibit(corpus, "Errors of all outputs", words, table, rows, chart, "error_estimate")
+    return home.show(audit.ESTIMATES, corpus, rows, words=words, behind=behind)
 
 
-def categories(home: Home, corpus: str) -> list[Exhibit]:
+def categories(home: Home, corpus: str) -> list[Display]:
     """Number of errors by category, as found by the panel and by people."""
-    rows = home.read("error_category", corpus).filter(pl.col("minor") + pl.col("major") > 0, model="")
-    rows = rows.sort("raters", "major", "minor", "error_category", descending=[False, True, True, False])
-    if rows.is_empty():
-        return []
-    labeled = {
+    rows = home.rows(audit.CATEGORIES, corpus)
+    behind = {
         name: _where(rows, corpus, category=pl.col("error_category"), label=LABELS[name], raters=_by_people())
         for name in ("minor", "major")
     }
     rows = rows.with_columns(pl.col("error_category").replace(WORDS))
-    names = ("raters", "error_category", "minor", "minor_share", "major", "major_share")
-    table = columns(rows, "error_category", *names, **labeled)
     plot_rows = pl.concat([
         rows.select(
             row=pl.format("{}: {}", "raters", "error_category"), kind=pl.lit(name), value=name,
             words=pl.col(name).cast(pl.String),
-        ) for name in ("minor", "major")
+        ) for name in behind
     ])  # fmt: skip
-    levels = {"minor": charts.LEVELS["minor"], "major": charts.LEVELS["major"]}
-    chart = charts.amounts(plot_rows, "errors", levels)
-    words = "Number of errors of each category, as found by the panel and by people."
-    return [home.exhibit(corpus, "Errors by category", words, table, rows, chart, "audit_outcome")]
+    chart = charts.amounts(plot_rows, "errors", {name: charts.LEVELS[name] for name in behind})
+    return home.show(audit.CATEGORIES, corpus, rows, chart=chart, behind=behind)
 
 
-def closest(home: Home, corpus: str) -> list[Exhibit]:
+def closest(home: Home, corpus: str) -> list[Display]:
     """Share of passages in which each translator's reference is the closest to a system's output."""
-    rows = home.read("closest_share", corpus).sort("kind", "system", "translator", descending=[True, False, False])
-    if rows.is_empty():
-        return []
-    keys = ["kind", "system"]
+    rows, keys = home.rows(exhibits.CLOSEST, corpus), ["kind", "system"]
     systems = rows.group_by(keys, maintain_order=True).agg(pl.col("passages").max())
     systems = systems.with_columns(model=pl.when(kind="model").then("system"))
-    behind = _where(systems, corpus, "model", closest=ANY)
-    table = columns(systems, "closest_share", "system", "kind", "passages", passages=behind)
+    behind = {"passages": _where(systems, corpus, "model", closest=ANY)}
+    table = columns(systems, "closest_share", *exhibits.CLOSEST.columns.split(), behind=behind)
     translators = sorted(rows["translator"].unique())
     for translator in translators:
         shares = systems.join(rows.filter(translator=translator), on=keys, how="left", maintain_order="left")
         where = _where(shares, corpus, "model", closest=translator)
         table.append(column(shares, "closest_share", "share", where, heading=f"{translator} %"))
     plot_rows = plotted(rows, "closest_share", "share", named("system", "kind"), "translator")
-    chart = charts.dodged(plot_rows, "% of passages, 95 % interval", translators, domain=[0, 100])
-    words = "Share of passages in which each translator's reference is the most similar to a system's output."
-    return [home.exhibit(corpus, "Closest reference", words, table, rows, chart, "translator_agreement")]
+    chart = charts.dodged(plot_rows, f"% of passages, {INTERVAL}", translators, domain=[0, 100])
+    return home.show(exhibits.CLOSEST, corpus, rows, table=table, chart=chart)
 
 
-def concordance(home: Home, corpus: str) -> list[Exhibit]:
+def concordance(home: Home, corpus: str) -> list[Display]:
     """Concordance of the measures: how similarly they rank the models."""
-    rows = home.read("metric_concordance", corpus).filter(pl.col("value").is_not_null())
-    pairs = rows.filter(statistic="tau_b").sort("value", "measure", "other", descending=[True, False, False])
-    if pairs.is_empty():
-        return []
-    together = rows.filter(statistic="W")
-    table = [
-        *columns(pairs, "metric_concordance", "measure", "other", "models"),
-        column(pairs, "metric_concordance", "value", heading="Kendall's τ-b"),
-    ]
-    pair = pl.format("{} / {}", *cells("metric_concordance", "measure", "other"))
-    plot_rows = plotted(pairs, "metric_concordance", "value", pair, pl.lit("model"))
-    words = "Rank correlation of each pair of measures over the models: 1 means the same order, -1 the reverse order."
+    pairs, every = home.rows(exhibits.CONCORDANCE, corpus), exhibits.CONCORDANCE.frame(home.warehouse, corpus)
+    together, words = every.filter(pl.col("value").is_not_null(), statistic="W"), exhibits.CONCORDANCE.words
     if len(together):
         value, models = together.select(cells("metric_concordance", "value", "models")).row(0)
         words += f" Kendall's W of all measures: {value}, over {models} models."
-    chart = _intervals(plot_rows, "τ-b, 95 % interval", width=charts.WIDE, rule=0, domain=[-1, 1])
-    return [home.exhibit(corpus, "Concordance of measures", words, table, rows, chart, "metric_rank")]
+    table = [
+        *columns(pairs, "metric_concordance", *exhibits.CONCORDANCE.columns.split()),
+        column(pairs, "metric_concordance", "value", heading="Kendall's τ-b"),
+    ]
+    return home.show(exhibits.CONCORDANCE, corpus, pairs, words=words, table=table, signatures=every)
 
 
-def calibration(home: Home, corpus: str) -> list[Exhibit]:
-    """Agreement of the panel and the judges with people, for each judge also by the confidence that it stated."""
-    rows = home.read("judge_calibration", corpus).sort("kappa", "judge", descending=[True, False], nulls_last=True)
-    if rows.is_empty():
-        return []
-    names = ("judge", "outputs", "exact", "major_precision", "major_recall", "major_f1", "any_f1", "kappa")
-    table = columns(rows, "judge_calibration", *names)
-    kind = pl.when(pl.col("judge").str.starts_with("panel")).then(pl.lit("panel")).otherwise(pl.lit("judge"))
-    plot_rows = pl.concat(
-        plotted(
-            rows, "judge_calibration", name, "judge", kind, pl.lit(catalogue.column("judge_calibration", name).heading)
-        )
-        for name in ("exact", "major_f1", "any_f1", "kappa")
-    )
-    words = "How far each judge, the panel, and the panel without one of its judges agree with people's labels."
-    chart = _intervals(plot_rows, "95 % interval")
-    exhibits = [home.exhibit(corpus, "Calibration of the judges", words, table, rows, chart, "judge_calibration")]
+def confidence(home: Home, corpus: str) -> list[Display]:
+    """Agreement of the judges with people, by the confidence that they stated."""
     levels = CONFIDENCES[::-1]
-    reliability = home.read("judge_reliability", corpus).sort("judge", pl.col("confidence").cast(pl.Enum(levels)))
-    if len(reliability):
-        table = columns(reliability, "judge_reliability")
-        agreements = plotted(reliability, "judge_reliability", "agreement", "judge", "confidence")
-        axis = "% of verdicts that agree with people, 95 % interval"
-        chart = charts.dodged(agreements, axis, levels, domain=[0, 100])
-        words = "How often each judge agrees with people, by the confidence that the judge states."
-        exhibits.append(
-            home.exhibit(corpus, "Confidence of the judges", words, table, reliability, chart, "judge_calibration")
-        )
-    return exhibits
+    rows = home.rows(audit.RELIABILITY, corpus).sort("judge", pl.col("confidence").cast(pl.Enum(levels)))
+    agreements = plotted(rows, "judge_reliability", "agreement", "judge", "confidence")
+    axis = f"% of verdicts that agree with people, {INTERVAL}"
+    chart = charts.dodged(agreements, axis, levels, domain=[0, 100])
+    return home.show(audit.RELIABILITY, corpus, rows, chart=chart)
 
 
-def metric_agreement(home: Home, corpus: str) -> list[Exhibit]:
-    """Several statistics of each metric's agreement with people's labels, and tests between each pair of metrics."""
-    rows = home.read("metric_agreement", corpus).drop_nulls("value")
-    if rows.is_empty():
-        return []
+def metric_agreement(home: Home, corpus: str) -> list[Display]:
+    """Several statistics of each metric's agreement with people's labels."""
+    rows = home.rows(audit.METRICS, corpus)
     metrics = rows.group_by("metric").agg(pl.col("outputs").max(), best=pl.col("value").mean())
     metrics = metrics.sort("best", "metric", descending=[True, False])
-    table = columns(metrics, "metric_agreement", "metric", "outputs")
-    plot_rows = []
-    for (statistic, grouping), (heading, drawn) in AGREEMENTS.items():
-        values = metrics.select("metric").join(
-            rows.filter(statistic=statistic, grouping=grouping), on="metric", how="left", maintain_order="left"
-        )
-        table.append(column(values, "metric_agreement", "value", heading=heading))
-        if drawn:
-            names = values.with_columns(cell(catalogue.column("metric_agreement", "metric")))
-            plot_rows.append(plotted(names, "metric_agreement", "value", "metric", pl.lit("metric"), pl.lit(heading)))
-    chart = _intervals(pl.concat(plot_rows), "agreement, 95 % interval")
-    words = (
-        "Agreement of metrics with people's labels of the sample; 1 is full agreement. Metrics are oriented so that "
-        "higher is better, and sorted by their mean agreement. Soft pairwise accuracy measures whether a metric ranks "
-        "models as people do; acc-eq within passages measures whether it ranks outputs of the same passage as people "
-        "do. The share of outputs with high drift is larger in the sample than in the corpus."
-    )
-    exhibits = [home.exhibit(corpus, "Agreement of metrics with people", words, table, rows, chart, "metric_agreement")]
-    pairs = home.read("metric_comparison", corpus).drop_nulls("difference")
-    if len(pairs):
-        pairs = pairs.sort("statistic", "difference", descending=[False, True])
-        table = columns(pairs, "metric_comparison")
-        words = "Agreement of the first metric minus agreement of the other, on the outputs that both metrics score."
-        exhibits.append(home.exhibit(corpus, "Tests of metrics", words, table, pairs, None, "metric_agreement"))
-    return exhibits
+    statistic = pl.concat_list("statistic", "grouping").list.join(" ")
+    rows = rows.with_columns(of=statistic)
+    headings = {" ".join(names): heading for names, (heading, _) in AGREEMENTS.items()}
+    table = [
+        *columns(metrics, "metric_agreement", "metric", "outputs"),
+        *spread(metrics, rows, ["metric"], "metric_agreement", "of", "value", headings),
+    ]
+    shown = {headings[" ".join(names)] for names, (_, in_chart) in AGREEMENTS.items() if in_chart}
+    panels = rows.with_columns(pl.col("of").replace(headings)).filter(pl.col("of").is_in(shown))
+    places = {heading: at for at, heading in enumerate(headings.values())}
+    order = metrics.with_row_index("best_first").select("metric", "best_first")
+    panels = panels.join(order, on="metric").sort(pl.col("of").replace_strict(places, default=None), "best_first")
+    values = Ranges("value", "metric", pl.lit("metric"), pl.col("of"), f"agreement, {INTERVAL}")
+    chart = drawn(audit.METRICS._replace(chart=values), panels)
+    return home.show(audit.METRICS, corpus, rows, table=table, chart=chart)
 
 
-def literary(home: Home, corpus: str) -> list[Exhibit]:
+def literary_scores(home: Home, corpus: str) -> list[Display]:
     """Scores of models by aspect, from comparisons of their outputs with the human translations."""
-    rows = home.read("literary_score", corpus)
-    if rows.is_empty():
-        return []
+    rows = home.rows(literary.SCORES, corpus)
     best = rows.filter(aspect="").select("model", best="score")
     rows = rows.join(best, on="model", how="left").sort(
         "aspect", "best", "model", descending=[False, True, False], nulls_last=True
     )
     overall = rows.with_columns(model=pl.when(aspect="").then("model"))  # the reader has only the ensemble's verdicts
-    verdicts = ("machine", "unsure", "human")
-    table = columns(
-        rows, "literary_score", "aspect", "model", "chunks", "abstained", "works", *verdicts, "score",
-        "score_controlled", "interval_of",
-        "judge_standing", "problem",
-        chunks=_where(overall, corpus, "model", verdict=ANY),
-        **{verdict: _where(overall, corpus, "model", verdict=verdict) for verdict in verdicts},
-    )  # fmt: skip
-    (aspect,) = cells("literary_score", "aspect")
-    plot_rows = plotted(rows, "literary_score", "score", "model", pl.lit("model"), aspect)
-    chart = _intervals(plot_rows, "score, 95 % interval", rule=PARITY, domain=[0, 100])
-    words = (
-        "Models compared with the human translation. 50 (dashed) is parity; above 50, the model is preferred. The "
-        "score at equal length excludes the effect of length on the judges. A seat (a judge of one aspect) that "
-        "contradicts itself abstains; a vote for neither text is a tie."
-    )
-    return [home.exhibit(corpus, "Literary scores", words, table, rows, chart, "literary_score", "head_to_head")]
+    verdicts = {each: _where(overall, corpus, "model", verdict=each) for each in ("machine", "unsure", "human")}
+    behind = {"chunks": _where(overall, corpus, "model", verdict=ANY), **verdicts}
+    return home.show(literary.SCORES, corpus, rows, behind=behind)
 
 
-def pairwise(home: Home, base_sets: pl.DataFrame | None = None) -> list[Exhibit]:
+def strengths(home: Home, base_sets: pl.DataFrame | None = None) -> list[Display]:
     """Scores (LT of JP-TL-Bench) of models and anchors by slice, against all base sets or those given (`base_set`).
 
-    One exhibit for each base set and contract, since scores under different contracts are not comparable.
+    One display for each base set and contract, since scores under different contracts are not comparable.
     """
     models, anchors = (home.warehouse.read(table, base_sets) for table in ("pairwise_score", "anchor_score"))
     shared = ["base_set", "slice", "items", "matches", "wins", "ties", "excluded", "win_rate", "win_rate_low",
@@ -505,29 +381,16 @@ def pairwise(home: Home, base_sets: pl.DataFrame | None = None) -> list[Exhibit]
     ], how="diagonal")  # fmt: skip
     groups = scores.select("base_set", "contract").unique().sort("base_set", "contract")
     several = groups.filter(pl.col("base_set").is_duplicated())["base_set"].to_list()
-    exhibits = []
+    shown = []
     for number, (base_set, contract) in enumerate(groups.iter_rows(), start=1):
         rows = scores.filter(base_set=base_set, contract=contract)
         overall = rows.filter(slice="overall").select("kind", "system", best="lt_fixed")
         rows = rows.join(overall, on=["kind", "system"], how="left").with_columns(first=pl.col("slice") != "overall")
         rows = rows.sort("first", "slice", "best", "system", descending=[False, False, True, False], nulls_last=True)
-        table = columns(
-            rows, "pairwise_score", "slice", "system", "kind", "items", "matches", "ties", "excluded", "wins",
-            "win_rate", "lt_fixed", "lt_fixed_controlled", "lt", "lt_controlled", "en", "first_rate", "judge_standing",
-        )  # fmt: skip
-        plot_rows = plotted(rows, "pairwise_score", "lt_fixed", "system", "kind", pl.col("slice"))
-        chart = _intervals(plot_rows, "LT beside the anchors, 95 % interval", domain=[0, 10])
-        words = (
-            "Strength of models and anchors on one scale from 0 to 10, overall and by slice. For LT beside the "
-            "anchors, the positions of the anchors are estimated without the models. LT and EN are defined as in the "
-            "paper on JP-TL-Bench: each model is fitted together with the anchors, without other models. LT at equal "
-            "length excludes the effect of length on the judge. A judge without position bias prefers the first text "
-            "in 50 % of the comparisons. "
-        ) + _problems(rows)
         title = f"LT against {base_set}" + (f", contract {number} of {len(groups)}" if base_set in several else "")
-        signed = rows.select(signature=pl.format("{}; {}", "contract", "signature"))
-        exhibits.append(home.exhibit("", title, words, table, signed, chart, "pairwise_score", "anchor_score"))
-    return exhibits
+        words = f"{STRENGTHS.words} {_problems(rows)}"
+        shown += home.show(STRENGTHS, "", STRENGTHS.rows(rows), title=title, words=words)
+    return shown
 
 
 def _problems(rows: pl.DataFrame) -> str:
@@ -543,65 +406,41 @@ def _problems(rows: pl.DataFrame) -> str:
     )
 
 
-def understanding(home: Home, tasks: Sequence[str] = ()) -> list[Exhibit]:
+def of_understanding(home: Home, tasks: Sequence[str] = ()) -> list[Display]:
     """Mean scores over the tasks of each benchmark and language, scores by task, and comparisons of models.
 
     With `tasks`, only the benchmarks and languages of these tasks are included.
     """
-    rows, pairs = (home.warehouse.read(table) for table in ("understanding_board", "understanding_comparison"))
+    rows, pairs = (home.rows(exhibit) for exhibit in (understanding.MEANS, understanding.DIFFERENCES))
     if tasks:
         scopes = rows.filter(pl.col("task").is_in(tasks)).select("benchmark", "language").unique()
         rows, pairs = (frame.join(scopes, on=scopes.columns, how="semi") for frame in (rows, pairs))
     rows = rows.with_columns(limited_name(), benchmark=_scope())
-    exhibits: list[Exhibit] = []
     means = rows.filter(task="").sort("benchmark", "score", "system", descending=[False, True, False], nulls_last=True)
-    if means["score"].count():
-        table = columns(means, "understanding_board", "benchmark", "system", "kind", "tasks", "score", "missing")
-        plot_rows = closed(plotted(means, "understanding_board", "score", "system", "kind", pl.col("benchmark")))
-        chart = _intervals(plot_rows, "score, 95 % interval", domain=[0, 100])
-        words = (
-            "Mean over the tasks of a benchmark in a language, from 0 to 100. A system has no mean if it has no score "
-            "in a task in which some model has a score."
-        )
-        exhibits.append(home.exhibit("", "Mean scores", words, table, means, chart, "understanding_board"))
+    shown = home.show(understanding.MEANS, "", means) if means["score"].count() else []
     of_tasks = rows.filter(pl.col("task") != "").sort("benchmark")
     for (scope,), group in of_tasks.group_by(["benchmark"], maintain_order=True):
         keys = ["kind", "system"]
         systems = group.group_by(keys).agg(pl.col("score").mean()).sort("score", "system", descending=[True, False])
-        table = columns(systems, "understanding_board", "system", "kind")
-        for task in sorted(group["task"].unique()):
-            of_task = systems.select(keys).join(group.filter(task=task), on=keys, how="left", maintain_order="left")
-            table.append(column(of_task, "understanding_board", "score", heading=task))
-        words = "Score of every system on every task, from 0 to 100."
-        exhibits.append(home.exhibit("", f"Tasks of {scope}", words, table, group, None, "understanding_board"))
+        headings = {task: task for task in sorted(group["task"].unique())}
+        table = [
+            *columns(systems, "understanding_board", "system", "kind"),
+            *spread(systems, group, keys, "understanding_board", "task", "score", headings),
+        ]
         trained = group.drop_nulls("near").sort("task", "score", descending=[False, True])
-        if len(trained):
-            table = columns(trained, "understanding_board", "task", "system", "score", "near")
-            words = (
-                "Systems trained on a task, and the share of its test split with a near neighbor in the train split."
-            )
-            exhibits.append(home.exhibit("", f"Trained on {scope}", words, table, trained, None, "understanding_board"))
-    pairs = pairs.filter(task="").with_columns(benchmark=_scope())
-    if len(pairs):
-        pairs = pairs.sort("benchmark", "difference", descending=[False, True])
-        names = ("benchmark", "model", "other", "difference", "p_holm")
-        table = columns(pairs, "understanding_comparison", *names)
-        words = "Mean score of the first model minus mean score of the other, on the samples that both models answered."
-        exhibits.append(home.exhibit("", "Differences of means", words, table, pairs, None, "understanding_comparison"))
-    return exhibits
+        shown += home.show(understanding.OF_TASKS, "", group, title=f"Tasks of {scope}", table=table)
+        shown += home.show(understanding.TRAINED_ON, "", trained, title=f"Trained on {scope}")
+    pairs = pairs.with_columns(benchmark=_scope()).sort("benchmark", "difference", descending=[False, True])
+    return [*shown, *home.show(understanding.DIFFERENCES, "", pairs)]
 
 
-def costs(home: Home) -> list[Exhibit]:
+def costs(home: Home) -> list[Display]:
     """Costs of the calls of models, by model and purpose."""
     calls = home.warehouse.read("model_call")
     if calls.is_empty():
         return []
     rows = summed(calls, "model", "purpose").sort("paid", "model", "purpose", descending=[True, False, False],
                                                   nulls_last=True)  # fmt: skip
-    names = (
-        "model", "purpose", "calls", "prompt_tokens", "completion_tokens", "paid", "uncertain", "at_most", "corrected",
-    )  # fmt: skip
-    table = columns(rows, "package_cost", *names)
     paid = catalogue.column("package_cost", "paid")
     plot_rows = rows.filter(pl.col("paid") > 0).select(
         row=pl.format("{}: {}", "purpose", "model"), kind=pl.lit("paid"), value="paid", words=cell(paid)
@@ -612,23 +451,74 @@ def costs(home: Home) -> list[Exhibit]:
         words += f" The cost of {uncertain:,} of {len(calls):,} calls is unknown."
     if len(plot_rows) > MOST_BARS:
         words += f" The chart shows the {MOST_BARS} largest of {len(plot_rows)} costs."
-    method = (
-        "cost of a call: the cost that a person entered as a correction, else the cost that the endpoint reported, "
-        "else the cost by the registry's price; a call of unknown cost is counted at its worst case, or as free "
-        "if the model has no price"
-    )
-    return [home.exhibit("", "Costs", words, table, [method], chart, "model_call")]
+    return home.show(COSTS, "", rows, words=words, chart=chart, signatures=[COST_RULE])
 
 
-OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
-    leaderboard, published, people.human_range, details.outdated, drift, people.outliers, closest, concordance,
-    severity, categories, calibration, metric_agreement, literary, details.differences, details.slices,
-    details.agreement, details.sensitivity, details.anchored, details.recall, details.marks, details.error_spans,
-    details.vital_signs, details.seats, details.scores_by_people, details.glossaries,
+def human_range(home: Home, corpus: str) -> list[Display]:
+    """Verdict on each model, and differences between each model and each translator."""
+    differences = home.rows(exhibits.FROM_TRANSLATORS, corpus)
+    chart = drawn(exhibits.FROM_TRANSLATORS, differences)
+    return [
+        *home.show(exhibits.RANGE, corpus, chart=chart),
+        *home._replace(every_chart=False).show(exhibits.FROM_TRANSLATORS, corpus, differences),
+    ]
+
+
+def slices(home: Home, corpus: str) -> list[Display]:
+    """Scores of the systems by slice of the corpus."""
+    rows = leaderboard.read(home.warehouse, "slice_summary", pl.DataFrame({"corpus": [corpus]}))
+    rows = rows.filter(pl.col("passages") > 0).with_columns(system=named("system", "kind"))
+    rows = rows.sort("dimension", "least", "slice", "sim_best", descending=[False, False, False, True], nulls_last=True)
+    names = ("dimension", "slice", "system", "passages", *headline(rows, "chart"))
+    return home.show(exhibits.SLICES, corpus, rows, table=columns(rows, "slice_summary", *names))
+
+
+def sensitivity(home: Home, corpus: str) -> list[Display]:
+    """Detection of damaged translations by each metric."""
+    rows, keys = home.rows(SENSITIVITY, corpus), ["kind", "severity"]
+    groups = rows.group_by(keys, maintain_order=True).agg(pl.col("texts").max())
+    level = pl.when(severity=0).then(pl.lit(ALL)).otherwise(pl.col("severity").cast(pl.String))
+    headings = {metric: catalogue.label(metric) for metric in rows["metric"].unique().sort()}
+    table = [
+        *columns(groups.with_columns(severity=level), "sensitivity", *keys, "texts"),
+        *spread(groups, rows, keys, "sensitivity", "metric", "auc", headings),
+    ]
+    return home.show(SENSITIVITY, corpus, rows, table=table)
+
+
+def span_rates(home: Home, corpus: str) -> list[Display]:
+    """Errors per output by category and severity."""
+    rows, keys = home.rows(error_spans.RATES, corpus), ["judge", "model", "category"]
+    kinds = rows.group_by(keys).agg(pl.col("rate").sum()).sort(
+        "judge", "model", "rate", descending=[False, False, True]
+    )  # fmt: skip
+    headings = {severity: f"{severity} errors per output" for severity in WEIGHTS}
+    table = [*columns(kinds, "span_rate", *keys), *spread(kinds, rows, keys, "span_rate", "severity", "rate", headings)]
+    return home.show(error_spans.RATES, corpus, rows, table=table)
+
+
+def published_numbers(home: Home) -> list[Display]:
+    """For each benchmark, the numbers of its paper that were recomputed, and how many have which outcome."""
+    shown: list[Display] = []
+    for (benchmark,), rows in home.warehouse.read("reproduction").group_by(["benchmark"], maintain_order=True):
+        counts = [f"{count} {name}" for name in OUTCOMES if (count := rows["outcome"].to_list().count(name))]
+        words = f"Numbers that the paper prints: {', '.join(counts)}."
+        recomputed, title = rows.drop_nulls("value"), f"Numbers of {benchmark}"
+        shown += home.show(benchmarks.NUMBERS, "", recomputed, title=title, words=words, signatures=[benchmarks.RULE])
+    return shown
+
+
+OF_CORPUS: list[Exhibit | Callable[[Home, str], list[Display]]] = [
+    of_leaderboard, ranks, published_boards, human_range, exhibits.OUTDATED, of_drift, exhibits.OUTLIER_THRESHOLDS,
+    exhibits.OUTLIERS, closest, concordance, severity, error_estimates, categories, audit.CALIBRATION, confidence,
+    metric_agreement, audit.TESTS, literary_scores, exhibits.DIFFERENCES, slices, exhibits.AGREEMENT, sensitivity,
+    audit.ANCHORED, audit.RECALL, MARKS, error_spans.SPANS, span_rates, SIGNS, literary.SEATS, literary.BY_PEOPLE,
+    literary.GLOSSARY,
 ]  # fmt: skip
-OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
-    "Judges": details.judges, "Base sets": pairwise, "Preferences of people": details.win_rates,
-    "Understanding": understanding, "Published numbers": details.published_numbers, "Costs": costs,
+OF_NONE: dict[str, Callable[[Home], list[Display]]] = {
+    "Judges": lambda home: home.show(REPORTS), "Base sets": strengths,
+    "Preferences of people": lambda home: home.show(literary.WIN_RATES), "Understanding": of_understanding,
+    "Published numbers": published_numbers, "Costs": costs,
 }  # fmt: skip
 
 
@@ -660,16 +550,6 @@ def _systems(home: Home, corpus: str) -> dict[str, Mapping[str, str]]:
 def _by_people() -> pl.Expr:
     """Value of the reader's filter `raters`: '' for the panel, which is the default."""
     return pl.when(raters=PEOPLE).then("raters").otherwise(pl.lit(""))
-
-
-def _intervals(
-    rows: pl.DataFrame, axis: str, *, width: int = 340, columns: int = 2, rule: float | None = None,
-    domain: Sequence[float] | None = None,
-) -> charts.Spec | None:  # fmt: skip
-    """A chart made by `charts.ranges`; None if there are no values."""
-    if not rows["value"].count():
-        return None
-    return charts.ranges(rows, axis, width=width, columns=columns, rule=rule, domain=domain)
 
 
 def _of(rows: pl.DataFrame, corpus: str) -> pl.DataFrame:

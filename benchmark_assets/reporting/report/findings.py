@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from benchmark_assets.reporting.report.exhibits import Home
+from benchmark_assets.reporting.report.display import Home
 from resources.tables import cells
 
 RANKED_BY = "sim_best"

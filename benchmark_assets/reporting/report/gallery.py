@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from benchmark_assets.benchmarks import number_tables
+from benchmark_assets.benchmarks.exhibits import RULE, counts
 from benchmark_assets.benchmarks.recipe import FILE, REMEDY, Recipe
 from benchmark_assets.reporting.report import content
-from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, of_frame
+from benchmark_assets.reporting.report.display import Display, Home, Part, of_frame
 from benchmark_assets.selection.funnel import LISTED
 from resources import yaml_files
 from resources.downloads.sources import SOURCES
@@ -28,7 +28,7 @@ def gallery(warehouse: Warehouse) -> list[Part]:
         return [Part(rows["benchmark"][0], list(_exhibits(home, rows))) for rows in added]
 
 
-def _exhibits(home: Home, versions: pl.DataFrame) -> Iterator[Exhibit]:
+def _exhibits(home: Home, versions: pl.DataFrame) -> Iterator[Display]:
     """Exhibits of a benchmark. `versions` has its rows of the table `benchmark`, the highest version last."""
     row = versions.row(-1, named=True)
     folder = restored(row["recipe"], row["home"], home.warehouse.folder)
@@ -37,7 +37,7 @@ def _exhibits(home: Home, versions: pl.DataFrame) -> Iterator[Exhibit]:
     yield _sources(home, recipe, set(json.loads(row["left_out"])))
     explained, unscored = set[str](), list[str]()
     for corpus in row["corpora"]:
-        exhibits = [*content.boards(home, corpus), *content.published(home, corpus)]
+        exhibits = [*content.boards(home, corpus), *content.published_boards(home, corpus)]
         unscored += [] if exhibits else [corpus]
         for exhibit in exhibits:
             words = exhibit.words if exhibit.words not in explained else ""
@@ -46,9 +46,9 @@ def _exhibits(home: Home, versions: pl.DataFrame) -> Iterator[Exhibit]:
     if unscored:
         yield _unscored(home, row["benchmark"], unscored)
     names = pl.DataFrame({"benchmark": [row["benchmark"]]})
-    yield from content.pairwise(home, home.warehouse.read("published_base_set", names, ["base_set"]))
+    yield from content.strengths(home, home.warehouse.read("published_base_set", names, ["base_set"]))
     if row["tasks"]:
-        yield from content.understanding(home, row["tasks"])
+        yield from content.of_understanding(home, row["tasks"])
     numbers = home.warehouse.read("reproduction", names)
     if len(numbers):
         yield _reproduction(home, numbers)
@@ -56,7 +56,7 @@ def _exhibits(home: Home, versions: pl.DataFrame) -> Iterator[Exhibit]:
         yield _missing(home, recipe)
 
 
-def _about(home: Home, recipe: Recipe, versions: pl.DataFrame) -> Exhibit:
+def _about(home: Home, recipe: Recipe, versions: pl.DataFrame) -> Display:
     """Title, versions and paper in words; a row for each corpus and task."""
     row = versions.row(-1, named=True)
     words = f"{recipe.title}. Version {row['version']}, recipe {row['recipe_hash'][:8]}."
@@ -68,7 +68,7 @@ def _about(home: Home, recipe: Recipe, versions: pl.DataFrame) -> Exhibit:
     frame = pl.concat([_corpora(home.warehouse, row["corpora"]), _tasks(home.warehouse, row["tasks"])])
     if frame.is_empty():
         words += " Its corpora and tasks were left out, because a source is missing."
-    return home.exhibit("", "Corpora and tasks", words, of_frame(frame), [], None)
+    return home.display("", "Corpora and tasks", words, of_frame(frame), [], None)
 
 
 def _corpora(warehouse: Warehouse, corpora: list[str]) -> pl.DataFrame:
@@ -103,7 +103,7 @@ def _tasks(warehouse: Warehouse, tasks: list[str]) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _sources(home: Home, recipe: Recipe, left_out: set[str]) -> Exhibit:
+def _sources(home: Home, recipe: Recipe, left_out: set[str]) -> Display:
     """Publisher, licence and terms of each source."""
     rows = []
     for name, source in recipe.sources.items():
@@ -120,30 +120,30 @@ def _sources(home: Home, recipe: Recipe, left_out: set[str]) -> Exhibit:
         "Where the files are from, and what their licences allow. Files are compared with their digests in the recipe, "
         "if it has any."
     )
-    return home.exhibit("", "Sources", words, of_frame(pl.DataFrame(rows)), [], None)
+    return home.display("", "Sources", words, of_frame(pl.DataFrame(rows)), [], None)
 
 
-def _unscored(home: Home, benchmark: str, corpora: list[str]) -> Exhibit:
+def _unscored(home: Home, benchmark: str, corpora: list[str]) -> Display:
     """Corpora without a leaderboard, and the reason."""
     words = (
         f"These corpora have no outputs of models, and fewer than two translators to score against each other. "
         f"`variorum evaluate MODEL --on {benchmark}` adds a model, unless a corpus only shows how passages were chosen."
     )
-    return home.exhibit("", "Corpora without scores", words, of_frame(pl.DataFrame({"name": corpora})), [], None)
+    return home.display("", "Corpora without scores", words, of_frame(pl.DataFrame({"name": corpora})), [], None)
 
 
-def _reproduction(home: Home, numbers: pl.DataFrame) -> Exhibit:
+def _reproduction(home: Home, numbers: pl.DataFrame) -> Display:
     """How many of the paper's numbers have which outcome, by table of the paper."""
-    counts = number_tables.counts(numbers).drop("benchmark")
+    frame = counts(numbers).drop("benchmark")
     words = (
         "Numbers that the paper prints, and how many of them were recomputed, differ, were taken from the paper "
         "(quoted), or need something that is not public. `variorum reproduce` lists each number with its reason."
     )
-    return home.exhibit("", "Published numbers", words, of_frame(counts), [number_tables.RULE], None, "reproduction")
+    return home.display("", "Published numbers", words, of_frame(frame), [RULE], None, "reproduction")
 
 
-def _missing(home: Home, recipe: Recipe) -> Exhibit:
+def _missing(home: Home, recipe: Recipe) -> Display:
     """What cannot be fetched, why, and how to obtain it."""
     rows = [{"what": need.what, "why": need.why, "how to obtain it": need.how} for need in recipe.needs]
     words = "What cannot be fetched, and how to obtain it."
-    return home.exhibit("", "What is missing", words, of_frame(pl.DataFrame(rows)), [], None)
+    return home.display("", "What is missing", words, of_frame(pl.DataFrame(rows)), [], None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, Part
+from benchmark_assets.reporting.report.display import Cell, Display, Part
 from resources.harmless import in_markdown
 
 
@@ -20,7 +20,7 @@ def markdown(title: str, words: str, parts: Sequence[Part]) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def _exhibit(exhibit: Exhibit) -> Iterator[str]:
+def _exhibit(exhibit: Display) -> Iterator[str]:
     yield f"### {exhibit.title}"
     if exhibit.words:
         yield exhibit.words

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlencode
 import vl_convert
 
 from benchmark_assets.reporting.report.charts import COLORS, FONT, Spec
-from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, ExhibitColumn, ExhibitSource, Part
+from benchmark_assets.reporting.report.display import Cell, Display, ExhibitColumn, ExhibitSource, Part
 
 POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {scripts}; style-src {styles}"
 """Content security policy: nothing is loaded or evaluated, and only the page's own scripts and style are allowed, by
@@ -58,20 +58,36 @@ def page(
     specs: list[str] = []
     body = "\n".join(line for at, part in enumerate(parts) for line in _part(part, f"part-{at}", specs, readers))
     titles = escape(", ".join(part.title for part in parts)) or "nothing yet"
-    style, scripts = f"\n{_file('style.css')}", [f"\n{_vega() if specs else ''}", f"\n{_file('table.js')}"]
-    policy = POLICY.format(scripts=_hashes(scripts), styles=_hashes([style]))
+    words = f"<p>{titles}. Written on {_time(time)}.</p>"
+    footer = (
+        "<footer><p>Intervals in brackets are 95 % intervals. Click a column heading to sort the table.</p></footer>\n"
+        f'<script type="application/json" id="charts">[{_inert(",".join(specs))}]</script>\n'
+    )
+    contents = f'<nav aria-label="Contents">\n{_contents(parts)}\n</nav>\n'
+    scripts = [f"\n{_vega() if specs else ''}", f"\n{_file('table.js')}"]
+    return document(f"Variorum {title}", words, body, titles, contents, footer, scripts)
+
+
+def document(
+    heading: str, words: str, body: str, titles: str = "", contents: str = "", footer: str = "",
+    scripts: Sequence[str] = (),
+) -> str:  # fmt: skip
+    """An HTML page in the report's style that loads nothing: a heading, and HTML for the rest.
+
+    `titles` follows the heading in the page's title; only `scripts` are allowed to run.
+    """
+    style = f"\n{_file('style.css')}"
+    policy = POLICY.format(scripts=_hashes(scripts) or "'none'", styles=_hashes([style]))
     return "\n".join([
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
-        f"<title>Variorum {title}: {titles}</title>\n<style>{style}</style>\n</head>\n<body>",
+        f"<title>{escape(heading)}{titles and f': {titles}'}</title>\n<style>{style}</style>\n</head>\n<body>",
         '<a class="skip" href="#content">Skip to the content</a>',
-        f"<header>\n<h1>Variorum {title}</h1>\n<p>{titles}. Written on {_time(time)}.</p>\n</header>",
-        f'<nav aria-label="Contents">\n{_contents(parts)}\n</nav>\n<main id="content">\n{body}\n</main>',
-        '<footer><p>Intervals in brackets are 95 % intervals. Click a column heading to sort the table.</p></footer>',
-        f'<script type="application/json" id="charts">[{_inert(",".join(specs))}]</script>',
-        "\n".join(f"<script>{script}</script>" for script in scripts),
+        f"<header>\n<h1>{_words(heading)}</h1>\n{words}\n</header>",
+        f'{contents}<main id="content">\n{body}\n</main>\n{footer}'
+        + "\n".join(f"<script>{script}</script>" for script in scripts),
         "</body>\n</html>\n",
     ])  # fmt: skip
 
@@ -110,7 +126,7 @@ def _part(part: Part, name: str, specs: list[str], readers: Mapping[str, str]) -
 
 
 def _exhibit(
-    exhibit: Exhibit, part: Part, name: str, specs: list[str], readers: Mapping[str, str]
+    exhibit: Display, part: Part, name: str, specs: list[str], readers: Mapping[str, str]
 ) -> Iterator[str]:  # fmt: skip
     title = _words(exhibit.title)
     yield f'<section class="exhibit"><h3 id="{name}">{title}</h3>'
@@ -138,7 +154,7 @@ def _exhibit(
     yield "</section>"
 
 
-def _table(exhibit: Exhibit, systems: Mapping[str, Mapping[str, str]], readers: Mapping[str, str]) -> str:
+def _table(exhibit: Display, systems: Mapping[str, Mapping[str, str]], readers: Mapping[str, str]) -> str:
     columns = exhibit.columns
     heads = "".join(f"<th scope=col{_head(column)}>{_words(column.heading)}</th>" for column in columns)
     first = next((at for at, column in enumerate(columns) if column.of_names), 0)
@@ -184,7 +200,7 @@ def _kind(column: ExhibitColumn) -> str:
     return "" if column.of_names else " class=number"
 
 
-def _beneath(exhibit: Exhibit) -> Iterator[str]:
+def _beneath(exhibit: Display) -> Iterator[str]:
     """Sources of an exhibit (partitions and versions) and its signatures."""
     if exhibit.sources:
         yield f'<p class="beneath">From {"; ".join(map(_source, exhibit.sources))}.</p>'

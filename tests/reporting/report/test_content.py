@@ -8,7 +8,7 @@ import pytest
 
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.reporting.report.content import parts
-from benchmark_assets.reporting.report.exhibits import Exhibit
+from benchmark_assets.reporting.report.display import Display
 from resources.digest import text_hash
 from resources.warehouse import Warehouse
 from tests.reporting.report.made import made, put
@@ -21,16 +21,16 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
         yield own
 
 
-def exhibits(warehouse: Warehouse, title: str) -> list[Exhibit]:
+def exhibits(warehouse: Warehouse, title: str) -> list[Display]:
     return [each for part in parts(warehouse) for each in part.exhibits if each.title.startswith(title)]
 
 
-def cells(exhibit: Exhibit, heading: str) -> list[str]:
+def cells(exhibit: Display, heading: str) -> list[str]:
     (column,) = (each for each in exhibit.columns if each.heading == heading)
     return [each.text for each in column.cells]
 
 
-def behind(exhibit: Exhibit, heading: str) -> list[dict[str, str]]:
+def behind(exhibit: Display, heading: str) -> list[dict[str, str]]:
     (column,) = (each for each in exhibit.columns if each.heading == heading)
     return [dict(each.behind or {}) for each in column.cells]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark_assets.reporting.report.exhibits import Exhibit
+from benchmark_assets.reporting.report.display import Display
 from benchmark_assets.reporting.report.gallery import gallery
 from benchmark_assets.reporting.report.writing import write_gallery
 from resources.errors import BadInput
@@ -23,18 +23,18 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
 
 
 @pytest.fixture(scope="module")
-def exhibits(warehouse: Warehouse) -> dict[str, Exhibit]:
+def exhibits(warehouse: Warehouse) -> dict[str, Display]:
     (part,) = gallery(warehouse)
     assert part.title == "small"
     return {each.title: each for each in part.exhibits}
 
 
-def column(exhibit: Exhibit, heading: str) -> list[str]:
+def column(exhibit: Display, heading: str) -> list[str]:
     (found,) = [each for each in exhibit.columns if each.heading == heading]
     return [cell.text for cell in found.cells]
 
 
-def test_a_benchmark_has_its_sizes_terms_tables_and_what_is_missing(exhibits: dict[str, Exhibit]) -> None:
+def test_a_benchmark_has_its_sizes_terms_tables_and_what_is_missing(exhibits: dict[str, Display]) -> None:
     about = exhibits["Corpora and tasks"]
     assert about.words == (
         "A small benchmark. Version 2, recipe fedcba98. Paper: Mori, Small Benchmarks. Version 1 was added before, "
@@ -49,14 +49,14 @@ def test_a_benchmark_has_its_sizes_terms_tables_and_what_is_missing(exhibits: di
     assert {"Mean scores", "LT against anchors@1.0.0"} <= exhibits.keys()
 
 
-def test_published_systems_are_marked_and_other_prompts_are_apart(exhibits: dict[str, Exhibit]) -> None:
+def test_published_systems_are_marked_and_other_prompts_are_apart(exhibits: dict[str, Display]) -> None:
     board, apart = exhibits["Leaderboard, made"], exhibits["Leaderboard, kept apart, made"]
     assert sorted(column(board, "system")) == ["alpha (published)", "ann", "ben", "cleo"]
     assert column(apart, "system") == ["beta"]
     assert apart.words.startswith("Not comparable with the rows above: prompt translate v3 instead of small's.")
 
 
-def test_published_scores_are_apart_with_their_embedder(exhibits: dict[str, Exhibit]) -> None:
+def test_published_scores_are_apart_with_their_embedder(exhibits: dict[str, Display]) -> None:
     published = exhibits["Means of published scores, made"]
     words = (
         "Not comparable with our scores: published with small, of made, computed from published scores of passages, "

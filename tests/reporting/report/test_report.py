@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmark_assets.reporting.report.content import parts
-from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, ExhibitColumn, ExhibitSource, Part, sources
+from benchmark_assets.reporting.report.display import Cell, Display, ExhibitColumn, ExhibitSource, Part, sources
 from benchmark_assets.reporting.report.page import content_hash, page
 from benchmark_assets.reporting.report.writing import write_gallery
 from resources.duckdb_warehouse import DuckDBWarehouse
@@ -323,7 +323,7 @@ def test_an_empty_warehouse_has_nothing_to_report(tmp_path: Path) -> None:
 def _saying(value: int, changed: datetime = WHEN) -> list[Part]:
     """A report of one number."""
     column = ExhibitColumn("number", [Cell(str(value), value, {"corpus": "made"})])
-    return [Part("part", [Exhibit("title", "words", [column], None, [], [ExhibitSource("asset", "v", "", changed)])])]
+    return [Part("part", [Display("title", "words", [column], None, [], [ExhibitSource("asset", "v", "", changed)])])]
 
 
 def _of(row: dict[str, str], *names: str) -> dict[str, str]:

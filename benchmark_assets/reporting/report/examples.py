@@ -1,6 +1,6 @@
 """The worked examples of a corpus as an HTML page: source, references, outputs, votes and labels.
 
-Not here: the selection of examples (examples).
+Not here: the selection of examples (audit.examples), the page around them (page).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,6 +12,7 @@ import polars as pl
 from benchmark_assets.adjudication.labels import NO_CATEGORY, WORDS
 from benchmark_assets.audit.rated import anonymous
 from benchmark_assets.corpus.rights import Disclosure, disclosure
+from benchmark_assets.reporting.report.page import document
 from resources.warehouse import Warehouse
 
 RULES = {
@@ -21,18 +22,6 @@ RULES = {
     "split panel": "Outputs on which the panel is split",
 }
 
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 1rem/1.55 Georgia, serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
-h1, h2, h3 { line-height: 1.25; } h3 { margin-bottom: .3rem; }
-article { border-top: 1px solid; padding: .3rem 0 1rem; }
-dd p { margin: 0; }
-dl { display: grid; grid-template-columns: minmax(7rem, auto) 1fr; gap: .35rem 1rem; margin: 0; }
-dt { font-weight: bold; overflow-wrap: anywhere; } dd { margin: 0; white-space: pre-wrap; }
-section.output { margin: .8rem 0 0; padding: .5rem .8rem; border-left: 4px solid; }
-p.why, li { font-size: .92rem; } ul { margin: .3rem 0 0; padding-left: 1.2rem; }
-"""
-
 
 class _Rights(NamedTuple):
     """Which texts may be shown, and which annotators have a pseudonym. Other annotators are shown by name."""
@@ -41,7 +30,7 @@ class _Rights(NamedTuple):
     pseudonyms: Mapping[str, str]
 
 
-def page(warehouse: Warehouse, corpus: str, private: bool = False) -> str:
+def examples_page(warehouse: Warehouse, corpus: str, private: bool = False) -> str:
     """The page of a corpus as self-contained HTML.
 
     Parameters
@@ -52,22 +41,14 @@ def page(warehouse: Warehouse, corpus: str, private: bool = False) -> str:
     """
     with warehouse.consistently():
         rows, rights = _examples(warehouse, corpus), _rights(warehouse, corpus, private)
-        parts = [
-            f"<h1>Worked examples: {escape(corpus)}</h1>",
-            ""
-            if rights.texts.words
-            else "<p>Restricted texts and the remarks of judges and annotators are omitted.</p>",
-        ]
+        body = []
         for (rule,), examples in rows.sort("rule", "place", "model").group_by("rule", maintain_order=True):
-            parts.append(f"<h2>{escape(RULES[str(rule)])}</h2>")
+            body.append(f"<h2>{escape(RULES[str(rule)])}</h2>")
             for (_, passage), group in examples.group_by("place", "passage", maintain_order=True):
-                parts += _article(warehouse, str(passage), group, rights)
+                body += _article(warehouse, str(passage), group, rights)
+    omitted = "" if private else "<p>Restricted texts and the remarks of judges and annotators are omitted.</p>"
     warning = "PRIVATE, do not pass on: " if private else ""
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><meta name="viewport" '
-        f'content="width=device-width"><title>{warning}Worked examples: {escape(corpus)}</title>'
-        f"<style>{STYLE}</style></head>\n<body>\n<main>\n{chr(10).join(parts)}\n</main>\n</body>\n</html>\n"
-    )
+    return document(f"{warning}Worked examples: {corpus}", omitted, "\n".join(body))
 
 
 def _examples(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
@@ -95,7 +76,8 @@ def _article(warehouse: Warehouse, passage: str, rows: pl.DataFrame, rights: _Ri
     references = warehouse.read("reference", key, ["translator", "text", "complete"]).filter("complete")
     yield f"<article><h3>{escape(passage)}</h3>"
     texts = [("", source, language), *((name, text, "") for name, text, _ in references.sort("translator").rows())]
-    yield _list((name or "source", _text(text, tag, name in rights.texts.hidden)) for name, text, tag in texts)
+    entries = ((name or "source", _text(text, tag, name in rights.texts.hidden)) for name, text, tag in texts)
+    yield f"<dl>{''.join(f'<dt>{escape(name)}</dt><dd>{text}</dd>' for name, text in entries)}</dl>"
     withheld = rights.texts.withheld(rows.select("model", "passage", text="output"))
     for model, why, text, hidden in rows.select("model", "why", "output", withheld=withheld).iter_rows():
         key = pl.DataFrame({"model": [model], "passage": [passage]})
@@ -128,10 +110,6 @@ def _label(judgement: Mapping[str, str]) -> str:
 def _item(rater: str, judgement: str, remarks: Iterable[str]) -> str:
     further = "".join(f"<br>{escape(remark)}" for remark in remarks if remark)
     return f"<li>{escape(rater)}: {escape(judgement)}{further}</li>"
-
-
-def _list(entries: Iterable[tuple[str, str]]) -> str:
-    return "<dl>" + "".join(f"<dt>{escape(name)}</dt><dd>{text}</dd>" for name, text in entries) + "</dl>"
 
 
 def _text(text: str, language: str, hidden: bool) -> str:

@@ -1,11 +1,14 @@
-"""Metadata records of a package for data catalogs: Croissant 1.0 and DataCite 4.5, as JSON.
+"""Metadata records of a package for data catalogs and programs, all from one description of its tables.
 
-Here: the two records. Not here: the content of a package (contents), the meanings of its columns (dictionary). The
-record of a private package describes its public part only.
+Here: Croissant 1.0, DataCite 4.5, Data Package 1 (for frictionless and similar tools), and the front matter of the
+README that Hugging Face reads. Not here: the content of a package (contents), the meanings of its columns (dictionary).
+The record of a private package describes its public part only.
 
-Sources: the Croissant format specification 1.0 (http://mlcommons.org/croissant/1.0), the DataCite metadata schema 4.5
-(https://schema.datacite.org/meta/kernel-4.5). Fields that only the depositor can fill in are `:tba`, DataCite's code
-for "to be announced". The DOI is assigned at registration.
+Sources: the Croissant format specification 1.0 (http://mlcommons.org/croissant/1.0); the DataCite metadata schema 4.5
+(https://schema.datacite.org/meta/kernel-4.5); the Tabular Data Package specification
+(https://specs.frictionlessdata.io/tabular-data-package/); https://huggingface.co/docs/hub/datasets-cards and
+datasets-manual-configuration. Fields that only the depositor can fill in are `:tba`, DataCite's code for "to be
+announced". The DOI is assigned at registration.
 """
 
 import hashlib
@@ -31,9 +34,12 @@ IDENTIFIER = re.compile(r"(CC0-1\.0|CC-BY(-NC)?(-SA|-ND)?-[1-4]\.0|Apache-2\.0|M
 LICENCES = "LICENCES.md"
 TO_BE_ANNOUNCED = ":tba"
 TYPES = {
-    "VARCHAR": "sc:Text", "DOUBLE": "sc:Float", "FLOAT": "sc:Float", "BOOLEAN": "sc:Boolean", "INTEGER": "sc:Integer",
-    "BIGINT": "sc:Integer", "TIMESTAMP": "sc:DateTime", "DATE": "sc:Date",
+    "VARCHAR": ("sc:Text", "string"), "DOUBLE": ("sc:Float", "number"), "FLOAT": ("sc:Float", "number"),
+    "BOOLEAN": ("sc:Boolean", "boolean"), "INTEGER": ("sc:Integer", "integer"), "BIGINT": ("sc:Integer", "integer"),
+    "TIMESTAMP": ("sc:DateTime", "datetime"), "DATE": ("sc:Date", "date"),
 }  # fmt: skip
+"""Croissant's and Data Package's names of DuckDB's types."""
+
 FORMATS = {
     ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonlines", ".md": "text/markdown",
     ".parquet": "application/x-parquet", ".yaml": "application/yaml",
@@ -166,13 +172,64 @@ def _record_set(table: str, path: str, columns: Sequence[Entry]) -> dict[str, An
                 "@id": f"{table}/{each.column}",
                 "name": each.column,
                 "description": each.meaning,
-                "dataType": TYPES[each.type.removesuffix("[]")],
+                "dataType": TYPES[each.type.removesuffix("[]")][0],
                 **({"repeated": True} if each.type.endswith("[]") else {}),
                 "source": {"fileObject": {"@id": path}, "extract": {"column": each.column}},
             }
             for each in columns
         ],
     }
+
+
+def datapackage(about: About, meanings: Sequence[Entry]) -> dict[str, Any]:
+    """The Data Package: each CSV file with the type and meaning of its columns; lists are JSON arrays."""
+    licences = [{"name": each, "path": address(each)} for each in about.licences if IDENTIFIER.fullmatch(each)]
+    return {
+        "profile": "tabular-data-package",
+        "name": about.name.lower(),
+        "title": about.title,
+        "description": about.abstract,
+        "version": software()["version"],
+        **({"licenses": licences} if licences else {}),
+        "resources": [
+            {
+                "profile": "tabular-data-resource", "name": table, "path": f"{table}.csv", "description": title(table),
+                "encoding": "utf-8",
+                "schema": {"fields": [
+                    {
+                        "name": each.column,
+                        "type": "array" if each.type.endswith("[]") else TYPES[each.type][1],
+                        "description": each.meaning,
+                    } for each in columns
+                ]},
+            } for table, columns in groupby(meanings, lambda each: each.table)
+        ],
+    }  # fmt: skip
+
+
+def front_matter(about: About, files: Mapping[str, str], first: str) -> str:
+    """What Hugging Face needs to list a package and to load its tables: YAML between two lines of dashes.
+
+    Parameters
+    ----------
+    files
+        Path of the file of each configuration, by its name. The library `datasets` can load neither a table without
+        rows, nor files of several formats from one folder.
+    first
+        The configuration that is shown and loaded by default.
+    """
+    licences = sorted({each.lower() if IDENTIFIER.fullmatch(each) else "other" for each in about.licences})
+    card = {
+        "pretty_name": about.title,
+        "language": list(about.languages),
+        "license": licences or ["other"],
+        "task_categories": ["translation"],
+        "configs": [
+            {"config_name": name, "data_files": path, **({"default": True} if name == first else {})}
+            for name, path in files.items()
+        ],
+    }
+    return f"---\n{yaml.safe_dump(card, sort_keys=False, allow_unicode=True)}---\n"
 
 
 def _bibtex(about: About) -> str:

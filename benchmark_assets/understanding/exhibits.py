@@ -1,6 +1,5 @@
-"""Tables for display: answers to understanding tasks, and scores of systems.
-
-The tables of all systems resemble tables 4 and 5 of DharmaBench.
+"""Exhibits of understanding: answers to tasks, and scores of systems. The tables of all systems resemble
+tables 4 and 5 of DharmaBench.
 
 Not here: computing the numbers (task_scores, board).
 """
@@ -9,14 +8,53 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from benchmark_assets.metrics.significance import significant
 from benchmark_assets.understanding import leakage, stored
 from benchmark_assets.understanding.board import BASELINE, MODEL, TRAINED
 from benchmark_assets.understanding.task_scores import BASELINE_SCORE, NEIGHBOURS
 from resources.catalogue import declared
-from resources.tables import cell, cells, computed, markdown, shown, with_signatures
+from resources.exhibits import INTERVAL, Exhibit, Ranges, described
+from resources.tables import cell, cells, computed, markdown, with_signatures
 from resources.warehouse import Warehouse
 
 KINDS = [BASELINE, MODEL, TRAINED]
+
+
+SCORES = Exhibit(
+    "task_score", "scores", "Scores by task", order="task -score model",
+    full="task model seeds samples unusable score score_sd macro",
+    chart=Ranges("score", panel="task", axis=f"score, {INTERVAL}", width=170, domain=(0, 100), in_report=False),
+)  # fmt: skip
+MEANS = Exhibit(
+    "understanding_board", "", "Mean scores",
+    "Mean over the tasks of a benchmark in a language, from 0 to 100. A system has no mean if it has no score in a "
+    "task in which some model has a score.",
+    "benchmark -score system", "benchmark system kind tasks score missing",
+    chart=Ranges("score", "system", "kind", "benchmark", f"score, {INTERVAL}", domain=(0, 100)),
+)  # fmt: skip
+OF_TASKS = Exhibit("understanding_board", "", "Tasks of", "Score of every system on every task, from 0 to 100.")
+TRAINED_ON = Exhibit(
+    "understanding_board", "", "Trained on",
+    "Systems trained on a task, and the share of its test split with a near neighbor in the train split.",
+    columns="task system score near",
+)  # fmt: skip
+DIFFERENCES = Exhibit(
+    "understanding_comparison", "differences", "Differences of means",
+    "Mean score of the first model minus mean score of the other, on the samples that both models answered.",
+    "benchmark language task -difference", "benchmark model other difference p_holm",
+    brief=lambda rows: rows.filter(task=""), chart=Ranges(
+        "difference", pl.format("{} – {}", "model", "other"), significant(),
+        pl.format("{} {}", "benchmark", "language"), f"difference of mean score, points, {INTERVAL}", columns=1, rule=0,
+        in_report=False,
+    ),
+)  # fmt: skip
+EXHIBITS = [
+    SCORES, MEANS, DIFFERENCES,
+    Exhibit("baseline_score", "trained baselines", order="task -score", read=stored.baseline_scores,
+            sources="understanding_board"),
+    Exhibit("class_score", "classes", order="task class model", read=stored.classes, sources="task_score",
+            full="task model class gold predicted correct precision recall f1"),
+]  # fmt: skip
 
 
 def groups(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -149,12 +187,6 @@ def of_answers(warehouse: Warehouse) -> Mapping[str, str]:
     return {"answers": markdown(agreement(rows)), "steps and problems": markdown(troubles(rows))}
 
 
-def classes(rows: pl.DataFrame) -> pl.DataFrame:
-    """Precision, recall and F1 of each class or type of spans, from rows of `class_score`."""
-    names = ("task", "model", "class", "gold", "predicted", "correct", "precision", "recall", "f1")
-    return rows.sort("task", "class", "model").select(cells("class_score", *names))
-
-
 def confusions(rows: pl.DataFrame) -> pl.DataFrame:
     """Wrong answers by gold class and predicted class, most frequent first, from rows of `confusion`.
 
@@ -179,12 +211,10 @@ def two_ways(rows: pl.DataFrame) -> pl.DataFrame:
 
 def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
     """Metadata of `task_score`: scores of all models on all tasks, both span scores, scores by class, confusions."""
-    rows = warehouse.read("task_score").sort("task", "score", "model", descending=[False, True, False])
-    names = ("task", "model", "seeds", "samples", "unusable", "score", "score_sd", "macro")
+    rows = SCORES.frame(warehouse)
     return {
-        "scores": shown(rows, "task_score", *names),
+        **described(warehouse, EXHIBITS, "task_score"),
         "spans in two ways": with_signatures(two_ways(rows), rows.filter(pl.col("spans").is_not_null())),
-        "classes": markdown(classes(stored.classes(warehouse))),
         "confusions": markdown(confusions(stored.confusions(warehouse))),
     }
 
@@ -193,12 +223,5 @@ def of_board(warehouse: Warehouse) -> Mapping[str, str]:
     """Metadata of `understanding_board`: one table for each benchmark and language, and the scores of trained baselines
     with the share of test samples near a train sample."""
     by_title = groups(warehouse.read("understanding_board"))
-    trained = stored.baseline_scores(warehouse).sort("task", "score", descending=[False, True])
     tables = {title: with_signatures(_board(rows), rows) for title, rows in by_title.items()}
-    return {**tables, "trained baselines": shown(trained, "baseline_score")}
-
-
-def of_comparisons(warehouse: Warehouse) -> Mapping[str, str]:
-    """Metadata of `understanding_comparison`: differences between pairs of models, in means and then in tasks."""
-    rows = warehouse.read("understanding_comparison").sort("benchmark", "language", "task", "model", "other")
-    return {"differences": shown(rows, "understanding_comparison")}
+    return {**tables, **described(warehouse, EXHIBITS, "understanding_board")}

@@ -1,7 +1,7 @@
-"""Exhibits of the report: a table, often with a chart of it, and the assets from which both are computed.
+"""Displays of exhibits in the report: a table, often with a chart of it, and the assets from which both are computed.
 
-Here: the types, and the conversion of a frame's columns to columns of a table that people read, sort and copy. Not
-here: which exhibits there are (content), HTML (page).
+Here: the types, and the conversion of an exhibit's rows to a table that people read, sort and copy, and to a chart. Not
+here: which exhibits there are (the rooms' modules `exhibits`, content), HTML (page), how a chart looks (charts).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,15 +11,19 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.reporting.report.charts import Spec
+from benchmark_assets.reporting.report import charts
 from resources import catalogue
 from resources.catalogue import Column
 from resources.digest import digest
+from resources.exhibits import Exhibit
 from resources.keys import KEYS
-from resources.tables import ENDS, text
+from resources.tables import ENDS, cell, text
 from resources.warehouse import Warehouse
 
 NONE = "–"
+
+Behind = Mapping[str, Sequence[Mapping[str, str]]]
+"""For each column that has any: the reader's filters for its cells, one per row."""
 
 
 class Cell(NamedTuple):
@@ -56,13 +60,13 @@ class ExhibitSource(NamedTuple):
     changed: datetime
 
 
-class Exhibit(NamedTuple):
+class Display(NamedTuple):
     """A table, an optional chart of it, and an explanation of both (`words`)."""
 
     title: str
     words: str
     columns: Sequence[ExhibitColumn]
-    chart: Spec | None
+    chart: charts.Spec | None
     signatures: Sequence[str]
     sources: Sequence[ExhibitSource]
 
@@ -74,44 +78,68 @@ class Part(NamedTuple):
     """
 
     title: str
-    exhibits: Sequence[Exhibit]
+    exhibits: Sequence[Display]
     findings: Sequence[str] = ()
     systems: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
 class Home(NamedTuple):
-    """The source of exhibits: the warehouse. `states` are the rows of its table `materialization`."""
+    """The source of displays: the warehouse. `states` are the rows of its table `materialization`.
+
+    If `every_chart` is true, displays have also the charts that the report omits.
+    """
 
     warehouse: Warehouse
     states: pl.DataFrame
+    every_chart: bool = False
 
     def read(self, table: str, corpus: str) -> pl.DataFrame:
         """Rows of a table that belong to a corpus."""
         return self.warehouse.read(table, pl.DataFrame({"corpus": [corpus]}))
 
-    def exhibit(
-        self, corpus: str, title: str, words: str, columns: Sequence[ExhibitColumn],
-        signatures: pl.DataFrame | Sequence[str], chart: Spec | None, *assets: str,
-    ) -> Exhibit:  # fmt: skip
-        """An exhibit computed from `assets`; empty columns are dropped.
+    def rows(self, exhibit: Exhibit, corpus: str = "") -> pl.DataFrame:
+        """The rows of an exhibit that the report shows, of one corpus or of all."""
+        return exhibit.brief(exhibit.frame(self.warehouse, corpus))
 
-        `corpus` is '' for an exhibit that belongs to no corpus. Instead of a list, `signatures` may be a frame with the
+    def show(
+        self, exhibit: Exhibit, corpus: str = "", rows: pl.DataFrame | None = None, *, title: str = "", words: str = "",
+        table: Sequence[ExhibitColumn] | None = None, chart: charts.Spec | None = None,
+        signatures: pl.DataFrame | Sequence[str] | None = None, behind: Behind = MappingProxyType({}),
+    ) -> list[Display]:  # fmt: skip
+        """A list with the display of an exhibit; an empty list if it has no rows.
+
+        By default, `rows` are those of the exhibit, `table` has its columns with the filters in `behind` (see
+        `columns`), `chart` is the declared one, `title` and `words` are the declared ones, and `signatures` are those
+        of the rows.
+        """
+        rows = self.rows(exhibit, corpus) if rows is None else rows
+        if rows.is_empty():
+            return []
+        if table is None:
+            table = columns(rows, exhibit.table, *exhibit.columns.split(), behind=behind)
+        if chart is None and exhibit.chart and (exhibit.chart.in_report or self.every_chart):
+            chart = drawn(exhibit, rows)
+        if signatures is None:
+            signatures = rows if "signature" in rows.columns else []
+        title, words = title or exhibit.title, words or exhibit.words
+        return [self.display(corpus, title, words, table, signatures, chart, *exhibit.assets)]
+
+    def display(
+        self, corpus: str, title: str, words: str, columns: Sequence[ExhibitColumn],
+        signatures: pl.DataFrame | Sequence[str], chart: charts.Spec | None, *assets: str,
+    ) -> Display:  # fmt: skip
+        """A display computed from `assets`; empty columns are dropped.
+
+        `corpus` is '' for a display that belongs to no corpus. Instead of a list, `signatures` may be a frame with the
         column `signature`.
         """
         if isinstance(signatures, pl.DataFrame):
             signatures = signatures["signature"].unique(maintain_order=True).to_list()
         kept = [column for column in columns if any(cell.text not in ("", NONE) for cell in column.cells)]
-        return Exhibit(title, words.strip(), kept, chart, signatures, sources(self.states, assets, corpus))
+        return Display(title, words.strip(), kept, chart, signatures, sources(self.states, assets, corpus))
 
 
-def named(system: str, kind: str) -> pl.Expr:
-    """The name of a system. A translator's name is followed by "(human)", since a model may have the same name."""
-    return pl.col(system) + pl.when(pl.col(kind) == "human").then(pl.lit(" (human)")).otherwise(pl.lit(""))
-
-
-def columns(
-    rows: pl.DataFrame, table: str, *names: str, **behind: Sequence[Mapping[str, str]]
-) -> list[ExhibitColumn]:  # fmt: skip
+def columns(rows: pl.DataFrame, table: str, *names: str, behind: Behind = MappingProxyType({})) -> list[ExhibitColumn]:
     """The columns `names` of a warehouse table (see `column`); by default, its displayed columns except `corpus`.
 
     `behind` maps a column's name to the reader's filters for its cells, one per row.
@@ -160,25 +188,57 @@ def _cell(
     return Cell(text(value, declared), value, where if value else None, bounds)
 
 
-def points(table: str, name: str) -> dict[str, pl.Expr]:
-    """Expressions `value`, `low` and `high` for a column and its interval.
-
-    They are in percent if the catalogue declares that tables show the column in percent.
-    """
-    scale = 100 if catalogue.column(table, name).percent else 1
-    return {key: scale * pl.col(f"{name}{end}") for key, end in zip(("value", "low", "high"), ENDS, strict=True)}
+def spread(
+    first: pl.DataFrame, rows: pl.DataFrame, keys: Sequence[str], table: str, by: str, value: str,
+    headings: Mapping[str, str],
+) -> list[ExhibitColumn]:  # fmt: skip
+    """A column for each value of the column `by` in `headings`: the column `value` of `rows`, joined to `first`."""
+    of_value = {each: rows.filter(pl.col(by) == each) for each in headings}
+    joined = {each: first.select(keys).join(part, on=keys, how="left", maintain_order="left")
+              for each, part in of_value.items()}  # fmt: skip
+    return [column(part, table, value, heading=headings[each]) for each, part in joined.items()]
 
 
 def plotted(
     rows: pl.DataFrame, table: str, name: str, row: pl.Expr | str, kind: pl.Expr | str, panel: pl.Expr | None = None
 ) -> pl.DataFrame:  # fmt: skip
-    """A column of a table with its interval, as rows for `charts.ranges`. By default, all rows are in one panel."""
-    return rows.select(panel=pl.lit("") if panel is None else panel, row=row, kind=kind, **points(table, name))
+    """A column of a table with its interval, as rows for `charts.ranges`; in percent if the catalogue shows it so.
+
+    By default, all rows are in one panel. Without an interval, `low` and `high` are the value itself.
+    """
+    scale = 100 if catalogue.column(table, name).percent else 1
+    names = [f"{name}{end}" if catalogue.column(table, name).interval else name for end in ENDS]
+    value, low, high = (scale * pl.col(each) for each in names)
+    ends = {"value": value, "low": pl.coalesce(low, value), "high": pl.coalesce(high, value)}
+    return rows.select(panel=pl.lit("") if panel is None else panel, row=row, kind=kind, **ends)
 
 
-def closed(plot_rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `plotted`. If a value has no interval, its `low` and `high` are replaced by the value itself."""
-    return plot_rows.with_columns(pl.coalesce("low", "value"), pl.coalesce("high", "value"))
+def drawn(exhibit: Exhibit, rows: pl.DataFrame) -> charts.Spec | None:
+    """The chart that an exhibit declares; None if the rows have no values.
+
+    If it shows several columns, their headings are the panels, or the kinds if there are other panels.
+    """
+    chart = exhibit.chart
+    if chart is None:
+        return None
+    rows, names, parts = chart.rows(rows), chart.values.split(), []
+    row, kind, panel = (_words_of(exhibit.table, each) for each in (chart.row, chart.kind, chart.panel))
+    kinds = isinstance(chart.kind, str) and not chart.kind
+    for name in names:
+        heading = pl.lit(catalogue.column(exhibit.table, name).heading)
+        of_kind, of_panel = (heading, panel) if kinds else (kind, panel if len(names) == 1 else heading)
+        parts.append(plotted(rows, exhibit.table, name, row, of_kind, of_panel))
+    plot_rows = pl.concat(parts)
+    if not plot_rows["value"].count():
+        return None
+    return charts.ranges(plot_rows, chart)
+
+
+def _words_of(table: str, name: str | pl.Expr) -> pl.Expr:
+    """An expression, or a column formatted as the catalogue declares; '' stands for itself."""
+    if isinstance(name, pl.Expr):
+        return name
+    return cell(catalogue.column(table, name)) if name else pl.lit("")
 
 
 def sources(states: pl.DataFrame, assets: Sequence[str], corpus: str = "") -> list[ExhibitSource]:

@@ -1,14 +1,18 @@
-"""Displays of the reproduction: counts of outcomes, and tables of numbers. Not here: outcomes (reproduction)."""
+"""Exhibits of the reproduction: counts of outcomes, and tables of numbers. Not here: outcomes (reproduction)."""
 
 from collections.abc import Mapping
 
 import polars as pl
 
 from benchmark_assets.benchmarks.reproduction import OUTCOMES
+from resources.exhibits import Exhibit
 from resources.tables import cells, markdown
 from resources.warehouse import Warehouse
 
-SHOWN = ("paper_table", "row", "column", "published", "value", "difference", "outcome", "reason", "link", "origin")
+NUMBERS = Exhibit(
+    "reproduction", columns="paper_table row column published value difference outcome reason origin",
+    full="paper_table row column published value difference outcome reason link origin",
+)  # fmt: skip
 
 RULE = "agreement: to the printed digits"
 """The rule by which values are compared with published numbers."""
@@ -24,13 +28,13 @@ def counts(rows: pl.DataFrame) -> pl.DataFrame:
     return tables.with_columns(pl.exclude("benchmark", "table").cast(pl.Int64))
 
 
-def numbers(rows: pl.DataFrame) -> pl.DataFrame:
+def number_table(rows: pl.DataFrame) -> pl.DataFrame:
     """Published numbers beside ours, under the headings of the catalogue."""
-    return rows.select(cells("reproduction", *SHOWN))
+    return rows.select(cells("reproduction", *NUMBERS.full.split()))
 
 
 def of_reproduction(warehouse: Warehouse) -> Mapping[str, str]:
     """Metadata for Dagster's UI: counts of outcomes, and the numbers that were recomputed."""
     rows = warehouse.read("reproduction")
     recomputed = rows.drop_nulls("value")
-    return {"counts": markdown(counts(rows)), "recomputed": markdown(numbers(recomputed))} if len(rows) else {}
+    return {"counts": markdown(counts(rows)), "recomputed": markdown(number_table(recomputed))} if len(rows) else {}

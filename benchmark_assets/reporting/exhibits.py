@@ -1,0 +1,250 @@
+"""Exhibits of leaderboards and of the other aggregates over all systems, and their texts in Dagster's UI.
+
+Not here: the numbers; the leaderboard as text, which the command line also prints (leaderboard).
+"""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from benchmark_assets.corpus.human_work import outdated_counts
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.entries import MEAN_RANK, METRICS, OUTLIER
+from benchmark_assets.metrics.significance import significant
+from benchmark_assets.reporting.leaderboard import COVERAGE, headline
+from resources import catalogue
+from resources.exhibits import INTERVAL, WIDE, Exhibit, Ranges, ordered
+from resources.tables import cells, shown, with_signatures
+
+
+def named(system: str, kind: str) -> pl.Expr:
+    """The name of a system. A translator's name is followed by "(human)", since a model may have the same name."""
+    return pl.col(system) + pl.when(pl.col(kind) == "human").then(pl.lit(" (human)")).otherwise(pl.lit(""))
+
+
+def _models_first(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `system_comparison`, pairs of models first."""
+    models = (pl.col("kind") == "model") & (pl.col("other_kind") == "model")
+    return rows.sort(models, descending=True, maintain_order=True)
+
+
+def _by_similarity(rows: pl.DataFrame) -> pl.DataFrame:
+    """Differences in similarity between models, or between all systems if there are fewer than two models."""
+    rows = rows.filter(measure="sim_best")
+    models = rows.filter(kind="model", other_kind="model")
+    rows = (models if len(models) else rows).sort("difference", descending=True)
+    return rows.with_columns(system=named("system", "kind"), other=named("other", "other_kind"))
+
+
+def _by_model(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `human_difference` by measure; models with the highest mean difference come first."""
+    order = pl.col("difference").mean().over("measure", "model")
+    return rows.sort("measure", order, "model", "translator", descending=[True, True, False, False])
+
+
+OUTDATED = Exhibit(
+    "imported_output", "", "Outputs of an earlier source",
+    "Number of imported outputs that translate an earlier version of the source. These outputs are not scored.",
+    columns="model passages", read=outdated_counts,
+)  # fmt: skip
+BOARD = Exhibit(
+    "leaderboard", "", "Leaderboard",
+    "Models and human translators, best first. Models are ranked over the same passages: a missing or refused output "
+    "gets the worst scores. A human translator is scored against the other translators, with one fewer reference than "
+    "a model. The scores of translators show how much human translations differ from each other.",
+    sources="leaderboard metric_rank drift_score human_baseline",
+)  # fmt: skip
+ORIGINS = Exhibit(
+    "leaderboard", "", "Origin of the outputs",
+    "Outputs were published with a benchmark, imported from a file, or requested from the model here.",
+    columns="system origin prompt settings embedder", sources="leaderboard model_output",
+)  # fmt: skip
+FAULTS = Exhibit(
+    "leaderboard", "", "Faults",
+    "Number of each model's outputs with faults that are visible without judging the meaning. An output may have "
+    "several faults. Some faults can be found only with references; their columns are empty without references.",
+    columns=f"system passages {' '.join(DIAGNOSES)}", sources="leaderboard output_diagnostic",
+)  # fmt: skip
+DRIFT = Exhibit(
+    "drift_score", "", "Drift",
+    "Distance of outputs from the centroid of the references, in units of the spread of the human translations. "
+    "Dashed lines separate the bands, the thick line is the median, and the last bar includes all higher values. "
+    "Quantiles and counts describe these outputs. They are not estimates, so they have no intervals.",
+    sources="drift_score human_baseline triage",
+)  # fmt: skip
+COSTS = Exhibit(
+    "package_cost", "", "Costs", sources="model_call",
+    columns="model purpose calls prompt_tokens completion_tokens paid uncertain at_most corrected",
+)  # fmt: skip
+COST_RULE = (
+    "cost of a call: the cost that a person entered as a correction, else the cost that the endpoint reported, else "
+    "the cost by the registry's price; a call of unknown cost is counted at its worst case, or as free if the model "
+    "has no price"
+)
+RANKS = Exhibit(
+    "metric_rank", "", "Ranks",
+    "Rank of each system among the models, by each measure, and the mean of its ranks. Rank 1 is the best.",
+    "apart value system", "system kind apart", brief=lambda rows: rows.filter(measure=MEAN_RANK),
+    chart=Ranges("value", named("system", "kind"), "kind", axis=f"mean rank, {INTERVAL}", width=WIDE),
+)  # fmt: skip
+CONCORDANCE = Exhibit(
+    "metric_concordance", "concordance", "Concordance of measures",
+    "Rank correlation of each pair of measures over the models: 1 means the same order, -1 the reverse order.",
+    "statistic -value measure other", "measure other models",
+    brief=lambda rows: rows.filter(statistic="tau_b").drop_nulls("value"), sources="metric_rank",
+    chart=Ranges("value", pl.format("{} / {}", *cells("metric_concordance", "measure", "other")),
+                 axis=f"τ-b, {INTERVAL}", width=WIDE, rule=0, domain=(-1, 1)),
+)  # fmt: skip
+DIFFERENCES = Exhibit(
+    "system_comparison", "differences", "Differences of similarity",
+    "Similarity to the closest reference: score of the first system minus score of the other, on the passages for "
+    "which both systems have a score.",
+    columns="system other passages difference p_holm", rows=_models_first, brief=_by_similarity,
+    full="corpus measure system other passages units difference p p_holm",
+    chart=Ranges("difference", pl.format("{} – {}", "system", "other"), significant(), columns=1, rule=0,
+                 axis=f"difference of similarity to the closest reference, {INTERVAL}", in_report=False),
+)  # fmt: skip
+MEANS = Exhibit(
+    "metric_summary", "means", "Means of further metrics", chart=Ranges(
+        "value", "system", "kind", "metric", width=170, in_report=False,
+        rows=lambda rows: ordered(rows.filter(dimension=""), "metric value"),
+    ),
+)  # fmt: skip
+AGREEMENT = Exhibit(
+    "translator_agreement", "agreement", "Agreement of the translators",
+    "Similarity of each pair of human translations, and distance of each human translation from the centroid.",
+    "measure translator other", chart=Ranges(
+        "value",
+        pl.when(pl.col("other") != "").then(pl.format("{} – {}", "translator", "other")).otherwise("translator"),
+        pl.lit("human"), "measure", width=170, in_report=False,
+        rows=lambda rows: ordered(
+            rows.filter(pl.col("measure").is_in(["similarity", "centroid_distance"])), "measure value"
+        ),
+    ),
+)  # fmt: skip
+CLOSEST = Exhibit(
+    "closest_share", "", "Closest reference",
+    "Share of passages in which each translator's reference is the most similar to a system's output.",
+    "-kind system translator", "system kind passages", sources="translator_agreement",
+)  # fmt: skip
+SLICES = Exhibit(
+    "slice_summary", "", "Parts of the corpus",
+    "Scores by part of the corpus: collections, and thirds of the passages by length and by human spread.",
+)  # fmt: skip
+RANGE = Exhibit(
+    "human_range", "range", "Models among people",
+    "Whether a model is better than, among or worse than the human translators. A model and a translator are compared "
+    "on the same passages, and both are scored against the references of the other translators. A model is better or "
+    "worse if it differs significantly from every translator (5 % level, corrected for the number of translators). "
+    "Higher similarity and lower drift are better.",
+    "-measure model", sources="human_range drift_score reference_envelope",
+)  # fmt: skip
+FROM_TRANSLATORS = Exhibit(
+    "human_difference", "differences", "Models and each translator",
+    "Mean scores of each model and each translator, scored against the references of the other translators.",
+    "-measure model translator", brief=_by_model, sources="human_range", chart=Ranges(
+        "difference", pl.format("{} – {}", "model", "translator"), panel="measure",
+        axis=f"model – translator, {INTERVAL}", width=250, rule=0, in_report=False,
+    ),
+)  # fmt: skip
+OUTLIER_THRESHOLDS = Exhibit(
+    "outlier_threshold", "thresholds", "Thresholds of outliers",
+    "Adjusted drift that the given share of human translations exceeds, by number of references. The last column has "
+    f"the share of human translations that are outliers by the published threshold, a drift above {OUTLIER}.",
+    "embedder references", sources="human_range reference_envelope",
+)  # fmt: skip
+OUTLIERS = Exhibit(
+    "calibrated_outliers", "outliers", "Calibrated outliers",
+    "Share of each system's texts above the threshold. Every text is scored against the references of all translators "
+    "except one, so that models and translators have the same number of references.",
+    "share kind system", sources="human_range",
+    chart=Ranges("share", named("system", "kind"), "kind", axis=f"% of texts above the threshold, {INTERVAL}"),
+)  # fmt: skip
+EXHIBITS = [
+    CONCORDANCE, DIFFERENCES, MEANS, AGREEMENT, RANGE, FROM_TRANSLATORS, OUTLIER_THRESHOLDS, OUTLIERS,
+    Exhibit("published_summary", "published", rows=lambda rows: rows.filter(pl.col("system") != "")),
+]  # fmt: skip
+
+
+def across(rows: pl.DataFrame, table: str, keys: Sequence[str], by: str, cell: pl.Expr | str) -> pl.DataFrame:
+    """Pivot rows of a table: one row per combination of keys, one column per value of `by`, sorted by name.
+
+    `cell`, an expression or the name of a column, is the content of the cells. Values and the names of the key columns
+    are formatted as the catalogue declares.
+    """
+    value = cells(table, cell)[0] if isinstance(cell, str) else cell
+    headings = [catalogue.column(table, key).heading for key in keys]
+    long = rows.select(*cells(table, *keys), across=cells(table, by)[0], cell=value)
+    return long.pivot("across", index=headings, values="cell", sort_columns=True)
+
+
+def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFrame:
+    """Rows of `metric_rank` pivoted to one row for each combination of keys, best mean rank of comparable rows first.
+
+    Columns of measures show the expression `rank`; the column of the mean rank shows the mean rank itself.
+    """
+    overall = pl.col("measure") == MEAN_RANK
+    by = [*(key for key in keys if key == "corpus"), "apart", "value", "system"]
+    order = rows.filter(overall).sort(by).select(cells("metric_rank", *keys))
+    value, *_ = cells("metric_rank", "value")
+    table = across(rows, "metric_rank", keys, "measure", pl.when(overall).then(value).otherwise(rank))
+    names = [catalogue.label(name) for name in measures(rows)]
+    return order.join(table, on=order.columns, maintain_order="left", nulls_equal=True).select(*order.columns, *names)
+
+
+def measures(rows: pl.DataFrame) -> list[str]:
+    """Names of the metrics in rows of `metric_rank`, in the order of the entries; the mean rank is the last."""
+    known = [metric.name for metric in METRICS]
+    present = set(rows["measure"])
+    named = sorted(present - {*known, MEAN_RANK})
+    return [name for name in (*known, *named, MEAN_RANK) if name in present]
+
+
+def published(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Rows of `published_summary` about systems and their measures, by heading: those of a corpus with the same basis.
+
+    A heading says why the values are not comparable with the leaderboard.
+    """
+    of_systems = rows.filter(pl.col("system") != "", translator="")
+    parts = of_systems.group_by("benchmark", "corpus", "basis", "embedder", maintain_order=True)
+    words = "Not comparable with our scores: published with {}, of {}, {}, similarity by {}"
+    return {
+        words.format(benchmark, corpus, _BASIS[str(basis)], embedder): part
+        for (benchmark, corpus, basis, embedder), part in parts
+    }
+
+
+_BASIS = {"all passages": "over all passages", "passages": "computed from published scores of passages"}
+
+
+def published_table(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows that `published` returns under a heading, most similar system first, one column per measure."""
+    order = rows.filter(measure="sim_best").sort("value", descending=True).select("system")
+    return order.join(across(rows, "published_summary", ["system"], "measure", "value"), on="system")
+
+
+def shares(rows: pl.DataFrame) -> str:
+    """Rows of `closest_share`, one column per translator; null if the system was not compared with that translator."""
+    return with_signatures(across(rows, "closest_share", ["corpus", "kind", "system"], "translator", "share"), rows)
+
+
+def ranks(rows: pl.DataFrame) -> str:
+    """Rows of `metric_rank` of ranked models, best mean rank first: ranks with bounds, and clusters in parentheses."""
+    rank, *_ = cells("metric_rank", "rank")
+    with_cluster = pl.concat_str(rank, pl.format(" ({})", "cluster"), ignore_nulls=True)
+    keys = ["corpus", "kind", "system", "mean_references", *separating(rows)]
+    return with_signatures(ranked(rows, with_cluster, keys), rows)
+
+
+def separating(rows: pl.DataFrame) -> list[str]:
+    """The column `apart` if it distinguishes any rows."""
+    return ["apart"] if (rows["apart"] != "").any() else []
+
+
+def slice_tables(rows: pl.DataFrame) -> str:
+    """Rows of `slice_summary`, best system first within each slice."""
+    keys = ["corpus", "dimension", "least", "slice"]
+    return shown(
+        rows.sort(*keys, "sim_best", descending=[False] * 4 + [True], nulls_last=True), "slice_summary", "corpus",
+        "dimension", "slice", "least", "most", "kind", "system", *COVERAGE, *headline(rows),
+    )  # fmt: skip
