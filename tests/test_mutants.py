@@ -34,6 +34,7 @@ EQUIVALENT = [
     ("metrics/meta_evaluation.py", "", "bins = min(len(scores) ** 2", "bins decide only about speed"),
     ("metrics/logistic.py", "< 1e-09 -> ", "if len(quantity) == 0", "a range is of rounding errors or far larger"),
     ("metrics/ngrams.py", "64 -> 65", "SPARSE =", "it decides only about speed"),
+    ("metrics/packaging.py", "<= len(run) ->", "return frozenset(reading for", "a reading is shorter than its bytes"),
     ("metrics/permutation.py", "2 ** items - 1 ->", "if 2**items - 1 <=", "no power of two is as near to TRIALS"),
     ("metrics/permutation.py", "True -> False", "counts = compared.sum(", "one axis more of length 1"),
     ("metrics/texts.py", "0 -> 1", "best, run, period =", "the first place sets the run and its period"),
@@ -44,6 +45,7 @@ EQUIVALENT = [
     ("pairwise/bradley_terry.py", "curvature + 1 ->", "steps: Floats =", "any number there changes no step"),
     ("provider/estimate.py", "is None or", "if self.about is None", "without a price both are absent"),
     ("lineage/events.py", "True -> False", "return dg.Output(None", "Dagster asks only whether the key is there"),
+    ("lineage/shards.py", "50 -> 51", "PIECE =", "it decides only about memory"),
     ("lineage/shards.py", "True -> False", "for (corpus,), rows in", "the order of corpora"),
     ("understanding/task_scores.py", "True -> False", "for (system,), rows in", "the order of rows that have keys"),
 ]
