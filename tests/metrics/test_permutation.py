@@ -73,11 +73,14 @@ def test_each_direction_and_each_pair_has_its_own_p() -> None:
 def test_outputs_without_all_three_scores_are_left_out() -> None:
     random = np.random.default_rng(6)
     gold, first, second = random.normal(size=(3, 4, 8))
-    gold[0, 0] = first[1, 1] = second[:, 2] = np.nan
-    (test,) = compare_pearson(gold, np.stack([first, second]))
+    gold[0, 0] = first[1, 1] = second[:, 2] = gold[:2, 3] = np.nan
+    (test,), (accuracy,) = (compare(gold, np.stack([first, second])) for compare in (compare_pearson, compare_accuracy))
     present = np.isfinite(gold + first + second)
     r = [pearsonr(gold[present], metric[present]).statistic for metric in (first, second)]
     assert test.difference == pytest.approx(r[0] - r[1])
+    common = np.where(present, gold, np.nan)
+    shares = [agree.accuracy_by_item(common, metric, 0, np.ones((1, 8)))[0] for metric in (first, second)]
+    assert accuracy.difference == pytest.approx(shares[0] - shares[1])
     for compare in (compare_accuracy, compare_pearson):
         (nothing,) = compare(np.full((4, 8), np.nan), np.stack([first, second]))
         assert all(math.isnan(number) for number in nothing)
