@@ -10,7 +10,7 @@ import itertools
 import warnings
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 import dagster as dg
 from dagster._core.definitions.partitions.context import partition_loading_context
@@ -69,7 +69,14 @@ BY_TASK = MultiToSingleDimensionPartitionMapping("task")
 BY_MODEL = MultiToSingleDimensionPartitionMapping("model")
 
 
-def partitioned(by: dg.PartitionsDefinition[Any]) -> dict[str, Any]:
+class Partitioned(TypedDict):
+    """Arguments of `dagster.asset`."""
+
+    partitions_def: dg.PartitionsDefinition[Any]
+    backfill_policy: dg.BackfillPolicy
+
+
+def partitioned(by: dg.PartitionsDefinition[Any]) -> Partitioned:
     """Arguments of an asset with these partitions: a backfill is always a single run."""
     return {"partitions_def": by, "backfill_policy": SINGLE_RUN}
 

@@ -75,7 +75,7 @@ def _of_ratings(
 
             return refresh(
                 context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True,
-                **({"draw": plots} if drawn else {}),
+                draw=plots if drawn else lambda *_: {},
             )  # fmt: skip
 
         return of_ratings

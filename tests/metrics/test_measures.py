@@ -75,7 +75,7 @@ def test_only_a_rate_that_never_varies_has_an_interval_wider_than_a_point() -> N
     rows = scores([2.0] * 6, [0.8] * 6).with_columns(length_ratio=pl.lit(1.0), chrf=pl.lit(50.0), bleu=pl.lit(50.0))
     own = [measure for measure in MEASURES if not measure.counts and not np.isnan(value(measure, rows))]
     found = estimates(own, [measure.statistics(rows) for measure in own], np.arange(6))
-    wide = [measure.name for measure, each in zip(own, found, strict=True) if each.high - each.low > 1e-9]
+    wide = [measure.name for measure, each in zip(own, found, strict=True) if (each.high or 0) - (each.low or 0) > 1e-9]
     assert wide == ["outlier_rate"]
 
 

@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 from benchmark_assets.corpus.description import Sensitivity
+from benchmark_assets.metrics.further import SOUND
 from benchmark_assets.sensitivity.detection import ALL, detection, thresholds
 from benchmark_assets.sensitivity.exhibits import readable_detection, readable_thresholds
-from benchmark_assets.sensitivity.sample import SOUND, VARIANT, chosen, variants
+from benchmark_assets.sensitivity.sample import VARIANT, chosen, variants
 from benchmark_assets.sensitivity.scoring import variant_scores
 from resources.embedders import PackagedEmbedder
 from resources.tables import plain
