@@ -46,6 +46,16 @@ class Version(NamedTuple):
     statements: Sequence[str] = ()
 
 
+_REDECLARED = {
+    "29dd472375d11db5dce1e7ff2176efd4": "6bbe0c653143fc208808cef0a75c82f9",  # MCS
+    "1a9da638ac27d512fff96c46784b3b99": "5821f33e889eaa94efe9051b86325be6",  # RCDS
+    "9523a5b8ecebe8033714edebe0466863": "a5dc75faad6d0adcc1aafe164c1db3ab",  # RCMS
+    "7218c3529789c5b784cb9a0d870aaf53": "6dd2033c30e69ce8976afdab9d188bfe",  # RCMT
+    "480caaa232216eb05c17b67d6831d7d9": "249c3b4784deab30c8a24be2b9473012",  # VPCS
+    "a5cef133eb4fa056e34f36e7749ff84f": "428df3b8b3f8f7ad6378bd4f57c44464",  # VPCT
+}
+"""Digests of the tasks of DharmaBench whose descriptions lost the keys of two baselines: former and present."""
+
 VERSIONS = (
     Version(
         "52630a80a49f6eababc61eb3130e3b1f",
@@ -128,7 +138,9 @@ VERSIONS = (
         },
         ["DELETE FROM materialization WHERE asset IN ('baseline_score', 'encoder_score', 'anchored_win_rate')"],
     ),
-    Version("65a0a61acb7151fa8e079444c0b4c829", {}, {}),
+    Version("65a0a61acb7151fa8e079444c0b4c829", {}, {},
+            [f"UPDATE benchmark SET parts = replace(parts, '{former}', '{present}') WHERE benchmark = 'dharmabench'"
+             for former, present in _REDECLARED.items()]),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

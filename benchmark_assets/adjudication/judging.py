@@ -33,7 +33,6 @@ FLAGS: Mapping[str, str] = {"is_major_error": MAJOR, "is_valid_variation": VALID
 """Boolean fields of a reply, each with a label: the field is true if the judge gives this label, else false."""
 
 WORDS = ("cause_summary", "evidence", "problem_phrase", "suggested_correction")
-FIELDS = (*ENUMERATIONS, *FLAGS, *WORDS)
 ANSWER = object_of(
     {name: choice_of(allowed) for name, allowed in ENUMERATIONS.items()}
     | {name: {"type": "boolean"} for name in FLAGS}

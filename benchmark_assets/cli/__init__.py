@@ -100,7 +100,10 @@ class Commands(CommandGroup):
 @click.option("--quiet", is_flag=True, help="Show no progress; it is still written to logs/variorum.log in the home.")
 @click.version_option(version("variorum"), message="%(prog)s %(version)s")
 def main(quiet: bool) -> None:
-    """Evaluate translations of classical texts against several human translations."""
+    """Evaluate translations of classical texts against several human translations.
+
+    The home is the folder that VARIORUM_HOME names; by default, the folder warehouse of the project.
+    """
     terminal = Terminal(only_errors=click.get_current_context().invoked_subcommand == "demo")
     terminal.setLevel(logging.WARNING if quiet else logging.INFO)  # Dagster sets the logger's own level
     click.get_current_context().call_on_close(terminal.clear)

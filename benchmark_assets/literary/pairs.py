@@ -305,8 +305,9 @@ def _applicable(labels: pl.DataFrame, shown: Sequence[ShownPair]) -> pl.DataFram
 def _candidates(warehouse: Warehouse, corpus: str, base_set: str | None) -> tuple[list[ShownPair], list[str]]:
     """The pairs of a corpus, and the translators whose texts these pairs contain."""
     if base_set is not None:
-        if warehouse.read("base_set", pl.DataFrame({"base_set": [base_set]})).is_empty():
-            raise BadInput(base_set, "", "is not an imported base set", "see `variorum status` for their names")
+        if base_set not in (known := set(warehouse.read("base_set", columns=["base_set"])["base_set"])):
+            remedy = f"imported base sets: {', '.join(sorted(known)) or 'none'}"
+            raise BadInput(base_set, "", "is not an imported base set", remedy)
         shown = matches(warehouse, base_set)
         return [pair for pair in shown if pair.passage.partition("/")[0] == corpus], []
     if (literary := glossary.literary(warehouse).get(corpus)) is None:
@@ -360,7 +361,7 @@ def _identity(file: Path, row: int, pair: str) -> tuple[str, str, str]:
 
 def _answers(file: Path, ignore: Collection[str]) -> Iterator[tuple[int, str, str, str]]:
     """Row number, pair, `better` ('A', 'B', 'unsure' or '') and note of each row that is not blank."""
-    for number, cells, _ in sheets.read(file, [PAIR_FORM], SHOWN, ignore, "pairs")[1]:
+    for number, cells, _ in sheets.read(file, [PAIR_FORM], SHOWN, ignore, "annotate --as pairs")[1]:
         try:
             better = PAIR_FORM.checked(PAIR_FORM.of_cells(cells)[0], "", exact=True).row["better"] or ""
         except ValueError as fault:

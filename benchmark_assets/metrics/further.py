@@ -55,6 +55,9 @@ def named(entries: Mapping[str, MetricEntry]) -> dict[str, Named]:
         if entry.kind not in KINDS:
             problem = f"{entry.kind!r} is not a kind of metric"
             raise BadInput(default_path(), f"metrics.{name}.kind", problem, f"give one of {', '.join(KINDS)}")
+        if entry.checkpoint and KINDS[entry.kind].cost != "large model":
+            problem = f"{entry.kind} uses no checkpoint"
+            raise BadInput(default_path(), f"metrics.{name}.checkpoint", problem, "remove the key")
         if name in TAKEN:
             raise BadInput(default_path(), f"metrics.{name}", "is the name of another column", "rename it, with a kind")
     return {

@@ -59,7 +59,8 @@ def read(
     else:
         header, rows = _of_text(path, forms)
     if not (found := _asked_in(header, forms)):
-        problem = f"lacks the columns {', '.join(forms[0].asked)}"
+        nearest = max(forms, key=lambda form: len({*form.asked} & {*header}))
+        problem = f"lacks the columns {', '.join(name for name in nearest.asked if name not in header)}"
         raise BadInput(path, "row 1", problem, f"give a sheet from `variorum {command}`")
     form = max(found, key=lambda form: len(form.asked))
     for name in ("item", "annotator", *form.columns):
@@ -82,15 +83,16 @@ def _asked_in(header: Collection[str], forms: Iterable[Form]) -> list[Form]:
 
 def _of_text(path: Path, forms: Sequence[Form]) -> tuple[list[str], list[Line]]:
     """Header and rows of a text, split at the first separator with which the header is that of a form."""
-    text = decode(path)
+    text, headers = decode(path), list[list[str]]()
     try:
         for separator in ",;\t":
             header, _ = _split([(1, next(csv.reader(io.StringIO(text), delimiter=separator), []))])
+            headers.append(header)
             if _asked_in(header, forms):
                 return _split(enumerate(csv.reader(io.StringIO(text), delimiter=separator, strict=True), start=1))
     except csv.Error as error:
         raise BadInput(path, "", f"is not valid CSV ({error})", "save the spreadsheet as CSV") from error
-    return [], []
+    return max(headers, key=len), []
 
 
 def _split(lines: Iterable[Line]) -> tuple[list[str], list[Line]]:

@@ -115,7 +115,7 @@ def _missing(
         if count := _count(engine, gone[0]):
             differing = [column.strip('"') for column, of in zip(common, gone[1:], strict=True) if _count(engine, of)]
             values = engine.execute(f"SELECT * {gone[0]} LIMIT 1").fetchone() or ()
-            which = f"rows, by {', '.join(differing)}" if differing else "rows"
+            which = f"rows, by {beginning(', '.join(differing))}" if differing else "rows"
             yield name, f"{which}, such as {beginning(', '.join(map(str, values)))}", count
 
 

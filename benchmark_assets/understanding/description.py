@@ -5,7 +5,7 @@ Here: keys of the YAML file and their consistency. Not here: the tasks of a ware
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -16,6 +16,9 @@ from resources.keys import check_key
 
 NEEDED = {"classes": ("label", "labels", "classes"), "spans": ("marked", "spans", "types")}
 """Keys that are required for one kind of tasks and not allowed for the other kind."""
+
+FORMER = {"pair", "scansion"}
+"""Keys of former versions, which copies of recipes in homes still have; they are ignored."""
 
 COLUMNS = ("kind", "system", "mean")
 """Columns of the displayed tables (exhibits.boards) that do not belong to a task. A task cannot have one of these
@@ -77,6 +80,11 @@ class TaskDescription(Frozen):
     spans: SpanFields | None = None
     types: dict[str, str] = Field(default={})
     instructions: str = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_former_version(cls, content: Any) -> Any:
+        return {key: content[key] for key in content if key not in FORMER} if isinstance(content, dict) else content
 
     @model_validator(mode="after")
     def _agrees(self) -> "TaskDescription":

@@ -1,7 +1,7 @@
 """Copying a ledger from a file to PostgreSQL: every row with its number, and archived texts as rows.
 
 Here: which columns are copied, and what PostgreSQL keeps in addition. Not here: the comparison of rows and the
-transaction (automation.moving), the ledgers (sqlite_ledger, postgres_ledger).
+transaction (automation.server.moving), the ledgers (sqlite_ledger, postgres_ledger).
 """
 
 import sqlite3

@@ -182,7 +182,7 @@ def test_a_file_with_a_fault_is_not_taken_in_at_all(salon: Salon) -> None:
             import_pairs(salon.warehouse, answered(file, [*rows[:-1], rows[-1] | change]))
     for text, words in (
         ("", "row 1: lacks the columns pair, better"),
-        ("pair,A\n", "row 1: lacks the columns pair, better"),
+        ("pair,A\n", "row 1: lacks the columns better; give a sheet from `variorum annotate --as pairs`"),
         ('pair,better\n"x', "not valid CSV"),
     ):
         file.write_text(text, encoding="utf-8")

@@ -201,6 +201,7 @@ def test_the_registry_names_metrics(tmp_path: Path) -> None:
         ("metricx-24", {"checkpoint": "c"}, "tokenizer: is missing; name the mT5 of the checkpoint's size"),
         ("mine", {"checkpoint": "c"}, "kind: 'mine' is not a kind of metric; give one of ter"),
         ("mine", {"kind": "comet"}, "metrics.mine.kind"),
+        ("ter", {"checkpoint": "c"}, "metrics.ter.checkpoint: ter uses no checkpoint"),
     ],
 )  # fmt: skip
 def test_the_registry_says_what_a_metric_lacks(tmp_path: Path, name: str, entry: dict[str, str], says: str) -> None:

@@ -46,6 +46,12 @@ def test_what_does_not_agree_is_refused(
     assert refused.value.where == str(path)
 
 
+def test_keys_of_baselines_that_former_versions_had_are_ignored(tmp_path: Path, form: Path) -> None:
+    former = tmp_path / "FORM.yaml"
+    former.write_text(f"{form.read_text(encoding='utf-8')}\nscansion: latin\npair: [root, other]\n", encoding="utf-8")
+    assert load(former) == load(form)
+
+
 def test_a_partner_need_not_be_known(form: Path) -> None:
     assert load(form).partner == "FORMA"
 
