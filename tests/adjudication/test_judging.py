@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from benchmark_assets.adjudication.judging import (
     ANSWER,
-    FIELDS,
     WORDS,
     Opinion,
     Scores,
@@ -228,7 +227,7 @@ def test_every_answer_as_the_schema_wants_it_is_read_if_it_agrees_with_itself(va
 
 def test_the_prompt_names_all_words_of_an_answer() -> None:
     system = template("http://localhost/v1").question(ITEM).messages[0]["content"]
-    for word in (*LABELS, *CATEGORIES, "NONE", *SEVERITIES, *CONFIDENCES, *FIELDS, "Latin", "English"):
+    for word in (*LABELS, *CATEGORIES, "NONE", *SEVERITIES, *CONFIDENCES, *ANSWER["required"], "Latin", "English"):
         assert word in system
 
 
@@ -252,4 +251,4 @@ def test_a_judge_sees_source_references_and_candidate_and_scores_only_where_they
 def test_an_endpoint_that_keeps_to_a_schema_is_sent_it() -> None:
     body = template("http://localhost/v1", structured="schema").question(ITEM).body
     assert body["response_format"]["json_schema"]["schema"] == ANSWER
-    assert ANSWER["required"] == list(FIELDS)
+    assert ANSWER["required"] == list(ANSWER["properties"])
