@@ -14,6 +14,7 @@ from benchmark_assets.metrics.tokenizers import tokenized
 from resources import catalogue
 from resources.catalogue import schema
 from resources.comet.comet import Comet
+from resources.comet.worker import EXAMPLES
 from resources.digest import digest
 from resources.errors import BadInput
 from resources.provider.registry import MetricEntry, default_path
@@ -55,7 +56,7 @@ def named(entries: Mapping[str, MetricEntry]) -> dict[str, Named]:
         if entry.kind not in KINDS:
             problem = f"{entry.kind!r} is not a kind of metric"
             raise BadInput(default_path(), f"metrics.{name}.kind", problem, f"give one of {', '.join(KINDS)}")
-        if entry.checkpoint and KINDS[entry.kind].cost != "large model":
+        if entry.checkpoint and entry.kind not in EXAMPLES:
             problem = f"{entry.kind} uses no checkpoint"
             raise BadInput(default_path(), f"metrics.{name}.checkpoint", problem, "remove the key")
         if name in TAKEN:
