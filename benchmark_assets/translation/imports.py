@@ -144,8 +144,9 @@ def _rows(sources: pl.DataFrame, path: Path, corpus: str, model: str, texts: Map
     """
     source_texts = dict(sources.select("passage_id", "text").iter_rows())
     if not source_texts:
-        problem = "has no passages in this warehouse"
-        raise BadInput(corpus, "", problem, "import it first: `variorum import corpus FILE`")
+        raise BadInput(
+            corpus, "", "has no passages in this warehouse", "import it first: `variorum import corpus FILE`"
+        )
     if not texts:
         raise BadInput(path, "", "contains no outputs", "check the file")
     texts = {_completed(identity, source_texts): text for identity, text in texts.items()}

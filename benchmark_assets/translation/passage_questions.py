@@ -2,7 +2,7 @@
 
 Here: the protocol of PaliBench (appendix A) and of the audit (section 3.2): independent passages are sent as one JSON
 object, and the reply is an object with the same keys. Not here: retries of a failed call (resources.provider.client),
-parsing of replies (resources.provider.replies), chunks (translation.requests).
+parsing of replies (resources.provider.replies), chunks and lines (translation.requests).
 """
 
 import logging

@@ -1,6 +1,6 @@
-"""Requests for translations: a batch of passages, or a chunk with its contexts.
+"""Requests for translations: a batch of passages, a chunk with its contexts, or a chunk line by line.
 
-Here: one interface for both forms, and the JSON object that describes a chunk in its prompt (LiTERatE, System
+Here: one interface for these three forms, and the JSON object that describes a chunk in its prompt (LiTERatE, System
 Input Format). Not here: repeated questions about a passage (translation.passage_questions), the choice of the form
 (translation.systems).
 """
@@ -27,6 +27,9 @@ from resources.provider.replies import TEXT, schema_of
 
 ANSWER = "translation"
 """Key of a chunk's translation in a reply."""
+
+PARSINGS = ("strict", "repaired", "tolerant", "prefix")
+"""Ways of parsing a reply, the most reliable first."""
 
 
 class Request(Protocol):
@@ -74,6 +77,47 @@ class ChunkRequest:
     async def outputs(self, ask: Ask) -> list[Output]:
         """Translate the chunk."""
         return [output_of(self.passage, self.passage, await insist(ask, self.template, self.item))]
+
+
+@dataclass(frozen=True)
+class LinesRequest:
+    """A chunk that is translated line by line.
+
+    In the prompt, a line has the id `ID.NUMBER`, where ID is `id` and lines are numbered from 1. At least one line of
+    `text` is not empty.
+    """
+
+    template: Passages
+    passage: str
+    id: str
+    text: str
+
+    def questions(self) -> list[Question]:
+        """One question for each line that is not empty."""
+        return [self.template(line).question(line) for line in self._lines().values()]
+
+    async def outputs(self, ask: Ask) -> list[Output]:
+        """Translate line by line, and return a single output that consists of translated lines and empty lines.
+
+        If a line gets no translation, its refusal or error becomes the output of the chunk. `call` is the call of the
+        last line, and `parsing` is the least reliable parsing of any line.
+        """
+        lines = [""] * len(self.text.split("\n"))
+        outputs: list[Output] = []
+        for number, line in self._lines().items():
+            (output,) = await translate(ask, self.template, line)
+            if output.text is None:
+                return [output._replace(passage=self.passage, batch=self.passage)]
+            # A translated line must stay a single line, so that lines of chunk and output correspond.
+            lines[number] = " ".join(output.text.split())
+            outputs.append(output)
+        parsing = max((str(output.parsing) for output in outputs), key=PARSINGS.index)
+        return [Output(self.passage, "\n".join(lines), batch=self.passage, call=outputs[-1].call, parsing=parsing)]
+
+    def _lines(self) -> dict[int, dict[str, str]]:
+        """Map the index (from 0) of each line that is not empty to the object that is sent for it: {line id: text}."""
+        lines = enumerate(self.text.split("\n"))
+        return {number: {f"{self.id}.{number + 1}": line.strip()} for number, line in lines if line.strip()}
 
 
 def chunk_template(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> Template[str]:

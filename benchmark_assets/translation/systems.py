@@ -18,6 +18,7 @@ from benchmark_assets.translation.passage_questions import Output, Passages, tra
 from benchmark_assets.translation.requests import (
     BatchRequest,
     ChunkRequest,
+    LinesRequest,
     Request,
     chunk_item,
     chunk_template,
@@ -79,12 +80,17 @@ class CalledSystem:
     """A model of the registry.
 
     It is asked with the prompt `translate`, as in the audit (section 3.2, appendix A). Literary corpora, whose outputs
-    are compared with a human translation, are translated chunk by chunk with the prompt `chunk`.
+    are compared with a human translation, are translated chunk by chunk with the prompt `chunk`, or line by line with
+    `translate` if the model's settings have `lines`.
     """
 
     def __init__(self, warehouse: Warehouse, provider: Provider, model: Model) -> None:
         self._warehouse, self._provider, self._model = warehouse, provider, model
         self._prompt, self._chunk_prompt = prompts.load("translate"), prompts.load("chunk")
+        passages = self._prompt.label
+        self._labels: Mapping[type[Request], str] = {
+            BatchRequest: passages, LinesRequest: f"{passages}, by line", ChunkRequest: self._chunk_prompt.label,
+        }  # fmt: skip
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
         """For each covered passage: a hash of endpoint, served version, settings and prompt.
@@ -100,8 +106,9 @@ class CalledSystem:
         kinds = covered.drop("passage")
         for source, target, literary in kinds.unique().iter_rows():
             names = language_names(source, target)
-            prompt = self._chunk_prompt if literary else self._prompt
-            hashes[source, target, literary] = digest(prompt.digest(**names), *self._model.determinants)
+            prompt = self._chunk_prompt if literary and not self._lines else self._prompt
+            how = ["lines"] if literary and self._lines else []
+            hashes[source, target, literary] = digest(prompt.digest(**names), *self._model.determinants, *how)
         return dict(zip(covered["passage"], map(hashes.__getitem__, kinds.iter_rows()), strict=True))
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
@@ -114,8 +121,7 @@ class CalledSystem:
             self._provider, name, lambda ask, request: request.outputs(ask), [self._model], run, one_round(requests)
         )
         for request, outputs in results:
-            prompt = self._chunk_prompt if isinstance(request, ChunkRequest) else self._prompt
-            made = {"prompt": prompt.label, "settings": self._model.stated}
+            made = {"prompt": self._labels[type(request)], "settings": self._model.stated}
             yield from (output._replace(**made) for output in outputs)
 
     def estimate(self, sources: Mapping[str, str]) -> CostEstimate:
@@ -133,22 +139,29 @@ class CalledSystem:
         by = ["corpus", "language", "target_language", "literary"]
         for (_, source, target, literary), group in rows.group_by(by, maintain_order=True):
             languages = language_names(str(source), str(target))
-            if literary:
-                chunk = chunk_template(self._model, self._chunk_prompt, languages)
-                glossaries = glossary.entries(self._warehouse, group.select("passage"))
-                requests += [
-                    ChunkRequest(chunk, key, chunk_item(sources[key], previous, following, glossaries.get(key, [])))
-                    for key, previous, following in group.select("passage", "previous", "following").iter_rows()
-                ]
+            template = translating(self._model, self._prompt, languages)
+            keys = dict(group.select("passage_id", "passage").iter_rows())
+            if literary and self._lines:
+                requests += [LinesRequest(template, key, identity, sources[key]) for identity, key in keys.items()]
+            elif literary:
+                requests += self._chunks(group, sources, languages)
             else:
-                template = translating(self._model, self._prompt, languages)
-                keys = dict(group.select("passage_id", "passage").iter_rows())
                 texts = {identity: sources[key] for identity, key in keys.items()}
                 requests += [
                     BatchRequest(template, {identity: texts[identity] for identity in batch}, keys)
                     for batch in self._batches(template, texts)
                 ]
         return requests
+
+    def _chunks(
+        self, rows: pl.DataFrame, sources: Mapping[str, str], languages: Mapping[str, str]
+    ) -> list[ChunkRequest]:
+        template = chunk_template(self._model, self._chunk_prompt, languages)
+        glossaries = glossary.entries(self._warehouse, rows.select("passage"))
+        return [
+            ChunkRequest(template, key, chunk_item(sources[key], previous, following, glossaries.get(key, [])))
+            for key, previous, following in rows.select("passage", "previous", "following").iter_rows()
+        ]
 
     def _batches(self, template: Passages, texts: Mapping[str, str]) -> list[list[str]]:
         """The batches of passages. From batches without a stored reply, passages are taken that have one of their own:
@@ -174,6 +187,10 @@ class CalledSystem:
         chosen = set(self._warehouse.read("limited_item", key, ["passage"])["passage"]) - {""}
         limited = {passage.partition("/")[0] for passage in chosen}
         return [each for each in passages if each in chosen or each.partition("/")[0] not in limited]
+
+    @property
+    def _lines(self) -> bool:
+        return self._model.settings.lines
 
     def _passages(self, passages: Sequence[str]) -> pl.DataFrame:
         """The passages that the model covers, in the given order.

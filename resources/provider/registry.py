@@ -112,8 +112,9 @@ class Settings(Frozen):
     the source text of one translation request (audit, section 3.2). `pin` lists the upstream providers to use.
     `in_flight` limits concurrent calls. `budget` caps the total cost of the model, in US dollars. `corpora` lists the
     corpora that the model translates and the understanding tasks that it answers, all by default; corpus names and task
-    codes share a namespace. `answering` has the settings for understanding tasks. `family` is the model's vendor or
-    lineage; no judge may share a family with a model on trial.
+    codes share a namespace. `answering` has the settings for understanding tasks. With `lines`, the model translates
+    chunks of literary corpora line by line, without context or glossary (the baseline of LiTERatE). `family` is the
+    model's vendor or lineage; no judge may share a family with a model on trial.
     """
 
     endpoint: str
@@ -130,6 +131,7 @@ class Settings(Frozen):
     budget: float | None = Field(default=None, gt=0)
     corpora: tuple[str, ...] | None = None
     answering: Answering = Answering()
+    lines: bool = False
     family: str = ""
 
 

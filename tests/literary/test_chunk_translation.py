@@ -1,4 +1,4 @@
-"""Chunks put to a model: what it is asked, what is taken of a reply, what a retry asks for."""
+"""Chunks and lines put to a model: what it is asked, what is taken of a reply, what a retry asks for."""
 
 import asyncio
 import json
@@ -11,8 +11,8 @@ import pytest
 
 from benchmark_assets.corpus.registry import register, registered
 from benchmark_assets.corpus.scan import scan
-from benchmark_assets.translation.passage_questions import TRIES, Output
-from benchmark_assets.translation.requests import ChunkRequest, Request, chunk_item, chunk_template
+from benchmark_assets.translation.passage_questions import TRIES, Output, translating
+from benchmark_assets.translation.requests import ChunkRequest, LinesRequest, Request, chunk_item, chunk_template
 from benchmark_assets.translation.systems import CalledSystem, Systems, language_names
 from resources import prompts
 from resources.provider.asking import TRIES_OF_LENGTH
@@ -51,6 +51,11 @@ def chunk(server: Server, previous: str = "昔、", **endpoint: Any) -> ChunkReq
         model(server.url, endpoint, temperature=1), prompts.load("chunk"), language_names("ja", "en")
     )
     return ChunkRequest(template, "story/cat:1", chunk_item(TEXT, previous, "次に", GLOSSARY))
+
+
+def lines(server: Server) -> LinesRequest:
+    template = translating(model(server.url), prompts.load("translate"), language_names("ja", "en"))
+    return LinesRequest(template, "story/cat:1", "cat:1", TEXT)
 
 
 def judged(server: Server, *contents: Mapping[str, Any] | str, **settings: Any) -> None:
@@ -100,9 +105,38 @@ def test_a_refused_chunk_is_a_result(server: Server, ledger: Ledger) -> None:
     assert len(server.log()) == 1
 
 
+def test_lines_are_asked_for_alone_and_joined_as_they_stood(server: Server, ledger: Ledger) -> None:
+    server.configure(keep_bodies=True, answers={"cat:1.4": "I am\n a cat."}, script=["ok", "fenced"])
+    found = output(ledger, lines(server))
+    assert found.text == "EN: 吾輩は猫である。\n\nEN: 名前は「まだ」無い。\nI am a cat."
+    assert found.parsing == "repaired"
+    assert [item_of(seen) for seen in server.log()] == [
+        {"cat:1.1": "吾輩は猫である。"}, {"cat:1.3": "名前は「まだ」無い。"}, {"cat:1.4": "吾輩は猫である。"}
+    ]  # fmt: skip
+
+
+def test_of_a_line_that_fails_the_chunk_has_the_error_and_a_retry_asks_for_what_is_missing(
+    server: Server, ledger: Ledger
+) -> None:
+    server.configure(by_key={"cat:1.3": "bad_request"})
+    found = output(ledger, lines(server))
+    assert found.text is None
+    assert "rejected" in (found.error or "")
+    server.configure()
+    server.clear()
+    assert (output(ledger, lines(server)).text or "").count("EN: ") == 3
+    assert [seen.keys for seen in server.log()] == [["cat:1.3"], ["cat:1.4"]]
+
+
+def test_of_a_line_that_is_refused_the_chunk_has_the_refusal(server: Server, ledger: Ledger) -> None:
+    server.configure(by_key={"cat:1.3": "refusal"})
+    found = output(ledger, lines(server))
+    assert (found.text, found.refusal) == (None, "I cannot help with that.")
+
+
 class Deployment:
-    """Two chunks, one of them with a glossary, in a literary corpus beside one that is none; a model at the
-    server."""
+    """Two chunks, one of them with a glossary, in a literary corpus beside one that is none; models `ours` and
+    `baseline` at the server."""
 
     def __init__(self, folder: Path, warehouse: Warehouse, url: str) -> None:
         self.warehouse, self._path = warehouse, folder / "models.yaml"
@@ -133,10 +167,10 @@ class Deployment:
         warehouse.write([Replacement("glossary", terms, terms.select("passage"))], run_id="test")
 
     def registry(self, **settings: Any) -> None:
-        """Write the registry, with these settings of the model."""
+        """Write the registry, with these settings of both models."""
         own = {"endpoint": "server", "id": "m", "price": {"input": 1, "output": 2}, "in_flight": 1, **settings}
         content = {
-            "endpoints": self._endpoints, "models": {"ours": own},
+            "endpoints": self._endpoints, "models": {"ours": own, "baseline": {**own, "lines": True}},
             "embedders": {"minilm": {}}, "embedder": "minilm",
         }  # fmt: skip
         self._path.write_text(json.dumps(content), encoding="utf-8")
@@ -156,11 +190,11 @@ def deployment(tmp_path: Path, warehouse: Warehouse, server: Server) -> Deployme
     return Deployment(tmp_path, warehouse, server.url)
 
 
-def test_a_literary_corpus_is_translated_chunk_by_chunk(deployment: Deployment, server: Server) -> None:
+def test_a_literary_corpus_is_translated_chunk_by_chunk_or_line_by_line(deployment: Deployment, server: Server) -> None:
     story, plain = deployment.sources("story"), deployment.sources("plain")
     judged(server, {"translation": "One."}, {"translation": "Two."})
-    ours = deployment.system("ours")
-    assert (ours.estimate(story).calls, ours.estimate(plain).calls) == (2, 1)
+    ours, baseline = deployment.system("ours"), deployment.system("baseline")
+    assert (ours.estimate(story).calls, baseline.estimate(story).calls, ours.estimate(plain).calls) == (2, 4, 1)
     found = {output.passage: output.text for output in ours.translate(story, "run")}
     assert found == {"story/cat:1": "One.", "story/cat:2": "Two."}
     assert [item_of(seen) for seen in server.log()] == [
@@ -168,16 +202,23 @@ def test_a_literary_corpus_is_translated_chunk_by_chunk(deployment: Deployment, 
         {"previous": "猫である。", "text": "終り。", "next": "", "glossary": []},
     ]
     assert ours.estimate(story).recorded == 2
+
     server.configure()
     server.clear()
-    assert len(list(ours.translate(plain, "run"))) == 2
+    found = {output.passage: output.text for output in baseline.translate(story, "run")}
+    assert found["story/cat:2"] == "EN: 終り。"
+    assert len(server.log()) == 4
+    assert (baseline.estimate(story).recorded, baseline.estimate(plain).recorded) == (4, 0)
+    server.clear()
+    assert len(list(baseline.translate(plain, "run"))) == 2
     assert [seen.keys for seen in server.log()] == [["cat:1", "cat:2"]]  # a corpus that is not literary: as ever
 
 
 def test_the_form_of_asking_is_part_of_what_determines_an_output(deployment: Deployment) -> None:
     passages = ["story/cat:1", "plain/cat:1"]
-    ours = deployment.system("ours").fingerprints(passages)
-    assert ours["story/cat:1"] != ours["plain/cat:1"]
+    ours, baseline = (deployment.system(name).fingerprints(passages) for name in ("ours", "baseline"))
+    assert ours["plain/cat:1"] == baseline["plain/cat:1"]
+    assert len({ours["story/cat:1"], baseline["story/cat:1"], ours["plain/cat:1"]}) == 3
     deployment.registry(temperature=0.5)
     changed = deployment.system("ours").fingerprints(passages)
     assert all(changed[passage] != ours[passage] for passage in passages)
