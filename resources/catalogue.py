@@ -76,7 +76,7 @@ class UnitEntry(Frozen):
 
 
 class _Entry(UnitEntry):
-    """A column as declared in a file. Properties that it lacks are those of its unit."""
+    """A column as declared in a file. What it does not state is taken from its unit."""
 
     type: str = ""
     meaning: str = ""

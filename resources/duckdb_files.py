@@ -59,7 +59,7 @@ class DuckDBSchema(migration.Schema):
 
 
 def quoted(path: str | Path) -> str:
-    """A path in a statement."""
+    """A path or another text in a statement."""
     return "'" + str(path).replace("'", "''") + "'"
 
 

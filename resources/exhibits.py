@@ -1,7 +1,7 @@
 """Exhibits: the tables and charts that people read. A room declares its exhibits in its module `exhibits`.
 
-Here: what a declaration says, its rows, and its table in Dagster's metadata. Other rooms render the same declarations
-for the report, for papers and for the terminal (reporting). Not here: labels, digits and units, which the catalogue
+Here: what a declaration says, its rows, and its table in Dagster's metadata. The room `reporting` renders the
+same declarations for the report and for papers. Not here: labels, digits and units, which the catalogue
 declares; numbers.
 """
 
@@ -72,6 +72,8 @@ class Exhibit(NamedTuple):
         Selects and sorts the rows that the report shows, of `rows`.
     read
         Reads the rows; by default the stored table.
+    chart
+        Chart of the rows; None for none.
     sources
         Assets from which the exhibit is computed; Dagster shows it with the first one. By default the table's name.
     """

@@ -42,7 +42,7 @@ def database() -> str | None:
     Raises
     ------
     BadInput
-        If it is no URL of a PostgreSQL database.
+        As for `checked`.
     """
     url = os.environ.get("VARIORUM_DATABASE")
     return checked(url, "VARIORUM_DATABASE") if url else None
@@ -104,13 +104,14 @@ def restored(text: str, written_in: str | None, folder: Path) -> Path:
 def prepare() -> Path:
     """Create the home, set `DAGSTER_HOME` to its subfolder `dagster` unless already set, and return the home.
 
-    Without `DAGSTER_HOME`, Dagster ignores dagster.yaml and loses its state on exit.
+    Without `DAGSTER_HOME`, Dagster ignores dagster.yaml and loses its state on exit. A dagster.yaml of one's own is
+    rewritten if it names modules of this project by former names.
 
     Raises
     ------
     BadInput
-        If a repair was interrupted, the warehouse is missing although the home has been used, or the database cannot be
-        reached.
+        If a repair was interrupted, the warehouse is missing although the home has been used, the database cannot be
+        reached, or a dagster.yaml of one's own names moved modules and cannot be written.
     """
     place = home()
     if url := database():

@@ -1,7 +1,7 @@
 """Run tags that name the process executing the run, so that other processes can detect that it has ended.
 
 On one machine, the tag has the id of the process; in a home that several machines share, the name of its lease. Not
-here: the rows of leases (leases), handling dead runs (automation).
+here: the rows of leases (postgres.leases), handling dead runs (automation).
 """
 
 from socket import gethostname

@@ -1,6 +1,6 @@
 """SQLite files that several processes use: reading them, checks of their integrity, the return of free pages.
 
-Not here: tables, and connections that stay open (engines, provider.ledger).
+Not here: tables, and connections that stay open (dagster_storage.engines, provider.ledger).
 """
 
 import logging

@@ -51,7 +51,7 @@ MOST_SECONDS = 20.0
 """Seconds of computing, without a mutant, of the tests that run on one: the fastest."""
 
 LIMIT = 30.0
-"""Seconds, beside ten times those of the tests, after which tests count as failed: a mutant may run in a circle."""
+"""Seconds that tests may take beside ten times their usual ones. Then they count as failed: a mutant may never end."""
 
 SWITCH = "VARIORUM_MUTANT"
 """The environment variable with the number of a change that is switched on before the project is imported."""
@@ -270,7 +270,7 @@ class MutantServer:
 
 
 def forked(work: Callable[[], RunResults], limit: float) -> RunResults | None:
-    """RunResults of a process of its own; none if it dies, or is killed after seconds of computing."""
+    """The results of a process of its own; None if it dies, or is killed after `limit` seconds of computing."""
     Path(REPORT).unlink(missing_ok=True)
     child = os.fork()
     if not child:

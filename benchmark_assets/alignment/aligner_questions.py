@@ -269,20 +269,23 @@ class ModelAligner:
             If the model cannot be called: its API key is not in the environment, or its recording does not exist.
         """
         logger.info("%s: %s", self._model.name, self.estimate(works))
-        results: dict[tuple[str, str], dict[str, Extracted]] = {}
         first_answers: dict[tuple[str, str], asyncio.Event] = {}
 
-        async def align_batch(ask: Ask, batch: _SegmentBatch) -> None:
+        async def align_batch(ask: Ask, batch: _SegmentBatch) -> list[Extracted]:
             name, task, segments = batch
             if name in first_answers:
                 await first_answers[name].wait()
             gate = first_answers.setdefault(name, asyncio.Event())
             extracted = await align(ask, task, segments)
             gate.set()
-            results.setdefault(name, {}).update((result.segment, result) for result in extracted)
+            return extracted
 
-        batches = one_round(list(self._batches(works)))
-        ask_all(self._provider, f"{self._model.name}, batches", align_batch, [self._model], run, batches)
+        once = one_round(list(self._batches(works)))
+        results: dict[tuple[str, str], dict[str, Extracted]] = {}
+        for (name, _, _), extracted in ask_all(
+            self._provider, f"{self._model.name}, batches", align_batch, [self._model], run, once
+        ):
+            results.setdefault(name, {}).update((each.segment, each) for each in extracted)
         return {
             name: [results.get(name, {}).get(key, Extracted(key)) for key in work.requested]
             for work in works for name in [(work.document, work.translator)]

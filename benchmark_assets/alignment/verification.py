@@ -5,6 +5,7 @@ several occurrences (placement), expanded ellipses (expansion).
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from benchmark_assets.alignment.cross_references import CrossReference, CrossReferences
@@ -95,9 +96,20 @@ class _Verifier:
     """Applies the stages to single segments; `places` has the settled place of each segment, None if it has none."""
 
     def __init__(self, prose: Concordance, places: Sequence[ProsePlace | None], others: Mapping[str, str]) -> None:
-        self._prose, self._places = prose, places
-        self._abbreviations = Abbreviations(prose.text, prose.form)
-        self._references, self._nearest = CrossReferences(prose.text, others), Nearest(prose.form)
+        self._prose, self._places, self._others = prose, places, others
+
+    # Built when first used: where every segment is in its place, no index is needed.
+    @cached_property
+    def _abbreviations(self) -> Abbreviations:
+        return Abbreviations(self._prose.text, self._prose.form)
+
+    @cached_property
+    def _references(self) -> CrossReferences:
+        return CrossReferences(self._prose.text, self._others)
+
+    @cached_property
+    def _nearest(self) -> Nearest:
+        return Nearest(self._prose.form)
 
     def find(self, at: int, segment: Attestation, before: Expansion | None) -> tuple[Finding, Expansion | None]:
         """Finding and expansion of the segment with index `at`; `before` is the previous segment's expansion."""

@@ -1,4 +1,4 @@
-"""Rules that select outputs worth reading, to illustrate the numbers of an audit. Not here: the page (page)."""
+"""Rules that select outputs worth reading, to illustrate an audit. Not here: the page (reporting.report.examples)."""
 
 from collections.abc import Iterator
 

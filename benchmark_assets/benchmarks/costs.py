@@ -1,7 +1,7 @@
 """Likely cost of a benchmark or corpus that is not in the home yet, from its sizes.
 
 Here: calls that `add` makes, and calls that the evaluation of a model makes. Not here: estimates from the texts
-themselves (forecast), which `add` prints at its end, and `evaluate` before it asks anything.
+themselves (forecast), which `evaluate` prints before it asks anything.
 """
 
 import math

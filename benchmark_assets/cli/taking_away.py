@@ -157,7 +157,7 @@ def compare_packages(context: click.Context, old: Path, new: Path, removed: Path
         click.echo(differences.page(differences.compare(differences.read(old), differences.read(new))))
         return
     found = removals.missing(old, new, removals.read(removed))
-    click.echo(plain(found) if len(found) else f"{new} has all that {old} has, apart from {removed}")
+    click.echo(plain(found) if len(found) else f"{new} has all that {old} has, except what {removed} lists")
     context.exit(bool(len(found)))
 
 

@@ -68,9 +68,7 @@ def human_span_vote(context: dg.AssetExecutionContext, warehouse: dg.ResourcePar
     return refresh(context, warehouse, compute, settings, sparse=True)
 
 
-@dg.asset(
-    group_name="error_spans", code_version="2", kinds={"duckdb", "numpy"}, deps=[human_span_vote, span_vote]
-)  # fmt: skip
+@dg.asset(group_name="error_spans", code_version="2", kinds={"duckdb", "numpy"}, deps=[human_span_vote, span_vote])
 def annotation_agreement(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Agreement of annotators on the errors and scores of outputs: with each other, with themselves and with judges."""
 

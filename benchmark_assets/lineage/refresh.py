@@ -106,7 +106,7 @@ def refresh(
         Everything that determines the result, except the inputs and the code version.
     describe
         Returns metadata for Dagster's UI, attached to every reported partition. Called once, after the rows are stored.
-        Instead, the exhibits of a room: Dagster shows those of this asset.
+        The exhibits of a room may stand in its place; Dagster then shows those of this asset.
     cost
         Estimates the model calls that `compute` would make for stale partitions. Returns None if `compute` calls no
         model.
@@ -250,7 +250,7 @@ class _Work(NamedTuple):
 
 class _Done(NamedTuple):
     """Result of a materialization: `failures` has the asset's dimensions and `error`, `examined` is the number
-    of partitions; other fields as in Standing."""
+    of partitions; other fields as in PartitionStates."""
 
     current: pl.DataFrame
     obsolete: pl.DataFrame

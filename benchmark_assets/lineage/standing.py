@@ -24,7 +24,8 @@ UNKNOWN = ""
 """Stored `made_from` of a partition that a user marked for recomputation."""
 
 REREAD = "reread"
-"""In `Standing.stale`, `before` of a partition that is stale only because its stored replies are to be read again."""
+"""In `PartitionStates.stale`, `before` of a partition that is stale only because its stored replies are to be read
+again."""
 
 INCOMPLETE = "incomplete"
 """Stored `made_from` of an asset that was stored although some of its rows are missing (see `Computed`)."""

@@ -252,8 +252,7 @@ def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
     """Differences between each model's new and old scores (`SCORES`). `other_texts` is true if any text changed."""
     scores = [_scores(package).with_columns(system=pl.lit(name)) for package, name in ((new, "new"), (old, "old"))]
     all_scores = pl.concat(scores, how="diagonal_relaxed")
-    named = ({metric.name: metric for metric in named_among(_named(package))} for package in (new, old))
-    of_new, of_old = named
+    of_new, of_old = ({metric.name: metric for metric in named_among(_named(package))} for package in (new, old))
     measures = ranked([*MEASURES, *(metric for name, metric in of_new.items() if name in of_old)])
     models = sorted(set(scores[0]["model"]) & set(scores[1]["model"]))
     rows: list[dict[str, object]] = []

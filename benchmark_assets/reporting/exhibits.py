@@ -201,9 +201,10 @@ def measures(rows: pl.DataFrame) -> list[str]:
 
 
 def published(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Rows of `published_summary` about systems and their measures, by heading: those of a corpus with the same basis.
+    """Rows of `published_summary` about systems and their measures, by heading.
 
-    A heading says why the values are not comparable with the leaderboard.
+    Under a heading are the rows of one corpus with the same basis. It says why the values are not comparable with the
+    leaderboard.
     """
     of_systems = rows.filter(pl.col("system") != "", translator="")
     parts = of_systems.group_by("benchmark", "corpus", "basis", "embedder", maintain_order=True)

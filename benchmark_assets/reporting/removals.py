@@ -11,6 +11,8 @@ import duckdb
 import polars as pl
 
 from resources import catalogue
+from resources.backups import WAREHOUSE
+from resources.duckdb_files import quoted
 from resources.errors import BadInput, beginning, one_of
 
 KINDS = ("table", "file", "column", "number", "rows", "asset", "option", "command")
@@ -20,8 +22,6 @@ TABLE if any row may be absent. Assets, options and commands have no values, and
 
 RECORDS = {"materialization", "embedding", "report", "schema_version", "identity"}
 """Tables of a home that say how other rows and files were made."""
-
-DATABASE = "variorum.duckdb"
 
 MISSING = pl.Schema({"table": pl.String(), "missing": pl.String(), "rows": pl.Int64()})
 
@@ -62,7 +62,7 @@ def missing(old: Path, new: Path, listed: Mapping[str, set[str]]) -> pl.DataFram
     """
     with duckdb.connect() as engine:
         before, after = (_tables(engine, folder, name) for folder, name in ((old, "old"), (new, "new")))
-        if (of_homes := (old / DATABASE).is_file()) != (new / DATABASE).is_file():
+        if (of_homes := (old / WAREHOUSE).is_file()) != (new / WAREHOUSE).is_file():
             raise BadInput(new, "", f"is of another kind than {old}", "compare two packages or two homes")
         found = list(_missing(engine, before, after, listed, "table" if of_homes else "file"))
     return pl.DataFrame(found, schema=MISSING, orient="row")
@@ -71,18 +71,18 @@ def missing(old: Path, new: Path, listed: Mapping[str, set[str]]) -> pl.DataFram
 def _tables(engine: duckdb.DuckDBPyConnection, folder: Path, name: str) -> dict[str, str]:
     """The tables of a package or home, and what SQL calls them."""
     try:
-        if (folder / DATABASE).is_file():
-            engine.execute(f"ATTACH '{_escaped(folder / DATABASE)}' AS {name} (READ_ONLY)")
+        if (folder / WAREHOUSE).is_file():
+            engine.execute(f"ATTACH {quoted(folder / WAREHOUSE)} AS {name} (READ_ONLY)")
             query = "SELECT table_name FROM duckdb_tables() WHERE database_name = $1 ORDER BY 1"
             names = [table for (table,) in engine.execute(query, [name]).fetchall()]
             return {table: f'{name}."{table}"' for table in names if table not in RECORDS}
     except duckdb.Error as error:
-        raise BadInput(folder, DATABASE, f"cannot be opened: {error}", "end programs that use the home") from error
+        raise BadInput(folder, WAREHOUSE, f"cannot be opened: {error}", "end programs that use the home") from error
     files = sorted([*(folder / "parquet").glob("*.parquet"), *folder.glob("*.jsonl")])
     if not files:
         raise BadInput(folder, "", "is neither a package nor a home", "give two of one kind")
     return {
-        path.stem: f"{'read_parquet' if path.suffix == '.parquet' else 'read_json_auto'}('{_escaped(path)}')"
+        path.stem: f"{'read_parquet' if path.suffix == '.parquet' else 'read_json_auto'}({quoted(path)})"
         for path in files
     }
 
@@ -128,7 +128,7 @@ def _remaining(listed: set[str], of_table: set[str]) -> str | None:
         place, _, value = removal.partition("=")
         table, _, column = place.partition(".")
         if table in of_table and column:
-            conditions.append(f""""{column}" IS DISTINCT FROM '{value.replace("'", "''")}'""")
+            conditions.append(f'"{column}" IS DISTINCT FROM {quoted(value)}')
     return f"WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
@@ -143,7 +143,3 @@ def _columns(engine: duckdb.DuckDBPyConnection, table: str) -> list[str]:
 def _count(engine: duckdb.DuckDBPyConnection, rows: str) -> int:
     (count,) = engine.execute(f"SELECT count(*) {rows}").fetchone() or (0,)
     return int(count)
-
-
-def _escaped(path: Path) -> str:
-    return str(path).replace("'", "''")

@@ -86,10 +86,11 @@ def sensitivity(
     A second table has the drift thresholds that detect given shares of the damaged translations, and their false alarm
     rates.
     """
-    language_of, metrics = languages(warehouse), metrics_of(warehouse)
-    made = {metric.name: f"; {metric.name}: {metric.made}" for metric in metrics if metric.made}
+    language_of = languages(warehouse)
 
     def compute(_: pl.DataFrame) -> Computed:
+        metrics = metrics_of(warehouse)
+        made = {metric.name: f"; {metric.name}: {metric.made}" for metric in metrics if metric.made}
         rows = _by_corpus(
             warehouse, "sensitivity", lambda corpus, scores: detection(scores, language_of[corpus], metrics)
         )
@@ -98,6 +99,7 @@ def sensitivity(
         return Computed({"sensitivity": rows, "sensitivity_threshold": limits})
 
     def describe() -> Description:
+        metrics_of(warehouse)  # declares the labels of metrics that the registry names
         return {
             "AUC": markdown(readable_detection(warehouse.read("sensitivity")), most=400),
             "thresholds": markdown(readable_thresholds(warehouse.read("sensitivity_threshold")), most=1000),

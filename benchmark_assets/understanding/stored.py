@@ -111,29 +111,27 @@ def confusions(warehouse: Warehouse) -> pl.DataFrame:
 def classes(warehouse: Warehouse) -> pl.DataFrame:
     """Rows of `class_score` from the stored answers to all tasks whose descriptions can be read."""
     rows = [pl.DataFrame(schema=task_scores.CLASS_SCORE)]
-    marked = _marked(warehouse, "classes", "spans")
+    marked = _marked(warehouse)
     return pl.concat([*rows, *(task_scores.task_scores(truth, *of_all)[1] for truth, of_all in marked)])
 
 
-def _marked(warehouse: Warehouse, *kinds: str) -> Iterator[tuple[task_scores.Gold, Marked]]:
-    """The gold answers to each readable task of these kinds, with `marks_of_models` of its scored models."""
-    for whole in golds(warehouse, _described(warehouse)):
-        if whole.task.kind not in kinds:
-            continue
+def _marked(warehouse: Warehouse, kind: str = "") -> Iterator[tuple[task_scores.Gold, Marked]]:
+    """The gold answers to each readable task, of one kind or of all, with `marks_of_models` of its scored models."""
+    for whole in golds(warehouse, _described(warehouse, kind)):
         models = warehouse.read("task_score", keys(whole), ["model"])["model"]
         for truth, some in evaluated(warehouse, whole, models):
             yield truth, marks_of_models(warehouse, truth, some)
 
 
-def _described(warehouse: Warehouse) -> pl.DataFrame:
-    """The tasks whose descriptions can be read, in the column `task`."""
-    codes = [code for code, task in tasks.readable(warehouse).items() if task]
+def _described(warehouse: Warehouse, kind: str = "") -> pl.DataFrame:
+    """The tasks of one kind, or of all, whose descriptions can be read, in the column `task`."""
+    codes = [code for code, task in tasks.readable(warehouse).items() if task and kind in ("", task.kind)]
     return pl.DataFrame({"task": codes}, {"task": pl.String})
 
 
 def baseline_marks(warehouse: Warehouse, truth: task_scores.Gold, table: str) -> pl.DataFrame:
-    """Points of the baselines' answers to a task, in the columns of `scores.marked`. `table`, one of `ANSWERED`, has
-    the answers."""
+    """Points of the baselines' answers to a task, in the columns of `task_scores.marked`. `table`, one of `ANSWERED`,
+    has the answers."""
     return task_scores.marked(truth, warehouse.read(table, keys(truth)).select(*_OF_BASELINES), task_scores.NO_SPANS)
 
 

@@ -19,7 +19,7 @@ from resources.prompts import Prompt
 from resources.provider.asking import Template
 from resources.provider.reading import Reading
 from resources.provider.registry import MOST_DRAWS, Model
-from resources.provider.replies import NOTHING, schema_of
+from resources.provider.replies import NOTHING, TEXT, choice_of, object_of
 
 PURPOSE = "understand"
 
@@ -104,10 +104,9 @@ def prompted(description: TaskDescription) -> tuple[Prompt, dict[str, str]]:
 def answer_schema(description: TaskDescription) -> dict[str, Any]:
     """JSON schema of an answer."""
     if description.kind == "classes":
-        return schema_of([LABEL], {"type": "string", "enum": list(description.classes)})
-    span = schema_of([TYPE, SPAN], {"type": "string"})
-    span["properties"][TYPE]["enum"] = list(description.types)
-    return schema_of([PREDICTION], {"type": "array", "items": span})
+        return object_of({LABEL: choice_of(description.classes)})
+    span = object_of({TYPE: choice_of(description.types), SPAN: TEXT})
+    return object_of({PREDICTION: {"type": "array", "items": span}})
 
 
 def _seeded(model: Model, number: int) -> Model:

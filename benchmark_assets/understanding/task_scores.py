@@ -277,7 +277,7 @@ def _pooled(truth: Gold, seeds: list[int], spans: pl.DataFrame) -> tuple[dict[st
     Returns
     -------
     For each mode of `muc.MODES`, F1 averaged over seeds, 0 to 100; and a frame with one row for each type. In this
-    frame, `class` is the type, and the other columns are as `classes.rates` returns them from counts summed over all
+    frame, `class` is the type, and the other columns are as `rates` returns them from counts summed over all
     seeds.
     """
     expected = _places(truth.spans)

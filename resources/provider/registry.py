@@ -456,7 +456,7 @@ def _absolute(registry: Registry, folder: Path) -> Registry:
         }
 
     comet = registry.comet.checkpoint
-    comet = checkpoint(comet) if comet.endswith(".ckpt") else comet  # any other is a name on the hub
+    comet = str(folder / comet) if comet.endswith(".ckpt") else comet  # any other is a name on the hub
     metrics = each(registry.metrics, checkpoint=checkpoint, tokenizer=checkpoint)
     return registry.model_copy(
         update={

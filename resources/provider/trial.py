@@ -21,11 +21,11 @@ from resources.provider.provider import Provider
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, Policy, Raw, Reading
 from resources.provider.registry import Model
-from resources.provider.replies import schema_of
+from resources.provider.replies import TEXT, object_of
 
 PURPOSE = "trial"
 
-ANSWER = schema_of(["word"], {"type": "string"})
+ANSWER = object_of({"word": TEXT})
 
 _UNROUTABLE = re.compile(r"parameters|allowed providers|data policy", re.I)
 """Words in a gateway's 404 that show that no upstream provider supports all fields. Any other 404 is about the model or
@@ -91,8 +91,9 @@ def check(provider: Provider, name: str) -> Trial:
     BadInput
         If the registry has no such model, or the model has a recording, no API key, or no budget left.
     """
+    registry = provider.registry()
     try:
-        model = provider.registry().model(name)
+        model = registry.model(name)
     except KeyError:
         raise BadInput(name, "", "no such model in the registry", f"add it to {provider.registry_path}") from None
     if model.endpoint.recording is not None:
@@ -112,26 +113,26 @@ def check(provider: Provider, name: str) -> Trial:
     except Refusal as refusal:
         reason = str(refusal) or "calls in flight have reserved the rest of the budget"
         raise BadInput(model.name, "", reason, "raise `budget`, lower `max_tokens`, or wait") from refusal
-    fault = None if reading.policy is Policy.USE else _fault(provider, question, raw, reading)
+    section = next(section for section, entries in registry.sections.items() if name in entries)
+    fault = None if reading.policy is Policy.USE else _fault(provider.registry_path, section, question, raw, reading)
     return Trial(model, reading, fault, provider.ledger.attempts().filter(run=run).row(0, named=True))
 
 
-def _fault(provider: Provider, question: Question, raw: Raw, reading: Reading) -> BadInput:
+def _fault(registry: str, section: str, question: Question, raw: Raw, reading: Reading) -> BadInput:
     """The reason why a request was not accepted, with the entry of the registry to change."""
     model = question.model
-    section = next(section for section, entries in provider.registry().sections.items() if model.name in entries)
     entry, endpoint = f"{section}.{model.name}", f"endpoints.{model.settings.endpoint}"
     words = f"{reading.outcome}: {reading.detail}" + (f" (status {raw.status})" if raw.status else "")
     if reading.outcome is Outcome.UNAUTHORIZED:
         remedy = f"check the key in {model.endpoint.key}" if model.endpoint.key else "name the key's variable in `key`"
-        return BadInput(provider.registry_path, endpoint, words, remedy)
+        return BadInput(registry, endpoint, words, remedy)
     if reading.outcome is Outcome.NO_SERVER:
         problem, _, remedy = reading.detail.partition("; ")
-        return BadInput(provider.registry_path, endpoint, problem, remedy)
+        return BadInput(registry, endpoint, problem, remedy)
     unroutable = reading.outcome is Outcome.NOT_FOUND and _UNROUTABLE.search(reading.detail)
     if unroutable or reading.outcome in (Outcome.REJECTED, Outcome.TOO_LONG):
-        return BadInput(provider.registry_path, entry, words, _remedy(question, raw))
-    return BadInput(provider.registry_path, entry, words, _REMEDIES.get(reading.outcome, "try again later"))
+        return BadInput(registry, entry, words, _remedy(question, raw))
+    return BadInput(registry, entry, words, _REMEDIES.get(reading.outcome, "try again later"))
 
 
 def _remedy(question: Question, raw: Raw) -> str:

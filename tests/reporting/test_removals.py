@@ -20,7 +20,7 @@ SHIPPED = PROJECT / "docs" / "removals.txt"
 def written(folder: Path, home: bool, **tables: pl.DataFrame) -> Path:
     """A home or a package with these tables."""
     (folder / "parquet").mkdir(parents=True)
-    with duckdb.connect(str(folder / removals.DATABASE) if home else ":memory:") as engine:
+    with duckdb.connect(str(folder / removals.WAREHOUSE) if home else ":memory:") as engine:
         for name, rows in tables.items():
             engine.register("rows", rows)
             engine.execute(f'CREATE TABLE "{name}" AS FROM rows')

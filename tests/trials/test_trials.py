@@ -14,6 +14,7 @@ import pytest
 
 from resources.home import PROJECT
 from tests.pairwise.arena import write_judges
+from tests.processes import environment
 from tests.provider.server import Server, dumps
 from tests.support import made_home
 
@@ -100,13 +101,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def in_project(project: Path, home: Path, *command: str) -> str:
     """What a command prints that runs in a copy of the project."""
-    environment = os.environ | {
-        "PYTHONPATH": f"{project}{os.pathsep}{PROJECT}", "VARIORUM_HOME": str(home / "home"),
-        "DAGSTER_HOME": str(home / "home" / "dagster"), "VARIORUM_MODELS": str(home / "models.yaml"),
-    }  # fmt: skip
-    ran = subprocess.run(
-        [sys.executable, *command], cwd=home, env=environment, capture_output=True, text=True, check=False
-    )
+    path = f"{project}{os.pathsep}{PROJECT}"
+    known = environment(home / "home", PYTHONPATH=path, VARIORUM_MODELS=str(home / "models.yaml"))
+    ran = subprocess.run([sys.executable, *command], cwd=home, env=known, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-4000:]
     return ran.stdout
 

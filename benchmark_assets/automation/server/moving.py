@@ -2,7 +2,7 @@
 
 All stores are copied and compared before any transaction is committed, so that an interruption leaves nothing in the
 database. Here: the order of steps, locks, and the comparison. Not here: how a store takes rows over
-(postgres_warehouse, provider.ledger_copy, postgres_storage; their drivers are in the extra `server`), backups.
+(postgres_warehouse, ledger_copy and postgres_storage of resources.postgres), backups.
 """
 
 import sqlite3

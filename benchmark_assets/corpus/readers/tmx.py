@@ -51,7 +51,10 @@ def _units(path: Path, description: Description, faults: list[BadInput]) -> Iter
     for number, unit in enumerate(units, start=1):
         with collecting(faults):
             _, segment = located((unit.get("tuid") or "").strip() or str(number), path)
-            own = {name: _text(unit, text.language, path) for name, text in texts.items()}
+            own: dict[str, str] = {}
+            for name, text in texts.items():
+                with collecting(faults):
+                    own[name] = _text(unit, text.language, path)
             yield Unit(path.stem, segment, unit.sourceline, own)
 
 

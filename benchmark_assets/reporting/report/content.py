@@ -111,7 +111,8 @@ def of_leaderboard(home: Home, corpus: str) -> list[Display]:
 
 def ranks(home: Home, corpus: str) -> list[Display]:
     """Ranks of the systems by each measure, sorted by mean rank."""
-    overall, rows = home.rows(exhibits.RANKS, corpus), home.read("metric_rank", corpus)
+    rows = exhibits.RANKS.frame(home.warehouse, corpus)
+    overall = exhibits.RANKS.brief(rows)
     headings = {name: catalogue.label(name) for name in measures(rows) if name != MEAN_RANK}
     table = [
         *columns(overall, "metric_rank", *exhibits.RANKS.columns.split()),
@@ -303,7 +304,8 @@ def closest(home: Home, corpus: str) -> list[Display]:
 
 def concordance(home: Home, corpus: str) -> list[Display]:
     """Concordance of the measures: how similarly they rank the models."""
-    pairs, every = home.rows(exhibits.CONCORDANCE, corpus), exhibits.CONCORDANCE.frame(home.warehouse, corpus)
+    every = exhibits.CONCORDANCE.frame(home.warehouse, corpus)
+    pairs = exhibits.CONCORDANCE.brief(every)
     together, words = every.filter(pl.col("value").is_not_null(), statistic="W"), exhibits.CONCORDANCE.words
     if len(together):
         value, models = together.select(cells("metric_concordance", "value", "models")).row(0)
