@@ -10,6 +10,7 @@ from benchmark_assets.cli import main
 from benchmark_assets.cli.words import FORMER
 from benchmark_assets.reporting import removals
 from resources import catalogue
+from resources.backups import WAREHOUSE
 from resources.errors import BadInput
 from resources.home import PROJECT
 from tests.processes import here
@@ -20,7 +21,7 @@ SHIPPED = PROJECT / "docs" / "removals.txt"
 def written(folder: Path, home: bool, **tables: pl.DataFrame) -> Path:
     """A home or a package with these tables."""
     (folder / "parquet").mkdir(parents=True)
-    with duckdb.connect(str(folder / removals.WAREHOUSE) if home else ":memory:") as engine:
+    with duckdb.connect(str(folder / WAREHOUSE) if home else ":memory:") as engine:
         for name, rows in tables.items():
             engine.register("rows", rows)
             engine.execute(f'CREATE TABLE "{name}" AS FROM rows')
