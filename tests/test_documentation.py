@@ -103,6 +103,7 @@ BASE_SET = PROJECT / "warehouse" / "sample" / "baseset"
 MEANT = {
     "mycorpus": "sample", "NAME": "mori", "NAME@VERSION": "sample-anchors@1.0.0",
     "anchors@1.0.0": "sample-anchors@1.0.0", "warehouse/sample/baseset": str(BASE_SET),
+    "docs/removals.txt": str(PROJECT / "docs" / "removals.txt"),
 }  # fmt: skip
 """What the words of the pages stand for in the home of the demonstration."""
 
@@ -121,7 +122,7 @@ class Written:
     def _name(self, word: str, reads: bool) -> str:
         if word in ("OLD", "NEW"):
             return self._latest["FOLDER"]
-        if not (word in ("FOLDER", "FILE") or re.search(r"\.(csv|html|json|md)$", word)):
+        if word in MEANT or not (word in ("FOLDER", "FILE") or re.search(r"\.(csv|html|json|md)$", word)):
             return MEANT.get(word, word)
         if reads and (word.startswith("items.") or word == "FILE"):
             return str(Path(self._latest["FOLDER"]) / "items.mori.csv")
