@@ -1,8 +1,7 @@
 """Exhibits: the tables and charts that people read. A room declares its exhibits in its module `exhibits`.
 
-Here: what a declaration says, its rows, and its table in Dagster's metadata. The room `reporting` renders the
-same declarations for the report and for papers. Not here: labels, digits and units, which the catalogue
-declares; numbers.
+Here: what a declaration says, its rows, and its table in Dagster's metadata. The room `reporting` renders the same
+declarations for the report and for papers. Not here: labels, digits and units, which the catalogue declares; numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -106,7 +106,7 @@ def refresh(
         Everything that determines the result, except the inputs and the code version.
     describe
         Returns metadata for Dagster's UI, attached to every reported partition. Called once, after the rows are stored.
-        The exhibits of a room may stand in its place; Dagster then shows those of this asset.
+        Alternatively, the exhibits of a room: Dagster then shows those that belong to this asset.
     cost
         Estimates the model calls that `compute` would make for stale partitions. Returns None if `compute` calls no
         model.

@@ -108,8 +108,8 @@ class Home(NamedTuple):
     ) -> list[Display]:  # fmt: skip
         """A list with the display of an exhibit; an empty list if it has no rows.
 
-        By default, everything is as the exhibit declares it: its rows, title, words, chart, and a table of its columns,
-        with the filters in `behind` (see `columns`). Signatures are by default those of the rows.
+        By default, rows, title, words and chart are those that the exhibit declares, and the table has its columns and
+        the filters in `behind` (see `columns`). The default signatures are those of the rows.
         """
         rows = self.rows(exhibit, corpus) if rows is None else rows
         if rows.is_empty():
