@@ -69,24 +69,16 @@ recording: .venv/testing
 screenshots: .venv/testing
 	VARIORUM_SCREENSHOTS=$(CURDIR)/docs/screenshots $(BIN)/pytest -m proof tests/automation/test_ui.py
 
-# uv installs in a fifth of pip's time, and shares files between environments. It searches where pip is configured to.
-INDEXES := sed -nE "s/^.*\.(index-url|extra-index-url|find-links)='(.*)'$$/\1 \2/p" | \
-	while read -r option places; do for place in $$places; do echo "--$$option $$place"; done; done
-INSTALL = $(BIN)/uv pip install --quiet --index-strategy unsafe-best-match $$($(BIN)/pip config list | $(INDEXES))
-
-.venv/uv: constraints.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt uv
-	touch $@
-
 # Modules are compiled when they are first imported: most of them never are.
-.venv/installed: .venv/uv pyproject.toml
-	$(INSTALL) --python .venv --constraint constraints.txt --editable .
+.venv/installed: constraints.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
 	touch $@
 
 # What tests, checks and the documentation need, and no demonstration does.
 .venv/testing: .venv/installed
-	$(INSTALL) --python .venv --constraint constraints.txt --editable '.[test]'
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[test]'
 	touch $@
 
 # One process compiles the modules that all tests import; otherwise each test process would compile them.
@@ -94,9 +86,9 @@ INSTALL = $(BIN)/uv pip install --quiet --index-strategy unsafe-best-match $$($(
 	-$(BIN)/pytest --collect-only --quiet > /dev/null
 	touch $@
 
-.venv-comet/installed: constraints-comet.txt .venv/uv
-	$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv-comet
-	$(INSTALL) --python .venv-comet --constraint constraints-comet.txt unbabel-comet polars setuptools
+.venv-comet/installed: constraints-comet.txt
+	$(PYTHON) -m venv .venv-comet
+	.venv-comet/bin/pip install --quiet --no-compile --constraint constraints-comet.txt unbabel-comet polars setuptools
 	touch $@
 
 clean:
