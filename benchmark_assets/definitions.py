@@ -32,15 +32,10 @@ from benchmark_assets.translation import assets as translation
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import assets as understanding
 from benchmark_assets.vital_signs import assets as vital_signs
-from resources import catalogue
+from resources import catalogue, stores
 from resources.downloads.downloads import Downloads
-from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.home import database, home, vectors
 from resources.modes import keep_private
 from resources.notifications import Notifications
-from resources.provider.provider import Provider
-from resources.provider.registry import default_path
-from resources.warehouse import Warehouse
 
 ROOMS = [
     corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
@@ -71,9 +66,8 @@ def build_definitions(
         If the registry is invalid.
     """
     overrides = dict(resource_overrides or {})
-    warehouse = overrides.get("warehouse") or _warehouse()
-    ledger = database() or str(home() / "ledger.sqlite")
-    provider = overrides.get("provider", Provider(registry_path=str(default_path()), ledger_path=ledger))
+    warehouse = overrides.get("warehouse") or stores.warehouse()
+    provider = overrides.get("provider") or stores.provider()
     registry = provider.registry()
     resources = {
         "warehouse": warehouse,
@@ -113,15 +107,6 @@ def build_definitions(
         executor=dg.in_process_executor,
     )
     return location
-
-
-def _warehouse() -> Warehouse:
-    """The warehouse of the home: in the database that several machines share, if there is one, otherwise in a file."""
-    if url := database():
-        from resources.postgres.postgres_warehouse import PostgresWarehouse  # its drivers are in the extra `server`
-
-        return PostgresWarehouse(url=url, home=str(home()), vectors=vectors())
-    return DuckDBWarehouse(path=str(home() / "variorum.duckdb"))
 
 
 def _described(spec: dg.AssetSpec) -> dg.AssetSpec:

@@ -11,7 +11,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from benchmark_assets.cli import SECTIONS
+from benchmark_assets.cli import SECTIONS, main
+from benchmark_assets.cli.later import loaded
 from resources import catalogue
 
 
@@ -61,8 +62,8 @@ def commands() -> Iterator[str]:
     yield '`eval "$(_VARIORUM_COMPLETE=bash_source variorum)"` to ~/.bashrc (`zsh_source`, `fish_source` likewise).\n'
     for title, listed in SECTIONS.items():
         yield f"## {title}\n"
-        for command in listed:
-            yield from _helps(["variorum", str(command.name)], command)
+        for name in listed:
+            yield from _helps(["variorum", name], loaded(main.commands[name]))
 
 
 def _with_named_search(html: str) -> str:
@@ -73,7 +74,7 @@ def _with_named_search(html: str) -> str:
 def _helps(path: list[str], command: click.Command) -> Iterator[str]:
     if isinstance(command, click.Group):
         for name, sub in command.commands.items():
-            yield from _helps([*path, name], sub)
+            yield from _helps([*path, name], loaded(sub))
         return
     with click.Context(command, info_name=" ".join(path)) as context:
         yield f"### {' '.join(path)}\n\n```text\n{command.get_help(context)}\n```\n"

@@ -1,4 +1,4 @@
-"""Exceptions for input that a user can correct.
+"""Exceptions for input that a user can correct, and for failed runs.
 
 Messages reach logs, Dagster and notifications, but input may contain restricted texts, even where a name is expected.
 The number of consecutive words that a message quotes is therefore below the number that counts as copying.
@@ -102,6 +102,10 @@ class SeveralFaults(BadInput):
     def __str__(self) -> str:
         """One line for each fault."""
         return "\n".join(map(str, self._faults))
+
+
+class RunFailedError(Exception):
+    """A run failed. The message gives the reasons of its failed steps."""
 
 
 @contextmanager

@@ -6,8 +6,6 @@ Here: how a message is sent. Not here: the events that trigger messages (automat
 import logging
 import os
 
-import httpx
-
 from resources.frozen import Frozen
 
 logger = logging.getLogger("variorum.notifications")
@@ -31,6 +29,8 @@ class Notifications(Frozen):
         url = os.environ.get(WEBHOOK)
         if not url:
             return
+        import httpx
+
         try:
             httpx.post(url, json={"text": f"Variorum: {text}"}, timeout=SECONDS).raise_for_status()
         except httpx.HTTPStatusError as error:  # do not log the error itself: it contains the URL

@@ -13,6 +13,7 @@ import click
 import yaml
 
 from benchmark_assets.cli import main as variorum
+from benchmark_assets.cli.later import loaded
 from resources import catalogue
 from resources.home import PROJECT
 from tests.proofs import is_text
@@ -42,7 +43,8 @@ def _filled(text: str, comment: str) -> int:
 
 
 def _commands(group: click.Group) -> int:
-    return sum(_commands(each) if isinstance(each, click.Group) else 1 for each in group.commands.values())
+    commands = map(loaded, group.commands.values())
+    return sum(_commands(each) if isinstance(each, click.Group) else 1 for each in commands)
 
 
 def with_homes(sources: Mapping[str, str]) -> int:

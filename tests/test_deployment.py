@@ -14,6 +14,7 @@ import yaml
 from dagster import DagsterInstance
 
 from benchmark_assets.cli import main
+from benchmark_assets.cli.later import loaded
 from resources.home import FORMER, PROJECT, prepare
 
 DEPLOY = PROJECT / "deploy"
@@ -82,7 +83,7 @@ def test_the_containers_run_commands_that_exist() -> None:
     assert {command[0] for command in [*own, *of_pods]} <= programs
     for program, name, *arguments in [*own, *of_pods]:
         if program == "variorum":
-            options = {option for parameter in main.commands[name].params for option in parameter.opts}
+            options = {option for parameter in loaded(main.commands[name]).params for option in parameter.opts}
             assert {word for word in arguments if word.startswith("--")} <= options
 
 

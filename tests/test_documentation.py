@@ -11,6 +11,7 @@ import click
 import pytest
 
 from benchmark_assets.cli import main
+from benchmark_assets.cli.later import loaded
 from resources import dagster_storage
 from resources.home import PROJECT
 from tests.processes import here
@@ -49,7 +50,7 @@ def test_the_commands_of_a_page_exist_with_their_options(page: Path) -> None:
         while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
             name = rest.pop(0)
             assert name in command.commands, f"{' '.join(words)}: there is no command {name}"
-            command = command.commands[name]
+            command = loaded(command.commands[name])
         options = {option for parameter in command.params for option in parameter.opts} | {"--help"}
         assert {word.partition("=")[0] for word in rest if word.startswith("--")} <= options, " ".join(words)
 

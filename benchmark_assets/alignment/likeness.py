@@ -12,11 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 from benchmark_assets.alignment.units import TextUnits, sentences
 
@@ -97,6 +96,8 @@ def compare(
     foreign
         Whether the guide is in another language than the prose. If so, only meaning is compared, because words differ.
     """
+    from scipy.sparse import csr_array  # type: ignore[import-untyped]
+
     pieces = [
         (number, index, text)
         for number, segments in enumerate(guides)
@@ -202,8 +203,10 @@ def _over_stretches(cumulative: NDArray[np.float64], rows: int) -> Matrix:
     return np.asarray(cumulative[None, :] - cumulative[starts], dtype=np.float64)
 
 
-def _wording(texts: Sequence[str]) -> csr_array:
+def _wording(texts: Sequence[str]) -> Any:
     """Counts of stems, one row per text, weighted by log(1 + texts / texts with the stem)."""
+    from scipy.sparse import csr_array  # type: ignore[import-untyped]
+
     stems = [Counter(map(stemmed, _WORDS.findall(text.lower()))) for text in texts]
     frequencies = Counter(stem for counter in stems for stem in counter)
     columns = {stem: column for column, stem in enumerate(frequencies)}
@@ -237,6 +240,6 @@ def _unit(vectors: Matrix) -> Matrix:
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _SMALL), dtype=np.float64)
 
 
-def _unit_rows(rows: csr_array) -> csr_array:
+def _unit_rows(rows: Any) -> Any:
     norms = np.sqrt(rows.multiply(rows).sum(axis=1))
     return rows.multiply(1 / np.maximum(norms, _SMALL)[:, None]).tocsr()

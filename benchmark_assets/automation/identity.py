@@ -4,18 +4,23 @@ tables.
 Not here: the meaning of marks (resources.identity), repair of a home whose stores do not belong together (repairing).
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
-
-import dagster as dg
-from packaging.version import Version
 
 from resources.errors import BadInput, raise_all
 from resources.identity import Marks, StoreMark, faults
 from resources.provider.ledger import Ledger
+from resources.sqlite_files import reading
 from resources.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    import dagster as dg
 
 _HOME, _EPOCH, _LEDGER = "variorum/home", "variorum/epoch", "variorum/ledger"
 _DAGSTER = "variorum/dagster"
@@ -34,12 +39,29 @@ def mark(values: Mapping[str, str]) -> StoreMark | None:
     return StoreMark(values[_HOME], int(values[_EPOCH]), values[_LEDGER] == "yes") if _HOME in values else None
 
 
+def in_files(dagster: Path) -> Mapping[str, str]:
+    """The values that Dagster's state in a folder stores by key, read without Dagster.
+
+    Raises
+    ------
+    sqlite3.Error
+        If the folder has no such file yet, or if the file cannot be read.
+    """
+    with closing(reading(dagster / "history" / "runs.db")) as connection:
+        return dict(connection.execute("SELECT key, value FROM kvs WHERE key LIKE 'variorum/%'").fetchall())
+
+
 def confirm(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) -> Marks:
     """Return the marks; raise BadInput for each store that is lost, older than the others, or from another home."""
-    places = {"dagster": instance.root_directory, "warehouse": warehouse.name, "ledger": ledger.place}
     known = marks(instance, warehouse, ledger)
-    raise_all([BadInput(places[store], "", problem, REMEDY) for store, problem in faults(known).items()])
+    check(known, instance.root_directory, warehouse, ledger)
     return known
+
+
+def check(known: Marks, dagster: str, warehouse: Warehouse, ledger: Ledger) -> None:
+    """Raise BadInput for each store whose mark does not belong to the others; `dagster` is the folder of its state."""
+    places = {"dagster": dagster, "warehouse": warehouse.name, "ledger": ledger.place}
+    raise_all([BadInput(places[store], "", problem, REMEDY) for store, problem in faults(known).items()])
 
 
 def migrate_dagster(instance: dg.DagsterInstance) -> None:
@@ -50,6 +72,9 @@ def migrate_dagster(instance: dg.DagsterInstance) -> None:
     BadInput
         If a later version wrote them.
     """
+    import dagster as dg
+    from packaging.version import Version
+
     storage = instance.daemon_cursor_storage
     written_by = storage.get_cursor_values({_DAGSTER}).get(_DAGSTER)
     if written_by == dg.__version__:

@@ -47,9 +47,6 @@ STORES = {backups.WAREHOUSE: "warehouse", backups.LEDGER: "ledger", "dagster": "
 
 LABELS = "labels, pairs, glossary entries and imported outputs; import them again from their files"
 
-_MARK = "variorum/"
-"""Beginning of the keys of Dagster's mark."""
-
 
 def restore(
     definitions: Callable[[], dg.Definitions],
@@ -292,9 +289,8 @@ def _migrated(file: Path) -> DuckDBWarehouse:
 def _marks(place: Path) -> Marks:
     """The marks of the three stores in a folder, as far as they can be read."""
     dagster, ledger = None, None
-    with suppress(sqlite3.Error, KeyError), closing(reading(place / "dagster" / "history" / "runs.db")) as connection:
-        values = dict(connection.execute("SELECT key, value FROM kvs WHERE key LIKE ?", (f"{_MARK}%",)).fetchall())
-        dagster = identity.mark(values)
+    with suppress(sqlite3.Error, KeyError):
+        dagster = identity.mark(identity.in_files(place / "dagster"))
     with suppress(sqlite3.Error), closing(reading(place / backups.LEDGER)) as connection:
         row = connection.execute("SELECT home, epoch FROM identity").fetchone()
         ledger = StoreMark(row[0], row[1], ledger=True) if row else None

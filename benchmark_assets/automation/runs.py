@@ -31,7 +31,7 @@ from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import answers
 from resources.dagster_storage.event_log import CompactEventLog
 from resources.dagster_storage.run_storage import ForgettingRunStorage
-from resources.errors import BadInput, one_of
+from resources.errors import BadInput, RunFailedError, one_of
 from resources.home import database
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
@@ -53,10 +53,6 @@ HISTORY = timedelta(days=30)
 
 REPLIES_DAYS = 90
 """Days after which the texts of requests and replies move from the ledger to compressed files."""
-
-
-class RunFailedError(Exception):
-    """A run failed. The message gives the reasons of its failed steps."""
 
 
 def look(definitions: dg.Definitions, instance: dg.DagsterInstance, corpora: Sequence[str] | None = None) -> None:

@@ -1,52 +1,49 @@
-"""The command line. Each command calls functions of the project or Dagster's API, and prints the result."""
+"""The command line. Each command calls functions of the project or Dagster's API, and prints the result.
+
+A module of commands is imported when one of its commands is called.
+"""
 
 import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
-from importlib.metadata import version
+from collections.abc import Mapping
 from typing import Any
 
 import click
-from sqlalchemy.exc import DatabaseError, OperationalError
 
-from benchmark_assets.automation.identity import REMEDY
-from benchmark_assets.automation.runs import RunFailedError
-from benchmark_assets.cli import (
-    beginning,
-    benchmarks,
-    checking,
-    imports,
-    keeping,
-    money,
-    people,
-    showing,
-    taking_away,
-    working,
-)
+from benchmark_assets.cli.later import Later
 from benchmark_assets.cli.progress import HomeLog, Terminal, shown
 from benchmark_assets.cli.words import CommandGroup
-from resources import disk
-from resources.errors import BadInput
-from resources.home import home
+from resources.errors import BadInput, RunFailedError
 from resources.modes import keep_private
 
-SECTIONS: Mapping[str, Sequence[click.Command]] = {
-    "Begin": (working.demo, benchmarks.add, beginning.new, checking.check, imports.import_),
-    "Evaluate": (working.evaluate, working.update, working.scan, showing.stale, showing.status),
-    "Read and share": (
-        taking_away.write_pages, taking_away.write_report, showing.show_trace, taking_away.export_corpus,
-        taking_away.compare_packages, benchmarks.show_reproduction, showing.snapshot,
-    ),
-    "Ask people": (people.annotate, people.write_spans, people.write_glossary, showing.design),
-    "Pay": (money.show_costs, money.confirm, taking_away.record),
-    "Keep a home": (
-        working.ui, working.worker, keeping.backup, keeping.restore, keeping.verify, keeping.rebuild,
-        keeping.migrate_to, working.remove,
-    ),
+SECTIONS: Mapping[str, Mapping[str, str]] = {
+    "Begin": {
+        "demo": "working.demo", "add": "benchmarks.add", "new": "beginning.new", "check": "checking.check",
+        "import": "imports.import_",
+    },
+    "Evaluate": {
+        "evaluate": "working.evaluate", "update": "working.update", "scan": "working.scan", "stale": "planning.stale",
+        "status": "showing.status",
+    },
+    "Read and share": {
+        "reader": "taking_away.write_pages", "report": "taking_away.write_report", "trace": "tracing.show_trace",
+        "export": "taking_away.export_corpus", "compare": "taking_away.compare_packages",
+        "reproduce": "benchmarks.show_reproduction", "snapshot": "showing.snapshot",
+    },
+    "Ask people": {
+        "annotate": "people.annotate", "spans": "people.write_spans", "glossary": "people.write_glossary",
+        "design": "people.design",
+    },
+    "Pay": {"costs": "money.show_costs", "confirm": "money.confirm", "record": "taking_away.record"},
+    "Keep a home": {
+        "ui": "serving.ui", "worker": "serving.worker", "backup": "keeping.backup", "restore": "keeping.restore",
+        "verify": "keeping.verify", "rebuild": "keeping.rebuild", "migrate-to": "keeping.migrate_to",
+        "remove": "working.remove",
+    },
 }  # fmt: skip
-"""All commands, as the help lists them."""
+"""All commands, as the help lists them, with their modules in this room and their functions."""
 
 SUMMARY = 200
 """Width of a command's summary in the help, so that none is cut."""
@@ -78,10 +75,10 @@ class Commands(CommandGroup):
         except click.ClickException:
             raise
         except Exception as error:
-            if fault := disk.fault(error, home()):
-                raise click.ClickException(str(fault)) from error
-            if isinstance(error, DatabaseError) and not isinstance(error, OperationalError):
-                raise click.ClickException(f"{home() / 'dagster'}: is damaged ({error.orig}); {REMEDY}") from error
+            from benchmark_assets.cli.faults import fault  # Dagster's database has errors of SQLAlchemy
+
+            if message := fault(error):
+                raise click.ClickException(message) from error
             raise
 
     def main(self, *args: Any, **settings: Any) -> Any:
@@ -93,12 +90,12 @@ class Commands(CommandGroup):
         """List the commands by section, with whole summaries."""
         for title, commands in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl([(str(each.name), each.get_short_help_str(SUMMARY)) for each in commands])
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(SUMMARY)) for name in commands])
 
 
 @click.group(cls=Commands)
 @click.option("--quiet", is_flag=True, help="Show no progress; it is still written to logs/variorum.log in the home.")
-@click.version_option(version("variorum"), message="%(prog)s %(version)s")
+@click.version_option(package_name="variorum", message="%(prog)s %(version)s")
 def main(quiet: bool) -> None:
     """Evaluate translations of classical texts against several human translations.
 
@@ -112,8 +109,8 @@ def main(quiet: bool) -> None:
 
 
 for commands in SECTIONS.values():
-    for command in commands:
-        main.add_command(command)
+    for name, place in commands.items():
+        main.add_command(Later(name, place))
 
 
 def console() -> None:

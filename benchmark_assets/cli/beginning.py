@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.cli.later import Later
 from benchmark_assets.cli.words import PATH, holding
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.proposals import propose
@@ -22,6 +23,9 @@ from resources.keys import slug
 @click.group()
 def new() -> None:
     """Write a corpus description or a benchmark's recipe, for you to complete, or build a base set."""
+
+
+new.add_command(Later("benchmark", "benchmarks.new_benchmark"))
 
 
 @new.command(name="corpus")

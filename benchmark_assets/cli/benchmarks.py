@@ -27,7 +27,6 @@ from benchmark_assets.benchmarks.forecast import JUDGED, Forecast, forecast, lac
 from benchmark_assets.benchmarks.parts import RecipePart
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.benchmarks.writing import TODO, write_recipe
-from benchmark_assets.cli.beginning import new
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH
 from benchmark_assets.pairwise.scores import OVERALL
@@ -239,7 +238,7 @@ def _shown(model: str, study: str, estimate: CostEstimate) -> dict[str, str]:
     }  # fmt: skip
 
 
-@new.command(name="benchmark")
+@click.command(name="benchmark")
 @click.argument("name")
 @click.option("--corpus", "corpora", multiple=True, help="A corpus to include; may be repeated.")
 @click.option("--task", "codes", multiple=True, help="A task to include; may be repeated.")

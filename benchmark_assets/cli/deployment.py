@@ -1,19 +1,35 @@
-"""The deployment that the commands work on."""
+"""The deployment that the commands work on.
+
+Dagster and the code location are imported by the commands that use them: others start in a third of the time.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import dagster as dg
 
 from benchmark_assets.automation import identity
-from benchmark_assets.definitions import build_definitions
-from benchmark_assets.translation.systems import Systems
-from resources.home import prepare
+from resources import stores
+from resources.home import PROJECT, prepare
+from resources.identity import Marks
+from resources.interruptions import ending_at_once
 from resources.modes import tighten
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from benchmark_assets.translation.systems import Systems
+
 
 class Deployment:
-    """The code location with its resources, and the Dagster instance in the home folder.
+    """The stores of the home, the code location with its resources, and the Dagster instance in the home folder.
 
     The warehouse is kept open until the command ends: most commands read many small tables.
 
@@ -26,13 +42,44 @@ class Deployment:
     def __init__(self) -> None:
         prepare()
         tighten()
-        self.definitions = build_definitions()
-        resources = self.definitions.resources or {}
-        self.warehouse: Warehouse = resources["warehouse"]
-        self.provider: Provider = resources["provider"]
-        self.systems: Systems = resources["systems"]
-        command = click.get_current_context()
-        self.instance = command.with_resource(dg.DagsterInstance.get())  # closing empties its logs
-        command.with_resource(self.warehouse.kept_open())
-        identity.migrate_dagster(self.instance)
-        identity.confirm(self.instance, self.warehouse, self.provider.ledger)
+        self.warehouse: Warehouse = stores.warehouse()
+        self.provider: Provider = stores.provider()
+        click.get_current_context().with_resource(self.warehouse.kept_open())
+        self._confirm()
+
+    @cached_property
+    def definitions(self) -> dg.Definitions:
+        """The code location."""
+        with ending_at_once():
+            from benchmark_assets.definitions import build_definitions
+        return build_definitions(resource_overrides={"warehouse": self.warehouse, "provider": self.provider})
+
+    @cached_property
+    def instance(self) -> dg.DagsterInstance:
+        """The Dagster instance. Its tables have the form of the present version."""
+        with ending_at_once():
+            from dagster import DagsterInstance
+        instance = click.get_current_context().with_resource(DagsterInstance.get())  # closing empties its logs
+        identity.migrate_dagster(instance)
+        return instance
+
+    @cached_property
+    def systems(self) -> Systems:
+        """The evaluated systems."""
+        from benchmark_assets.translation.systems import Systems
+
+        return Systems(warehouse=self.warehouse, provider=self.provider)
+
+    def _confirm(self) -> None:
+        """Check that the stores belong together, without Dagster if its state is in the files of the project's
+        settings."""
+        folder, ledger = Path(os.environ["DAGSTER_HOME"]), self.provider.ledger
+        if (folder / "dagster.yaml").resolve() == PROJECT / "dagster.yaml":
+            try:
+                mark = identity.mark(identity.in_files(folder))
+            except sqlite3.Error:
+                pass  # a new home, or a damaged file, which Dagster creates or reports
+            else:
+                identity.check(Marks(mark, self.warehouse.mark(), ledger.mark()), str(folder), self.warehouse, ledger)
+                return
+        identity.confirm(self.instance, self.warehouse, ledger)

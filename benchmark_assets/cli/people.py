@@ -1,9 +1,15 @@
-"""Commands that write files for people to read, label or check. `variorum import` reads the completed files."""
+"""Commands that write files for people to read, label or check, and that plan their work.
+
+`variorum import` reads the completed files.
+"""
 
 from pathlib import Path
 
 import click
+import polars as pl
 
+from benchmark_assets.adjudication.triage import audits
+from benchmark_assets.audit.design import designs
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import IGNORE, PATH, holding, numbers
 from benchmark_assets.literary import glossary_file
@@ -12,6 +18,9 @@ from benchmark_assets.people.forms import ESA, FORMS, LABEL_FORM
 from benchmark_assets.people.pearmut import PROTOCOLS, Plan, write_campaign
 from benchmark_assets.people.sample import export_items
 from benchmark_assets.understanding import span_labels
+from resources.errors import BadInput
+from resources.keys import CORPUS
+from resources.tables import plain
 
 
 @click.command()
@@ -98,3 +107,26 @@ def write_spans(
         return
     count = span_labels.annotate(warehouse, place, code, split, gold)
     click.echo(f"{place}: {count} samples of {code}; its README.md explains the next steps")
+
+
+@click.command()
+@click.argument("corpus")
+@click.option("--rate", type=click.FloatRange(0, 100, min_open=True, max_open=True), default=5, show_default=True,
+              help="Expected error rate, in percent.")  # fmt: skip
+def design(corpus: str, rate: float) -> None:
+    """Plan an audit of CORPUS: list how wide the error rate's interval would be with more or fewer verdicts and labels.
+
+    Asks no model.
+    """
+    home = Deployment()
+    triage = home.warehouse.read("triage").filter(corpus == CORPUS)
+    if triage.is_empty():
+        raise BadInput(corpus, "", "has no outputs with a drift", "evaluate a model: `variorum evaluate MODEL`")
+    rows = designs(triage, audits(home.warehouse)[corpus], rate / 100)
+    click.echo(plain(rows.with_columns((pl.exclude("verdicts", "labels") * 100).round(1))))
+    click.echo(
+        "\nbelow: of the outputs below the threshold, the percentage that the panel also judges (`audit.below`)."
+        "\nverdicts: number of outputs that the panel judges. labels: number of outputs that people label."
+        "\nother columns: width of the interval in percentage points, if outputs are independent. people: with people's"
+        "\nlabels alone. judges_70: with a panel that judges 70 % of outputs correctly; and so on."
+    )

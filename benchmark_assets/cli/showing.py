@@ -1,25 +1,14 @@
-"""Commands that print results and stale partitions, and change nothing."""
+"""Commands that print what a home contains, and change nothing. They start without Dagster."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import click
 import polars as pl
 
-from benchmark_assets.adjudication.triage import audits
-from benchmark_assets.audit.design import designs
-from benchmark_assets.automation import runs
-from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.human_work import notices
-from benchmark_assets.pairwise.building import report
-from benchmark_assets.reporting import overview, trace
-from benchmark_assets.selection.funnel import funnels, reasons, steps
-from benchmark_assets.understanding import stored
-from benchmark_assets.understanding.exhibits import boards, confusions, neighbours, troubles, two_ways
-from benchmark_assets.understanding.stored import baseline_scores
-from resources.errors import BadInput
-from resources.keys import CORPUS, KEYS
-from resources.tables import cells, plain
+from benchmark_assets.reporting import overview
+from resources.tables import plain
 from resources.warehouse import Warehouse
 
 
@@ -40,7 +29,7 @@ def status(by_asset: bool, show: str | None) -> None:
     corpora = overview.corpora(home.warehouse)
     models = overview.models(home.warehouse, home.provider.registry().models)
     tasks = home.warehouse.read("task", columns=["task", "kind", "language"])
-    tables = [corpora, tasks, models, *([runs.status(home.definitions, home.instance)] if by_asset else [])]
+    tables = [corpora, tasks, models, *(_assets(home) if by_asset else [])]
     for table in tables:
         if len(table):
             click.echo(f"{plain(table)}\n")
@@ -49,6 +38,13 @@ def status(by_asset: bool, show: str | None) -> None:
     click.echo("next:")
     for step in overview.next_steps(corpora, models):
         click.echo(f"  {step}")
+
+
+def _assets(home: Deployment) -> Iterator[pl.DataFrame]:
+    """Counts of the partitions of each asset, which Dagster knows."""
+    from benchmark_assets.automation import runs
+
+    yield runs.status(home.definitions, home.instance)
 
 
 def _models(home: Deployment) -> Iterator[str]:
@@ -64,12 +60,15 @@ def _models(home: Deployment) -> Iterator[str]:
 def _tasks(warehouse: Warehouse) -> Iterator[str]:
     """Results on understanding tasks: scores, means by benchmark and language, overlap of test and train splits, and
     problems with answers."""
+    from benchmark_assets.understanding import stored
+    from benchmark_assets.understanding.exhibits import boards, confusions, neighbours, troubles, two_ways
+
     if warehouse.read("task", columns=["task"], most=1).is_empty():
         yield "no tasks yet: `variorum import tasks FILE`"
         return
     tables = boards(warehouse.read("understanding_board")) | {
         "Similarity of test samples to the train split, and scores with and without similar test samples": neighbours(
-            warehouse.read("task_leakage"), baseline_scores(warehouse)
+            warehouse.read("task_leakage"), stored.baseline_scores(warehouse)
         ),
         "Span scores: averaged over samples as in the paper, and pooled": two_ways(warehouse.read("task_score")),
         "Most frequent confusions over all seeds": confusions(stored.confusions(warehouse)).head(20),
@@ -77,116 +76,6 @@ def _tasks(warehouse: Warehouse) -> Iterator[str]:
     }
     blocks = [f"{title}\n{plain(table)}" for title, table in tables.items() if len(table)]
     yield from blocks or ["no scores yet: run `variorum update`"]
-
-
-@click.command()
-@click.argument("corpus")
-@click.option("--rate", type=click.FloatRange(0, 100, min_open=True, max_open=True), default=5, show_default=True,
-              help="Expected error rate, in percent.")  # fmt: skip
-def design(corpus: str, rate: float) -> None:
-    """Plan an audit of CORPUS: list how wide the error rate's interval would be with more or fewer verdicts and labels.
-
-    Asks no model.
-    """
-    home = Deployment()
-    triage = home.warehouse.read("triage").filter(corpus == CORPUS)
-    if triage.is_empty():
-        raise BadInput(corpus, "", "has no outputs with a drift", "evaluate a model: `variorum evaluate MODEL`")
-    rows = designs(triage, audits(home.warehouse)[corpus], rate / 100)
-    click.echo(plain(rows.with_columns((pl.exclude("verdicts", "labels") * 100).round(1))))
-    click.echo(
-        "\nbelow: of the outputs below the threshold, the percentage that the panel also judges (`audit.below`)."
-        "\nverdicts: number of outputs that the panel judges. labels: number of outputs that people label."
-        "\nother columns: width of the interval in percentage points, if outputs are independent. people: with people's"
-        "\nlabels alone. judges_70: with a panel that judges 70 % of outputs correctly; and so on."
-    )
-
-
-@click.command()
-@click.option("--all", "every", is_flag=True, help="List every partition.")
-def stale(every: bool) -> None:
-    """List stale partitions with reasons and estimated costs. Computes nothing and asks no model."""
-    home = Deployment()
-    parts = [due(home.definitions, home.instance, asset) for asset in order(home.definitions)]
-    rows = pl.concat(
-        [part.rows.select(pl.lit(part.asset.to_user_string()).alias("asset"), *KEYS, "reason") for part in parts]
-    )
-    if rows.is_empty():
-        click.echo("everything is up to date")
-        return
-    partition = pl.concat_str([pl.when(pl.col(key) != "").then(key) for key in KEYS], separator="|", ignore_nulls=True)
-    rows = rows.select("asset", "reason", partition=partition)
-    if not every:
-        groups = rows.group_by("asset", "reason", maintain_order=True)
-        rows = groups.agg(partitions=pl.len(), first=pl.col("partition").first())
-    click.echo(plain(rows))
-    assets = [part.asset for part in parts if len(part.rows)]
-    if downstream := [key.to_user_string() for key in following(home.definitions, assets)]:
-        click.echo(f"\ndownstream assets that may become stale: {', '.join(downstream)}")
-    for part in parts:
-        if part.estimate:
-            click.echo(f"\n{part.asset.to_user_string()}: {part.estimate}")
-    click.echo("\nmaterialize them with `variorum update`")
-
-
-@click.command(name="trace")
-@click.argument("names", nargs=-1, required=True, metavar="[MODEL] CORPUS/PASSAGE|CORPUS|BASESET@VERSION")
-def show_trace(names: tuple[str, ...]) -> None:
-    """Print where a number of MODEL comes from, without any text. Without MODEL, print how it came to the benchmark.
-
-    For a passage: every asset from the files to the verdicts, with versions, inputs, calls, costs, scores and labels,
-    and what is stale. For a corpus: the row on the leaderboard and its most distant passages. For a base set: LT.
-
-    Without MODEL: for a passage, why it is selected or not; for a corpus, how many passages each filter drops; for a
-    base set, how its anchors compare in each slice.
-    """
-    if len(names) > 2:
-        raise click.UsageError("name at most a MODEL and a passage, corpus or base set")
-    *models, what = names
-    kind = "base set" if "@" in what else "passage" if "/" in what else "corpus"
-    warehouse = Deployment().warehouse
-    lines: Iterable[str]
-    if not models:
-        lines = {"base set": _of_anchors, "passage": _of_passage, "corpus": _of_filters}[kind](warehouse, what)
-    elif kind == "base set":
-        lines = trace.of_strength(warehouse, models[0], what)
-    elif kind == "passage":
-        lines = trace.words(trace.of_output(warehouse, models[0], what))
-    else:
-        lines = trace.of_cell(warehouse, models[0], what)
-    for line in lines:
-        click.echo(line)
-
-
-def _of_filters(warehouse: Warehouse, corpus: str) -> Iterator[str]:
-    """How many passages of a corpus each filter drops."""
-    if corpus not in set(warehouse.read("corpus", columns=["corpus"])["corpus"]):
-        raise BadInput(corpus, "", "no such corpus", "`variorum status` lists the corpora")
-    rows = funnels(warehouse).filter(corpus=corpus)
-    yield plain(steps(rows)) if len(rows) else f"{corpus} has no filters: every passage is selected"
-
-
-def _of_passage(warehouse: Warehouse, passage: str) -> Iterator[str]:
-    """Why a passage is selected or not, and what its alignment lacks."""
-    key = pl.DataFrame({"passage": [passage]})
-    selection = warehouse.read("selection", key)
-    if selection.is_empty():
-        raise BadInput(passage, "", "no such passage", "write CORPUS/ID; after a change of files run `variorum update`")
-    yield plain(reasons(selection, warehouse.read("passage_filter", key)))
-    stages = warehouse.read("verification", key).drop("passage", "fingerprint", "run_id", "updated_at")
-    doubts = warehouse.read("alignment", key, ["translator", "doubt"]).drop_nulls()
-    unassigned = warehouse.read("unassigned", key, ["translator", "start_at", "end_at", "after", "before", "text"])
-    yield from (f"\n{plain(rows)}" for rows in (doubts, unassigned, stages) if len(rows))
-
-
-def _of_anchors(warehouse: Warehouse, base_set: str) -> Iterator[str]:
-    """How the anchors of a base set compare in each slice: matches, win rate, LT and EN with intervals."""
-    rows = report(warehouse, base_set)
-    names = ("slice", "anchor", "items", "matches", "ties", "excluded", "win_rate", "lt", "en")
-    first = rows.row(0, named=True)
-    yield f"{plain(rows.select(cells('anchor_score', *names)))}\n\n{first['contract']}; {first['signature']}"
-    if first["problem"]:
-        yield f"\n{first['problem']}"
 
 
 @click.command()

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
-from sacrebleu.metrics.bleu import BLEU
 
 from benchmark_assets.corpus.filters import Filters
 from resources import yaml_files
@@ -365,9 +364,12 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
     if error := _invalid(cluster := description.scoring.cluster):
         remedy = "use `document`, `blocks`, `passage`, or a regular expression such as '^[^.]+' for passage ids"
         yield BadInput(path, "scoring.cluster", f"{cluster!r} is not a valid regular expression ({error})", remedy)
-    if (tokenizer := description.scoring.tokenizer) and tokenizer not in BLEU.TOKENIZERS:
-        remedy = f"use one of {', '.join(sorted(BLEU.TOKENIZERS))}"
-        yield BadInput(path, "scoring.tokenizer", f"{tokenizer!r} is not a tokenizer of sacrebleu", remedy)
+    if tokenizer := description.scoring.tokenizer:
+        from sacrebleu.metrics.bleu import BLEU
+
+        if tokenizer not in BLEU.TOKENIZERS:
+            remedy = f"use one of {', '.join(sorted(BLEU.TOKENIZERS))}"
+            yield BadInput(path, "scoring.tokenizer", f"{tokenizer!r} is not a tokenizer of sacrebleu", remedy)
 
 
 def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:

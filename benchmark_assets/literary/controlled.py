@@ -8,7 +8,7 @@ texts (examination).
 
 import numpy as np
 import polars as pl
-from scipy import special  # type: ignore[import-untyped]
+import scipy  # type: ignore[import-untyped]
 
 from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.adjudication.outputs import texts as output_texts
@@ -144,21 +144,23 @@ def controlled_score(chunks: pl.DataFrame, length: Estimate, by_position: bool) 
     odds, logits = regression(value)
     if odds is None:
         return NONE, None
-    chances = special.expit(design @ odds + value * (ratios - middle))
+    chances = scipy.special.expit(design @ odds + value * (ratios - middle))
     curvature = design.T @ (design * (chances * (1 - chances))[:, None])
-    score = float(special.expit(logits).mean())
-    gradient = (special.expit(logits) * special.expit(-logits)) @ both_sides / 2 / (score * (1 - score))
+    score = float(scipy.special.expit(logits).mean())
+    gradient = (scipy.special.expit(logits) * scipy.special.expit(-logits)) @ both_sides / 2 / (score * (1 - score))
     influences = design @ np.linalg.solve(curvature, gradient) * (points - chances)
-    level, position = float(special.logit(score)), float(odds[1]) if by_position else None
+    level, position = float(scipy.special.logit(score)), float(odds[1]) if by_position else None
     values, units, _ = centered(chunks.with_columns(points=level + len(points) * pl.Series(influences)))
     low, high = mean_interval(values, units)
     if low is None or high is None:
         return Estimate(100 * score, None, None), position
-    moved = [float(special.logit(special.expit(regression(end)[1]).mean())) - level for end in ends]
+    moved = [float(scipy.special.logit(scipy.special.expit(regression(end)[1]).mean())) - level for end in ends]
     if np.isnan(moved).any():  # a bound of b separates the points
         return Estimate(100 * score, 0.0, 100.0), position
     below, above = np.hypot(level - low, min(*moved, 0)), np.hypot(high - level, max(*moved, 0))
-    return Estimate(*(float(100 * special.expit(each)) for each in (level, level - below, level + above))), position
+    return Estimate(
+        *(float(100 * scipy.special.expit(each)) for each in (level, level - below, level + above))
+    ), position
 
 
 def log_ratios(warehouse: Warehouse, outputs: pl.DataFrame, human: str) -> pl.DataFrame:

@@ -8,8 +8,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.intervals import LEVEL, SEED, Floats, Units, Z, by_unit, wilson
 
@@ -216,7 +216,7 @@ def clustering(deviations: Floats, units: Units) -> float:
 def few_units(units: Units) -> float:
     """The factor (t/z)² in `design_effect`."""
     freedom = max(len(np.unique(units)) - 1, 1)
-    return float(special.stdtrit(freedom, (1 + LEVEL) / 2) / Z) ** 2
+    return float(scipy.special.stdtrit(freedom, (1 + LEVEL) / 2) / Z) ** 2
 
 
 def _weighted(rated: Rated) -> _Weighted:

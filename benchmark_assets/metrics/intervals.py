@@ -9,8 +9,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
+import scipy  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.corpus.units import FEWEST
 
@@ -151,7 +151,7 @@ def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
     few, many = counts == FEWEST, counts > FEWEST
     if few.any():
         freedom, error = student(influences[:, few], shares[:, few])
-        low[few] = high[few] = special.stdtrit(freedom, (1 + LEVEL) / 2) * error
+        low[few] = high[few] = scipy.special.stdtrit(freedom, (1 + LEVEL) / 2) * error
     if many.any():
         distinct, places = np.unique(shares[:, many], axis=1, return_inverse=True)  # most estimates share theirs
         sums = np.ascontiguousarray(signed_sums(np.hstack([influences[:, many], distinct])).T)
@@ -321,7 +321,7 @@ def percentile_interval(values: Floats, units: float) -> Bounds:
     finite = values[np.isfinite(values)]
     if units < FEWEST or finite.size == 0:
         return None, None
-    quantile = special.stdtrit(units - 1, (1 + LEVEL) / 2) * math.sqrt(units / (units - 1))
-    tail = float(special.ndtr(-quantile))
+    quantile = scipy.special.stdtrit(units - 1, (1 + LEVEL) / 2) * math.sqrt(units / (units - 1))
+    tail = float(scipy.special.ndtr(-quantile))
     low, high = np.quantile(finite, [tail, 1 - tail])
     return float(low), float(high)

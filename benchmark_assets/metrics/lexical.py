@@ -12,8 +12,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
 
 from benchmark_assets.metrics.ngrams import Layout, matched_ngrams
 from benchmark_assets.metrics.tokenizers import DEFAULT, tokenized, tokenizer_signature
@@ -53,6 +51,9 @@ def signatures(tokenizer: str = DEFAULT) -> dict[str, str]:
 
     `tokenizer` is the tokenizer's own signature.
     """
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
+
     bleu = BLEU()
     bleu.tokenizer_signature = tokenizer
     metrics = {"BLEU": bleu, "chrF2++": CHRF(word_order=CHRF_WORDS)}

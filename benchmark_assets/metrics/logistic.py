@@ -6,8 +6,8 @@ Not here: the meaning of the quantity (its callers).
 import math
 
 import numpy as np
+import scipy  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, bounds, by_unit, influence, unit_sizes
 from benchmark_assets.metrics.measures import NONE, Estimate
@@ -39,7 +39,7 @@ def fitted(design: Floats, outcome: Floats, offset: Floats | float = 0.0) -> Flo
     """
     odds = np.zeros(design.shape[1])
     for _ in range(STEPS):
-        chances = special.expit(design @ odds + offset)
+        chances = scipy.special.expit(design @ odds + offset)
         curvature = design.T @ (design * (chances * (1 - chances))[:, None])
         if np.linalg.cond(curvature) > 1e12:
             return None
@@ -72,7 +72,7 @@ def slope(quantity: Floats, outcome: NDArray[np.bool_], units: Units) -> Estimat
     odds = fitted(design, outcome.astype(np.float64))
     if odds is None:
         return NONE
-    chances = special.expit(design @ odds)
+    chances = scipy.special.expit(design @ odds)
     curvature = design.T @ (design * (chances * (1 - chances))[:, None])
     sizes = unit_sizes(units)
     slopes = by_unit(design * (outcome - chances)[:, None], units)
@@ -121,7 +121,7 @@ def penalized_slope(quantity: Floats, outcomes: Floats) -> Estimate:
 
     def loss(parameters: Floats) -> float:
         logits = design @ parameters
-        weights = special.expit(logits) * special.expit(-logits)
+        weights = scipy.special.expit(logits) * scipy.special.expit(-logits)
         _, log_determinant = np.linalg.slogdet(design.T @ (weights[:, None] * design))
         return float(np.logaddexp(0, logits).sum() - outcome @ logits - log_determinant / 2)
 
@@ -135,7 +135,9 @@ def penalized_slope(quantity: Floats, outcomes: Floats) -> Estimate:
 
     best = optimize.minimize(loss, np.zeros(orders), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9})
     value, least = float(np.clip(best.x[0], -BOUND, BOUND)), float(best.fun)
-    limit = least + special.chdtri(1, 1 - LEVEL) / 2 * _dispersion(special.expit(design @ best.x), outcome, pairs)
+    limit = least + scipy.special.chdtri(1, 1 - LEVEL) / 2 * _dispersion(
+        scipy.special.expit(design @ best.x), outcome, pairs
+    )
 
     def bound(end: float) -> float:
         if profile(end) < limit:

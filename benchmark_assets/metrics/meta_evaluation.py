@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import combinations_with_replacement
 
 import numpy as np
+import scipy  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from scipy.special import ndtr  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.concordance import kendall_tau
 from benchmark_assets.metrics.intervals import Floats
@@ -252,7 +252,7 @@ def soft_pairwise_accuracy(gold: Floats, metric: Floats, weights: Floats) -> Flo
     if not len(filled[0]):
         return np.full(len(weights), np.nan)
     by_people, by_metric = (at_least_observed(difference) for difference in filled)
-    people, scores = (ndtr(-_standardized(difference, weights[1:])) for difference in filled)
+    people, scores = (scipy.special.ndtr(-_standardized(difference, weights[1:])) for difference in filled)
     resampled = 1 - np.abs(people - scores).mean(axis=1)
     return np.concatenate([[1 - np.abs(by_people - by_metric).mean()], resampled])
 

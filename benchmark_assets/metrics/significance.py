@@ -9,8 +9,8 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
+import scipy  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.corpus.units import FEWEST
 from benchmark_assets.metrics.intervals import (
@@ -133,7 +133,7 @@ def sign_test(differences: Floats, influences: Floats, shares: Floats) -> Floats
         freedom, error = student(influences[:, few], shares[:, few])
         size = np.abs(differences[few])
         t = np.divide(size, error, out=np.where(size > 0, np.inf, 0.0), where=error > 0)
-        p[few] = 2 * special.stdtr(freedom, -t)
+        p[few] = 2 * scipy.special.stdtr(freedom, -t)
     if many.any():
         sums = signed_sums(influences[:, many] + shares[:, many] * differences[many])
         p[many] = (np.abs(sums) >= np.abs(differences[many]) * (1 - 1e-9) - 1e-12).mean(axis=0)

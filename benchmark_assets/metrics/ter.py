@@ -1,7 +1,6 @@
 """TER, as sacrebleu computes it against all references."""
 
 import polars as pl
-from sacrebleu.metrics.ter import TER
 
 from benchmark_assets.metrics.metric import Metric, Texts
 from benchmark_assets.metrics.tokenizers import DEFAULT, load
@@ -9,6 +8,8 @@ from resources.comet.comet import Comet
 
 
 def _signature(_: Comet) -> pl.Expr:
+    from sacrebleu.metrics.ter import TER
+
     metric = TER()
     metric.num_refs = -1  # sacrebleu's code for a varying number
     text = pl.lit(f"TER|{metric.get_signature()}")
@@ -20,6 +21,8 @@ def _scores(texts: Texts, _: Comet) -> pl.DataFrame:
     """Texts without spaces between words are first divided by the tokenizer of BLEU."""
     references = texts.references.group_by("item", maintain_order=True).agg(references="text")
     rows = texts.candidates.join(references, on="item", maintain_order="left")
+    from sacrebleu.metrics.ter import TER
+
     metric = TER()
 
     def score(text: str, tokenizer: str, others: list[str]) -> float:

@@ -5,17 +5,19 @@ Here: the choice and loading of sacrebleu's tokenizers. Not here: tokens of text
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 import polars as pl
 from babel.core import get_global
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 
 from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.corpus.units import scoring
 from resources.errors import BadInput
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 
 DEFAULT = "13a"
 """Tokenizer for scripts that separate words by spaces."""
@@ -80,7 +82,7 @@ def available(rows: pl.DataFrame, on: Sequence[str]) -> tuple[pl.DataFrame, pl.D
 
 
 @cache
-def load(name: str) -> BaseTokenizer:
+def load(name: str) -> "BaseTokenizer":
     """sacrebleu's tokenizer: maps a text to its tokens, separated by spaces.
 
     Raises
@@ -88,6 +90,8 @@ def load(name: str) -> BaseTokenizer:
     BadInput
         If the libraries of the tokenizer are not installed, or its model cannot be downloaded.
     """
+    from sacrebleu.metrics.bleu import BLEU
+
     try:
         tokenizer: BaseTokenizer = BLEU(tokenize=name).tokenizer
     except (ImportError, RuntimeError) as error:  # a RuntimeError without MeCab

@@ -8,14 +8,16 @@ import itertools
 from array import array
 from collections import defaultdict
 from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu.metrics.chrf import CHRF
 
 from benchmark_assets.metrics.tokenizers import DEFAULT, load
 
-_CHRF = CHRF()
+if TYPE_CHECKING:
+    from sacrebleu.metrics.chrf import CHRF
 
 
 class Vocabulary(dict[str, int]):
@@ -91,7 +93,14 @@ def bleu_tokens(tokenizer: str) -> Callable[[str], list[str]]:
 
 def chrf_words(word: str) -> list[str]:
     """Split a punctuation mark from the beginning or end of a word, as in sacrebleu's chrF++."""
-    return _CHRF._remove_punctuation(word)
+    return _chrf()._remove_punctuation(word)
+
+
+@cache
+def _chrf() -> "CHRF":
+    from sacrebleu.metrics.chrf import CHRF
+
+    return CHRF()
 
 
 def characters(texts: list[list[str]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+import scipy  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, Z, by_unit
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
@@ -377,7 +377,9 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
     value = float(weights @ values)
     heterogeneity, freedom = float(precision @ (values - value) ** 2), len(known) - 1
     stretch = (
-        np.sqrt(heterogeneity / freedom) if freedom and special.chdtrc(freedom, heterogeneity) < 1 - LEVEL else 1.0
+        np.sqrt(heterogeneity / freedom)
+        if freedom and scipy.special.chdtrc(freedom, heterogeneity) < 1 - LEVEL
+        else 1.0
     )
     below, above = (float(stretch * np.linalg.norm(weights * end)) for end in (values - lows, highs - values))
     return Estimate(value, value - below, value + above)

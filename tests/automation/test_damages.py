@@ -24,14 +24,13 @@ from click.testing import CliRunner
 from sqlalchemy.exc import DatabaseError
 
 from benchmark_assets.automation import repairing, runs
-from benchmark_assets.automation.runs import RunFailedError
 from benchmark_assets.automation.safekeeping import back_up
 from benchmark_assets.cli import main
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from resources import catalogue
 from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.errors import BadInput, DamagedError
+from resources.errors import BadInput, DamagedError, RunFailedError
 from resources.home import prepare
 from resources.provider.provider import Provider
 from resources.provider.registry import Budget

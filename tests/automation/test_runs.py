@@ -20,7 +20,7 @@ from benchmark_assets.definitions import build_definitions
 from benchmark_assets.lineage.events import last_problems
 from benchmark_assets.translation.imports import import_outputs
 from resources import catalogue
-from resources.errors import BadInput
+from resources.errors import BadInput, RunFailedError
 from resources.processes import PROCESS, process_tag
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
@@ -132,7 +132,7 @@ def test_a_failed_passage_is_due_because_it_failed(
 ) -> None:
     instance.add_dynamic_partitions("model", ["gamma"])
     (tmp_path / "failing").write_text(PASSAGES[1])
-    with pytest.raises(runs.RunFailedError, match="the provider said no"):
+    with pytest.raises(RunFailedError, match="the provider said no"):
         runs.update(built, instance)
     assert all_due(built, instance) == {"model_output": {f"gamma|{PASSAGES[1]}": "failed"}}
     (tmp_path / "failing").unlink()
@@ -191,7 +191,7 @@ def test_what_cannot_be_removed_is_told(
     kind: str, name: str, words: str, built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
     before = warehouse.read("model_output")
-    with pytest.raises(runs.RunFailedError, match=words):
+    with pytest.raises(RunFailedError, match=words):
         runs.remove(built, instance, kind, name)
     assert warehouse.read("model_output").equals(before)
 
@@ -261,7 +261,7 @@ def test_of_two_models_one_that_cannot_be_asked_is_a_failure_of_its_own(
         resource_overrides={"warehouse": warehouse, "provider": provider, "embedder": LetterEmbedder()}
     )
     instance.add_dynamic_partitions("model", ["good", "twice"])
-    with pytest.raises(runs.RunFailedError, match="twice: is in the registry, and outputs or answers were imported"):
+    with pytest.raises(RunFailedError, match="twice: is in the registry, and outputs or answers were imported"):
         runs.update(called, instance)
     assert warehouse.read("leaderboard").filter(system="good")["passages"].to_list() == [3]
     assert set(all_due(called, instance)) == {"model_output"}
@@ -347,7 +347,7 @@ def test_what_is_old_is_forgotten_and_neither_dagster_nor_an_update_notices(
     run(built, instance, "references", PASSAGES[0])
     instance.add_dynamic_partitions("model", ["gamma"])
     (tmp_path / "failing").write_text(PASSAGES[1])
-    with pytest.raises(runs.RunFailedError, match="the provider said no"):
+    with pytest.raises(RunFailedError, match="the provider said no"):
         runs.update(built, instance)
     before, stale, statuses = answers(built, instance), all_due(built, instance), runs.status(built, instance)
     assert stale == {"model_output": {f"gamma|{PASSAGES[1]}": "failed"}}

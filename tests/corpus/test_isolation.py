@@ -12,11 +12,10 @@ import polars as pl
 import pytest
 
 from benchmark_assets.automation import runs
-from benchmark_assets.automation.runs import RunFailedError
 from benchmark_assets.corpus.registry import current, register, registered
 from benchmark_assets.references.glossary import literary
 from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.errors import BadInput
+from resources.errors import BadInput, RunFailedError
 from resources.warehouse import Warehouse
 from tests.corpus.support import describe, edit, write_lines
 from tests.support import CONSTRUCTED, write_corpus

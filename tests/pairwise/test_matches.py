@@ -20,6 +20,7 @@ from benchmark_assets.pairwise.matches import Comparisons
 from benchmark_assets.pairwise.rubric import RubricVotes
 from benchmark_assets.studies.study import CALLS
 from resources.digest import digest
+from resources.errors import RunFailedError
 from resources.warehouse import Replacement
 from tests.pairwise.arena import ANCHORS, FIRST, OUTPUTS, SECOND, SET, THIRD, Arena, write_judges
 from tests.provider.server import Server, dumps
@@ -325,7 +326,7 @@ def test_a_base_set_that_is_removed_leaves_all_tables_and_others_stay(arena: Are
     assert set(arena.warehouse.read("pairwise_score")["base_set"]) == {SET, "other@1.0.0"}
     server.clear()
     with dg.DagsterInstance.get() as instance:
-        with pytest.raises(runs.RunFailedError, match=r"no\@1: no such base set in this warehouse; imported base sets"):
+        with pytest.raises(RunFailedError, match=r"no\@1: no such base set in this warehouse; imported base sets"):
             runs.remove(arena.definitions, instance, "baseset", "no@1")
         runs.remove(arena.definitions, instance, "baseset", SET)
     for table in TABLES:

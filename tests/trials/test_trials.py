@@ -66,8 +66,8 @@ ADDITIONS = {
         (Line(READERS, "jsonl, moses,", "interlinear, "),),
     ),
     "command": Addition(
-        {"greet.py": "benchmark_assets/cli"}, (Line(COMMANDS, "working.demo,", "greet.greet, "),),
-        (Line(COMMANDS, "    imports,", "    greet,\n"),),
+        {"greet.py": "benchmark_assets/cli"},
+        (Line(COMMANDS, '"demo": "working.demo",', '"greet": "greet.greet", '),),
     ),
     "column": Addition(
         {}, (Line("warehouse/schema/diagnostics.yaml", "    - refused:", DECLARED),

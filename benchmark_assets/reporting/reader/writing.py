@@ -16,7 +16,6 @@ from string import Template
 from typing import NamedTuple
 
 import polars as pl
-from markdown_it import MarkdownIt
 
 from benchmark_assets.adjudication.labels import ERRORS
 from benchmark_assets.people.controls import record_controls
@@ -36,9 +35,6 @@ SHARD = 400_000
 """Number of characters of JSON after which a shard ends: a few dozen passages, parsed in a few milliseconds."""
 
 STATIC = Path(__file__).parent
-
-GUIDE = MarkdownIt("js-default", {"linkify": False})
-"""Converts the guide, Markdown, to HTML; HTML in it is escaped."""
 
 
 class WrittenReader(NamedTuple):
@@ -145,7 +141,7 @@ def _put(
     page = Template((STATIC / "reader.html").read_text(encoding="utf-8"))
     filled = page.substitute(
         title=escape(f"{'PRIVATE, do not pass on: ' if private else ''}{title}"),
-        guide=GUIDE.render(LABEL_FORM.guide) if "annotator" in index else "",
+        guide=as_html(LABEL_FORM.guide) if "annotator" in index else "",
         made=f"<ul>{''.join(f'<li>{escape(signature)}</li>' for signature in signatures)}</ul>",
         mode="blind" if "annotator" in index else "reading",
     )
@@ -161,6 +157,13 @@ def _put(
         ).encode(),
     }
     put(files, folder)
+
+
+def as_html(guide: str) -> str:
+    """A guide, Markdown, as HTML; HTML in it is escaped."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("js-default", {"linkify": False}).render(guide)
 
 
 def _shards(passages: Iterable[Record]) -> Iterator[list[Record]]:

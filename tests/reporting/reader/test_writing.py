@@ -6,7 +6,7 @@ import pytest
 
 from benchmark_assets.adjudication.labels import CATEGORIES, LABELS
 from benchmark_assets.people.forms import LABEL_FORM
-from benchmark_assets.reporting.reader.writing import GUIDE, write_blind, write_reader
+from benchmark_assets.reporting.reader.writing import as_html, write_blind, write_reader
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Warehouse
@@ -83,7 +83,7 @@ def test_only_a_former_reader_is_replaced(closed: Warehouse, tmp_path: Path) -> 
 
 
 def test_the_guide_is_the_one_of_the_spreadsheet() -> None:
-    found = GUIDE.render(LABEL_FORM.guide)
+    found = as_html(LABEL_FORM.guide)
     for word in (*LABELS, *CATEGORIES):
         assert f"<code>{word}</code>" in found
     assert (found.count("<table>"), found.count("<li>"), "`" in found, "**" in found) == (2, 5, False, False)
