@@ -1,6 +1,7 @@
-"""Whole files: hashes, and atomic writes that survive a power failure. Not here: contents."""
+"""Whole files: hashes, states, and atomic writes that survive a power failure. Not here: contents."""
 
 import os
+import time
 from hashlib import file_digest
 from pathlib import Path
 
@@ -12,6 +13,16 @@ def sha256(path: Path) -> str:
     """SHA-256 of a file's content, in hexadecimal."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
+
+
+def state(path: Path) -> tuple[int, ...]:
+    """A key that changes when the file does, for caches of contents: inode, size and times.
+
+    The clock of files ticks every few milliseconds, so the key of a file that was changed within a second is used once.
+    """
+    found, now = path.stat(), time.time_ns()
+    recent = now - found.st_mtime_ns < 1_000_000_000
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, now if recent else 0
 
 
 def write(path: Path, content: str | bytes) -> None:

@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from resources.errors import BadInput, raise_all
+from resources.whole_files import state
 
 Content = TypeVar("Content", bound=BaseModel)
 
@@ -49,7 +50,7 @@ def examine(
     unknown key.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _text(path, state(path))
         content = _parsed(text)
     except OSError as error:
         return None, [BadInput(path, "", f"cannot be read ({error.strerror})", "check the path")]
@@ -75,8 +76,14 @@ def examine(
 
 
 @lru_cache(maxsize=64)
+def _text(path: Path, _: tuple[int, ...]) -> str:
+    """The text of a file in one state. An update reads the same few files many times."""
+    return path.read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=64)
 def _parsed(text: str) -> Any:
-    """The content of a YAML text, which callers must not change. An update reads the same few files many times."""
+    """The content of a YAML text, which callers must not change."""
     _check_depth(text)
     return yaml.load(text, _Loader)
 

@@ -205,7 +205,7 @@ def _over_stretches(cumulative: NDArray[np.float64], rows: int) -> Matrix:
 
 def _wording(texts: Sequence[str]) -> Any:
     """Counts of stems, one row per text, weighted by log(1 + texts / texts with the stem)."""
-    from scipy.sparse import csr_array  # type: ignore[import-untyped]
+    from scipy.sparse import csr_array
 
     stems = [Counter(map(stemmed, _WORDS.findall(text.lower()))) for text in texts]
     frequencies = Counter(stem for counter in stems for stem in counter)

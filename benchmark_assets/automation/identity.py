@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import dagster as dg
 
 _HOME, _EPOCH, _LEDGER = "variorum/home", "variorum/epoch", "variorum/ledger"
-_DAGSTER = "variorum/dagster"
+DAGSTER = "variorum/dagster"
+"""Key of the version of Dagster that wrote its tables."""
 
 REMEDY = "repair it with `variorum restore FOLDER`, which keeps what is sound, or without a backup: `variorum rebuild`"
 
@@ -76,7 +77,7 @@ def migrate_dagster(instance: dg.DagsterInstance) -> None:
     from packaging.version import Version
 
     storage = instance.daemon_cursor_storage
-    written_by = storage.get_cursor_values({_DAGSTER}).get(_DAGSTER)
+    written_by = storage.get_cursor_values({DAGSTER}).get(DAGSTER)
     if written_by == dg.__version__:
         return
     if written_by and Version(written_by) > Version(dg.__version__):
@@ -87,7 +88,7 @@ def migrate_dagster(instance: dg.DagsterInstance) -> None:
     if written_by or instance.get_runs_count():
         with redirect_stdout(sys.stderr):  # Dagster prints what it updates
             instance.upgrade()
-    storage.set_cursor_values({_DAGSTER: dg.__version__})
+    storage.set_cursor_values({DAGSTER: dg.__version__})
 
 
 def join(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) -> None:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +23,7 @@ from resources.identity import Marks
 from resources.interruptions import ending_at_once
 from resources.modes import tighten
 from resources.provider.provider import Provider
+from resources.sqlite_files import reading
 from resources.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -74,12 +78,14 @@ class Deployment:
         """Check that the stores belong together, without Dagster if its state is in the files of the project's
         settings."""
         folder, ledger = Path(os.environ["DAGSTER_HOME"]), self.provider.ledger
+        values: Mapping[str, str] = {}
         if (folder / "dagster.yaml").resolve() == PROJECT / "dagster.yaml":
-            try:
-                mark = identity.mark(identity.in_files(folder))
-            except sqlite3.Error:
-                pass  # a new home, or a damaged file, which Dagster creates or reports
-            else:
-                identity.check(Marks(mark, self.warehouse.mark(), ledger.mark()), str(folder), self.warehouse, ledger)
-                return
-        identity.confirm(self.instance, self.warehouse, ledger)
+            events = folder / "history" / "runs" / "index.db"
+            with suppress(sqlite3.Error), closing(reading(events)) as connection:  # Dagster reports damage
+                connection.execute("SELECT count(*) FROM event_logs WHERE id < 0")
+                values = identity.in_files(folder)
+        if values.get(identity.DAGSTER) != version("dagster"):
+            identity.confirm(self.instance, self.warehouse, ledger)
+            return
+        marks = Marks(identity.mark(values), self.warehouse.mark(), ledger.mark())
+        identity.check(marks, str(folder), self.warehouse, ledger)

@@ -10,7 +10,7 @@ import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,6 +26,7 @@ from resources.frozen import Frozen
 from resources.home import PROJECT
 from resources.keys import check_key
 from resources.provider.dialects import DIALECTS
+from resources.whole_files import state
 
 NANO = 1_000_000_000
 """Nanodollars per dollar. Money is counted in whole nanodollars, so that sums do not depend on their order."""
@@ -249,8 +250,8 @@ class Model:
         recording = self.endpoint.recording
         if recording is None:
             return self.endpoint.url
-        content = recording.read_bytes() if recording.is_file() else b""  # the transport reports a missing file
-        return f"recording {recording.name} {blake2b(content, digest_size=4).hexdigest()}"
+        known = state(recording) if recording.is_file() else None  # the transport reports a missing file
+        return f"recording {recording.name} {_digest(recording, known)}"
 
     @property
     def price(self) -> Price | None:
@@ -284,6 +285,12 @@ class Model:
     def determinants(self) -> tuple[object, ...]:
         """Everything that determines the model's replies, except the messages."""
         return self.place, self.served, sorted(self.fields.items()), self.endpoint.structured
+
+
+@lru_cache(maxsize=64)
+def _digest(recording: Path, known: tuple[int, ...] | None) -> str:
+    """Short hash of a recording in one state, None for a missing file."""
+    return blake2b(recording.read_bytes() if known else b"", digest_size=4).hexdigest()
 
 
 class Registry(Frozen):

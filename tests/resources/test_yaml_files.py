@@ -1,5 +1,6 @@
 """Long YAML files. Faults of short ones: tests/provider/test_registry.py."""
 
+import os
 import time
 from pathlib import Path
 
@@ -30,3 +31,13 @@ def test_a_file_of_many_keys_is_read_in_linear_time(tmp_path: Path, full: bool) 
     path.write_text("texts:\n" + "".join([*lines, lines[7]]))
     with pytest.raises(BadInput, match=f"line {keys + 2}: .*'doc:7' occurs twice"):
         yaml_files.read(path, Texts, "correct it")
+
+
+def test_every_edit_of_a_file_is_read_even_one_that_keeps_its_length_and_time(tmp_path: Path) -> None:
+    path = tmp_path / "texts.yaml"
+    for number in (*range(10), *range(10)):
+        path.write_text(f"texts: {{a: {number}}}")
+        if number % 2:
+            os.utime(path, (1_000_000_000, 1_000_000_000))
+        assert yaml_files.read(path, Texts, "correct it").texts == {"a": number}
+        assert yaml_files.read(path, Texts, "correct it").texts == {"a": number}

@@ -163,7 +163,8 @@ def as_html(guide: str) -> str:
     """A guide, Markdown, as HTML; HTML in it is escaped."""
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("js-default", {"linkify": False}).render(guide)
+    html: str = MarkdownIt("js-default", {"linkify": False}).render(guide)
+    return html
 
 
 def _shards(passages: Iterable[Record]) -> Iterator[list[Record]]:
