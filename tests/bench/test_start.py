@@ -63,7 +63,7 @@ def ended(home: Path, *program: str, **variables: str) -> tuple[str, float]:
 
 
 def called(home: Path, command: str, **variables: str) -> tuple[str, float]:
-    """The same of a command."""
+    """What a command writes, and the CPU seconds that it takes."""
     if command == "completion":
         return ended(home, VARIORUM, **COMPLETION, **variables)
     return ended(home, VARIORUM, *command.split(), **variables)
