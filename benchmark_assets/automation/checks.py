@@ -2,8 +2,8 @@
 
 Every asset with a table has the check `sound`, and assets partitioned by model and passage have `coverage`; FURTHER
 lists additional checks by asset. A failure of `sound` means wrong numbers, so nothing downstream is computed until it
-passes (lineage.refresh). In a run over a range of partitions, `sound` looks only at the rows of these partitions,
-unless it failed before. A run of checks without a range, such as `runs.check_tables`, looks at whole tables. Every run
+passes (lineage.refresh). In a run over a range of partitions, checks of single partitions look only at these, unless
+they failed before. A run of checks without a range, such as `runs.check_tables`, looks at whole tables. Every run
 counts the problems that the run before did not find, because commands print only checks with new ones. Here: the
 inputs of each check. Not here: the rules (automation.findings).
 """
@@ -36,9 +36,9 @@ class Subject(NamedTuple):
     """An asset, and the inputs of its checks.
 
     `name` is the name of the asset and of its main table, `also` lists the secondary tables that the asset fills.
-    `upstream` lists the upstream assets with the same dimensions. `partitions` has the partitions whose rows `sound`
-    looks at, with columns `dims`; None stands for all. `applicable` returns those of the given partitions to which the
-    asset applies; both have the columns of `KEYS`.
+    `upstream` lists the upstream assets with the same dimensions. `partitions` has the partitions to look at, with
+    columns `dims`; None stands for all. `applicable` returns those of the given partitions to which the asset applies;
+    both have the columns of `KEYS`.
     """
 
     name: str
@@ -96,18 +96,19 @@ def _definition(
     def run(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
         available = {resource: getattr(context.resources, resource) for resource in resources}
         warehouse, provider = available["warehouse"], available["provider"]
-        whole = unsound(context.instance, [key])  # the rows of an earlier run may still be wrong
-        partitions = None if whole else _of_run(context, warehouse, dims)
+        partitions = _of_run(context, warehouse, dims)
+        subject = Subject(
+            name, also, dims, upstream, None, warehouse, provider,
+            lambda rows: Applicability(asset, rows).look(available).applicable,
+        )  # fmt: skip
+        partial = set() if partitions is None else {  # what an earlier run found may still be wrong
+            check for check in functions if not unsound(context.instance, [key], check)
+        }  # fmt: skip
         with warehouse.consistently():  # else records and rows may differ
             problems_of = {
-                check: function(
-                    Subject(
-                        name, also, dims, upstream, partitions, warehouse, provider,
-                        lambda rows: Applicability(asset, rows).look(available).applicable,
-                    )
-                )
+                check: function(subject._replace(partitions=partitions) if check in partial else subject)
                 for check, function in functions.items()
-            }  # fmt: skip
+            }
         for check, rows in problems_of.items():
             severity = dg.AssetCheckSeverity.ERROR if check == SOUND else dg.AssetCheckSeverity.WARN
             problems = markdown(rows)
@@ -136,9 +137,9 @@ def _of_run(context: dg.AssetCheckExecutionContext, warehouse: Warehouse, dims: 
         keys = context.instance.get_dynamic_partitions(dim)
         chosen = pl.Series(dim, keys[keys.index(first) : keys.index(last) + 1], dtype=pl.String)
         partitions = partitions.join(chosen.to_frame(), how="cross")
-    if "passage" in dims:
-        return shards.expanded(partitions, shards.members(warehouse, partitions["passage"]))
-    return partitions
+    if "passage" not in dims:
+        return partitions
+    return shards.expanded(partitions, shards.members(warehouse, partitions["passage"]))
 
 
 def _words(problems: pl.DataFrame, new: Sequence[int]) -> str:
@@ -171,7 +172,9 @@ def sound(subject: Subject) -> pl.DataFrame:
     ]
     for table in secondary:
         keyed = subject.dims and set(subject.dims) <= set(catalogue.table(table).columns)
-        further = warehouse.read(table, owned(warehouse.empty(table), name, subject.partitions if keyed else None))
+        if subject.partitions is not None and not keyed:
+            continue
+        further = warehouse.read(table, owned(warehouse.empty(table), name, subject.partitions))
         faults = [findings.out_of_range(further, catalogue.table(table))]
         if table in subject.also:
             faults.append(findings.stray(further, records, subject.dims))
@@ -199,18 +202,25 @@ def _unexplained(subject: Subject, rows: pl.DataFrame, records: pl.DataFrame) ->
     keys = list(catalogue.table(subject.name).key)
     is_current = pl.col("made_from").str.contains(pl.col("latest"), literal=True)
     current = records.join(latest, on="passage").filter(is_current)
-    references = subject.warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
+    references = subject.warehouse.read("reference", _passages(subject), ["passage", "complete"]).filter("complete")
     scored_against = pl.len() - ("translator" in keys)  # a translator is scored against the others
     counts = references.group_by("passage").agg(count=scored_against)
     return findings.unexplained_nulls(rows.join(current, on=subject.dims, how="semi"), counts, keys)
+
+
+def _passages(subject: Subject) -> pl.DataFrame | None:
+    """Passages to look at: column `passage`; None stands for all."""
+    return None if subject.partitions is None else subject.partitions.select("passage").unique()
 
 
 def coverage(subject: Subject) -> pl.DataFrame:
     """The asset is materialized for every model and passage to which it applies, and for which an upstream asset is
     materialized. For an asset without upstream assets: each model with outputs in a corpus has an output for every
     selected passage of the corpus, or for every passage of its limited evaluation."""
-    assets = pl.DataFrame({"asset": [subject.name, *subject.upstream]})
-    states = subject.warehouse.read("materialization", assets, ["asset", "model", "passage"])
+    keys = pl.DataFrame({"asset": [subject.name, *subject.upstream]})
+    if subject.partitions is not None:
+        keys = keys.join(subject.partitions, how="cross")
+    states = subject.warehouse.read("materialization", keys, ["asset", "model", "passage"])
     present = states.filter(asset=subject.name).select("model", "passage")
     if subject.upstream:
         expected = states.filter(pl.col("asset").is_in(subject.upstream)).select("model", "passage").unique()
@@ -218,8 +228,9 @@ def coverage(subject: Subject) -> pl.DataFrame:
         missing = subject.applicable(absent.select(KEYS)) if len(absent) else absent
         needless = absent.join(missing, on=["model", "passage"], how="anti")
         return findings.uncovered(expected.join(needless, on=["model", "passage"], how="anti"), present)
-    selected = subject.warehouse.read("selection", columns=["passage", "selected"]).filter("selected")
-    passages = subject.warehouse.read("source_text", columns=["passage", "corpus"]).join(
+    passages_of_run = _passages(subject)
+    selected = subject.warehouse.read("selection", passages_of_run, ["passage", "selected"]).filter("selected")
+    passages = subject.warehouse.read("source_text", passages_of_run, ["passage", "corpus"]).join(
         selected, on="passage", how="semi"
     )
     corpora = present.join(passages, on="passage").select("model", "corpus").unique()
@@ -228,6 +239,8 @@ def coverage(subject: Subject) -> pl.DataFrame:
     complete = corpora.join(limited, on=["model", "corpus"], how="anti").join(passages, on="corpus")
     chosen = limits.with_columns(CORPUS).join(limited, on=["model", "corpus"], how="semi")
     expected = pl.concat([rows.select("model", "passage") for rows in (complete, chosen)])
+    if subject.partitions is not None:
+        expected = expected.join(subject.partitions, on=["model", "passage"], how="semi")
     return findings.uncovered(expected, present)
 
 
@@ -258,7 +271,7 @@ def examined(subject: Subject) -> pl.DataFrame:
 
 def confident(subject: Subject) -> pl.DataFrame:
     """Every document is similar enough to its translation to be aligned, and every passage was found in it."""
-    rows = subject.warehouse.read("alignment", columns=["passage", "translator", "doubt"])
+    rows = subject.warehouse.read("alignment", subject.partitions, ["passage", "translator", "doubt"])
     return findings.doubts(rows)
 
 
@@ -273,15 +286,15 @@ def assigned(subject: Subject) -> pl.DataFrame:
 def found(subject: Subject) -> pl.DataFrame:
     """Every aligned text occurs in the translation completely, and in the order of the segments."""
     columns = ["passage", "translator", "segment_id", "stage", "in_order"]
-    return findings.not_found(subject.warehouse.read("verification", columns=columns))
+    return findings.not_found(subject.warehouse.read("verification", subject.partitions, columns))
 
 
 def licensed(subject: Subject) -> pl.DataFrame:
     """Every source text and every translation has a licence."""
-    warehouse = subject.warehouse
-    texts = [warehouse.read("source_text", columns=["passage"]).with_columns(translator=pl.lit(""))]
+    warehouse, passages = subject.warehouse, subject.partitions
+    texts = [warehouse.read("source_text", passages, ["passage"]).with_columns(translator=pl.lit(""))]
     texts += [
-        warehouse.read(table, columns=["passage", "translator"])
+        warehouse.read(table, passages, ["passage", "translator"])
         for table in ("segmented_reference", "continuous_reference")
     ]
     return findings.unlicensed(pl.concat(texts), warehouse.read("licence", columns=["corpus", "translator"]))

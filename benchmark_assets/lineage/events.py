@@ -245,9 +245,9 @@ def split(keys: Sequence[str], dims: Sequence[str]) -> dict[str, pl.Series]:
     return {dim: parts.list.get(i) for i, dim in enumerate(dims)}
 
 
-def unsound(instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey]) -> list[str]:
-    """Names of the assets whose blocking check `sound` failed in its last finished run."""
-    checks = [dg.AssetCheckKey(asset, SOUND) for asset in assets]
+def unsound(instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey], check_name: str = SOUND) -> list[str]:
+    """Names of the assets whose check, by default the blocking one, failed in its last finished run."""
+    checks = [dg.AssetCheckKey(asset, check_name) for asset in assets]
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(checks)
     return [
         check.asset_key.to_user_string()

@@ -171,6 +171,11 @@ def test_a_run_checks_its_own_rows_and_a_look_at_whole_tables_finds_the_others(
     wrong = checked_with(MODELS[0], PASSAGES[1])["drift_score sound"]
     assert [word for word in ("drift |", "output_similarity.similarity |") if word not in wrong] == []
     assert list(checked_with(MODELS[0], PASSAGES[0])) == ["drift_score sound"]  # looks at all rows, as long as it fails
+    lost = f"asset = 'drift_score' AND model = 'beta' AND passage = '{PASSAGES[2]}'"
+    edit(warehouse, f"DELETE FROM materialization WHERE {lost}", "UPDATE drift_score SET drift = 1")
+    assert "drift_score coverage" not in checked_with(MODELS[0], PASSAGES[0])
+    assert "drift_score coverage" in failed(execute(checks(built, "drift_score"), instance))
+    assert "drift_score coverage" in checked_with(MODELS[0], PASSAGES[0])
     edit(warehouse, "UPDATE lexical_score SET bleu = 100.1")
     with pytest.raises(runs.RunFailedError, match=r"check .sound. of drift_score"):
         runs.check_tables(built, instance)
