@@ -45,7 +45,7 @@ _OPEN: set[str] = set()
 _ATTACHED: dict[int, str] = {}
 _KEPT: dict[tuple[int, str], float] = {}
 
-# What this process has read from the attached file since it attached it.
+# What this process has read from the file that it attached last.
 _READS = ReadCache()
 
 IDLE = 0.5
@@ -353,6 +353,9 @@ class DuckDBWarehouse(Warehouse):
         with _engine(os.getpid()).cursor() as connection:
             self._open(connection)
             _ATTACHED[os.getpid()] = self.path
+            if _READS.state is None or _READS.state != _state(self.path):
+                _READS.clear()
+            _READS.state = None
             connection.execute("USE warehouse")
             try:
                 _prepare(connection, self.path)
@@ -415,10 +418,19 @@ class DuckDBWarehouse(Warehouse):
 
 def _detach() -> None:
     """Close the file that this process has open, if any."""
-    _READS.clear()
-    if _ATTACHED.pop(os.getpid(), None):
+    if path := _ATTACHED.pop(os.getpid(), None):
+        engine = _engine(os.getpid())
+        with suppress(duckdb.Error, OSError):
+            engine.execute("CHECKPOINT warehouse")  # what closing would do, but no other process can write yet
+            _READS.state = _state(path)
         with suppress(duckdb.IOException):  # disk full: committed rows stay in the write-ahead log
-            _engine(os.getpid()).execute("DETACH warehouse")
+            engine.execute("DETACH warehouse")
+
+
+def _state(path: str) -> object:
+    """What differs after every write to a file by any process; None while the file has a write-ahead log."""
+    status = os.stat(path)
+    return None if Path(f"{path}.wal").exists() else (path, status.st_ino, status.st_ctime_ns, status.st_size)
 
 
 def _close() -> None:

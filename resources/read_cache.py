@@ -1,8 +1,8 @@
-"""Cache of results of reads, for the warehouse file that a process has open.
+"""Cache of results of reads from a warehouse file.
 
 An update looks at the same few tables many times: a read from DuckDB takes 1 to 5 ms, and a kept result takes almost no
 time. While this process has the file open, no other process can write to it. Here: which results are kept, and which of
-them a write makes obsolete. Not here: reading, and noticing that the file was closed (warehouse).
+them a write makes obsolete. Not here: reading, and noticing that another process has written (warehouse).
 """
 
 from collections.abc import Sequence
@@ -10,11 +10,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-LARGEST = 2 << 20
-"""Maximum size of a kept result in bytes. Reading large results takes long, but keeping them takes memory."""
-
-CAPACITY = 64 << 20
-"""Maximum size of all kept results in bytes."""
+CAPACITY = 256 << 20
+"""Maximum size of all kept results in bytes. The scores of 100,000 outputs take half of it; the aggregates of an update
+read the same scores one after the other."""
 
 MOST_KEYS = 5_000
 """Maximum number of keys of a read. The result of a read with more keys is not kept."""
@@ -42,26 +40,35 @@ def query(table: str, keys: pl.DataFrame | None, columns: Sequence[str] | None, 
 
 
 class ReadCache:
-    """Results by query, the least recently used first."""
+    """Results by query, the least recently used first.
+
+    Attributes
+    ----------
+    state
+        The state of the file when this process closed it; None while the file is open.
+    """
 
     def __init__(self) -> None:
+        self.state: object = None
         self._results: dict[Query, pl.DataFrame] = {}
         self._size = 0
 
     def get(self, query: Query | None) -> pl.DataFrame | None:
-        """The kept result of a query; None if there is none."""
-        if query is None or (rows := self._results.pop(query, None)) is None:
+        """The kept result of a query, or these columns of a kept result with all columns; None if there is none."""
+        if query is None:
             return None
-        self._results[query] = rows
-        return rows.clone()  # shares its columns; adding a column to a clone leaves the kept frame alone
+        for kept in (query, query._replace(columns=None)):
+            if (rows := self._results.pop(kept, None)) is not None:
+                self._results[kept] = rows
+                return rows.select(query.columns or pl.all())  # a caller may add a column to this frame
+        return None
 
     def put(self, query: Query | None, rows: pl.DataFrame) -> None:
-        """Keep the result of a query, unless it is too large. To free memory, drop the least recently used results."""
-        size = int(rows.estimated_size())
-        if query is None or size > LARGEST:
+        """Keep the result of a query. To free memory, drop the least recently used results."""
+        if query is None:
             return
         self._results[query] = rows.clone()
-        self._size += size
+        self._size += int(rows.estimated_size())
         while self._size > CAPACITY:
             self._drop(next(iter(self._results)))
 

@@ -73,8 +73,11 @@ def model_summary(
     """Aggregates of a model's scores over each corpus, with 95 % intervals."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        scores = completed_scores(warehouse, model_scores(warehouse, stale))
-        return Computed({"model_summary": summaries(scores, "system").rename({"system": "model"})})
+        # The scores of all models are read by other aggregates of an update, too, and kept.
+        scores = model_scores(warehouse, stale if len(stale) == 1 else None)
+        scores = scores.join(stale, left_on="system", right_on="model", how="semi", maintain_order="left")
+        rows = summaries(completed_scores(warehouse, scores), "system")
+        return Computed({"model_summary": rows.rename({"system": "model"})})
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         return own_sets_of(warehouse, partitions).with_columns(

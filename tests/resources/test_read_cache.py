@@ -1,13 +1,31 @@
 """A warehouse that is kept open answers from memory what it would read from the file."""
 
+from collections.abc import Sequence
+
 import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from resources.read_cache import CAPACITY, LARGEST, MOST_KEYS, ReadCache, query
+from resources.duckdb_warehouse import DuckDBWarehouse
+from resources.read_cache import CAPACITY, MOST_KEYS, ReadCache, query
 from resources.warehouse import Replacement, Warehouse
+from tests.support import by_hand
 
 CELLS = pl.DataFrame({"model": ["m", "n"]}).join(pl.DataFrame({"passage": ["x/1", "x/2", "y/1"]}), how="cross")
+
+
+READ: list[str] = []
+"""Tables that were read from a file."""
+
+
+class Counting(DuckDBWarehouse):
+    """Notes what it reads from its file."""
+
+    def _read(
+        self, table: str, keys: pl.DataFrame | None, columns: Sequence[str] | None, most: int | None
+    ) -> pl.DataFrame:
+        READ.append(table)
+        return super()._read(table, keys, columns, most)
 
 
 def keys_of(columns: list[str]) -> st.SearchStrategy[pl.DataFrame]:
@@ -40,8 +58,26 @@ def test_reads_between_writes_return_what_was_written(
             kept = stored.clear() if partitions is None else stored.join(partitions, on=partitions.columns, how="anti")
             stored = pl.concat([kept, written.with_columns(text=text)]).sort("model", "passage")
             for keys in [*reads, *reads]:
-                found = warehouse.read("imported_output", keys, ["model", "passage", "text"])
-                assert found.equals(chosen(stored, keys))
+                columns = ["model", "passage", "text"]
+                for found in (
+                    warehouse.read("imported_output", keys, columns),
+                    warehouse.read("imported_output", keys),
+                ):
+                    assert found.select(columns).equals(chosen(stored, keys))
+                assert warehouse.read("imported_output", keys, columns).columns == columns
+
+
+def test_what_was_read_is_kept_until_another_program_writes(warehouse: DuckDBWarehouse) -> None:
+    columns, counting = ("text", "file", "source_hash", "fingerprint"), Counting(path=warehouse.path)
+    rows = CELLS.with_columns(pl.lit("").alias(name) for name in columns)
+    counting.write([Replacement("imported_output", rows, None)], "run")
+    for text in ("first", "second"):
+        with by_hand(warehouse.path) as connection:
+            connection.execute("UPDATE imported_output SET text = ?", [text])
+        before = len(READ)
+        for _ in range(3):
+            assert set(counting.read("imported_output")["text"]) == {text}
+        assert len(READ) == before + 1
 
 
 def test_a_frame_that_a_caller_changes_leaves_later_reads_alone(warehouse: Warehouse) -> None:
@@ -54,12 +90,11 @@ def test_a_frame_that_a_caller_changes_leaves_later_reads_alone(warehouse: Wareh
 
 def test_the_cache_is_bounded() -> None:
     cache = ReadCache()
-    rows = pl.DataFrame({"number": pl.Series(range(LARGEST // 8), dtype=pl.Int64)})
-    queries = [query(f"table{i}", None, None, None) for i in range(2 * CAPACITY // LARGEST)]
+    rows = pl.DataFrame({"number": pl.int_range(CAPACITY // 32, eager=True)})
+    queries = [query(f"table{i}", None, None, None) for i in range(8)]
     for asked in queries:
         cache.put(asked, rows)
-    kept = [cache.get(asked) is not None for asked in queries]
-    assert kept == [False] * (CAPACITY // LARGEST) + [True] * (CAPACITY // LARGEST)
-    cache.put(queries[0], pl.concat([rows, rows]))
-    assert cache.get(queries[0]) is None
+    assert [cache.get(asked) is not None for asked in queries] == [False] * 4 + [True] * 4
+    cache.put(queries[0], pl.concat([rows] * 5))
+    assert [cache.get(asked) for asked in queries] == [None] * 8
     assert query("table", pl.DataFrame({"key": range(MOST_KEYS + 1)}), None, None) is None
