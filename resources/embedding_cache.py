@@ -50,7 +50,8 @@ def embed_unique(
     stored = warehouse.read("embedding", keys, ["text_hash", "vector", "cut"])
     missing = distinct.join(stored, on="text_hash", how="anti").sort(pl.col("text").str.len_bytes())
     frames = [stored]
-    dimension, served = (None, "") if missing.is_empty() else _stored_dimension(embedder, warehouse)
+    dimension = None if missing.is_empty() else _stored_dimension(embedder, warehouse)
+    served: str | None = None
     for part in missing.iter_slices(_STORED_AT_ONCE):
         try:
             vectors, cut = embedder.embed(part["text"].to_list())
@@ -61,8 +62,10 @@ def embed_unique(
                 embedder.signature, "", f"the embedder returned {vectors.shape[1]} dimensions instead of {dimension}",
                 "delete this embedder's rows from the table `embedding`, or give this model another name",
             )  # fmt: skip
-        if served and embedder.answered and embedder.answered != served:
-            raise OtherModel(embedder.signature, "", embedder.answered, served)
+        if embedder.answered:
+            served = _stored_model(embedder, warehouse) if served is None else served
+            if served and embedder.answered != served:
+                raise OtherModel(embedder.signature, "", embedder.answered, served)
         dimension = vectors.shape[1]
         fresh = part.select("text_hash").with_columns(
             pl.Series("vector", vectors.astype(np.float32), dtype=pl.Array(pl.Float32, vectors.shape[1])).cast(
@@ -93,12 +96,17 @@ def _store(rows: pl.DataFrame, warehouse: Warehouse, run_id: str) -> pl.DataFram
     return pl.concat([earlier, new.select(earlier.columns)])
 
 
-def _stored_dimension(embedder: Embedder, warehouse: Warehouse) -> tuple[int | None, str]:
-    """Dimension and model of the vectors stored under the embedder's signature; None and '' if there are none."""
-    key = pl.DataFrame({"embedder": [embedder.signature]})
-    first = warehouse.read("embedding", key, ["vector"], most=1)
-    served = warehouse.read("embedding", key, ["served_model"])["served_model"].drop_nulls()
-    return None if first.is_empty() else len(first["vector"][0]), "" if served.is_empty() else served[0]
+def _stored_dimension(embedder: Embedder, warehouse: Warehouse) -> int | None:
+    """Dimension of the vectors stored under the embedder's signature; None if there are none."""
+    first = warehouse.read("embedding", pl.DataFrame({"embedder": [embedder.signature]}), ["vector"], most=1)
+    return None if first.is_empty() else len(first["vector"][0])
+
+
+def _stored_model(embedder: Embedder, warehouse: Warehouse) -> str:
+    """The model that served the vectors stored under the embedder's signature; '' if it is unknown."""
+    stored = warehouse.read("embedding", pl.DataFrame({"embedder": [embedder.signature]}), ["served_model"])
+    served = stored["served_model"].drop_nulls()
+    return "" if served.is_empty() else str(served[0])
 
 
 def _rename(embedder: Embedder, keys: pl.DataFrame, warehouse: Warehouse, run_id: str) -> None:

@@ -31,7 +31,7 @@ from benchmark_assets.lineage.survey import Inspection
 from benchmark_assets.partitions import dimensions
 from resources import catalogue
 from resources.exhibits import Exhibit, described
-from resources.keys import CORPUS, KEYS
+from resources.keys import KEYS
 from resources.processes import PROCESS, process_tag
 from resources.tables import markdown
 from resources.warehouse import Replacement, Warehouse
@@ -184,7 +184,7 @@ def refresh(
             without_rows = _retracted(idle)
             logger.info("%s: %d partitions do not apply", name, len(without_rows))
     code_version = definition.code_versions_by_key[context.asset_key] or ""
-    plots = _metadata({**draw(warehouse, name), **_applying(warehouse, name, dims)}) if len(current) else None
+    plots = _metadata(draw(warehouse, name)) if len(current) else None
     shown = show(warehouse, name, current)
     metadata = _metadata(describe() if callable(describe) else described(warehouse, describe, name))
     # The asset's page shows the last partition, so partitions without rows come first.
@@ -207,23 +207,6 @@ def refresh(
 def _retracted(partitions: pl.DataFrame) -> pl.DataFrame:
     """Partitions as they are reported without rows: `KEYS`, `version` and `row_count`."""
     return partitions.select(*KEYS, version=pl.lit(RETRACTED), row_count=pl.lit(0, pl.Int32))
-
-
-def _applying(warehouse: Warehouse, asset: str, dims: Sequence[str]) -> dict[str, str]:
-    """For an asset by model and passage: the number of partitions that apply, by corpus.
-
-    Dagster counts every model with every passage, and calls a pair missing even if the model does not translate the
-    corpus, or filters leave the passage out.
-    """
-    if not {"model", "passage"} <= {*dims}:
-        return {}
-    rows = warehouse.read("materialization", pl.DataFrame({"asset": [asset]}), ["model", "passage"])
-    counts = rows.group_by(CORPUS).agg(models=pl.n_unique("model"), partitions=pl.len()).sort("corpus")
-    note = (
-        "These partitions apply and are computed; Dagster shows all other pairs of a model and a passage as missing, "
-        "or, after a backfill, with 0 rows."
-    )
-    return {"partitions that apply": f"{markdown(counts)}\n\n{note}"} if len(counts) else {}
 
 
 def _metadata(description: Description) -> dict[str, dg.MetadataValue]:

@@ -10,7 +10,7 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Cards, refresh
 from benchmark_assets.metrics.baseline import against_the_others
 from benchmark_assets.metrics.comet import summed, triples
-from benchmark_assets.metrics.diagnostics import diagnose, twins
+from benchmark_assets.metrics.diagnostics import diagnose, repeated, twins
 from benchmark_assets.metrics.drift import semantic_scores
 from benchmark_assets.metrics.further import SOUND, NamedMetrics, score_settings, scores
 from benchmark_assets.metrics.lexical import lexical_scores, lexical_settings
@@ -167,7 +167,8 @@ def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
 
     def with_twins(outputs: pl.DataFrame) -> pl.DataFrame:
         """Add the column `twins`: other passages for which the output's model gives the same text."""
-        rows = warehouse.read("model_output", outputs.select("model"), ["model", "passage", "text"])
+        models = outputs.select("model").unique()
+        rows = repeated(warehouse.read("model_output", models, ["model", "passage", "text"]))
         pairs = twins(rows, _sources(warehouse, rows))
         return outputs.join(pairs, on=["model", "passage"], how="left", maintain_order="left")
 

@@ -59,17 +59,21 @@ def diagnose(outputs: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFr
     )
 
 
+def repeated(outputs: pl.DataFrame) -> pl.DataFrame:
+    """The outputs that a model gives more than once, without surrounding whitespace: columns `model`, `passage`,
+    `text`, like `outputs`, which has all outputs of each model."""
+    return outputs.with_columns(pl.col("text").str.strip_chars()).filter(pl.struct("model", "text").is_duplicated())
+
+
 def twins(outputs: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     """Find equal outputs by the same model for passages whose sources differ.
 
-    `outputs` has columns `model`, `passage`, `text`, with all outputs of each model; `sources` has columns `passage`,
-    `text`. Returns columns `model`, `passage`, `twins` (the other passages, sorted), one row per output that has twins.
-    Outputs without a source are ignored.
+    `outputs` is the result of `repeated`; `sources` has columns `passage`, `text`. Returns columns `model`, `passage`,
+    `twins` (the other passages, sorted), one row per output that has twins. Outputs without a source are ignored.
     """
-    equal = outputs.with_columns(pl.col("text").str.strip_chars()).filter(pl.struct("model", "text").is_duplicated())
-    texts = sources.select("passage", "text").join(equal, on="passage", how="semi")
+    texts = sources.select("passage", "text").join(outputs, on="passage", how="semi")
     grams = {passage: trigrams(text) for passage, text in texts.iter_rows()}
-    equal = equal.join(texts, on="passage", how="semi", maintain_order="left")
+    equal = outputs.join(texts, on="passage", how="semi", maintain_order="left")
     rows = [
         (model, passage, others)
         for (model, _), group in equal.group_by("model", "text", maintain_order=True)

@@ -26,10 +26,10 @@ def model_scores(warehouse: Warehouse, models: pl.DataFrame | None = None) -> pl
     """
     on = ["model", "passage"]
     drift, lexical = (warehouse.read(table, models) for table in ("drift_score", "lexical_score"))
-    references = warehouse.read("output_similarity", models, on).group_by(on).agg(references=pl.len())
-    rows = (
-        drift.join(lexical, on=on).join(references, on=on, how="left").with_columns(pl.col("references").fill_null(0))
-    )
+    envelopes = warehouse.read("reference_envelope", columns=["passage", "reference_count"])
+    references = envelopes.select("passage", references=pl.col("reference_count").cast(pl.UInt32))
+    rows = drift.join(lexical, on=on).join(references, on="passage", how="left")
+    rows = rows.with_columns(pl.col("references").fill_null(0))
     rows = _with_comet(rows, warehouse, "comet_score", models, on)
     rows = rows.join(warehouse.read("output_diagnostic", models, [*on, *DIAGNOSES]), on=on, how="left")
     rows = rows.join(scores_of(warehouse, "segment_metric", on, models), on=on, how="left")

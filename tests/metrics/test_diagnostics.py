@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.metrics.diagnostics import DIAGNOSES, diagnose, twins
+from benchmark_assets.metrics.diagnostics import DIAGNOSES, diagnose, repeated, twins
 from benchmark_assets.metrics.fidelity import ComparedPassage, uncovered_end
 from benchmark_assets.metrics.texts import (
     MeasuredText,
@@ -340,10 +340,10 @@ def test_twins_are_a_models_equal_outputs_for_unlike_sources() -> None:
         ("m", "x/1", "A mouse runs."), ("m", "x/2", " A mouse runs.\n"), ("m", "x/3", "A mouse runs."),
         ("m", "x/4", "He says nothing new."), ("k", "x/4", "A mouse runs."), ("m", "x/9", "A mouse runs."),
     )  # fmt: skip
-    assert twins(rows, SOURCES).rows() == [
+    assert twins(repeated(rows), SOURCES).rows() == [
         ("m", "x/1", ["x/2"]), ("m", "x/2", ["x/1", "x/3"]), ("m", "x/3", ["x/2"]),
     ]  # fmt: skip
-    assert twins(rows.clear(), SOURCES).is_empty()
+    assert twins(repeated(rows.clear()), SOURCES).is_empty()
 
 
 def test_an_output_with_twins_is_repeated() -> None:
