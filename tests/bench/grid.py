@@ -39,9 +39,11 @@ def write_jsonl_corpus(folder: Path, passages: int) -> Path:
     return folder / "corpus.yaml"
 
 
-def grid(folder: Path, home: Path, passages: int, instance: dg.DagsterInstance) -> dg.Definitions:
+def grid(
+    folder: Path, home: Path, passages: int, instance: dg.DagsterInstance, warehouse: DuckDBWarehouse | None = None
+) -> dg.Definitions:
     """The code location on a warehouse that holds the corpus, its source reported."""
-    warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
+    warehouse = warehouse or DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     systems = rule_systems(warehouse, home)
     definitions = build_definitions(
         resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
