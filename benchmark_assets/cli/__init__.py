@@ -15,7 +15,9 @@ import click
 from benchmark_assets.cli.later import Later
 from benchmark_assets.cli.progress import HomeLog, Terminal, shown
 from benchmark_assets.cli.words import CommandGroup
+from resources import disk
 from resources.errors import BadInput, RunFailedError
+from resources.home import home
 from resources.modes import keep_private
 
 SECTIONS: Mapping[str, Mapping[str, str]] = {
@@ -24,11 +26,11 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "import": "imports.import_",
     },
     "Evaluate": {
-        "evaluate": "working.evaluate", "update": "working.update", "scan": "working.scan", "stale": "planning.stale",
+        "evaluate": "working.evaluate", "update": "working.update", "scan": "working.scan", "stale": "showing.stale",
         "status": "showing.status",
     },
     "Read and share": {
-        "reader": "taking_away.write_pages", "report": "taking_away.write_report", "trace": "tracing.show_trace",
+        "reader": "taking_away.write_pages", "report": "taking_away.write_report", "trace": "showing.show_trace",
         "export": "taking_away.export_corpus", "compare": "taking_away.compare_packages",
         "reproduce": "benchmarks.show_reproduction", "snapshot": "showing.snapshot",
     },
@@ -75,10 +77,14 @@ class Commands(CommandGroup):
         except click.ClickException:
             raise
         except Exception as error:
-            from benchmark_assets.cli.faults import fault  # Dagster's database has errors of SQLAlchemy
+            from sqlalchemy.exc import DatabaseError, OperationalError
 
-            if message := fault(error):
-                raise click.ClickException(message) from error
+            from benchmark_assets.automation.identity import REMEDY
+
+            if fault := disk.fault(error, home()):
+                raise click.ClickException(str(fault)) from error
+            if isinstance(error, DatabaseError) and not isinstance(error, OperationalError):
+                raise click.ClickException(f"{home() / 'dagster'}: is damaged ({error.orig}); {REMEDY}") from error
             raise
 
     def main(self, *args: Any, **settings: Any) -> Any:

@@ -1,6 +1,9 @@
-"""Commands that print what a home contains, and change nothing. They start without Dagster."""
+"""Commands that print what a home contains, and change nothing.
 
-from collections.abc import Iterator
+All start without Dagster, except those that ask it which partitions there are. They import what they alone use.
+"""
+
+from collections.abc import Iterable, Iterator
 
 import click
 import polars as pl
@@ -8,7 +11,9 @@ import polars as pl
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.human_work import notices
 from benchmark_assets.reporting import overview
-from resources.tables import plain
+from resources.errors import BadInput
+from resources.keys import KEYS
+from resources.tables import cells, plain
 from resources.warehouse import Warehouse
 
 
@@ -76,6 +81,103 @@ def _tasks(warehouse: Warehouse) -> Iterator[str]:
     }
     blocks = [f"{title}\n{plain(table)}" for title, table in tables.items() if len(table)]
     yield from blocks or ["no scores yet: run `variorum update`"]
+
+
+@click.command()
+@click.option("--all", "every", is_flag=True, help="List every partition.")
+def stale(every: bool) -> None:
+    """List stale partitions with reasons and estimated costs. Computes nothing and asks no model."""
+    from benchmark_assets.automation.due import due, following, order
+
+    home = Deployment()
+    parts = [due(home.definitions, home.instance, asset) for asset in order(home.definitions)]
+    rows = pl.concat(
+        [part.rows.select(pl.lit(part.asset.to_user_string()).alias("asset"), *KEYS, "reason") for part in parts]
+    )
+    if rows.is_empty():
+        click.echo("everything is up to date")
+        return
+    partition = pl.concat_str([pl.when(pl.col(key) != "").then(key) for key in KEYS], separator="|", ignore_nulls=True)
+    rows = rows.select("asset", "reason", partition=partition)
+    if not every:
+        groups = rows.group_by("asset", "reason", maintain_order=True)
+        rows = groups.agg(partitions=pl.len(), first=pl.col("partition").first())
+    click.echo(plain(rows))
+    assets = [part.asset for part in parts if len(part.rows)]
+    if downstream := [key.to_user_string() for key in following(home.definitions, assets)]:
+        click.echo(f"\ndownstream assets that may become stale: {', '.join(downstream)}")
+    for part in parts:
+        if part.estimate:
+            click.echo(f"\n{part.asset.to_user_string()}: {part.estimate}")
+    click.echo("\nmaterialize them with `variorum update`")
+
+
+@click.command(name="trace")
+@click.argument("names", nargs=-1, required=True, metavar="[MODEL] CORPUS/PASSAGE|CORPUS|BASESET@VERSION")
+def show_trace(names: tuple[str, ...]) -> None:
+    """Print where a number of MODEL comes from, without any text. Without MODEL, print how it came to the benchmark.
+
+    For a passage: every asset from the files to the verdicts, with versions, inputs, calls, costs, scores and labels,
+    and what is stale. For a corpus: the row on the leaderboard and its most distant passages. For a base set: LT.
+
+    Without MODEL: for a passage, why it is selected or not; for a corpus, how many passages each filter drops; for a
+    base set, how its anchors compare in each slice.
+    """
+    from benchmark_assets.reporting import trace
+
+    if len(names) > 2:
+        raise click.UsageError("name at most a MODEL and a passage, corpus or base set")
+    *models, what = names
+    kind = "base set" if "@" in what else "passage" if "/" in what else "corpus"
+    warehouse = Deployment().warehouse
+    lines: Iterable[str]
+    if not models:
+        lines = {"base set": _of_anchors, "passage": _of_passage, "corpus": _of_filters}[kind](warehouse, what)
+    elif kind == "base set":
+        lines = trace.of_strength(warehouse, models[0], what)
+    elif kind == "passage":
+        lines = trace.words(trace.of_output(warehouse, models[0], what))
+    else:
+        lines = trace.of_cell(warehouse, models[0], what)
+    for line in lines:
+        click.echo(line)
+
+
+def _of_filters(warehouse: Warehouse, corpus: str) -> Iterator[str]:
+    """How many passages of a corpus each filter drops."""
+    from benchmark_assets.selection.funnel import funnels, steps
+
+    if corpus not in set(warehouse.read("corpus", columns=["corpus"])["corpus"]):
+        raise BadInput(corpus, "", "no such corpus", "`variorum status` lists the corpora")
+    rows = funnels(warehouse).filter(corpus=corpus)
+    yield plain(steps(rows)) if len(rows) else f"{corpus} has no filters: every passage is selected"
+
+
+def _of_passage(warehouse: Warehouse, passage: str) -> Iterator[str]:
+    """Why a passage is selected or not, and what its alignment lacks."""
+    from benchmark_assets.selection.funnel import reasons
+
+    key = pl.DataFrame({"passage": [passage]})
+    selection = warehouse.read("selection", key)
+    if selection.is_empty():
+        raise BadInput(passage, "", "no such passage", "write CORPUS/ID; after a change of files run `variorum update`")
+    yield plain(reasons(selection, warehouse.read("passage_filter", key)))
+    stages = warehouse.read("verification", key).drop("passage", "fingerprint", "run_id", "updated_at")
+    doubts = warehouse.read("alignment", key, ["translator", "doubt"]).drop_nulls()
+    unassigned = warehouse.read("unassigned", key, ["translator", "start_at", "end_at", "after", "before", "text"])
+    yield from (f"\n{plain(rows)}" for rows in (doubts, unassigned, stages) if len(rows))
+
+
+def _of_anchors(warehouse: Warehouse, base_set: str) -> Iterator[str]:
+    """How the anchors of a base set compare in each slice: matches, win rate, LT and EN with intervals."""
+    from benchmark_assets.pairwise.building import report
+
+    rows = report(warehouse, base_set)
+    names = ("slice", "anchor", "items", "matches", "ties", "excluded", "win_rate", "lt", "en")
+    first = rows.row(0, named=True)
+    yield f"{plain(rows.select(cells('anchor_score', *names)))}\n\n{first['contract']}; {first['signature']}"
+    if first["problem"]:
+        yield f"\n{first['problem']}"
 
 
 @click.command()
