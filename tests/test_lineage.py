@@ -30,7 +30,7 @@ from benchmark_assets.partitions import GRID, range_tags
 from benchmark_assets.sensitivity import assets as sensitivity
 from benchmark_assets.translation.imports import import_outputs
 from resources import catalogue
-from resources.errors import BadInput
+from resources.errors import BadInput, RunFailedError
 from resources.keys import KEYS
 from resources.warehouse import Replacement, Warehouse
 from tests.support import CORE, MODELS, PASSAGES, SPARSE, TABLES, LetterEmbedder, edit_segment, run, write_outputs
@@ -220,7 +220,7 @@ def test_good_passages_of_a_row_with_failures_are_scored_and_make_a_leaderboard_
     built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     (tmp_path / "failing").write_text(PASSAGES[1])
-    with pytest.raises(runs.RunFailedError, match="1 of 3 partitions of model_output failed"):
+    with pytest.raises(RunFailedError, match="1 of 3 partitions of model_output failed"):
         runs.evaluate(built, instance, "gamma")
     row = warehouse.read("leaderboard").filter(pl.col("system") == "gamma")
     assert row.select("passages", "failures").rows() == [(3, 1)]
@@ -422,7 +422,7 @@ def test_passages_that_only_a_fault_hides_keep_their_rows(
 ) -> None:
     for file in corpus.parent.rglob("doc2_root*.json"):
         file.write_text("{")
-    with pytest.raises(runs.RunFailedError):
+    with pytest.raises(RunFailedError):
         runs.look(built, instance)
     assert PASSAGES[2] in warehouse.read("source_text")["passage"].to_list()
 

@@ -22,6 +22,7 @@ from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import RETRACTED
 from benchmark_assets.partitions import GRID
 from resources.duckdb_warehouse import DuckDBWarehouse
+from resources.errors import RunFailedError
 from resources.keys import KEYS
 from resources.warehouse import Warehouse
 from tests.support import (
@@ -119,7 +120,7 @@ def test_a_failed_passage_fails_its_shard_and_keeps_the_others_rows(
 ) -> None:
     instance.add_dynamic_partitions("model", ["gamma"])
     (tmp_path / "failing").write_text(PASSAGES[1])
-    with pytest.raises(runs.RunFailedError, match="1 of 3 partitions of model_output failed"):
+    with pytest.raises(RunFailedError, match="1 of 3 partitions of model_output failed"):
         runs.update(divided, instance)
     model = pl.DataFrame({"model": ["gamma"]})
     for table in SCORES:

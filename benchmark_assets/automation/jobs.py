@@ -19,7 +19,7 @@ from benchmark_assets.lineage.removal import words
 from benchmark_assets.studies.assets import PAYER
 from benchmark_assets.translation.systems import Systems
 from resources import removals
-from resources.errors import BadInput
+from resources.errors import BadInput, RunFailedError
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
 from resources.provider.provider import Provider
@@ -151,5 +151,5 @@ def _driving(context: dg.OpExecutionContext) -> Iterator[None]:
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     try:
         yield
-    except (runs.RunFailedError, BadInput) as failure:
+    except (RunFailedError, BadInput) as failure:
         raise dg.Failure(str(failure), allow_retries=False) from failure

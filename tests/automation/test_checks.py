@@ -15,7 +15,7 @@ from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.passage_questions import Output
 from benchmark_assets.translation.systems import System
 from resources import catalogue
-from resources.errors import BadInput
+from resources.errors import BadInput, RunFailedError
 from resources.warehouse import Replacement, Warehouse
 from tests.support import MODELS, PASSAGES, SPARSE, LetterEmbedder, by_hand, run
 from tests.systems import RuleSystems, provider
@@ -177,7 +177,7 @@ def test_a_run_checks_its_own_rows_and_a_look_at_whole_tables_finds_the_others(
     assert "drift_score coverage" in failed(execute(checks(built, "drift_score"), instance))
     assert "drift_score coverage" in checked_with(MODELS[0], PASSAGES[0])
     edit(warehouse, "UPDATE lexical_score SET bleu = 100.1")
-    with pytest.raises(runs.RunFailedError, match=r"check .sound. of drift_score"):
+    with pytest.raises(RunFailedError, match=r"check .sound. of drift_score"):
         runs.check_tables(built, instance)
     assert latest(built, instance)["lexical_score sound"] == AssetCheckExecutionRecordStatus.FAILED
 
@@ -186,7 +186,7 @@ def test_the_job_that_updates_looks_at_whole_tables(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
     edit(warehouse, "UPDATE lexical_score SET bleu = 100.1")
-    with pytest.raises(runs.RunFailedError, match=r"lexical_score: .*bleu"):
+    with pytest.raises(RunFailedError, match=r"lexical_score: .*bleu"):
         runs.update(built, instance, whole=True)
 
 

@@ -17,6 +17,7 @@ from benchmark_assets.definitions import build_definitions
 from benchmark_assets.reporting import differences
 from benchmark_assets.reporting.export import export
 from resources.duckdb_warehouse import DuckDBWarehouse
+from resources.errors import RunFailedError
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Warehouse
 from tests import postgres
@@ -65,7 +66,7 @@ def test_a_restored_dump_is_current_and_lost_vectors_can_be_embedded_again(
                 return
             edit_segment(corpus, "ann", "doc1:1.1", "Another mouse runs.")
             runs.look(definitions, group)
-            with pytest.raises(runs.RunFailedError, match=r"parquet: is missing; restore it"):
+            with pytest.raises(RunFailedError, match=r"parquet: is missing; restore it"):
                 runs.update(definitions, group)
             with psycopg.connect(restored) as connection:
                 connection.execute("DELETE FROM warehouse.embedding")

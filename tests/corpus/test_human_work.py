@@ -19,6 +19,7 @@ from benchmark_assets.people.answers import import_labels
 from benchmark_assets.people.sheets import sheet
 from benchmark_assets.reporting.reader.content import shown
 from benchmark_assets.translation.imports import import_outputs
+from resources.errors import RunFailedError
 from resources.warehouse import Replacement, Warehouse
 from tests.corpus.support import edit
 from tests.support import CORE, PASSAGES, run, write_outputs
@@ -101,5 +102,5 @@ def test_work_outlasts_its_passage_and_what_translates_an_earlier_source_is_not_
     runs.remove(definitions, instance, "kept", "tiny")
     assert notices(warehouse) == []
     assert [len(warehouse.read(table)) for table in ("imported_output", "imported_label")] == [2, 2]
-    with pytest.raises(runs.RunFailedError, match="tiny: has no kept work on passages that are no longer in its files"):
+    with pytest.raises(RunFailedError, match="tiny: has no kept work on passages that are no longer in its files"):
         runs.remove(definitions, instance, "kept", "tiny")

@@ -17,6 +17,7 @@ from benchmark_assets.corpus.filters import REASONS, Filters
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.selection.funnel import DUPLICATE, funnels
+from resources.errors import RunFailedError
 from resources.tables import plain
 from resources.warehouse import Warehouse
 from tests.support import CONSTRUCTED
@@ -61,7 +62,7 @@ def describe(path: Path, root: Path, realdata: Path) -> Path:
 def construct(definitions: dg.Definitions, instance: dg.DagsterInstance, description: Path) -> None:
     """Build the benchmark with a fault in one document."""
     register((definitions.resources or {})["warehouse"], description)
-    with pytest.raises(runs.RunFailedError, match=rf"faults in the corpora: 1\..*{BLANK}\.than"):
+    with pytest.raises(RunFailedError, match=rf"faults in the corpora: 1\..*{BLANK}\.than"):
         runs.take_in(definitions, instance, "suttas")
 
 

@@ -44,7 +44,7 @@ from benchmark_assets.reporting.report import writing
 from benchmark_assets.reporting.report.examples import examples_page
 from benchmark_assets.translation.imports import import_outputs
 from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.errors import BadInput
+from resources.errors import BadInput, RunFailedError
 from resources.folders import PRIVATE
 from resources.warehouse import Warehouse
 from tests.audit.stored import put
@@ -138,7 +138,7 @@ def faulty_scan(definitions: dg.Definitions, instance: dg.DagsterInstance, corpu
     path = corpus.parent / "translation/en/cleo/doc2_translation-en-cleo.json"
     before = path.read_text(encoding="utf-8")
     edit(path, {SECRET: SECRET, SECRET.upper(): 5})
-    with pytest.raises(runs.RunFailedError) as failure:
+    with pytest.raises(RunFailedError) as failure:
         runs.look(definitions, instance)
     path.write_text(before, encoding="utf-8")
     return str(failure.value)
