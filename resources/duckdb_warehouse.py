@@ -288,9 +288,8 @@ class DuckDBWarehouse(Warehouse):
             connection.begin()
             for replacement in replacements:
                 _replace(connection, replacement, run_id)
-            connection.commit()
-            for replacement in replacements:
                 _READS.forget(replacement.table, replacement.partitions)
+            connection.commit()
 
     @contextmanager
     def _connect(self) -> Iterator[duckdb.DuckDBPyConnection]:

@@ -44,7 +44,7 @@ def _reader() -> str:
     while frame := frame.f_back:  # type: ignore[assignment]
         match frame.f_locals.get("context"):
             case dg.AssetCheckExecutionContext() as check:
-                return check.op_execution_context.op_def.name
+                return str(check.op_execution_context.op_def.name)
             case dg.AssetExecutionContext() as run:
                 return run.asset_key.to_user_string()
             case Inspection() as look:

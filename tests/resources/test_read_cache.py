@@ -1,6 +1,7 @@
 """A warehouse that is kept open answers from memory what it would read from the file."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import polars as pl
 from hypothesis import HealthCheck, given, settings
@@ -67,12 +68,12 @@ def test_reads_between_writes_return_what_was_written(
                 assert warehouse.read("imported_output", keys, columns).columns == columns
 
 
-def test_what_was_read_is_kept_until_another_program_writes(warehouse: DuckDBWarehouse) -> None:
-    columns, counting = ("text", "file", "source_hash", "fingerprint"), Counting(path=warehouse.path)
+def test_what_was_read_is_kept_until_another_program_writes(tmp_path: Path) -> None:
+    columns, counting = ("text", "file", "source_hash", "fingerprint"), Counting(path=str(tmp_path / "w.duckdb"))
     rows = CELLS.with_columns(pl.lit("").alias(name) for name in columns)
     counting.write([Replacement("imported_output", rows, None)], "run")
     for text in ("first", "second"):
-        with by_hand(warehouse.path) as connection:
+        with by_hand(counting.path) as connection:
             connection.execute("UPDATE imported_output SET text = ?", [text])
         before = len(READ)
         for _ in range(3):
