@@ -28,7 +28,7 @@ EQUIVALENT = [
     ("corpus/rights.py", "True -> False", "by_document = passages.sort(", "the rows are sorted afterwards"),
     ("corpus/rights.py", "True -> False", "rows = pl.concat([by_document", "rows of one document name the same copy"),
     ("metrics/diagnostics.py", "0 -> 1", "elsewhere = not refused", "a finding has evidence exactly if it is a defect"),
-    ("metrics/intervals.py", "1 -> 2", "rows = PRODUCTS // max(", "the size of blocks, which decides only about speed"),
+    ("metrics/intervals.py", "250 -> 251", "BLOCK =", "it decides only about speed"),
     ("metrics/lexical.py", "> 0 -> matched >= 0", "np.divide(100 * matched", "the next line does the rest"),
     ("metrics/meta_evaluation.py", "<= 1e-12 * n * n -> of_y <", "constant =", "it is 0 or far from 0"),
     ("metrics/meta_evaluation.py", "", "bins = min(len(scores) ** 2", "bins decide only about speed"),

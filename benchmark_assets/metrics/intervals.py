@@ -18,9 +18,8 @@ LEVEL = 0.95
 RESAMPLES = 1000
 TRIALS = 10_000
 SEED = 20260101
-PRODUCTS = 2**18
-"""Number of products up to which OpenBLAS multiplies matrices in one thread. The threads of a larger multiplication
-wait for each other, which takes up to thirty times the CPU if other work shares the cores."""
+BLOCK = 250
+"""Patterns of signs that are multiplied at once, as floats: more do not fit into the processor's cache."""
 Z = 1.959963984540054
 """Quantile of the normal distribution at 97.5 %."""
 
@@ -95,10 +94,8 @@ def signed_sums(table: Floats, patterns: NDArray[np.int8] | None = None) -> Floa
     `patterns` has the shape (patterns, places). The default is the result of `signs`; the places are then units.
     """
     patterns = signs(len(table)) if patterns is None else patterns
-    rows = PRODUCTS // max(table.size, 1)
-    rows = min(rows, 1000) if rows >= 4 else 1000  # floats need eight times the memory of the patterns
-    blocks = range(0, len(patterns), rows)
-    return np.concatenate([patterns[at : at + rows].astype(np.float64) @ table for at in blocks])
+    blocks = range(0, len(patterns), BLOCK)
+    return np.concatenate([patterns[at : at + BLOCK].astype(np.float64) @ table for at in blocks])
 
 
 def influence(scores: Floats, without: Floats, shares: Floats) -> Floats:

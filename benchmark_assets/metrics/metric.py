@@ -65,6 +65,12 @@ def mean(sums: Floats) -> Floats:
     return means
 
 
+def of_values(values: pl.Series) -> Floats:
+    """Additive statistics of values, shape (rows, 2): 1 and the value, or zeros without a finite value."""
+    present = np.isfinite(values.to_numpy())
+    return np.stack([present.astype(np.float64), np.where(present, values.to_numpy(), 0.0)], axis=1)
+
+
 class Metric(NamedTuple):
     """A number by which outputs or systems are compared.
 
@@ -180,9 +186,7 @@ class Metric(NamedTuple):
             table[present, 0] = 1
             table[present, 1:] = lists.drop_nulls().list.to_array(self.counts).to_numpy()
             return table
-        values = scores.select(self.passage.cast(pl.Float64)).to_series().to_numpy()
-        present = np.isfinite(values)
-        return np.stack([present.astype(np.float64), np.where(present, values, 0.0)], axis=1)
+        return of_values(scores.select(self.passage.cast(pl.Float64)).to_series())
 
     def of(self, sums: Floats) -> Floats:
         """Scores from sums of statistics, shape (..., statistics) to (...); NaN if no row has a score."""

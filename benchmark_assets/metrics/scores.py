@@ -90,7 +90,7 @@ def signed(scores: pl.DataFrame, row: str) -> str:
     `tokenizer` (null for 13a in older warehouses) and `unit_kind`. Raises BadInput, with `row` as the key, if the
     scores come from several embedders, COMET checkpoints or tokenizers.
     """
-    makers = [scores[name].drop_nulls().unique().sort().to_list() for name in ("embedder", "comet", "tokenizer")]
+    makers = [sorted(scores[name].drop_nulls().unique()) for name in ("embedder", "comet", "tokenizer")]
     for name, signatures in zip(("embedders", "COMET checkpoints", "tokenizers"), makers, strict=True):
         if len(signatures) > 1:
             remedy = f"run `variorum update` to materialize all scores with the same {name.removesuffix('s')}"

@@ -10,6 +10,7 @@ from benchmark_assets.metrics.entries import MEASURES, OUTLIER
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.lexical import signatures
 from benchmark_assets.metrics.measures import estimates, numbered_units
+from benchmark_assets.metrics.metric import of_values
 from benchmark_assets.metrics.tokenizers import DEFAULT
 from resources.catalogue import schema
 
@@ -52,7 +53,8 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
         "mean_references": scored.select(pl.col("references").mean()).item(),
         "outliers": outliers if scored["drift"].count() else None,
     }
-    tables = [measure.statistics(scored) for measure in MEASURES]
+    values = scored.select(measure.passage.cast(pl.Float64).alias(measure.name) for measure in MEASURES)
+    tables = [each.statistics(scored) if each.counts else of_values(values[each.name]) for each in MEASURES]
     for measure, estimate in zip(MEASURES, estimates(MEASURES, tables, numbered_units(scored["unit"])), strict=True):
         row |= zip((measure.name, f"{measure.name}_low", f"{measure.name}_high"), estimate, strict=True)
     for name in DIAGNOSES:
