@@ -60,7 +60,7 @@ class ReadCache:
         for kept in (query, query._replace(columns=None)):
             if (rows := self._results.pop(kept, None)) is not None:
                 self._results[kept] = rows
-                return rows.select(query.columns or pl.all())  # a caller may add a column to this frame
+                return rows[list(query.columns or rows.columns)]  # a caller may add a column to this frame
         return None
 
     def put(self, query: Query | None, rows: pl.DataFrame) -> None:
