@@ -11,15 +11,15 @@ demo: .venv/installed
 	$(BIN)/variorum demo
 
 # Two processes more than there are cores, because many tests wait for servers and processes. Each computes on one core:
-# where all compute on all cores, they spend a seventh of the time waiting for each other. The tests of a file share a
-# process, and what they start. Long files come first (tests/conftest.py). Style and types are checked as soon as their
-# environment is there.
+# where all compute on all cores, they spend a seventh of the time waiting for each other. Style and types are checked as
+# soon as their environment is there.
 test:
 	@$(MAKE) --no-print-directory --jobs=3 lint tests
 
-tests: .venv/compiled .venv-comet/installed
-	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 \
-	$(BIN)/pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist loadfile --no-loadscope-reorder
+PYTEST := OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/pytest --processes $$(($$(getconf _NPROCESSORS_ONLN) + 2))
+
+tests: .venv/testing .venv-comet/installed
+	$(PYTEST)
 
 lint: .venv/testing
 	$(BIN)/ruff format --check .
@@ -79,11 +79,6 @@ screenshots: .venv/testing
 # What tests, checks and the documentation need, and no demonstration does.
 .venv/testing: .venv/installed
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[test]'
-	touch $@
-
-# One process compiles the modules that all tests import; otherwise each test process would compile them.
-.venv/compiled: .venv/testing
-	-$(BIN)/pytest --collect-only --quiet > /dev/null
 	touch $@
 
 .venv-comet/installed: constraints-comet.txt

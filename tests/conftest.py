@@ -23,6 +23,7 @@ from resources.home import PROJECT
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Warehouse
 from tests import postgres, proofs
+from tests.forks import Forks
 from tests.provider.server import Server, serve
 from tests.support import MODELS, LetterEmbedder, copy_finished, made_home, made_once, write_corpus
 from tests.systems import RuleSystems, rule_systems
@@ -149,9 +150,9 @@ def postgres_warehouse(empty_tables: "PostgresWarehouse") -> "PostgresWarehouse"
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished() -> Path:
     """A folder with a home in which everything is materialized for the small corpus and two models."""
-    return made_once(tmp_path_factory, "finished", _finish)
+    return made_once("finished", _finish)
 
 
 def _finish(folder: Path) -> None:
@@ -228,14 +229,17 @@ def at_full_size(config: pytest.Config) -> bool:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--processes", type=int, help="run tests in so many processes")
     parser.addoption("--stale", action="store_true", help="only what tests/proofs.tsv lacks, at most an hour of it")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw many examples of each property in proofs only, and record proofs that are run by whole files."""
+    """Draw many examples of each property in proofs only, record proofs that are run by whole files, fork."""
     settings.load_profile("proofs" if at_full_size(config) else "variorum")
     if config.getoption("-m") == proofs.EXPRESSION and not config.getoption("-k") and "::" not in str(config.args):
         config.pluginmanager.register(proofs.Recorder())
+    if number := config.getoption("--processes"):
+        config.pluginmanager.register(Forks(number))
 
 
 def pytest_collection_finish() -> None:

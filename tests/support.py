@@ -1,14 +1,13 @@
 """Small real things that tests build: a corpus on disk, an embedder of letters, runs and what they reported."""
 
-import atexit
+import inspect
 import json
-import os
 import shutil
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from benchmark_assets.translation import assets as translation
 from resources import locks
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.embedders import Embedder
-from resources.home import prepare
+from resources.home import PROJECT, prepare
 from resources.warehouse import Replacement
 
 SOURCES = {
@@ -58,6 +57,12 @@ CORE = [corpus, alignment, selection, references, literary, translation, metrics
 CONSTRUCTED = CORE[:4]
 """Rooms from the files to the references."""
 
+HOMES = PROJECT / ".pytest_cache" / "homes"
+"""Homes that tests copy. `make clean` removes them."""
+
+CODE = ("benchmark_assets", "resources", "warehouse/schema", "prompts")
+DAY = 86400.0
+
 MODELS = ["alpha", "beta"]
 PASSAGES = ["tiny/doc1:1", "tiny/doc1:2", "tiny/doc2:1"]
 
@@ -74,8 +79,10 @@ def made_home(patch: pytest.MonkeyPatch, folder: Path) -> Path:
 @cache
 def _empty_home() -> Path:
     """A home whose databases have their tables and no rows: creating them takes half a second, copying them nothing."""
-    folder = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, folder)
+    return made_once("empty", _make_empty)
+
+
+def _make_empty(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VARIORUM_HOME", str(folder))
         patch.setenv("DAGSTER_HOME", str(folder / "dagster"))
@@ -84,20 +91,34 @@ def _empty_home() -> Path:
             instance.get_runs(limit=1)
             instance.all_asset_keys()
         (folder / "dagster" / "dagster.yaml").unlink()  # a link, which `prepare` makes
-    return folder
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """A folder that the first of the processes that run tests makes, for all; tests work on copies."""
-    own = factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    folder, complete = shared / name, shared / f"{name}.complete"
-    with (shared / f"{name}.lock").open("w") as lock:
+def made_once(name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that is made once for each state of the code, by the first process that asks; tests work on copies."""
+    folder = HOMES / name / _state(inspect.getfile(make))
+    complete = folder.with_suffix(".complete")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / "lock").open("w") as lock:
         locks.exclusive(lock)
         if not complete.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # what a killed process made
             make(folder)
             complete.touch()
+            for former in folder.parent.glob("*.complete"):
+                if time.time() - former.stat().st_mtime > DAY:  # no process works with it
+                    former.unlink()
+                    shutil.rmtree(former.with_suffix(""), ignore_errors=True)
     return folder
+
+
+@cache
+def _state(maker: str) -> str:
+    """Digest of all that decides what a home contains: the project's code, what tests share, and a maker's module."""
+    digest = blake2b(digest_size=8)
+    files = [path for place in CODE for path in sorted((PROJECT / place).rglob("*.*")) if path.suffix != ".pyc"]
+    for path in [*files, *sorted((PROJECT / "tests").glob("*.py")), PROJECT / "constraints.txt", Path(maker)]:
+        digest.update(f"{path}\n".encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def restored_home(patch: pytest.MonkeyPatch, folder: Path, copy: Path) -> Path:
@@ -142,6 +163,14 @@ def write_corpus(
     return folder / "corpus.yaml"
 
 
+def restrict(description: Path, *texts: str) -> None:
+    """Say in the description of a corpus that these texts, and no others, are restricted."""
+    content = json.loads(description.read_text(encoding="utf-8"))
+    for name, each in {"source": content["source"], **content["references"]}.items():
+        each |= {"licence": "all rights reserved" if name in texts else "CC0-1.0", "restricted": name in texts}
+    description.write_text(json.dumps(content), encoding="utf-8")
+
+
 def edit_segment(description: Path, translator: str, segment: str, text: str) -> None:
     """Change one segment of one translation on disk, as an editor would."""
     document = segment.partition(":")[0]
@@ -164,46 +193,24 @@ TABLES = [
 STAGES = {
     "construction": CONSTRUCTION,
     "references": [
-        *CONSTRUCTION,
-        "reference",
-        "reference_envelope",
-        "human_baseline",
-        "comet_baseline",
-        "damaged_text",
+        *CONSTRUCTION, "reference", "reference_envelope", "human_baseline", "comet_baseline", "damaged_text",
         "damaged_score",
     ],
     "translate": ["model_output"],
     "score": ["drift_score", "lexical_score", "comet_score", "output_diagnostic"],
     "summary": ["model_summary"],
     "adjudicate": [
-        "triage",
-        "judge_vote",
-        "verdict",
-        "human_label",
-        "comparison",
-        "rubric_vote",
-        "span_vote",
-        "human_span_vote",
-        "term_adherence",
-        "aspect_vote",
-        "head_to_head",
+        "triage", "judge_vote", "verdict", "human_label", "comparison", "rubric_vote", "span_vote", "human_span_vote",
+        "term_adherence", "aspect_vote", "head_to_head",
     ],
     "accounts": ["model_call"],
     "audit": [
-        "audit_outcome",
-        "judge_calibration",
-        "error_estimate",
-        "annotator_consistency",
-        "annotation_agreement",
-        "metric_agreement",
-        "worked_example",
-        "anchor_score",
-        "ensemble_calibration",
-        "understanding_board",
+        "audit_outcome", "judge_calibration", "error_estimate", "annotator_consistency", "annotation_agreement",
+        "metric_agreement", "worked_example", "anchor_score", "ensemble_calibration", "understanding_board",
         "understanding_comparison",
     ],
     "table": TABLES,
-}
+}  # fmt: skip
 """Assets that a person might materialize together in Dagster's UI."""
 
 SPARSE = {
@@ -252,6 +259,14 @@ def run(
     return definition.execute_in_process(
         instance=instance, tags=range_tags(*ends) if ends else None, raise_on_error=raise_on_error
     )
+
+
+def materialized(definitions: dg.Definitions, assets: Sequence[str], first: str, last: str) -> None:
+    """Materialize assets over a range of partitions."""
+    job = definitions.resolve_implicit_global_asset_job_def()
+    with dg.DagsterInstance.get() as instance:
+        chosen = job.get_subset(asset_selection={dg.AssetKey(name) for name in assets})
+        chosen.execute_in_process(instance=instance, tags=range_tags(first, last))
 
 
 def reports(instance: dg.DagsterInstance) -> Counter[tuple[str, str]]:

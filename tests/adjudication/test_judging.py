@@ -35,7 +35,7 @@ from resources.provider.client import opened
 from resources.provider.ledger import Ledger
 from tests.provider.server import VALID as SAID
 from tests.provider.server import Server, dumps
-from tests.provider.support import NO_BUDGET, model
+from tests.provider.support import NO_BUDGET, model, says
 
 REFERENCES = ("A mouse runs.", "The mouse is running.")
 ITEM = shown("Mus currit.", REFERENCES, "A mouse walks.")
@@ -68,12 +68,6 @@ def judgement(vote: Verdict[Opinion]) -> Judgement | None:
 
 def words(vote: Verdict[Opinion]) -> tuple[str, ...] | None:
     return vote.value and vote.value.remarks
-
-
-def says(server: Server, *contents: str | Mapping[str, Any], **settings: Any) -> None:
-    """Have the server answer with these contents, one after the other, and with the last for good."""
-    texts = [content if isinstance(content, str) else json.dumps(content) for content in contents]
-    server.configure(answer="judge", judgements={"m": texts} if texts else {}, **settings)
 
 
 def test_a_good_answer_is_taken_as_it_stands(server: Server, ledger: Ledger) -> None:

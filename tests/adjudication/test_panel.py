@@ -26,7 +26,6 @@ from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.description import Audit
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.partitions import range_tags
 from benchmark_assets.studies.study import CALLS, Item, ask_about, expected
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import language_names
@@ -46,6 +45,7 @@ from tests.support import (
     PASSAGES,
     LetterEmbedder,
     made_home,
+    materialized,
     restored_home,
     write_corpus,
     write_outputs,
@@ -287,11 +287,7 @@ class Court:
         )
 
     def materialize(self, assets: list[str], first: str, last: str) -> None:
-        job = self.definitions.resolve_implicit_global_asset_job_def()
-        with dg.DagsterInstance.get() as instance:
-            job.get_subset(asset_selection={dg.AssetKey(name) for name in assets}).execute_in_process(
-                instance=instance, tags=range_tags(first, last)
-            )
+        materialized(self.definitions, assets, first, last)
 
     def judge(self, model: str = "ours", *before: str) -> None:
         """Materialize a model's votes, after other assets of its row."""

@@ -84,10 +84,10 @@ def location(place: Path) -> dg.Definitions:
 
 
 @pytest.fixture(scope="module")
-def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def stock() -> Path:
     """A folder with a home whose facts are partly in its backup, partly newer, and a copy of it from the backup's
     time."""
-    return made_once(tmp_path_factory, "damages", _make)
+    return made_once("damages", _make)
 
 
 def _make(folder: Path) -> None:

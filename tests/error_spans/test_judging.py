@@ -19,7 +19,7 @@ from tests.pairwise.arena import FIRST, OUTPUTS, SECOND, THIRD, Arena
 from tests.provider.server import Server, dumps
 from tests.support import PASSAGES, TRANSLATIONS
 
-MINE = pl.DataFrame({"model": "ours", "passage": PASSAGES})
+MINE = pl.DataFrame({"model": ["ours"] * 3, "passage": PASSAGES})
 JUDGES = ("comparer", "marker")
 
 

@@ -28,7 +28,7 @@ from tests.provider.server import Server, dumps
 from tests.support import PASSAGES, TRANSLATIONS, write_corpus
 
 WHOLE = pl.DataFrame({key: [""] for key in KEYS})
-MINE = pl.DataFrame({"model": "ours", "passage": PASSAGES})
+MINE = pl.DataFrame({"model": ["ours"] * 3, "passage": PASSAGES})
 
 WRONG = SOUND | {"label": MAJOR, "error_category": "OTHER", "is_major_error": True, "is_valid_variation": False}
 MARK = {"justification": "", "perfect": False}

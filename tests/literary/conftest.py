@@ -5,13 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import dagster as dg
 import polars as pl
 import pytest
 
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.pairwise.comparing import SIDES
-from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.systems import Systems
 from resources.provider.provider import Provider
 from resources.warehouse import Replacement, Warehouse
@@ -31,7 +29,7 @@ OURS = {"botchan:1": "Born reckless.", "botchan:2": "Kiyo was in tears.", "dream
 THEIRS = {"botchan:1": "Reckless by birth.", "botchan:2": "Kiyo wept.", "dream:1": "Rain village turned."}
 OUTPUTS = {"ours": OURS, "theirs": THEIRS}
 ENSEMBLE = ({"judge": "exact", "aspect": "meaning"}, {"judge": "stylist", "aspect": "prose"})
-MINE = pl.DataFrame({"model": "ours", "passage": PASSAGES})
+MINE = pl.DataFrame({"model": ["ours"] * len(PASSAGES), "passage": PASSAGES})
 
 
 def prefers(better: str) -> str:
@@ -49,14 +47,6 @@ def sided(votes: Mapping[str, str], model: Mapping[str, str] = OURS) -> dict[str
             letter = {"machine": side, "human": SIDES[1 - place], "unsure": "unsure"}[better]
             said["|".join((seat, *texts))] = [prefers(letter)]
     return said
-
-
-def materialized(definitions: dg.Definitions, assets: Sequence[str], first: str, last: str) -> None:
-    """Materialize assets over a range of partitions."""
-    job = definitions.resolve_implicit_global_asset_job_def()
-    with dg.DagsterInstance.get() as instance:
-        chosen = job.get_subset(asset_selection={dg.AssetKey(name) for name in assets})
-        chosen.execute_in_process(instance=instance, tags=range_tags(first, last))
 
 
 class Salon:

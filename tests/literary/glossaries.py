@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,9 @@ import pytest
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.partitions import range_tags
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.provider.provider import Provider
-from tests.support import CORE, LetterEmbedder, made_home, write_corpus
+from tests.support import CORE, LetterEmbedder, made_home, materialized, write_corpus
 
 CHUNKS = {
     "ch1:1": ("雨村は如海に会った。", "Yü-ts'un met Ju-hai. He bowed."),
@@ -88,14 +87,6 @@ def write_chunks(
     }  # fmt: skip
     (folder / "corpus.yaml").write_text(json.dumps(description, ensure_ascii=False), encoding="utf-8")
     return folder / "corpus.yaml"
-
-
-def materialized(definitions: dg.Definitions, assets: Sequence[str], first: str, last: str) -> None:
-    """Materialize assets over a range of partitions."""
-    job = definitions.resolve_implicit_global_asset_job_def()
-    with dg.DagsterInstance.get() as instance:
-        chosen = job.get_subset(asset_selection={dg.AssetKey(name) for name in assets})
-        chosen.execute_in_process(instance=instance, tags=range_tags(first, last))
 
 
 def made_shelf(folder: Path, copy: Path) -> Shelf:

@@ -16,8 +16,8 @@ from benchmark_assets.references.glossary import Term, rows
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
 from tests.literary.conftest import Salon
-from tests.literary.glossaries import CHUNKS, FIRST, SECOND, THIRD, materialized, write_chunks
-from tests.support import CONSTRUCTION, CORE, LetterEmbedder, write_outputs
+from tests.literary.glossaries import CHUNKS, FIRST, SECOND, THIRD, write_chunks
+from tests.support import CONSTRUCTION, CORE, LetterEmbedder, materialized, write_outputs
 
 # Terms.
 

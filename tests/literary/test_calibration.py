@@ -29,7 +29,7 @@ from tests.support import slack
 VOTE = dict.fromkeys(["model", "passage", "judge", "aspect", "shown", "better"], pl.String)
 LABEL = dict.fromkeys(["model", "passage", "annotator", "better"], pl.String)
 NOVELS = [f"novels/a:{number}" for number in range(60)]
-WORKS = pl.DataFrame({"passage": NOVELS, "work": "a", "unit": NOVELS, "unit_kind": "passages"})
+WORKS = pl.DataFrame({"passage": NOVELS, "work": ["a"] * 60, "unit": NOVELS, "unit_kind": ["passages"] * 60})
 SEATS = Seat(judge="good", aspect="meaning", weight=2), Seat(judge="poor", aspect="prose")
 
 

@@ -36,9 +36,9 @@ from benchmark_assets.vital_signs import assets as vital_signs
 from resources.digest import digest
 from resources.keys import KEYS
 from resources.warehouse import Warehouse
-from tests.literary.conftest import ENSEMBLE, HUMAN, MINE, OURS, PASSAGES, SOURCES, Salon, materialized, prefers, sided
+from tests.literary.conftest import ENSEMBLE, HUMAN, MINE, OURS, PASSAGES, SOURCES, Salon, prefers, sided
 from tests.provider.server import Server
-from tests.support import CONSTRUCTION, CORE, LetterEmbedder, write_outputs
+from tests.support import CONSTRUCTION, CORE, LetterEmbedder, materialized, write_outputs
 
 SEATS = 4
 VERSUS = ("aspect_vote", "head_to_head")

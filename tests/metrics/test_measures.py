@@ -58,14 +58,8 @@ def test_what_no_passage_has_is_no_number() -> None:
     rows = scores([None, None], similarities=[0.8, 0.6])
     absent = {measure.name for measure in MEASURES if np.isnan(value(measure, rows))}
     assert absent == {
-        "drift",
-        "drift_adjusted",
-        "drift_euclidean",
-        "sim_centroid",
-        "outlier_rate",
-        "comet_avg",
-        "comet_best",
-    }
+        "drift", "drift_adjusted", "drift_euclidean", "sim_centroid", "outlier_rate", "comet_avg", "comet_best",
+    }  # fmt: skip
     nothing = scores([None], similarities=[None])
     assert all(np.isnan(value(measure, nothing)) for measure in MEASURES)
     assert np.isnan(ratio(np.ones(2), np.array([0.0, -1.0]))).all()

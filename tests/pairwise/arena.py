@@ -17,7 +17,6 @@ from benchmark_assets.definitions import build_definitions
 from benchmark_assets.error_spans import assets as error_spans
 from benchmark_assets.pairwise import assets as pairwise
 from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging
-from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.vital_signs import assets as vital_signs
@@ -25,7 +24,16 @@ from resources.digest import text_hash
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.provider.provider import Provider
 from resources.warehouse import Replacement
-from tests.support import CONSTRUCTION, CORE, PASSAGES, LetterEmbedder, made_home, write_corpus, write_outputs
+from tests.support import (
+    CONSTRUCTION,
+    CORE,
+    PASSAGES,
+    LetterEmbedder,
+    made_home,
+    materialized,
+    write_corpus,
+    write_outputs,
+)  # fmt: skip
 
 MODELS = ("ours", "theirs")
 OUTPUTS = {"doc1:1": "A dog runs. The cat sits.", "doc1:2": "The sun rises.", "doc2:1": "He says nothing new."}
@@ -131,11 +139,7 @@ class Arena:
         self.warehouse.write([Replacement("judge_report", cards, None)], run_id="test")
 
     def materialize(self, assets: Sequence[str], first: str, last: str) -> None:
-        job = self.definitions.resolve_implicit_global_asset_job_def()
-        with dg.DagsterInstance.get() as instance:
-            job.get_subset(asset_selection={dg.AssetKey(name) for name in assets}).execute_in_process(
-                instance=instance, tags=range_tags(first, last)
-            )
+        materialized(self.definitions, assets, first, last)
 
     def row(self, *assets: str, model: str = "ours") -> None:
         """Materialize assets of a model's row."""

@@ -13,7 +13,7 @@ from tests.support import made_once, restored_home
 @pytest.fixture(scope="session")
 def opened_arena(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The place of a home in which everything is ready for judging, and what to copy there."""
-    return tmp_path_factory.mktemp("arena") / "world", made_once(tmp_path_factory, "arena", made_arena)
+    return tmp_path_factory.mktemp("arena") / "world", made_once("arena", made_arena)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from benchmark_assets.pairwise.base_sets import (
     MANIFEST,
     OUTPUTS,
     TABLES,
+    BaseSet,
     Hashes,
     ImportedSet,
     JudgeRecord,
@@ -55,7 +57,10 @@ JUDGMENT_LINES: list[dict[str, Any]] = [
     for passage in PASSAGES for first in ANCHORS for second in ANCHORS if first != second
 ]  # fmt: skip
 
-ORIGINAL = read_base_set(BASE_SET)
+
+@cache
+def original() -> BaseSet:
+    return read_base_set(BASE_SET)
 
 
 def write_set(
@@ -138,7 +143,7 @@ def test_a_set_with_one_byte_changed_is_refused_or_says_the_same(name: str, plac
             blamed = Path(fault.where).name
         else:  # a comment, white space, quotation marks
             blamed = "nobody"
-            assert (read.manifest, read.hashes) == (ORIGINAL.manifest, ORIGINAL.hashes)
+            assert (read.manifest, read.hashes) == (original().manifest, original().hashes)
     # A wrong hash in the manifest looks like a wrong file.
     assert blamed in ({"nobody", MANIFEST, OUTPUTS, JUDGMENTS} if name == MANIFEST else {name})
 
@@ -330,9 +335,9 @@ def test_a_base_set_outlives_its_corpus(
 
 
 def test_the_sample_base_set_is_whole_and_small() -> None:
-    assert len(ORIGINAL.manifest.items) == 16
-    assert len(ORIGINAL.outputs) == 5 * 16
-    assert len(ORIGINAL.judgments) == 2 * 10 * 16
+    assert len(original().manifest.items) == 16
+    assert len(original().outputs) == 5 * 16
+    assert len(original().judgments) == 2 * 10 * 16
     assert sum(path.stat().st_size for path in BASE_SET.iterdir()) < 120_000
 
 

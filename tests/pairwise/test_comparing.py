@@ -15,7 +15,7 @@ from resources.provider.asking import TRIES, Verdict
 from resources.provider.client import opened
 from resources.provider.ledger import Ledger
 from tests.provider.server import Server
-from tests.provider.support import NO_BUDGET, model
+from tests.provider.support import NO_BUDGET, model, says
 
 PAIR = Contenders("Mus currit.", "A mouse runs.", "The mouse is running.")
 SAID = {"analysis": "B has the aspect.", "summary": "B is closer.", "answer": "B"}
@@ -31,12 +31,6 @@ def compared(server: Server, ledger: Ledger, pair: Contenders = PAIR) -> Verdict
     outcome = asyncio.run(ask())
     assert sum(each is not None for each in (outcome.value, outcome.abstention, outcome.error)) == 1
     return outcome
-
-
-def says(server: Server, *contents: str | dict[str, Any], **settings: Any) -> None:
-    """Have the server answer with these contents, one after the other, and with the last for good."""
-    texts = [content if isinstance(content, str) else json.dumps(content) for content in contents]
-    server.configure(answer="judge", judgements={"m": texts} if texts else {}, **settings)
 
 
 def test_the_letter_is_the_winner_and_the_call_is_in_the_ledger(server: Server, ledger: Ledger) -> None:

@@ -27,8 +27,8 @@ from tests.provider.server import Server, dumps
 from tests.support import PASSAGES
 
 ONE = Judging(orders="one")
-MINE = pl.DataFrame({"model": "ours", "passage": PASSAGES})
-THEIRS = pl.DataFrame({"model": "theirs", "passage": PASSAGES})
+MINE = pl.DataFrame({"model": ["ours"] * 3, "passage": PASSAGES})
+THEIRS = pl.DataFrame({"model": ["theirs"] * 3, "passage": PASSAGES})
 
 
 def says(answer: str) -> list[str]:
@@ -183,7 +183,7 @@ def test_a_call_that_fails_is_the_failure_of_its_output_alone(arena: Arena, serv
 
 def test_an_item_with_another_source_than_the_anchors_had_is_left_out(arena: Arena, server: Server) -> None:
     arena.base_set(sources={"doc1:2": "Sol occidit."})
-    asked = pl.DataFrame({"model": "ours", "passage": PASSAGES})
+    asked = pl.DataFrame({"model": ["ours"] * 3, "passage": PASSAGES})
     applies = Comparisons(arena.warehouse, arena.systems).settings(asked)
     assert set(applies["passage"]) == {"tiny/doc1:1", "tiny/doc2:1"}
     computed = compared(arena, applies.drop("settings"))

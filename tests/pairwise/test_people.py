@@ -13,8 +13,8 @@ from benchmark_assets.people.controls import REPEATED
 from resources.errors import BadInput
 from resources.harmless import unguarded
 from resources.warehouse import Replacement
+from tests.audit.stored import put
 from tests.pairwise.arena import ANCHORS, OUTPUTS, SET, Arena
-from tests.people.test_sample import put
 from tests.support import PASSAGES
 
 MATCHES = {model: len(OUTPUTS) * len(ANCHORS.keys() - {model}) for model in ("ours", "theirs")}

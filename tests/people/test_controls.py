@@ -16,7 +16,8 @@ from benchmark_assets.people.sample import export_items
 from benchmark_assets.people.sheets import sheet
 from resources.harmless import unguarded
 from resources.warehouse import Warehouse
-from tests.people.test_sample import files, put, put_outputs, rows
+from tests.audit.stored import put
+from tests.people.test_sample import files, put_outputs, rows
 
 PASSAGES = [f"tiny/doc1:{n}" for n in range(1, 31)]
 TEXTS = {(model, passage): f"{passage} {n} {model} own words" for model in ("alpha", "beta")

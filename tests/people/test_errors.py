@@ -21,11 +21,12 @@ from benchmark_assets.translation.imports import import_outputs
 from resources.errors import BadInput
 from resources.harmless import unguarded
 from resources.warehouse import Warehouse
+from tests.audit.stored import put
 from tests.people.test_controls import PASSAGES as PASSAGES_OF_SAMPLE
 from tests.people.test_controls import TEXTS as TEXTS_OF_SAMPLE
 from tests.people.test_controls import drawn
 from tests.people.test_human_label import ROW, TEXTS, materialize
-from tests.people.test_sample import files, put, rows
+from tests.people.test_sample import files, rows
 from tests.support import PASSAGES, write_outputs
 
 __all__ = ["drawn"]

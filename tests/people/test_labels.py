@@ -27,8 +27,9 @@ from resources.errors import BadInput
 from resources.harmless import unguarded
 from resources.warehouse import Replacement, Warehouse
 from tests.annotate_sample import ANNOTATIONS, ANNOTATORS, answers
+from tests.audit.stored import put
 from tests.people.test_sample import TEXTS as SENT
-from tests.people.test_sample import drawn, put, put_outputs, rows
+from tests.people.test_sample import drawn, put_outputs, rows
 from tests.record_sample import translations
 
 __all__ = ["drawn"]

@@ -5,10 +5,8 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
-import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -23,7 +21,8 @@ from benchmark_assets.people.sample import export_items, items_sheet, labeling_c
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.harmless import guarded, unguarded
-from resources.warehouse import Replacement, Warehouse
+from resources.warehouse import Warehouse
+from tests.audit.stored import put
 from tests.support import PASSAGES
 
 MODELS = ["zq.model.alpha.qz", "zq.model.beta.qz"]
@@ -35,13 +34,6 @@ TEXTS = {
 ODD = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40) | st.from_regex(
     r"'*[=+@\-\"';,\t\r\n\d. 𒀭שׁ<b>&e]*", fullmatch=True
 )
-
-
-def put(warehouse: Warehouse, table: str, *rows: Mapping[str, Any]) -> None:
-    """Write rows in place of those that a table has."""
-    schema = warehouse.empty(table).schema
-    stamped = [{**dict.fromkeys(schema), "fingerprint": "of a test", **row} for row in rows]
-    warehouse.write([Replacement(table, pl.DataFrame(stamped, schema=schema), None)], run_id="test")
 
 
 def put_outputs(warehouse: Warehouse, texts: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:

@@ -12,6 +12,7 @@ from resources.provider.question import Question
 from resources.provider.reading import Raw, Reading
 from resources.provider.registry import Budget, Endpoint, Model, Price, Settings
 from resources.provider.sqlite_ledger import SqliteLedger
+from tests.provider.server import Server
 
 
 def model(url: str, endpoint: Mapping[str, Any] | None = None, **settings: Any) -> Model:
@@ -28,6 +29,12 @@ def question(model: Model, number: int, passages: int = 1, filler: str = "") -> 
     texts = {f"d{number}:{i}": f"Sententia {number} {i}. {filler}" for i in range(passages)}
     messages = ({"role": "system", "content": "Translate."}, {"role": "user", "content": json.dumps(texts)})
     return Question(model, messages, "translate")
+
+
+def says(server: Server, *contents: str | Mapping[str, Any], **settings: Any) -> None:
+    """Have the server answer with these contents, one after the other, and with the last for good."""
+    texts = [content if isinstance(content, str) else json.dumps(content) for content in contents]
+    server.configure(answer="judge", judgements={"m": texts} if texts else {}, **settings)
 
 
 NO_BUDGET = Budget()

@@ -19,9 +19,9 @@ from resources.provider.provider import Provider
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.provider.transport import record
 from resources.warehouse import Warehouse
-from tests.literary.conftest import materialized, prefers
+from tests.literary.conftest import prefers
 from tests.provider.server import Server, dumps
-from tests.support import CONSTRUCTION, CORE, LetterEmbedder, write_outputs
+from tests.support import CONSTRUCTION, CORE, LetterEmbedder, materialized, write_outputs
 
 pytestmark = pytest.mark.realdata
 

@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import polars as pl
 import pytest
@@ -21,18 +23,24 @@ def system(name: str, drift: float, similarity: float, kind: str = "model", corp
     return rows.rename({"model": "system"}).with_columns(references, **columns)
 
 
-FIELD = [system("good", 1.0, 0.9), system("twin", 1.0, 0.9), system("poor", 3.0, 0.5)]
-ANN = system("ann", 1.5, 0.7, kind="human")
+@cache
+def field() -> list[pl.DataFrame]:
+    return [system("good", 1.0, 0.9), system("twin", 1.0, 0.9), system("poor", 3.0, 0.5)]
+
+
+@cache
+def ann() -> pl.DataFrame:
+    return system("ann", 1.5, 0.7, kind="human")
 
 
 @pytest.fixture(scope="module")
 def compared() -> pl.DataFrame:
-    return compare(pl.concat([*FIELD, ANN]))
+    return compare(pl.concat([*field(), ann()]))
 
 
 @pytest.fixture(scope="module")
 def stood(compared: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    return standings(pl.concat([*FIELD, ANN]), compared)
+    return standings(pl.concat([*field(), ann()]), compared)
 
 
 def test_each_two_systems_are_compared_in_each_measure_that_both_have(compared: pl.DataFrame) -> None:
@@ -59,7 +67,7 @@ def test_models_and_translators_are_corrected_apart(compared: pl.DataFrame) -> N
 def test_comparisons_and_ranks_do_not_cross_groups() -> None:
     others = [system(name, 1.0, similarity).with_columns(apart=pl.lit("another prompt")) for name, similarity in
               (("strange", 0.8), ("stranger", 0.95))]  # fmt: skip
-    scores = pl.concat([*FIELD, *others, ANN])
+    scores = pl.concat([*field(), *others, ann()])
     rows = compare(scores)
     of_others = pl.col("system", "other").is_in(["strange", "stranger"])
     assert set(rows.filter(pl.any_horizontal(of_others)).select("system", "other").rows()) == {("strange", "stranger")}
@@ -85,13 +93,13 @@ def test_translators_have_values_without_ranks_and_move_no_model(stood: tuple[pl
     people = ranks.filter(kind="human")
     assert people["value"].count() == 5
     assert people.select("rank", "rank_low", "rank_high", "cluster").null_count().row(0) == (5,) * 4
-    alone, _ = standings(pl.concat(FIELD), compare(pl.concat(FIELD)))
+    alone, _ = standings(pl.concat(field()), compare(pl.concat(field())))
     assert alone.drop("signature").rows() == ranks.filter(kind="model").drop("signature").rows()
 
 
 def test_a_model_with_too_few_outputs_has_values_without_ranks() -> None:
     few = system("few", 0.5, 0.99).with_columns(ranked=pl.lit(value=False))
-    rows = pl.concat([*FIELD, few])
+    rows = pl.concat([*field(), few])
     ranks, _ = standings(rows, compare(rows))
     assert ranks.filter(system="few")["rank"].to_list() == [None] * 5
     assert set(ranks.filter(measure="sim_best", kind="model")["rank"].drop_nulls()) == {1, 2, 3}
@@ -105,10 +113,10 @@ def test_bounds_of_ranks_follow_from_significant_differences(stood: tuple[pl.Dat
 
 def test_outputs_that_are_missing_lower_a_score_and_are_not_compared() -> None:
     gaps = pl.int_range(pl.len()) >= PASSAGES // 2
-    worst = FIELD[0].with_columns(
+    worst = field()[0].with_columns(
         system=pl.lit("lazy"), usable=~gaps, sim_best=pl.when(gaps).then(0.0).otherwise("sim_best")
     )
-    rows = pl.concat([*FIELD, worst])
+    rows = pl.concat([*field(), worst])
     compared = compare(rows)
     ranks, _ = standings(rows, compared)
     pair = compared.filter(pl.col("system") == "good", pl.col("other") == "lazy", measure="sim_best")
@@ -131,7 +139,7 @@ def test_the_mean_rank_is_that_of_the_measures_there_are(stood: tuple[pl.DataFra
 
 def test_a_measure_that_some_models_lack_is_ranked_among_the_others() -> None:
     rows = pl.concat([each.with_columns(comet_avg=pl.lit(comet, pl.Float64)) for each, comet in
-                      zip(FIELD, (0.7, None, 0.8), strict=True)])  # fmt: skip
+                      zip(field(), (0.7, None, 0.8), strict=True)])  # fmt: skip
     ranks, agreeing = standings(rows, compare(rows))
     assert dict(ranks.filter(measure="comet_avg").select("system", "rank").iter_rows()) == {"good": 2, "poor": 1}
     assert "no model has" not in ranks["signature"][0]
@@ -154,14 +162,14 @@ def test_measures_that_order_models_alike_agree(stood: tuple[pl.DataFrame, pl.Da
 
 
 def test_translators_alone_have_no_ranks_but_differences() -> None:
-    rows = pl.concat([ANN, system("ben", 1.6, 0.6, kind="human")])
+    rows = pl.concat([ann(), system("ben", 1.6, 0.6, kind="human")])
     compared = compare(rows)
     assert set(compared.select("kind", "other_kind").rows()) == {("human", "human")}
     assert [len(table) for table in standings(rows, compared)] == [0, 0]
 
 
 def test_corpora_are_apart() -> None:
-    rows = pl.concat([*FIELD[:2], system("good", 3.0, 0.2, corpus="y"), system("twin", 1.0, 0.8, corpus="y")])
+    rows = pl.concat([*field()[:2], system("good", 3.0, 0.2, corpus="y"), system("twin", 1.0, 0.8, corpus="y")])
     compared = compare(rows)
     assert compared.group_by("corpus").len()["len"].to_list() == [5, 5]
     ranks, _ = standings(rows, compared)
@@ -172,10 +180,10 @@ def test_corpora_are_apart() -> None:
 
 def test_systems_measured_by_different_embedders_are_not_compared() -> None:
     with pytest.raises(BadInput, match="x: come from several embedders"):
-        compare(pl.concat([FIELD[0], FIELD[1].with_columns(embedder=pl.lit("another"))]))
+        compare(pl.concat([field()[0], field()[1].with_columns(embedder=pl.lit("another"))]))
 
 
 def test_without_scores_there_is_nothing() -> None:
-    nothing = pl.concat(FIELD).clear()
+    nothing = pl.concat(field()).clear()
     assert compare(nothing).is_empty()
     assert [len(table) for table in standings(nothing, compare(nothing))] == [0, 0]

@@ -3,7 +3,7 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -26,8 +26,9 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Replacement, Warehouse
+from tests.audit.stored import add
 from tests.processes import variorum
-from tests.support import MODELS, PASSAGES, SOURCES, TRANSLATIONS, examples
+from tests.support import MODELS, PASSAGES, SOURCES, TRANSLATIONS, examples, restrict
 
 ALIGNED = ["dora", "eve"]
 TEXTS = ["source", *TRANSLATIONS, *ALIGNED]
@@ -96,23 +97,6 @@ NEVER = {
 """Columns with words that no package has: they may quote any text, or name places of the machine."""
 
 
-def put(warehouse: Warehouse, table: str, *rows: Mapping[str, Any]) -> None:
-    """Write rows beside those that a table has."""
-    schema = warehouse.empty(table).schema
-    stamped = [{**dict.fromkeys(schema), "fingerprint": "of a test", **row} for row in rows]
-    old = warehouse.read(table).drop("run_id", "updated_at")
-    whole = pl.concat([old, pl.DataFrame(stamped, schema=schema).select(old.columns)])
-    warehouse.write([Replacement(table, whole, None)], run_id="test")
-
-
-def restrict(description: Path, *texts: str) -> None:
-    """Say in the description of a corpus that these texts, and no others, are restricted."""
-    content = json.loads(description.read_text(encoding="utf-8"))
-    for name, each in {"source": content["source"], **content["references"]}.items():
-        each |= {"licence": "all rights reserved" if name in texts else "CC0-1.0", "restricted": name in texts}
-    description.write_text(json.dumps(content), encoding="utf-8")
-
-
 def content(folder: Path) -> dict[str, bytes]:
     """Files of a package by their paths in it."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -139,41 +123,41 @@ def stored(built: dg.Definitions, warehouse: Warehouse, corpus: Path) -> Warehou
     for name in ALIGNED:
         key = {"passage": PASSAGES[2], "translator": name}
         place = {"corpus": "tiny", "document": "doc2", "translator": name}
-        put(warehouse, "prose", {**place, "text": f"{name} says it in prose."})
-        put(
+        add(warehouse, "prose", {**place, "text": f"{name} says it in prose."})
+        add(
             warehouse,
             "aside",
             {**place, "segment_id": "", "position": 0, "kind": "note", "place": 4, "text": f"{name} adds."},
         )
-        put(warehouse, "continuous_reference",
+        add(warehouse, "continuous_reference",
             {**key, **place, "whole": "hash", "corrections": json.dumps({"doc2:1.1": f"{name} mended"})})  # fmt: skip
-        put(warehouse, "alignment",
+        add(warehouse, "alignment",
             {**key, "segments": [f"{name} aligned"], "starts": [0], "ends": [9], "likeness": [0.5],
              "methods": ["embedding"], "confidence": 0.4, "doubt": "why"})  # fmt: skip
-        put(warehouse, "verification",
+        add(warehouse, "verification",
             {**key, "segment_id": "doc2:1.1", "stage": "expanded", "start_at": 0, "end_at": 9, "similarity": 1.0,
              "in_order": True, "evidence": f"{name} wrote so"})  # fmt: skip
-        put(warehouse, "reference", {**key, "text": f"{name} aligned", "complete": True})
-    put(warehouse, "refusal", {"model": "shy", "passage": PASSAGES[0], "words": "no"})
-    put(warehouse, "imported_file",
+        add(warehouse, "reference", {**key, "text": f"{name} aligned", "complete": True})
+    add(warehouse, "refusal", {"model": "shy", "passage": PASSAGES[0], "words": "no"})
+    add(warehouse, "imported_file",
         {"model": "alpha", "corpus": "tiny", "file": "f", "outputs": 1, "settings": "{}", "usage": "{}"})  # fmt: skip
-    put(warehouse, "imported_output", {"model": "alpha", "passage": PASSAGES[0], "text": "t", "file": "f"})
-    put(warehouse, "study_call",
+    add(warehouse, "imported_output", {"model": "alpha", "passage": PASSAGES[0], "text": "t", "file": "f"})
+    add(warehouse, "study_call",
         {"study": "s", "model": "alpha", "passage": PASSAGES[0], "task": "", "item": "b", "call": "c"})  # fmt: skip
     output = {"model": "alpha", "passage": PASSAGES[0]}
     judgement = {"label": "MINOR_ERROR", "error_category": "OTHER", "severity": "low", "confidence": "high"}
     words = dict.fromkeys(["cause", "evidence", "problem_phrase", "correction", "abstention"], "w")
-    put(warehouse, "judge_vote", {**output, "judge": "j", **judgement, **words})
+    add(warehouse, "judge_vote", {**output, "judge": "j", **judgement, **words})
     label = {"annotator": "who@where", **judgement, "notes": "n"}
-    put(warehouse, "human_label", {**output, **label})
-    put(warehouse, "imported_label", {"item": "i", **label, "file": "f"})
-    put(warehouse, "label_quarantine", {"file": "f", "place": 1, "item": "i", "annotator": "who", "reason": "why"})
-    put(warehouse, "rater_agreement",
+    add(warehouse, "human_label", {**output, **label})
+    add(warehouse, "imported_label", {"item": "i", **label, "file": "f"})
+    add(warehouse, "label_quarantine", {"file": "f", "place": 1, "item": "i", "annotator": "who", "reason": "why"})
+    add(warehouse, "rater_agreement",
         {"corpus": "tiny", "scope": "sample", "kind": "people", "first": "who@where", "second": "who@else",
          "outputs": 1, "signature": "s"})  # fmt: skip
-    put(warehouse, "rater_model",
+    add(warehouse, "rater_model",
         {"corpus": "tiny", "kind": "people", "rater": "who@alone", "outputs": 1, "signature": "s"})  # fmt: skip
-    put(warehouse, "model_call",
+    add(warehouse, "model_call",
         {"attempt": 1, "call": "c", "replicate": 0, "run": "r", "model": "alpha", "purpose": "translate", "place": "p",
          "asked": datetime(2026, 1, 1), "detail": "d", "reserved": 0.0})  # fmt: skip
     return warehouse
@@ -332,7 +316,7 @@ def test_a_private_package_is_the_public_one_and_a_folder_more(stored: Warehouse
 
 
 def test_who_has_no_licence_is_restricted(stored: Warehouse, tmp_path: Path) -> None:
-    put(stored, "segmented_reference",
+    add(stored, "segmented_reference",
         {"passage": PASSAGES[2], "translator": "nobody", "segments": ["A stranger's words."]})  # fmt: skip
     assert export(stored, tmp_path / "package", "tiny") == ["nobody"]
     assert holding(tmp_path / "package", ["stranger"]) == set()
@@ -341,9 +325,9 @@ def test_who_has_no_licence_is_restricted(stored: Warehouse, tmp_path: Path) -> 
 
 def test_an_output_that_repeats_a_restricted_text_is_withheld(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
     text = "Off goes the mouse behind the oven, while the cat on the sill keeps her seat and stays put."
-    put(stored, "reference", {"passage": PASSAGES[0], "translator": "mora", "text": text, "complete": True})
+    add(stored, "reference", {"passage": PASSAGES[0], "translator": "mora", "text": text, "complete": True})
     by_heart = text.replace(",", "; «then»")
-    put(stored, "model_output", {"model": "parrot", "passage": PASSAGES[0], "text": by_heart},
+    add(stored, "model_output", {"model": "parrot", "passage": PASSAGES[0], "text": by_heart},
         {"model": "parrot", "passage": PASSAGES[1], "text": "The sun is up."})  # fmt: skip
     export(stored, tmp_path / "public", "tiny")
     export(stored, tmp_path / "private", "tiny", private=True)
@@ -380,7 +364,7 @@ def test_sha256sum_accepts_the_package_and_notices_a_change(stored: Warehouse, t
 
 
 def test_what_is_in_the_tables_is_in_the_package(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
-    put(stored, "near_duplicate", {"passage": PASSAGES[1], "corpus": "tiny", "kept": PASSAGES[0], "similarity": 0.9})
+    add(stored, "near_duplicate", {"passage": PASSAGES[1], "corpus": "tiny", "kept": PASSAGES[0], "similarity": 0.9})
     corpus.write_text(json.dumps(json.loads(corpus.read_text(encoding="utf-8")) | {"filters": {}}), encoding="utf-8")
     register(stored, corpus)
     export(stored, tmp_path / "package", "tiny")
@@ -412,7 +396,7 @@ def test_what_is_in_the_tables_is_in_the_package(stored: Warehouse, corpus: Path
 def test_a_model_can_be_had_back_from_its_file(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
     names = ["google/gemini", "google:gemini", "google-gemini", ".."]
     texts = {name: f'By {name},\u2028a line\nand "quotes".' for name in names}
-    put(stored, "model_output", *({"model": n, "passage": PASSAGES[2], "text": text} for n, text in texts.items()))
+    add(stored, "model_output", *({"model": n, "passage": PASSAGES[2], "text": text} for n, text in texts.items()))
     export(stored, tmp_path / "package", "tiny")
     files = {unquote(path.stem): path for path in (tmp_path / "package" / "outputs").iterdir()}
     assert set(files) == {*MODELS, *names}
@@ -428,7 +412,7 @@ def test_outputs_of_an_earlier_source_are_counted_and_their_texts_left_out(store
     export(stored, tmp_path / "package", "tiny")
     assert "earlier source" not in (tmp_path / "package" / "README.md").read_text(encoding="utf-8")
     earlier = {"model": "late", "text": "Of an earlier text.", "file": "f", "source_hash": "0" * 64}
-    put(stored, "imported_output", *({**earlier, "passage": passage} for passage in PASSAGES[:2]))
+    add(stored, "imported_output", *({**earlier, "passage": passage} for passage in PASSAGES[:2]))
     export(stored, tmp_path / "package", "tiny")
     readme = (tmp_path / "package" / "README.md").read_text(encoding="utf-8")
     section = readme.partition("## Outputs of an earlier source")[2].partition("## ")[0]

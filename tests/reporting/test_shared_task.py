@@ -2,38 +2,22 @@
 
 import ast
 import json
-from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.reporting.shared_task import folded, write
 from resources.errors import BadInput
-from resources.warehouse import Replacement, Warehouse
-from tests.support import MODELS, PASSAGES, SOURCES, TRANSLATIONS
+from resources.warehouse import Warehouse
+from tests.audit.stored import add
+from tests.support import MODELS, PASSAGES, SOURCES, TRANSLATIONS, restrict
 
 PAIR = "la-en"
-
-
-def put(warehouse: Warehouse, table: str, *rows: Mapping[str, Any]) -> None:
-    """Write rows beside those that a table has."""
-    old = warehouse.read(table).drop("run_id", "updated_at")
-    stamped = [{**dict.fromkeys(old.columns), "fingerprint": "of a test", **row} for row in rows]
-    whole = pl.concat([old, pl.DataFrame(stamped, schema=old.schema)])
-    warehouse.write([Replacement(table, whole, None)], run_id="test")
-
-
-def restrict(description: Path, *texts: str) -> None:
-    content = json.loads(description.read_text(encoding="utf-8"))
-    for name, each in {"source": content["source"], **content["references"]}.items():
-        each |= {"licence": "all rights reserved" if name in texts else "CC0-1.0", "restricted": name in texts}
-    description.write_text(json.dumps(content), encoding="utf-8")
 
 
 def lines(path: Path) -> list[str]:
@@ -111,7 +95,7 @@ def test_a_test_set_has_the_texts_and_scores_of_the_warehouse(
     built: dg.Definitions, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     label = {"error_category": "OTHER", "severity": "low", "confidence": "high", "notes": ""}
-    put(warehouse, "human_label",
+    add(warehouse, "human_label",
         {"model": "alpha", "passage": PASSAGES[0], "annotator": "a", "label": "MAJOR_ERROR", **label},
         {"model": "alpha", "passage": PASSAGES[0], "annotator": "b", "label": "MINOR_ERROR", **label},
         {"model": "alpha", "passage": PASSAGES[1], "annotator": "a", "label": "UNSURE_CONTEXT_NEEDED", **label},
@@ -135,10 +119,10 @@ def test_a_test_set_has_the_texts_and_scores_of_the_warehouse(
 def test_translators_are_systems_and_marked_errors_are_ratings(
     built: dg.Definitions, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    put(warehouse, "model_output", *({"model": "broken", "passage": p, "text": "One  bad\r\nline."} for p in PASSAGES))
+    add(warehouse, "model_output", *({"model": "broken", "passage": p, "text": "One  bad\r\nline."} for p in PASSAGES))
     counts = {"prefilled": "", "minor": 0, "major": 1, "critical": 0}
     by_mori = {"model": "broken", "annotator": "mori@example.org", "esa": 50.0, "mqm": -5.0, **counts}
-    put(warehouse, "human_span_vote",
+    add(warehouse, "human_span_vote",
         {**by_mori, "passage": PASSAGES[0]}, {**by_mori, "passage": PASSAGES[1], "mqm": 0.0, "esa": 100.0})  # fmt: skip
     error = {
         "model": "broken",
@@ -147,12 +131,12 @@ def test_translators_are_systems_and_marked_errors_are_ratings(
         "severity": "major",
         "text": "",
     }
-    put(warehouse, "human_error_span",
+    add(warehouse, "human_error_span",
         {**error, "place": 1, "side": "output", "span_start": 5, "span_end": 14, "category": "style"},
         {**error, "place": 2, "side": "source", "category": "accuracy/omission"})  # fmt: skip
     judged = {"model": "broken", "judge": "a/b.c", "passage": PASSAGES[2]}
-    put(warehouse, "span_vote", {**judged, **counts, "mqm": -1.0, "esa": 90.0})
-    put(warehouse, "error_span",
+    add(warehouse, "span_vote", {**judged, **counts, "mqm": -1.0, "esa": 90.0})
+    add(warehouse, "error_span",
         {**judged, "place": 1, "side": "source", "span_start": 0, "span_end": 5, "text": "Nihil", "category": "style",
          "severity": "minor"})  # fmt: skip
     write(warehouse, tmp_path / "set", "tiny", ["alpha", "broken"])
@@ -182,7 +166,7 @@ def test_translators_are_systems_and_marked_errors_are_ratings(
 def test_who_lacks_a_passage_is_left_out_unless_asked_for(
     built: dg.Definitions, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    put(warehouse, "model_output", {"model": "a b/c", "passage": PASSAGES[1], "text": "One\nline\u2028more."})
+    add(warehouse, "model_output", {"model": "a b/c", "passage": PASSAGES[1], "text": "One\nline\u2028more."})
     assert write(warehouse, tmp_path / "all", "tiny").incomplete == ["a b/c"]
     asked = write(warehouse, tmp_path / "asked", "tiny", ["a b/c", "alpha"])
     assert (asked.passages, asked.systems, asked.incomplete) == (1, ["a b/c", "alpha"], [])
@@ -198,9 +182,9 @@ def test_restricted_texts_are_left_out(
     restrict(corpus, "cleo")
     text = "Off goes the mouse behind the oven, while Puss on the sill keeps her seat and stays put."
     row = {"passage": PASSAGES[0], "translator": "mora", "text": text, "complete": True}
-    put(warehouse, "reference", row)
+    add(warehouse, "reference", row)
     by_heart = {PASSAGES[0]: text.upper(), PASSAGES[1]: "x", PASSAGES[2]: "y"}
-    put(warehouse, "model_output", *({"model": "parrot", "passage": p, "text": t} for p, t in by_heart.items()))
+    add(warehouse, "model_output", *({"model": "parrot", "passage": p, "text": t} for p, t in by_heart.items()))
     public = write(warehouse, tmp_path / "public", "tiny")
     assert (public.references, public.incomplete, public.left_out) == (["ann", "ben"], ["parrot"], ["cleo", "mora"])
     read(tmp_path / "public")

@@ -1,3 +1,5 @@
+from functools import cache
+
 import polars as pl
 import pytest
 from hypothesis import given
@@ -44,26 +46,28 @@ def changed(rows: pl.DataFrame, change: tuple[str, str, int]) -> pl.DataFrame:
     return others if what == "remove" else pl.concat([others, system(name)])
 
 
-PARTS = slices(
-    pl.DataFrame({
-        "corpus": "x", "passage": [f"x/{at}" for at in range(PASSAGES)],
-        "document": [("an", "mn")[at % 2] + str(at) for at in range(PASSAGES)],
-        "source_length": range(PASSAGES), "reference_length": range(PASSAGES), "human_spread": [0.1] * PASSAGES,
-    })
-)  # fmt: skip
+@cache
+def members() -> pl.DataFrame:
+    return slices(
+        pl.DataFrame({
+            "corpus": "x", "passage": [f"x/{at}" for at in range(PASSAGES)],
+            "document": [("an", "mn")[at % 2] + str(at) for at in range(PASSAGES)],
+            "source_length": range(PASSAGES), "reference_length": range(PASSAGES), "human_spread": [0.1] * PASSAGES,
+        })
+    )  # fmt: skip
 
 
 @given(CHANGES)
 def test_updated_aggregates_are_those_computed_from_nothing(changes: list[tuple[str, str, int]]) -> None:
     """Sums of products may differ in the last digits, since their order depends on the number of pairs."""
     rows = pl.concat(system(name) for name in SYSTEMS[:3])
-    compared, parts = compare(rows), sliced(rows, PARTS)
+    compared, parts = compare(rows), sliced(rows, members())
     for change in changes:
         rows = changed(rows, change)
-        compared, parts = compare(rows, compared), sliced(rows, PARTS, parts)
+        compared, parts = compare(rows, compared), sliced(rows, members(), parts)
     pairs = ["corpus", "measure", "kind", "system", "other_kind", "other"]
     assert_frame_equal(compared.sort(pairs), compare(rows).sort(pairs), rel_tol=1e-12, abs_tol=1e-12)
-    assert_frame_equal(parts, sliced(rows, PARTS), rel_tol=1e-12, abs_tol=1e-12)
+    assert_frame_equal(parts, sliced(rows, members()), rel_tol=1e-12, abs_tol=1e-12)
 
 
 def test_only_changed_scores_are_computed_again() -> None:
@@ -74,8 +78,8 @@ def test_only_changed_scores_are_computed_again() -> None:
     kept = compare(edited, marked).filter(difference=99.0)
     assert kept.select("system", "other").unique().rows() == [("one", "two")]
     assert len(kept) == kept["measure"].n_unique() == 5
-    stored = sliced(rows, PARTS).with_columns(sim_best=pl.lit(99.0))
-    parts = sliced(edited, PARTS, stored).filter(sim_best=99.0).group_by("system").len().sort("system")
+    stored = sliced(rows, members()).with_columns(sim_best=pl.lit(99.0))
+    parts = sliced(edited, members(), stored).filter(sim_best=99.0).group_by("system").len().sort("system")
     every = len(stored) // 3
     assert parts.rows() == [
         ("one", every),

@@ -5,7 +5,6 @@ import logging
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -747,14 +746,6 @@ def test_the_deadline_covers_all_attempts(site: Site, folder: Path) -> None:
     result = fetch(folder, one(site), deadline=0.3, pause=0.15)
     assert "sent no whole file within 0.3 s" in fault(result).problem
     assert len(site.asked) == 2
-
-
-@pytest.fixture
-def closed_port() -> Iterator[int]:
-    """A port on which nobody listens."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield taken.getsockname()[1]
 
 
 def test_without_a_network_files_that_are_here_are_kept_and_the_log_says_so_once(

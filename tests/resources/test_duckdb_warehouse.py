@@ -28,13 +28,6 @@ def kept_open() -> bool:
     return False
 
 
-@pytest.fixture
-def stored(warehouse: Warehouse) -> pl.DataFrame:
-    """Three passages of two corpora, as they are before a test writes."""
-    replace(warehouse, sources("x/1", "x/2", "y/1"), run_id="before")
-    return warehouse.read("source_text")
-
-
 def test_what_is_stored_after_a_removal_is_never_taken_for_removed(tmp_path: Path) -> None:
     warehouse = DuckDBWarehouse(path=str(tmp_path / "variorum.duckdb"))
     selection = Selection(["source_text"], "passage", [], "x/")

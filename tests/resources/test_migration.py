@@ -186,19 +186,9 @@ def test_examinations_of_five_studies_become_one_and_keep_their_rows_and_calls(w
             connection.execute(f"INSERT INTO materialization ({columns}) VALUES ({state})")
         connection.execute("UPDATE schema_version SET number = 11, digest = ?", [VERSIONS[10].digest])
     with DuckDBWarehouse(path=warehouse.name).consistently():
-        columns_read = [
-            "purpose",
-            "shown",
-            "choice",
-            "trial_length",
-            "worth",
-            "judge",
-            "passage",
-            "number",
-            "abstention",
-        ]
+        chosen = ["purpose", "shown", "choice", "trial_length", "worth", "judge", "passage", "number", "abstention"]
         common = ("j", "c/1", 3, "why")
-        assert warehouse.read("sentinel", columns=columns_read).sort("purpose").rows() == [
+        assert warehouse.read("sentinel", columns=chosen).sort("purpose").rows() == [
             (purpose, *(("A", "trial", 1.5, None) if shown == "shown" else ("trial", None, None, 0.25)), *common)
             for purpose, shown in sorted(EXAMINED.items())
         ]

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import socket
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -99,14 +98,6 @@ def test_a_webhook_that_answers_otherwise_than_well_is_a_warning_with_the_status
     assert warnings(log) == [f"the webhook in VARIORUM_WEBHOOK answered with status {status}"]
     assert len(webhook.received) == 1
     assert SECRET not in log.text
-
-
-@pytest.fixture
-def closed_port() -> Iterator[int]:
-    """A port on which nobody listens."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield taken.getsockname()[1]
 
 
 def test_a_refused_connection_is_a_warning(

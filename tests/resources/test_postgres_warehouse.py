@@ -23,9 +23,10 @@ from resources.warehouse import Replacement, Warehouse
 from tests.resources.warehouses import content, process, replace, sources, texts
 from tests.support import examples
 
-VECTORS = pl.DataFrame(
-    {"embedder": "e", "text_hash": ["1", "2"], "vector": [[0.1, -0.0], []], "cut": [None, True], "fingerprint": "f"}
-).with_columns(served_model=pl.lit("m"))
+VECTORS = pl.DataFrame({
+    "embedder": ["e", "e"], "text_hash": ["1", "2"], "vector": [[0.1, -0.0], []], "cut": [None, True],
+    "fingerprint": ["f", "f"], "served_model": ["m", "m"],
+})  # fmt: skip
 
 
 @pytest.fixture

@@ -7,16 +7,9 @@ from benchmark_assets.corpus.filters import Filters
 from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.selection.candidates import filters, measured, selected, settings
 from resources.warehouse import Replacement, Warehouse
+from tests.audit.stored import put
 
 PASSAGES = pl.DataFrame({"passage": ["free/a:1", "strict/a:1"]})
-
-
-def fill(warehouse: Warehouse, table: str, *rows: dict[str, object]) -> None:
-    """Replace a table by rows; columns that are not given are null."""
-    blank = warehouse.empty(table)
-    complete = [dict.fromkeys(blank.columns) | {"fingerprint": "made"} | row for row in rows]
-    frame = pl.DataFrame(complete, schema=blank.schema, orient="row")
-    warehouse.write([Replacement(table, frame, None)], run_id="test")
 
 
 @pytest.fixture
@@ -24,21 +17,21 @@ def filled(warehouse: Warehouse) -> Warehouse:
     """Ann's renderings in segments and Dora's aligned, of a passage of each corpus; one of them has filters."""
     corpora = {"free": None, "strict": Filters(min_characters=9).model_dump_json()}
     described = {"description": "c.yaml", "texts": 2}
-    fill(warehouse, "corpus", *({"corpus": name, "filters": text} | described for name, text in corpora.items()))
+    put(warehouse, "corpus", *({"corpus": name, "filters": text} | described for name, text in corpora.items()))
     own = {"segment_ids": ["a:1.1", "a:1.2"], "segments": ["Mus currit.", "Felis sedet."], "passage_id": "a:1"}
     place = {"document": "a", "position": 0, "language": "la", "text": "Mus currit. Felis sedet."}
     passages = [{"passage": passage} for passage in PASSAGES["passage"]]
-    fill(warehouse, "source_text", *(each | own | place | {"corpus": each["passage"][:-4]} for each in passages))
+    put(warehouse, "source_text", *(each | own | place | {"corpus": each["passage"][:-4]} for each in passages))
     ann = {"translator": "ann", "segments": ["A mouse runs.", "The cat sits."], "flag": "partial"}
-    fill(warehouse, "segmented_reference", *(each | ann for each in passages))
+    put(warehouse, "segmented_reference", *(each | ann for each in passages))
     none: list[None] = [None, None]
     dora = {"translator": "dora", "segments": ["Off it goes.", None], "methods": ["embedding", None]}
     spans = {"starts": none, "ends": none, "likeness": none}
-    fill(warehouse, "alignment", *(each | dora | spans for each in passages))
+    put(warehouse, "alignment", *(each | dora | spans for each in passages))
     found = {"translator": "dora", "similarity": 0.4, "in_order": True, "evidence": ""}
     stages = [("free/a:1", "a:1.1", "verbatim"), ("strict/a:1", "a:1.1", "suspicious"),
               ("strict/a:1", "a:1.2", "suspicious")]  # fmt: skip
-    fill(warehouse, "verification", *({"passage": p, "segment_id": s, "stage": t} | found for p, s, t in stages))
+    put(warehouse, "verification", *({"passage": p, "segment_id": s, "stage": t} | found for p, s, t in stages))
     return warehouse
 
 
@@ -79,7 +72,7 @@ def test_measures_rest_on_the_thresholds_and_on_how_many_references_there_are(fi
 
 
 def test_a_passage_is_selected_once_however_many_models_are_asked_for(filled: Warehouse) -> None:
-    fill(filled, "selection", {"passage": "free/a:1", "selected": True, "reasons": []},
+    put(filled, "selection", {"passage": "free/a:1", "selected": True, "reasons": []},
          {"passage": "strict/a:1", "selected": False, "reasons": ["short"]})  # fmt: skip
     asked = PASSAGES.join(pl.DataFrame({"model": ["alpha", "beta"]}), how="cross")
     assert selected(filled, asked).rows() == [("free/a:1", "")]
