@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Compiled modules are kept, whatever the shell says: else every process compiles Dagster and torch anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test tests lint bench proofs peers docs comet environments ui snapshot recording screenshots clean
+.PHONY: demo test tests quick lint bench proofs peers docs comet environments ui snapshot recording screenshots clean
 
 demo: .venv/installed
 	$(BIN)/variorum demo
@@ -20,6 +20,10 @@ PYTEST := OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/pytest --processes $$(($
 
 tests: .venv/testing .venv-comet/installed
 	$(PYTEST)
+
+# What a change reaches by the layers of the rooms (tests/quick.py), in about a minute.
+quick: .venv/testing
+	$(PYTEST) --quick
 
 lint: .venv/testing
 	$(BIN)/ruff format --check .

@@ -22,7 +22,7 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Warehouse
-from tests import postgres, proofs
+from tests import postgres, proofs, quick
 from tests.forks import Forks
 from tests.provider.server import Server, serve
 from tests.support import MODELS, LetterEmbedder, copy_finished, made_home, made_once, write_corpus
@@ -230,6 +230,7 @@ def at_full_size(config: pytest.Config) -> bool:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--processes", type=int, help="run tests in so many processes")
+    parser.addoption("--quick", action="store_true", help="only what a change reaches, in about a minute (tests.quick)")
     parser.addoption("--stale", action="store_true", help="only what tests/proofs.tsv lacks, at most an hour of it")
 
 
@@ -254,6 +255,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.nodeid.partition("::")[0] not in LONG)
     if not at_full_size(config):
         items[:] = [item for item in items if "large" not in item.keywords]
+    if config.getoption("--quick"):
+        items[:] = quick.chosen(items)
     if config.getoption("--stale"):
         chosen = set(proofs.planned(proofs.stale().keys() & {item.nodeid.partition("::")[0] for item in items}))
         items[:] = [item for item in items if item.nodeid.partition("::")[0] in chosen]
