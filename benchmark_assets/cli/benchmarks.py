@@ -7,19 +7,8 @@ from tempfile import TemporaryDirectory
 
 import click
 import polars as pl
-from dagster import AssetKey
 
-from benchmark_assets.automation import runs
-from benchmark_assets.automation.due import Scope, due
-from benchmark_assets.benchmarks import (
-    base_sets,
-    checkout,
-    fetching,
-    folders,
-    numbers,
-    parts,
-    reproduction,
-)  # fmt: skip
+from benchmark_assets.benchmarks import base_sets, checkout, fetching, folders, numbers, parts, reproduction
 from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding, of_evaluation
 from benchmark_assets.benchmarks.exhibits import counts, number_table
 from benchmark_assets.benchmarks.fetching import Stock
@@ -125,7 +114,10 @@ def add(
     wanted = [part for part in wanted if part in parts.parts(recipe, stock.left_out)]
     scope = _import(home, recipe, wanted, stock)
     if not no_update:
-        runs.update(home.definitions, home.instance, scope)
+        from benchmark_assets.automation import runs
+        from benchmark_assets.automation.due import Scope
+
+        runs.update(home.definitions, home.instance, Scope(*scope))
     for line in parts.sizes(home.warehouse, recipe, stock):
         click.echo(line)
     if no_update:
@@ -146,13 +138,18 @@ def _recipe(name: str) -> ReadRecipe:
     return read(find(str(folder)))._replace(origin=origin)
 
 
-def _import(home: Deployment, recipe: ReadRecipe, wanted: Sequence[RecipePart], stock: Stock) -> Scope:
-    """Import passages, published outputs, base sets and published scores; return what an update is to compute."""
+def _import(
+    home: Deployment, recipe: ReadRecipe, wanted: Sequence[RecipePart], stock: Stock
+) -> tuple[list[str], list[str]]:
+    """Import passages, published outputs, base sets and published scores; return models, and corpora with tasks, that
+    an update is to compute."""
     corpora = [part.name for part in wanted if part.kind == "corpus"]
     tasks = [part.name for part in wanted if part.kind == "task"]
     if tasks:
         home.instance.add_dynamic_partitions("task", tasks)
     if corpora:
+        from benchmark_assets.automation import runs
+
         runs.look(home.definitions, home.instance, corpora)
     published = parts.import_published(home.warehouse, recipe, stock)
     for base_set in base_sets.import_base_sets(home.warehouse, parts.place(home.warehouse, recipe), recipe, stock):
@@ -162,7 +159,7 @@ def _import(home: Deployment, recipe: ReadRecipe, wanted: Sequence[RecipePart], 
         home.instance.add_dynamic_partitions("model", list(published))
     parts.record(home.warehouse, recipe, stock)  # before the update, which compares the benchmark's published numbers
     translated = {outputs.corpus for outputs in recipe.recipe.outputs if outputs.model in published}
-    return Scope(list(published), sorted({*corpora, *tasks, *translated}))
+    return list(published), sorted({*corpora, *tasks, *translated})
 
 
 def show_results(warehouse: Warehouse, benchmark: str) -> None:
@@ -196,6 +193,10 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
 
 def forecasts(home: Deployment, benchmark: str, models: Sequence[str], limits: pl.DataFrame) -> list[Forecast]:
     """What the evaluation of models on an added benchmark would ask, under the given limits. Nothing is asked."""
+    from dagster import AssetKey
+
+    from benchmark_assets.automation.due import Scope, due
+
     added, registry = parts.added(home.warehouse, benchmark), home.provider.registry()
     rows = []
     for model in models:

@@ -1,12 +1,10 @@
-"""Commands that import corpora, outputs, tasks, answers, labels and base sets."""
+"""Commands that import corpora, outputs, tasks, answers, labels and base sets. Some start without Dagster."""
 
 from pathlib import Path
 
 import click
 import polars as pl
 
-from benchmark_assets.automation import runs
-from benchmark_assets.automation.due import Scope
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import IGNORE, PATH, CommandGroup, numbers
 from benchmark_assets.corpus.registry import register
@@ -30,6 +28,8 @@ def import_() -> None:
 @click.argument("description", type=PATH)
 def import_corpus(description: Path) -> None:
     """Import the corpus that a YAML file describes, and compute its references and envelopes."""
+    from benchmark_assets.automation import runs
+
     home = Deployment()
     families = {name: judge.family for name, judge in home.provider.registry().judges.items()}
     corpus = register(home.warehouse, description, families)
@@ -68,6 +68,9 @@ def import_understanding_tasks(descriptions: tuple[Path, ...], root: Path) -> No
 
     A task that was imported before is replaced. Descriptions with faults are reported and skipped.
     """
+    from benchmark_assets.automation import runs
+    from benchmark_assets.automation.due import Scope
+
     home = Deployment()
     codes, faults = import_tasks(home.warehouse, descriptions, root)
     if codes:
