@@ -43,13 +43,14 @@ os.environ["VARIORUM_PLOTS"] = "off"
 
 
 LONG = (
-    "tests/alignment/test_aligning.py", "tests/automation/test_daemon.py", "tests/automation/test_edits.py",
-    "tests/automation/test_rebuilding.py", "tests/automation/test_runs.py", "tests/automation/test_sensors.py",
-    "tests/automation/test_ui.py", "tests/benchmarks/test_adding.py", "tests/pairwise/test_matches.py",
-    "tests/provider/test_kills.py", "tests/reporting/test_export.py", "tests/resources/test_comet.py",
-    "tests/selection/test_selection_assets.py", "tests/test_cli.py", "tests/test_lineage.py",
+    "tests/automation/test_runs.py", "tests/test_cli.py", "tests/benchmarks/test_adding.py",
+    "tests/alignment/test_aligning.py", "tests/resources/test_comet.py", "tests/test_lineage.py",
+    "tests/automation/test_rebuilding.py", "tests/automation/test_edits.py", "tests/provider/test_kills.py",
+    "tests/automation/test_daemon.py", "tests/automation/test_ui.py", "tests/automation/test_sensors.py",
+    "tests/reporting/test_export.py", "tests/pairwise/test_matches.py", "tests/selection/test_selection_assets.py",
 )  # fmt: skip
-"""Files that take longest: first, so that none of them is left to one core at the end."""
+"""Files that take longest: first, so that none of them is left to one core at the end. Of the first four, one starts
+from the finished home: others would wait until it is made."""
 
 EXIT_STATUS = pytest.StashKey[int]()
 
@@ -252,7 +253,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Large cases belong to proofs and measurements of full size only, peers to `make peers`; long files come first."""
     if config.getoption("-m") != "peer":
         items[:] = [item for item in items if "peer" not in item.keywords]
-    items.sort(key=lambda item: item.nodeid.partition("::")[0] not in LONG)
+    places = {file: place for place, file in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(LONG)))
     if not at_full_size(config):
         items[:] = [item for item in items if "large" not in item.keywords]
     if config.getoption("--quick"):
