@@ -46,7 +46,7 @@ def _reader() -> str:
             case dg.AssetCheckExecutionContext() as check:
                 return str(check.op_execution_context.op_def.name)
             case dg.AssetExecutionContext() as run:
-                return run.asset_key.to_user_string()
+                return str(run.asset_key.to_user_string())
             case Inspection() as look:
                 return f"look at {look._asset.key.to_user_string()}"
     return "other"
