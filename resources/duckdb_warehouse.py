@@ -19,12 +19,12 @@ from typing import IO
 import duckdb
 import polars as pl
 
-from resources import catalogue, disk, locks, migration
+from resources import catalogue, changes, disk, locks, migration
 from resources.duckdb_files import DuckDBSchema, quoted, remove
 from resources.errors import BadInput, DamagedError
 from resources.identity import StoreMark
 from resources.read_cache import ReadCache, query
-from resources.warehouse import UNWRITTEN, Replacement, Result, Warehouse, check, equal
+from resources.warehouse import UNWRITTEN, Replacement, Result, Warehouse, check, equal, noted
 from resources.whole_files import sync
 
 LOST = "merge it with a backup by `variorum restore FOLDER`, or copy what can be read with `variorum rebuild`"
@@ -59,6 +59,9 @@ _DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, 
 
 _INTERRUPTED = "Query interrupted"
 """Message of the RuntimeError by which DuckDB answers Ctrl-C during a query, in place of KeyboardInterrupt."""
+
+_INTERRUPTIONS = ("KeyboardInterrupt", "DagsterExecutionInterruptedError")
+"""Names of exceptions that DuckDB puts into the message of its own error, if a signal came while it read a frame."""
 
 _UNWRITABLE = {
     "Could not write": disk.SPACE, "No space left": disk.SPACE,
@@ -106,6 +109,7 @@ class DuckDBWarehouse(Warehouse):
         most: int | None = None,
     ) -> pl.DataFrame:
         """Read rows from the file, or from the cache of what this process has read since it opened the file."""
+        noted(table, keys)
         asked = query(table, keys, columns, most)
         with self._opened():
             kept = _READS.get(asked)
@@ -289,7 +293,28 @@ class DuckDBWarehouse(Warehouse):
             for replacement in replacements:
                 _replace(connection, replacement, run_id)
                 _READS.forget(replacement.table, replacement.partitions)
+            _log(connection, changes.entries((table, keys) for table, _, keys in replacements), run_id)
+            _READS.forget(changes.LOG, None)
             connection.commit()
+
+    def last_change(self) -> int:
+        """Number of the last write that is logged."""
+        with self._connect() as connection:
+            ((number,),) = connection.execute(changes.LAST).fetchall()
+            return int(number)
+
+    def changed(self, sources: Sequence[str], since: int) -> pl.DataFrame:
+        """Entries of the log about some tables and assets."""
+        with self._connect() as connection:
+            rows: pl.DataFrame = connection.sql(
+                changes.SINCE.format("list_contains($2, source)"), params=[since, list(sources)]
+            ).pl()
+            return rows
+
+    def forget_changes(self, number: int) -> None:
+        """Remove entries from the log of changes."""
+        with self.exclusively(), self._connect() as connection:
+            connection.execute(changes.FORGET, [number])
 
     @contextmanager
     def _connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -299,6 +324,8 @@ class DuckDBWarehouse(Warehouse):
             try:
                 yield connection
             except duckdb.Error as error:
+                if any(name in str(error) for name in _INTERRUPTIONS):
+                    raise KeyboardInterrupt from error
                 raise self._explained(error) from error
             except RuntimeError as error:
                 if str(error) == _INTERRUPTED:
@@ -484,6 +511,18 @@ def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, ru
         )
     except (duckdb.ConstraintException, duckdb.ConversionException) as error:
         raise BadInput(table, "", _first_line(error), UNWRITTEN) from error
+
+
+def _log(connection: duckdb.DuckDBPyConnection, entries: pl.DataFrame, run_id: str) -> None:
+    """Log a write, with the next number."""
+    if len(entries):
+        connection.register("entries", entries.to_arrow())
+        connection.execute(
+            f"INSERT OR REPLACE INTO {changes.LOG} (source, model, passage, task, number, fingerprint, run_id, "
+            f"updated_at) SELECT source, model, passage, task, (SELECT coalesce(max(number), 0) + 1 FROM "
+            f"{changes.LOG}), '', ?, ? FROM entries",
+            [run_id, datetime.now(UTC).replace(tzinfo=None)],
+        )
 
 
 def _compare(connection: duckdb.DuckDBPyConnection, table: str) -> None:

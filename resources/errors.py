@@ -5,7 +5,7 @@ The number of consecutive words that a message quotes is therefore below the num
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -105,7 +105,18 @@ class SeveralFaults(BadInput):
 
 
 class RunFailedError(Exception):
-    """A run failed. The message gives the reasons of its failed steps."""
+    """A run failed. The message gives the reasons of its failed steps.
+
+    `failed` and `succeeded` are the names of steps. `checks` has a message for each failed check, and whether it found
+    problems that its last run did not find.
+    """
+
+    def __init__(
+        self, message: str, failed: Iterable[str] = (), succeeded: Iterable[str] = (),
+        checks: Mapping[str, bool] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(message)
+        self.failed, self.succeeded, self.checks = {*failed}, {*succeeded}, dict(checks or {})
 
 
 @contextmanager

@@ -8,6 +8,7 @@ that there is only one machine, process or writer.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -24,6 +25,25 @@ STATES = "materialization"
 """The table with the state of every partition."""
 
 Result = TypeVar("Result")
+
+_NOTES: ContextVar[list[tuple[str, pl.DataFrame | None]] | None] = ContextVar("reads", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[list[tuple[str, pl.DataFrame | None]]]:
+    """Yield a list to which each read in the block adds its table and keys."""
+    reads: list[tuple[str, pl.DataFrame | None]] = []
+    token = _NOTES.set(reads)
+    try:
+        yield reads
+    finally:
+        _NOTES.reset(token)
+
+
+def noted(table: str, keys: pl.DataFrame | None) -> None:
+    """Note a read, if the caller's block notes reads (`noting`). Every implementation of `Warehouse.read` calls it."""
+    if (reads := _NOTES.get()) is not None:
+        reads.append((table, keys))
 
 
 class Replacement(NamedTuple):
@@ -102,6 +122,21 @@ class Warehouse(Frozen, ABC):
             number is NaN or infinite, a row is outside the partitions, or a primary key occurs twice. Nothing is
             written then.
         """
+
+    @abstractmethod
+    def last_change(self) -> int | None:
+        """Number of the last write that is logged (see `resources.changes`); 0 if there is none, None while others
+        write: they may yet log numbers up to it."""
+
+    @abstractmethod
+    def changed(self, sources: Sequence[str], since: int) -> pl.DataFrame:
+        """Entries of the log about the given tables and assets with numbers above `since`: `source`, `KEYS` and
+        `run_id`."""
+
+    @abstractmethod
+    def forget_changes(self, number: int) -> None:
+        """Remove entries up to a number from the log of changes, but not the last entry, from which the next number
+        follows."""
 
     @abstractmethod
     def consistently(self) -> AbstractContextManager[None]:

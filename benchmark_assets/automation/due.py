@@ -4,7 +4,8 @@ Here: the order of assets, their stale partitions, and the ranges of partitions 
 partition is stale (lineage), the runs (automation.runs).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -12,12 +13,20 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.corpus.assets import BY_SCAN
+from benchmark_assets.lineage import shards
+from benchmark_assets.lineage.looks import UNREAD, Looks, Made, Read, common, grains, sample
+from benchmark_assets.lineage.refresh import OWNER
 from benchmark_assets.lineage.shards import is_shard
 from benchmark_assets.lineage.survey import Survey
 from benchmark_assets.partitions import dimensions
 from benchmark_assets.reporting.assets import ON_DEMAND
+from resources import catalogue
+from resources.digest import digest
+from resources.home import PROJECT
 from resources.keys import KEYS
 from resources.provider.estimate import CostEstimate
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse, noting
 
 GAP = 400
 """Largest gap, in partitions, between two stretches of stale partitions that share a run. Starting a run takes about as
@@ -39,14 +48,21 @@ class Scope(NamedTuple):
 
 
 class Due(NamedTuple):
-    """Stale partitions of an asset (columns of `KEYS`, and `reason`), and the cost of asking models about them."""
+    """Stale partitions of an asset (columns of `KEYS`, and `reason`), and the cost of asking models about them.
+
+    `settle`, called with the runs that made them up to date, remembers that all partitions of the asset are; None if
+    only some were examined.
+    """
 
     asset: dg.AssetKey
     rows: pl.DataFrame
     estimate: CostEstimate | None
+    settle: Callable[[Sequence[Made]], None] | None = None
 
 
 EVERYTHING = Scope()
+
+UNSEEN = "stale partitions that no logged change explains"
 
 
 def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
@@ -101,17 +117,140 @@ def stretches(definitions: dg.Definitions, scope: Scope = EVERYTHING) -> list[li
     return groups
 
 
-def due(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, asset: dg.AssetKey, scope: Scope = EVERYTHING
-) -> Due:
-    """Stale partitions of an asset: partitions to compute, to remove, or to report to Dagster again."""
+def chains(definitions: dg.Definitions, scope: Scope = EVERYTHING) -> list[list[dg.AssetKey]]:
+    """The assets of a scope in groups that can share runs, each in the order of `order`.
+
+    The partitioned assets of a group have the same dimensions. An asset without partitions is in the group of those
+    that depend on it, or in the last one.
+    """
     graph = definitions.resolve_asset_graph()
-    definition = graph.get(asset).assets_def
-    partitions = _partitions(instance, dimensions(definition.partitions_def), scope)
+    left = [key for key in order(definitions) if scope.assets is None or key.to_user_string() in scope.assets]
+    dims = {key: dimensions(graph.get(key).partitions_def) for key in left}
+
+    def leads(key: dg.AssetKey, to: Sequence[str]) -> bool:
+        children = graph.get(key).child_keys & dims.keys()
+        return any(dims[child] == to or (not dims[child] and leads(child, to)) for child in children)
+
+    groups: list[list[dg.AssetKey]] = []
+    while left:
+        kind = next((dims[key] for key in left if dims[key]), [])
+        group: list[dg.AssetKey] = []
+        for key in left:
+            waits = graph.get(key).parent_keys & {*left} - {*group}
+            if not waits and (dims[key] == kind or (not dims[key] and leads(key, kind))):
+                group.append(key)
+        left = [key for key in left if key not in group]
+        if not any(dims[key] for key in left):
+            group, left = group + left, []
+        groups.append(group)
+    return groups
+
+
+def due(
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    asset: dg.AssetKey,
+    scope: Scope = EVERYTHING,
+    looks: Looks | None = None,
+) -> Due:
+    """Stale partitions of an asset: partitions to compute, to remove, or to report to Dagster again.
+
+    With `looks`, only partitions that something has reached since are examined. An asset without inputs is examined in
+    any case: what it reads, such as files and the ledger, is not in the log of changes.
+    """
+    graph = definitions.resolve_asset_graph()
+    node, name = graph.get(asset), asset.to_user_string()
+    dims = dimensions(node.partitions_def)
+    keys = {dim: _keys(instance, dim, EVERYTHING) for dim in dims}
+    if looks is None or not node.parent_keys:
+        return _examined(definitions, instance, node.assets_def, _partitions(instance, dims, scope))
+    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
+    begun = looks.begun(name, keys)
+    parents = {key: dimensions(graph.get(key).partitions_def) for key in node.parent_keys}
+    reached = looks.reached(asset, begun, parents, _tables_upstream(definitions, asset), keys)
+    partitions = _partitions(instance, dims, scope)
+    if reached is not None:
+        partitions = reached.join(partitions, on=KEYS, how="semi")
+        complete = len(partitions) == len(reached)
+    else:
+        complete = all(len(_keys(instance, dim, scope)) == len(keys[dim]) for dim in dims)
+    with noting() as reads:
+        stale = _examined(definitions, instance, node.assets_def, partitions)
+    every = {dim: shards.passages(warehouse, keys[dim])["passage"] if dim == "passage" else keys[dim] for dim in dims}
+
+    def within(examined: pl.DataFrame, reads: Sequence[Read]) -> dict[str, list[str]]:
+        passages = shards.expanded(examined, shards.members(warehouse, examined["passage"]))
+        return grains(reads, passages, {dim: len(values) for dim, values in every.items()})
+
+    def settle(made: Sequence[Made]) -> None:
+        """Remember that all partitions are up to date. If all were examined, a few are examined again, which shows how
+        far a change reaches."""
+        if reached is not None:
+            found = common(looks.reads(name), within(partitions, reads))
+        else:
+            few = sample(partitions) if dims else partitions.clear()
+            with noting() as again:
+                _examined(definitions, instance, node.assets_def, few)
+            found = {table: [] for table, _ in reads if table not in UNREAD} | within(few, again)
+        looks.settled(name, begun, found, made)
+
+    return stale._replace(settle=settle if complete else None)
+
+
+def missed(definitions: dg.Definitions, instance: dg.DagsterInstance, looks: Looks) -> list[str]:
+    """Assets with stale partitions that an update with these looks would not examine, and the number of these
+    partitions. The looks at these assets are dropped, so that the update examines all of their partitions.
+
+    There are none, unless another program changed states, or something that determines settings is logged nowhere.
+    """
+    found = []
+    for asset in order(definitions):
+        rows = due(definitions, instance, asset).rows
+        reached = due(definitions, instance, asset, looks=looks).rows if len(rows) else rows
+        if unseen := len(rows.join(reached, on=KEYS, how="anti")):
+            looks.drop(asset)
+            found.append(f"{asset.to_user_string()} {unseen}")
+    return found
+
+
+def _tables_upstream(definitions: dg.Definitions, asset: dg.AssetKey) -> list[str]:
+    """Tables that only assets upstream of an asset fill."""
+    graph = definitions.resolve_asset_graph()
+    nodes = [graph.get(key) for key in graph.get_ancestor_asset_keys(asset)]
+    tables = [table for node in nodes for table in (node.key.to_user_string(), *node.metadata.get("tables", []))]
+    return [table for table in tables if OWNER not in catalogue.table(table).columns]
+
+
+def _examined(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, asset: dg.AssetsDefinition, partitions: pl.DataFrame
+) -> Due:
+    """Those of the partitions that are stale."""
     if partitions.is_empty():
-        return Due(asset, partitions.with_columns(reason=pl.lit("")), None)
-    survey = Survey(graph, instance, definition, partitions).look(definitions.resources or {})
-    return Due(asset, survey.due, survey.estimate)
+        return Due(asset.key, partitions.with_columns(reason=pl.lit("")), None)
+    survey = Survey(definitions.resolve_asset_graph(), instance, asset, partitions).look(definitions.resources or {})
+    return Due(asset.key, survey.due, survey.estimate)
+
+
+def determinants(definitions: dg.Definitions) -> str:
+    """Digest of what determines settings of partitions and is not in the warehouse: the registry, the versions that
+    endpoints serve, checkpoints, prompts and the program."""
+    resources = definitions.resources or {}
+    provider: Provider = resources["provider"]
+    registry = provider.registry()
+    served = [provider.model(name).determinants for name in [*registry.models, *registry.judges]]
+    signatures = [resources["embedder"].signature, resources["comet"].signature]
+    signatures += [metric.signature for metric in resources["metrics"].values()]
+    return digest(registry, served, signatures, *_program())
+
+
+def _program() -> Iterator[tuple[str, int, int]]:
+    """Path, size and time of the last write of each file of the program."""
+    for room in ("benchmark_assets", "resources", "prompts"):
+        for folder, _, files in os.walk(PROJECT / room):
+            for name in sorted(files):
+                if not name.endswith(".pyc"):
+                    state = os.stat(place := os.path.join(folder, name))
+                    yield place, state.st_size, state.st_mtime_ns
 
 
 def following(definitions: dg.Definitions, assets: Collection[dg.AssetKey]) -> list[dg.AssetKey]:
@@ -162,6 +301,17 @@ def ranges(rows: pl.DataFrame, dims: Sequence[str], keys: Mapping[str, Sequence[
         return "|".join(model if dim == "model" else other for dim in dims)
 
     return [(key(group[0], first), key(group[-1], last)) for group in groups for first, last in by_model[group[0]]]
+
+
+def held(
+    rows: pl.DataFrame, ends: tuple[str, str], dims: Sequence[str], keys: Mapping[str, Sequence[str]]
+) -> pl.DataFrame:
+    """Those of the rows (columns `dims`) that are in a range of `ranges`."""
+    first, last = (end.split("|") for end in ends)
+    for dim, begin, end in zip(dims, first, last, strict=True):
+        names = list(keys[dim])
+        rows = rows.filter(pl.col(dim).is_in(names[names.index(begin) : names.index(end) + 1]))
+    return rows
 
 
 def _places(keys: Sequence[str]) -> dict[str, int]:

@@ -98,8 +98,8 @@ def join(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) -> 
 
 
 @contextmanager
-def advanced(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) -> Iterator[None]:
-    """Advance the home's epoch before and after a block.
+def advanced(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger) -> Iterator[int]:
+    """Advance the home's epoch before and after a block, and yield the epoch of the block.
 
     Raises
     ------
@@ -107,12 +107,12 @@ def advanced(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger)
         If the stores do not belong together. In this case, the block is not run.
     """
     with warehouse.exclusively():
-        _advance(instance, warehouse, ledger, confirm(instance, warehouse, ledger))
-    yield
+        epoch = _advance(instance, warehouse, ledger, confirm(instance, warehouse, ledger))
+    yield epoch
     join(instance, warehouse, ledger)
 
 
-def _advance(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger, marks: Marks) -> None:
+def _advance(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger, marks: Marks) -> int:
     known = [mark for mark in marks if mark]
     home = known[0].home if known else str(uuid4())
     mark = StoreMark(home, max((mark.epoch for mark in known), default=0) + 1, ledger.exists())
@@ -121,3 +121,4 @@ def _advance(instance: dg.DagsterInstance, warehouse: Warehouse, ledger: Ledger,
     warehouse.set_mark(mark)
     if mark.ledger:
         ledger.set_mark(mark)
+    return mark.epoch

@@ -19,20 +19,35 @@ from dagster_shared.error import SerializableErrorInfo
 from benchmark_assets.accounts.costs import room
 from benchmark_assets.automation import identity
 from benchmark_assets.automation.checks import NEW
-from benchmark_assets.automation.due import EVERYTHING, Due, Scope, due, ranges, stretches
+from benchmark_assets.automation.due import (
+    EVERYTHING,
+    UNSEEN,
+    Due,
+    Scope,
+    chains,
+    determinants,
+    due,
+    held,
+    missed,
+    ranges,
+)
 from benchmark_assets.automation.settling import reasons, settle_the_dead
 from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import unsound
+from benchmark_assets.lineage.looks import Looks, Made
+from benchmark_assets.lineage.refresh import OF_UPDATE, further_tables
 from benchmark_assets.lineage.standing import UNKNOWN
 from benchmark_assets.partitions import dimensions, range_tags
 from benchmark_assets.studies.assets import PAYER
+from benchmark_assets.studies.study import CALLS
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import answers
 from resources.dagster_storage.event_log import CompactEventLog
 from resources.dagster_storage.run_storage import ForgettingRunStorage
 from resources.errors import BadInput, RunFailedError, one_of
 from resources.home import database
+from resources.keys import KEYS
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
 from resources.provider.provider import Provider
@@ -167,10 +182,10 @@ def update(
     provider: Provider = (definitions.resources or {})["provider"]
     # Dagster lists all cells of a grid for each input of a run, and lists them again when its clock has moved.
     still = dg.partition_loading_context(datetime.now(UTC))
-    with still, warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger):
+    with still, warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger) as epoch:
         settle_the_dead(instance)
         forget_history(instance, datetime.now(UTC) - history)
-        failures = _update(definitions, instance, scope, probe, whole)
+        failures = _update(definitions, instance, scope, probe, whole, epoch)
     warehouse.compact()
     provider.ledger.compact(datetime.now(UTC) - timedelta(days=REPLIES_DAYS))
     if failures:
@@ -178,7 +193,7 @@ def update(
 
 
 def _update(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, probe: bool, whole: bool
+    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, probe: bool, whole: bool, epoch: int
 ) -> list[RunFailedError]:
     """Carry out `update` while the warehouse is kept open; return all failures."""
     resources = definitions.resources or {}
@@ -197,7 +212,11 @@ def _update(
         counts, failures = _planned(definitions, instance, scope, payer)
         done = UpdateOutcome(counts, [], [RunFailedError(failure) for failure in failures])
     else:
-        done = carry_out(definitions, instance, scope, payer)
+        looks = Looks.of(instance, resources["warehouse"], determinants(definitions), epoch)
+        if whole and (unseen := missed(definitions, instance, looks)):
+            notifications.send(f"{UNSEEN}: {', '.join(unseen)}")
+        done = carry_out(definitions, instance, scope, payer, looks)
+        looks.keep()
     done = UpdateOutcome(done.counts, checked.warnings + done.warnings, checked.failures + done.failures)
     if done.counts or done.failures:
         problems = "".join(f"\n- {problem}" for problem in [*map(str, done.failures), *dict.fromkeys(done.warnings)])
@@ -240,47 +259,168 @@ def _checked(definitions: dg.Definitions, instance: dg.DagsterInstance, payer: M
 
 
 def carry_out(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, payer: Mapping[str, str]
-) -> UpdateOutcome:
-    """Materialize all stale partitions in a scope, with runs in this process that have the tag `payer`."""
-    resources = definitions.resources or {}
-    notifications: Notifications = resources["notifications"]
-    provider: Provider = resources["provider"]
-    counts: list[str] = []
-    failed_checks: dict[str, bool] = {}
-    failures: list[RunFailedError] = []
-    job = definitions.resolve_implicit_global_asset_job_def()
-    groups = stretches(definitions, scope)
+    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, payer: Mapping[str, str],
+    looks: Looks | None = None,
+) -> UpdateOutcome:  # fmt: skip
+    """Materialize all stale partitions in a scope, with runs in this process that have the tag `payer`.
+
+    With `looks`, only partitions that something has reached since the last look are examined.
+    """
+    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
+    looks = looks or Looks(instance, warehouse, "", 0, {})
+    update = _Update(definitions, instance, scope, payer, looks)
+    groups = chains(definitions, scope)
     unsound_assets = unsound(instance, [asset for group in groups for asset in group])
     for number, group in enumerate(groups, start=1):
         logger.info("%d of %d steps: %s", number, len(groups), ", ".join(asset.to_user_string() for asset in group))
-        work: dict[tuple[str, str] | None, list[dg.AssetKey]] = {}
-        for asset in group:
-            name = asset.to_user_string()
+        update.chain(group, unsound_assets)
+    return update.outcome()
+
+
+class Part(NamedTuple):
+    """A run of an update: its first and last partition, None if its assets have none, and the partitions of each asset
+    for which the run is made, by Dagster's keys (columns of `KEYS`)."""
+
+    ends: tuple[str, str] | None
+    assets: dict[dg.AssetKey, pl.DataFrame]
+
+
+class _Update:
+    """An update under way: what is stale in a chain of assets, the runs that materialize it, and what they did.
+
+    Assets that are not stale yet, but whose inputs in the chain are, belong to the same run: each asset of a run looks
+    for itself which partitions are stale by then. Studies are the exception, because a message states their cost before
+    they ask. What is stale after the runs makes another round.
+    """
+
+    def __init__(
+        self, definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, payer: Mapping[str, str],
+        looks: Looks,
+    ) -> None:  # fmt: skip
+        self._definitions, self._instance, self._scope = definitions, instance, scope
+        self._payer, self._looks = payer, looks
+        self._graph = definitions.resolve_asset_graph()
+        self._job = definitions.resolve_implicit_global_asset_job_def()
+        self._counts: dict[str, int] = {}
+        self._checks: dict[str, bool] = {}
+        self._failures: list[RunFailedError] = []
+        self._given_up: dict[dg.AssetKey, pl.DataFrame] = {}
+
+    def outcome(self) -> UpdateOutcome:
+        """What was done so far."""
+        counts = [f"{name} {count}" for name, count in self._counts.items()]
+        return UpdateOutcome(counts, [message for message, new in self._checks.items() if new], self._failures)
+
+    def chain(self, assets: Sequence[dg.AssetKey], unsound_assets: Collection[str]) -> None:
+        """Materialize what is stale in a chain."""
+        for number in range(len(assets) + 2):
+            work = self._work(assets)
+            if number == 0:
+                for asset in assets:
+                    if asset.to_user_string() in unsound_assets and asset in work and work[asset].rows.is_empty():
+                        self._check(asset)  # the cause may be fixed
+            made: dict[dg.AssetKey, list[Made]] = {asset: [] for asset in work}
+            parts = self._parts(work)
+            for part in parts:
+                run, ended = self._run(part)
+                for asset in ended:
+                    made[asset].append((run, part.assets[asset]))
+            for asset, stale in work.items():
+                every = len(made[asset]) == sum(asset in part.assets for part in parts)
+                if stale.settle and every and asset not in self._given_up:
+                    stale.settle(made[asset])
+            if not parts:
+                break
+
+    def _work(self, assets: Sequence[dg.AssetKey]) -> dict[dg.AssetKey, Due]:
+        """The stale partitions of the assets, and those whose inputs in the chain are stale."""
+        work: dict[dg.AssetKey, Due] = {}
+        for asset in assets:
             try:
-                stale = due(definitions, instance, asset, scope)
-                if stale.rows.is_empty() and name in unsound_assets:  # repeat its checks: the cause may be fixed
-                    checks = job.asset_layer.asset_graph.get_check_keys_for_assets({asset})
-                    only_checks = job.get_subset(asset_selection=set(), asset_check_selection=checks)
-                    failed_checks |= _run(only_checks, instance, name, payer)
-            except (BadInput, RunFailedError) as fault:
-                failures.append(RunFailedError(str(fault)))
+                stale = due(self._definitions, self._instance, asset, self._scope, self._looks)
+            except BadInput as fault:
+                if asset not in self._given_up:
+                    self._failures.append(RunFailedError(str(fault)))
+                    self._given_up[asset] = pl.DataFrame(schema=dict.fromkeys(KEYS, pl.String))
                 continue
-            if stale.rows.is_empty():
-                continue
-            if stale.estimate and stale.estimate.calls > stale.estimate.recorded:
-                balance = room(provider.ledger.attempts(), provider.registry(), datetime.now(UTC).date())
-                notifications.send(f"{name} will ask models: {stale.estimate}; {balance}")
-            for ends in _ranges(definitions, instance, stale):
-                work.setdefault(ends, []).append(asset)
-            counts.append(f"{name} {len(stale.rows)}")
-        for ends, assets in work.items():
-            name = ", ".join(asset.to_user_string() for asset in assets)
-            try:
-                failed_checks |= _run(job, instance, name, payer, ends=ends, assets=assets)
-            except RunFailedError as failure:
-                failures.append(failure)
-    return UpdateOutcome(counts, [message for message, new in failed_checks.items() if new], failures)
+            self._announce(asset, stale)
+            node, rows = self._graph.get(asset), [stale.rows.select(KEYS)]
+            dims = dimensions(node.partitions_def)
+            if CALLS not in further_tables(node.assets_def, asset):
+                for parent in node.parent_keys & work.keys():
+                    of_parent = work[parent].rows
+                    if dims and dims == dimensions(self._graph.get(parent).partitions_def):
+                        rows.append(of_parent)
+                    elif not dims and len(of_parent):
+                        rows.append(pl.DataFrame({key: [""] for key in KEYS}))
+            every = pl.concat(rows).unique(maintain_order=True)
+            if asset in self._given_up:
+                every = self._without_given_up(asset, every)
+            work[asset] = stale._replace(rows=every)
+        return work
+
+    def _without_given_up(self, asset: dg.AssetKey, rows: pl.DataFrame) -> pl.DataFrame:
+        """Partitions, by passage, without those whose run has failed."""
+        warehouse: Warehouse = (self._definitions.resources or {})["warehouse"]
+        given_up = self._given_up[asset]
+        passages = shards.expanded(given_up, shards.members(warehouse, given_up["passage"]))
+        return rows.join(pl.concat([given_up, passages]), on=KEYS, how="anti")
+
+    def _announce(self, asset: dg.AssetKey, stale: Due) -> None:
+        """Count stale partitions, and tell what asking models about them will cost."""
+        name = asset.to_user_string()
+        if len(stale.rows) and asset not in self._given_up:
+            self._counts[name] = max(self._counts.get(name, 0), len(stale.rows))
+        if stale.estimate and stale.estimate.calls > stale.estimate.recorded and asset not in self._given_up:
+            provider: Provider = (self._definitions.resources or {})["provider"]
+            notifications: Notifications = (self._definitions.resources or {})["notifications"]
+            balance = room(provider.ledger.attempts(), provider.registry(), datetime.now(UTC).date())
+            notifications.send(f"{name} will ask models: {stale.estimate}; {balance}")
+
+    def _parts(self, work: Mapping[dg.AssetKey, Due]) -> list[Part]:
+        """The runs for stale partitions. Assets without partitions are in the last one."""
+        rows = {asset: stale.rows for asset, stale in work.items() if len(stale.rows)}
+        single = {asset: row for asset, row in rows.items() if not self._graph.get(asset).partitions_def}
+        if len(single) == len(rows):
+            return [Part(None, single)] if single else []
+        dims = dimensions(self._graph.get(next(asset for asset in rows if asset not in single)).partitions_def)
+        keys = {dim: self._instance.get_dynamic_partitions(dim) for dim in dims}
+        warehouse: Warehouse = (self._definitions.resources or {})["warehouse"]
+        of = shards.members(warehouse, keys.get("passage", []))
+        keyed = {asset: shards.keyed(rows[asset], of).unique() for asset in rows if asset not in single}
+        parts = []
+        for ends in ranges(pl.concat(keyed.values()).select(dims).unique(), dims, keys):
+            inside = {asset: held(partitions, ends, dims, keys) for asset, partitions in keyed.items()}
+            parts.append(Part(ends, {asset: partitions for asset, partitions in inside.items() if len(partitions)}))
+        return [*parts[:-1], Part(parts[-1].ends, parts[-1].assets | single)]
+
+    def _run(self, part: Part) -> tuple[str, list[dg.AssetKey]]:
+        """Carry out a run; return its id, and the assets whose steps ended well."""
+        name, run = ", ".join(asset.to_user_string() for asset in part.assets), str(uuid4())
+        assets = [*part.assets]
+        try:
+            self._checks |= _run(
+                self._job, self._instance, name, self._payer, ends=part.ends, assets=assets, run_id=run
+            )
+        except RunFailedError as failure:
+            self._failures.append(failure)
+            self._checks |= failure.checks
+            ended = [asset for asset in assets if asset.to_user_string() in failure.succeeded]
+            failed = [asset for asset in assets if asset.to_user_string() in failure.failed]
+            for asset in failed if ended or failed else assets:  # what was skipped is tried again
+                rows = part.assets[asset]
+                self._given_up[asset] = pl.concat([self._given_up.get(asset, rows), rows]).unique()
+            return run, ended
+        return run, assets
+
+    def _check(self, asset: dg.AssetKey) -> None:
+        """Repeat the checks of an asset."""
+        checks = self._job.asset_layer.asset_graph.get_check_keys_for_assets({asset})
+        only_checks = self._job.get_subset(asset_selection=set(), asset_check_selection=checks)
+        try:
+            self._checks |= _run(only_checks, self._instance, asset.to_user_string(), self._payer)
+        except RunFailedError as failure:
+            self._failures.append(failure)
 
 
 def work_off(definitions: dg.Definitions, instance: dg.DagsterInstance, part: Scope, payer: Mapping[str, str]) -> None:
@@ -404,22 +544,6 @@ def forget_history(instance: dg.DagsterInstance, before: datetime) -> None:
             table.forget(before.timestamp(), events.runs_in_index())
 
 
-def _ranges(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, stale: Due
-) -> list[tuple[str, str]] | list[None]:
-    """First and last partition of each run that materializes the asset.
-
-    An unpartitioned asset has a single run without partitions: [None].
-    """
-    dims = dimensions(definitions.resolve_asset_graph().get(stale.asset).partitions_def)
-    if not dims:
-        return [None]
-    keys = {dim: instance.get_dynamic_partitions(dim) for dim in dims}
-    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
-    of = shards.members(warehouse, keys.get("passage", []))
-    return ranges(shards.keyed(stale.rows, of).select(dims).unique(), dims, keys)
-
-
 def _run(
     job: dg.JobDefinition,
     instance: dg.DagsterInstance,
@@ -429,6 +553,7 @@ def _run(
     ends: tuple[str, str] | None = None,
     assets: Sequence[dg.AssetKey] | None = None,
     config: Mapping[str, Any] | None = None,
+    run_id: str | None = None,
 ) -> dict[str, bool]:
     """Run a job, or only some of its assets, in this process; return a message for each failed check.
 
@@ -442,9 +567,16 @@ def _run(
         job = job.get_subset(asset_selection=set(assets))
     result = job.execute_in_process(
         instance=instance,
-        tags={NOT_AGAIN: "0", PROCESS: process_tag(), **(payer or {}), **(range_tags(*ends) if ends else {})},
+        tags={
+            NOT_AGAIN: "0",
+            OF_UPDATE: "yes",
+            PROCESS: process_tag(),
+            **(payer or {}),
+            **(range_tags(*ends) if ends else {}),
+        },
         run_config={**QUIET, **(config or {})},
         asset_selection=assets,
+        run_id=run_id,
         raise_on_error=False,
     )
     errors = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
@@ -462,7 +594,10 @@ def _run(
             list(reasons(result.all_events))
             or [*failed_checks, f"run {result.run_id} of {name} failed ({', '.join(names)})"][:1]
         )
-        raise RunFailedError("; ".join(faults))
+        events = result.all_node_events
+        failed = [event.step_key or "" for event in events if event.is_step_failure]
+        succeeded = [event.step_key or "" for event in events if event.is_step_success]
+        raise RunFailedError("; ".join(faults), failed, succeeded, failed_checks)
     return failed_checks
 
 

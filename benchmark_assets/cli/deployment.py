@@ -29,6 +29,7 @@ from resources.warehouse import Warehouse
 if TYPE_CHECKING:
     import dagster as dg
 
+    from benchmark_assets.lineage.looks import Looks
     from benchmark_assets.translation.systems import Systems
 
 
@@ -73,6 +74,14 @@ class Deployment:
         from benchmark_assets.translation.systems import Systems
 
         return Systems(warehouse=self.warehouse, provider=self.provider)
+
+    def looks(self) -> Looks:
+        """What the last update found up to date."""
+        from benchmark_assets.automation.due import determinants
+        from benchmark_assets.lineage.looks import Looks
+
+        mark = self.warehouse.mark()
+        return Looks.of(self.instance, self.warehouse, determinants(self.definitions), mark.epoch + 1 if mark else 0)
 
     def _confirm(self) -> None:
         """Check that the stores belong together, without Dagster if its state is in the files of the project's

@@ -11,7 +11,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.automation import identity, repairing, runs
-from benchmark_assets.automation.due import Scope
+from benchmark_assets.automation.due import UNSEEN, Scope, missed
 from benchmark_assets.automation.safekeeping import agreement, back_up
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.definitions import build_definitions
@@ -87,6 +87,10 @@ def verify(folder: Path | None, at: str | None) -> None:
         _report(home(), deployment.definitions, deployment.instance)
         for problem in runs.check_tables(deployment.definitions, deployment.instance):
             click.echo(problem)
+        looks = deployment.looks()
+        if unseen := missed(deployment.definitions, deployment.instance, looks):
+            looks.discard()
+            click.echo(f"{UNSEEN}: {', '.join(unseen)}; the next update examines everything")
         return
     chosen = backups.chosen(folder, at)
     expected = backups.check(chosen)

@@ -90,7 +90,8 @@ def stale(every: bool) -> None:
     from benchmark_assets.automation.due import due, following, order
 
     home = Deployment()
-    parts = [due(home.definitions, home.instance, asset) for asset in order(home.definitions)]
+    looks = home.looks()
+    parts = [due(home.definitions, home.instance, asset, looks=looks) for asset in order(home.definitions)]
     rows = pl.concat(
         [part.rows.select(pl.lit(part.asset.to_user_string()).alias("asset"), *KEYS, "reason") for part in parts]
     )

@@ -19,6 +19,7 @@ from benchmark_assets.lineage.events import (
     RETRACTED,
     SOUND,
     Input,
+    dagster_records,
     failures,
     in_backfill,
     report,
@@ -30,6 +31,7 @@ from benchmark_assets.lineage.standing import INCOMPLETE, Cost, PartitionStates,
 from benchmark_assets.lineage.survey import Inspection
 from benchmark_assets.partitions import dimensions
 from resources import catalogue
+from resources.dagster_storage.event_log import CompactEventLog
 from resources.exhibits import Exhibit, described
 from resources.keys import KEYS
 from resources.processes import PROCESS, process_tag
@@ -44,6 +46,9 @@ meanwhile."""
 
 OWNER = "study"
 """Column with the name of the asset to which a row belongs, in tables that several assets fill."""
+
+OF_UPDATE = "variorum/update"
+"""Tag of the runs of an update, which include assets whose inputs are stale: it may be that none applies by then."""
 
 NO_FAILURES = pl.DataFrame(schema={"error": pl.String})
 
@@ -184,6 +189,14 @@ def refresh(
             without_rows = _retracted(idle)
             logger.info("%s: %d partitions do not apply", name, len(without_rows))
     code_version = definition.code_versions_by_key[context.asset_key] or ""
+    events = context.instance.event_log_storage
+    if OF_UPDATE in context.run.tags and isinstance(events, CompactEventLog):
+        quiet = _as_reported(context, current.join(done.kept, on=KEYS, how="semi"))
+        current = current.join(quiet, on=KEYS, how="anti")
+        if dims:
+            events.drop_plans(context.asset_key, context.run.run_id, _names(shards.keyed(failed, of), dims))
+        if current.is_empty() and failed.is_empty():
+            return reported()
     plots = _metadata(draw(warehouse, name)) if len(current) else None
     shown = show(warehouse, name, current)
     metadata = _metadata(describe() if callable(describe) else described(warehouse, describe, name))
@@ -197,11 +210,28 @@ def refresh(
             f"{': '.join(map(str, failed.select(*dims, 'error').row(0)))}",
             metadata={"failed": dg.MetadataValue.md(markdown(failed)), "succeeded": len(current)},
         )
-    if rows.is_empty() and len(keys) and not sparse:
+    if rows.is_empty() and len(keys) and not sparse and OF_UPDATE not in context.run.tags:
         names = ", ".join(source.key.to_user_string() for source in missing)
         reason = f"materialize {names} first" if missing else "the asset does not apply to them"
         raise dg.Failure(f"{name} cannot be computed for any of the {done.examined} partitions of this run: {reason}")
     return reported()
+
+
+def _as_reported(context: dg.AssetExecutionContext, kept: pl.DataFrame) -> pl.DataFrame:
+    """Those of the partitions of the run that were up to date, and that Dagster shows so: columns of `KEYS`."""
+    key, partitions_def = context.asset_key, context.assets_def.partitions_def
+    records = dagster_records(context.instance, key, partitions_def, kept)
+    same = kept.join(records, left_on=[*KEYS, "version"], right_on=[*KEYS, "reported_version"], how="semi")
+    events = context.instance.event_log_storage
+    if (dims := dimensions(partitions_def)) and isinstance(events, CompactEventLog):
+        attempted = pl.DataFrame(split(events.attempted_before(key, context.run.run_id), dims))
+        same = same.join(attempted, on=dims, how="anti")
+    return same.select(KEYS)
+
+
+def _names(partitions: pl.DataFrame, dims: Sequence[str]) -> list[str]:
+    """Keys of partitions in Dagster."""
+    return ["|".join(row) for row in partitions.select(dims).iter_rows()] if len(partitions) else []
 
 
 def _retracted(partitions: pl.DataFrame) -> pl.DataFrame:
@@ -233,19 +263,21 @@ class _Work(NamedTuple):
 
 class _Done(NamedTuple):
     """Result of a materialization: `failures` has the asset's dimensions and `error`, `examined` is the number
-    of partitions; other fields as in PartitionStates."""
+    of partitions, and `kept` those that were up to date; other fields as in PartitionStates."""
 
     current: pl.DataFrame
     obsolete: pl.DataFrame
     failures: pl.DataFrame
     inputs: list[Input]
     examined: int
+    kept: pl.DataFrame
 
 
 def _materialize(work: _Work, partition_count: int) -> _Done:
     """Compute and store stale partitions. Repeat for partitions whose inputs changed meanwhile, unless another run
     wrote them first."""
     standing, dims = work.look(), work.dims
+    kept = standing.current.select(KEYS)
     current, obsolete, remaining, failures = standing.current, standing.obsolete, standing.stale, NO_FAILURES
     counts = partition_count, len(current), len(remaining), len(obsolete)
     logger.info("%s: %d partitions, %d up to date, %d stale, %d to remove", work.name, *counts)
@@ -271,7 +303,7 @@ def _materialize(work: _Work, partition_count: int) -> _Done:
     error = pl.lit("its inputs kept changing during the computation; run it again")
     unsettled = remaining.with_columns(error=error).select(*dims, "error")
     failures = pl.concat([failures, unsettled], how="diagonal")
-    return _Done(current, obsolete, failures, standing.inputs, partition_count)
+    return _Done(current, obsolete, failures, standing.inputs, partition_count, kept)
 
 
 def _without_obsolete(work: _Work, done: _Done) -> _Done:
@@ -297,7 +329,9 @@ def _collapsed(done: _Done, of: pl.DataFrame, dims: list[str]) -> _Done:
     if len(done.failures):
         current = current.join(shards.keyed(done.failures, of), on=dims, how="anti")
     inputs = [source._replace(rows=shards.collapsed(source.rows, of)) for source in done.inputs]
-    return done._replace(current=current, inputs=inputs)
+    made = shards.keyed(done.current.join(done.kept, on=KEYS, how="anti").select(KEYS), of)
+    kept = shards.keyed(done.kept, of).unique().join(made, on=KEYS, how="anti")
+    return done._replace(current=current, inputs=inputs, kept=kept)
 
 
 def _joined(parts: Sequence[_Done]) -> _Done:
@@ -315,6 +349,7 @@ def _joined(parts: Sequence[_Done]) -> _Done:
         pl.concat([part.failures for part in parts], how="diagonal"),
         list(inputs.values()),
         sum(part.examined for part in parts),
+        pl.concat([part.kept for part in parts]),
     )
 
 

@@ -74,7 +74,7 @@ def remove(
     for key in keys[dim].unique(maintain_order=True):
         context.instance.delete_dynamic_partition(dim, key)
     rows = pl.DataFrame(counts, schema=ROWS, orient="row")
-    return rows.filter(pl.col("rows") > 0, ~pl.col("table").is_in(["materialization", "passage_shard"]))
+    return rows.filter(pl.col("rows") > 0, ~pl.col("table").is_in(["materialization", "passage_shard", "change"]))
 
 
 def _remaining(of: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:

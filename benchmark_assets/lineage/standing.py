@@ -37,6 +37,9 @@ does not apply. A partition with null `settings` keeps its stored rows. The fram
 true for partitions whose stored replies are to be read again."""
 
 
+FEW = 500
+"""Number of partitions up to which their states are read, and no others. Of a corpus in shards, a piece is read."""
+
 Cost = Callable[[pl.DataFrame], CostEstimate | None]
 """Estimates the model calls that the computation of stale partitions would make; None if it calls no model."""
 
@@ -85,8 +88,7 @@ def assess(
     instance
         Where the ids of the inputs' events are read (`Input.ids`); None for a caller that reports nothing.
     keys
-        Dagster's keys of `partitions`, if these are passages of shards (columns of `KEYS`). Only their states are read
-        then.
+        Dagster's keys of `partitions`, if these are passages of shards (columns of `KEYS`).
     """
     if isinstance(settings, str):
         applicable = partitions.select(*KEYS, settings=pl.lit(settings))
@@ -94,7 +96,7 @@ def assess(
         applicable = settings(partitions)
     name = definition.key.to_user_string()
     dims = dimensions(definition.partitions_def)
-    near = None if keys is None else partitions
+    near = partitions if keys is not None or len(partitions) <= FEW else None
     columns = ["fingerprint", "version", "row_count", "made_from"]
     stored = _states(warehouse, name, columns, near).rename({"made_from": "before"})
     if applicable.is_empty() and stored.is_empty():

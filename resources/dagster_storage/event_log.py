@@ -12,7 +12,7 @@ tests/resources/test_event_storage.py checks that the storages behave like Dagst
 import logging
 import os
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
@@ -26,6 +26,7 @@ from dagster._core.storage.event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.base import PlannedMaterializationInfo
 from dagster._core.storage.event_log.schema import (
     AssetCheckExecutionsTable,
+    AssetKeyTable,
     SqlEventLogStorageTable,
 )
 from dagster._core.storage.tags import MULTIDIMENSIONAL_PARTITION_PREFIX
@@ -246,6 +247,63 @@ class CompactEventLog(SqlEventLogStorage):
             count, last = index.execute(db.select(db.func.count(), db.func.max(events.id)).where(*made)).one()
             time = index.execute(db.select(events.timestamp).where(events.id == last)).scalar() if count else ""
         return count, last or 0, str(time)
+
+    def attempted_before(self, asset_key: dg.AssetKey, run_id: str) -> list[str]:
+        """Partitions of an asset that other runs planned to materialize, and no run has materialized since."""
+        events, made = SqlEventLogStorageTable, SqlEventLogStorageTable.alias("made")
+        followed = db.exists().where(
+            made.c.asset_key == asset_key.to_string(),
+            made.c.dagster_event_type == MATERIALIZATION.value,
+            made.c.partition == events.c.partition,
+            made.c.id > events.c.id,
+        )
+        planned = (
+            events.c.asset_key == asset_key.to_string(),
+            events.c.dagster_event_type == PLANNED.value,
+            events.c.partition.is_not(None),
+            events.c.run_id != run_id,
+        )
+        with self.index_connection() as index:
+            return list(index.execute(db.select(events.c.partition).where(*planned, ~followed).distinct()).scalars())
+
+    def drop_plans(self, asset_key: dg.AssetKey, run_id: str, failed: Collection[str]) -> None:
+        """Remove a run's plans to materialize partitions of an asset, apart from failed ones and the asset's latest
+        plan. The run has found that the partitions are up to date, or do not apply."""
+        events = SqlEventLogStorageTable.c
+        planned = events.asset_key == asset_key.to_string(), events.dagster_event_type == PLANNED.value
+        latest = db.select(db.func.max(events.id)).where(*planned).scalar_subquery()
+        dropped = (events.run_id == run_id, events.partition.is_not(None), events.partition.not_in(failed))
+        with self.index_transaction() as index:
+            index.execute(SqlEventLogStorageTable.delete().where(*planned, *dropped, events.id < latest))
+
+    def last_event(self) -> int:
+        """Id of the latest event of all assets; 0 if there is none."""
+        with self.index_connection() as index:
+            return index.execute(db.select(db.func.max(SqlEventLogStorageTable.c.id))).scalar() or 0
+
+    def partitions_since(self, asset_key: dg.AssetKey, event: int, most: int) -> list[tuple[str, str]] | None:
+        """Partitions of an asset that were planned or materialized after an event, with the run; '' for an asset
+        without partitions. None if there are more than `most`."""
+        events = SqlEventLogStorageTable.c
+        query = (
+            db.select(events.partition, events.run_id)
+            .distinct()
+            .where(
+                events.id > event,
+                events.asset_key == asset_key.to_string(),
+                events.dagster_event_type.in_([PLANNED.value, MATERIALIZATION.value]),
+            )
+        )
+        with self.index_connection() as index:
+            rows = index.execute(query.limit(most + 1)).all()
+        return None if len(rows) > most else [(partition or "", run) for partition, run in rows]
+
+    def wipes(self) -> list[str]:
+        """Assets that were wiped, with the time of the last wipe."""
+        assets = AssetKeyTable.c
+        query = db.select(assets.asset_key, assets.wipe_timestamp).where(assets.wipe_timestamp.is_not(None))
+        with self.index_connection() as index:
+            return [f"{asset} {time}" for asset, time in index.execute(query.order_by(assets.asset_key))]
 
     def runs_in_index(self) -> set[str]:
         """Ids of the runs that reported the stored events."""

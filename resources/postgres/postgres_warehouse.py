@@ -24,13 +24,13 @@ import adbc_driver_postgresql.dbapi as adbc
 import duckdb
 import polars as pl
 
-from resources import catalogue, migration
+from resources import catalogue, changes, migration
 from resources.duckdb_files import DuckDBSchema
 from resources.errors import BadInput, UnreachableError
 from resources.identity import StoreMark
 from resources.postgres.connections import LINK
 from resources.postgres.vector_files import VectorFiles
-from resources.warehouse import STATES, UNWRITTEN, Replacement, Result, Warehouse, check, equal
+from resources.warehouse import STATES, UNWRITTEN, Replacement, Result, Warehouse, check, equal, noted
 from resources.whole_files import move, sync
 
 SCHEMA = "warehouse"
@@ -206,6 +206,7 @@ class PostgresWarehouse(Warehouse):
         most: int | None = None,
     ) -> pl.DataFrame:
         """Read rows of a table by one query."""
+        noted(table, keys)
         declared = catalogue.table(table)
         names = list(columns or declared.columns)
         rows = self._rows(table, keys, names, most)
@@ -249,13 +250,33 @@ class PostgresWarehouse(Warehouse):
         for replacement in replacements:
             check(replacement)
         prepared = [self._prepared(replacement) for replacement in replacements]
+        entries = _encoded(changes.entries((table, keys) for table, _, keys in replacements), changes.LOG)
 
         def act(connection: adbc.Connection) -> None:
             _lock(connection, {path for replacement in prepared for path in _paths(replacement)})
             for replacement in prepared:
                 _replace(connection, replacement, run_id)
+            _log(connection, entries, run_id)
 
         self._transacted(act)
+
+    def last_change(self) -> int | None:
+        """Number of the last write that is logged; None while others write."""
+
+        def act(connection: adbc.Connection) -> int | None:
+            alone = _execute(connection, "SELECT pg_try_advisory_xact_lock($1)", [_number((changes.LOG,))]).item()
+            return int(_execute(connection, changes.LAST).item()) if alone else None
+
+        return self._transacted(act)
+
+    def changed(self, sources: Sequence[str], since: int) -> pl.DataFrame:
+        """Entries of the log about some tables and assets."""
+        query = changes.SINCE.format("source = ANY($2::text[])")
+        return self._repeated(lambda session: _execute(session.connection, query, [since, list(sources)]))
+
+    def forget_changes(self, number: int) -> None:
+        """Remove entries from the log of changes."""
+        self._transacted(lambda connection: _execute(connection, changes.FORGET, [number]))
 
     @contextmanager
     def consistently(self) -> Iterator[None]:
@@ -578,6 +599,28 @@ def _paths(replacement: Replacement) -> set[Part]:
         columns.pop()
     return (
         {(table, *map(str, row)) for row in partitions.select(columns).unique().iter_rows()} if columns else {(table,)}
+    )
+
+
+def _log(connection: adbc.Connection, entries: pl.DataFrame, run_id: str) -> None:
+    """Log a write, with the next number.
+
+    Writers at the same time may take the same number. They share a lock, and the last number is only read while nobody
+    holds it: a process that has read the number sees all entries up to it.
+    """
+    if entries.is_empty():
+        return
+    _execute(connection, "SELECT pg_advisory_xact_lock_shared($1)::text", [_number((changes.LOG,))])
+    columns = [entries[name].to_list() for name in entries.columns]
+    _execute(
+        connection,
+        f"INSERT INTO {changes.LOG} (source, model, passage, task, number, fingerprint, run_id, updated_at) "
+        "SELECT source, model, passage, task, last.number, '', $5, $6 "
+        "FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS entry(source, model, passage, task), "
+        f"(SELECT coalesce(max(number), 0) + 1 AS number FROM {changes.LOG}) AS last "
+        "ON CONFLICT (source, model, passage, task) "
+        "DO UPDATE SET number = excluded.number, run_id = excluded.run_id, updated_at = excluded.updated_at",
+        [*columns, run_id, datetime.now(UTC).replace(tzinfo=None)],
     )
 
 

@@ -16,6 +16,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from resources import catalogue
+from resources.changes import LOG
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
@@ -130,11 +131,13 @@ KINDS: Mapping[str, Callable[[Path], None]] = {
 
 
 def content(warehouse: Warehouse, *stamps: str) -> dict[str, pl.DataFrame]:
-    """All tables, without the place of the home, and without the run that wrote a row and its time unless asked for."""
+    """All tables but the log of changes, without the place of the home, and without the run that wrote a row and its
+    time unless asked for."""
     with warehouse.consistently():
         return {
             name: warehouse.read(name, columns=[*(column for column in table.content if column != "home"), *stamps])
             for name, table in catalogue.tables().items()
+            if name != LOG
         }
 
 

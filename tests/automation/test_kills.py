@@ -44,7 +44,8 @@ def content(home: Path) -> dict[str, pl.DataFrame]:
         return {
             table: warehouse.read(table, columns=columns)
             for table, columns in ((name, list(each.content)) for name, each in catalogue.tables().items())
-            if table not in ("corpus", "embedding")  # where its description lies; vectors that no score came to use
+            # Where its description lies; vectors that no score came to use; which run wrote what.
+            if table not in ("corpus", "embedding", "change")
         }
 
 

@@ -17,6 +17,7 @@ from benchmark_assets.automation.server import moving
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from resources import catalogue
+from resources.changes import LOG
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.postgres.postgres_ledger import PostgresLedger
@@ -49,7 +50,7 @@ def stale(definitions: dg.Definitions, instance: dg.DagsterInstance) -> list[str
 
 
 def contents(warehouse: Warehouse, *without: str) -> dict[str, pl.DataFrame]:
-    return {table: warehouse.read(table).drop(without, strict=False) for table in catalogue.tables()}
+    return {table: warehouse.read(table).drop(without, strict=False) for table in catalogue.tables() if table != LOG}
 
 
 def edited(definitions: dg.Definitions, instance: dg.DagsterInstance) -> Counter[tuple[str, str]]:

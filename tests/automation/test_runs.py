@@ -15,9 +15,10 @@ from dagster._core.definitions.data_version import CachingStaleStatusResolver
 from dagster._core.loader import LoadingContextForTest
 
 from benchmark_assets.automation import runs, settling
-from benchmark_assets.automation.due import Scope, due, order
+from benchmark_assets.automation.due import Scope, determinants, due, missed, order
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.lineage.events import last_problems
+from benchmark_assets.lineage.looks import Looks
 from benchmark_assets.translation.imports import import_outputs
 from resources import catalogue
 from resources.errors import BadInput, RunFailedError
@@ -32,6 +33,7 @@ from tests.support import (
     STAGES,
     TABLES,
     LetterEmbedder,
+    by_hand,
     edit_segment,
     reports,
     run,
@@ -64,6 +66,26 @@ def test_nothing_is_due_once_everything_is_done_and_an_update_starts_no_run(
     before = instance.get_runs_count()
     runs.update(built, instance)
     assert instance.get_runs_count() == before
+
+
+def test_what_no_logged_change_explains_is_found_by_comparing_everything(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    runs.update(built, instance)
+    with by_hand(warehouse.name) as connection:
+        connection.execute(
+            "UPDATE materialization SET made_from = '' WHERE asset = 'triage' AND passage = $1", [PASSAGES[0]]
+        )
+    planted = {"triage": dict.fromkeys((f"{model}|{PASSAGES[0]}" for model in MODELS), "recompute requested")}
+    assert all_due(built, instance) == planted
+    runs.update(built, instance)
+    assert all_due(built, instance) == planted
+    mark = warehouse.mark()
+    assert mark
+    looks = Looks.of(instance, warehouse, determinants(built), mark.epoch + 1)
+    assert missed(built, instance, looks) == ["triage 2"]
+    runs.update(built, instance, whole=True)
+    assert all_due(built, instance) == {}
 
 
 def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
@@ -172,8 +194,9 @@ def test_a_corpus_that_is_removed_leaves_every_table_and_its_files_stay(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
 ) -> None:
     runs.remove(built, instance, "corpus", "tiny")
-    for table in set(catalogue.tables()) - {"embedding", "model_call", "materialization", "removal"}:
+    for table in set(catalogue.tables()) - {"embedding", "model_call", "materialization", "removal", "change"}:
         assert warehouse.read(table).is_empty(), table
+    assert {*warehouse.read("change")["passage"]} <= {"", "*"}
     assert warehouse.read("removal")["name"].to_list() == ["tiny"]
     assert corpus.is_file()
     assert list(instance.get_dynamic_partitions("passage")) == []

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from benchmark_assets.automation import runs
-from benchmark_assets.automation.due import due, order
+from benchmark_assets.automation.due import Scope, due, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from resources.duckdb_warehouse import DuckDBWarehouse
@@ -50,16 +50,13 @@ class StubEmbedder(Embedder):
 
 def carry_out(definitions: dg.Definitions, instance: dg.DagsterInstance, count: list[int]) -> None:
     """Materialize the stale partitions of CHAIN, and print the cost of each asset."""
-    job = definitions.resolve_implicit_global_asset_job_def()
     for asset in order(definitions):
         if (name := asset.to_user_string()) not in CHAIN:
             continue
 
         def materialized(asset: dg.AssetKey = asset, name: str = name) -> None:
-            stale = due(definitions, instance, asset)
-            count.append(len(stale.rows))
-            for ends in runs._ranges(definitions, instance, stale) if len(stale.rows) else []:
-                runs._run(job, instance, name, ends=ends, assets=[asset])
+            count.append(len(due(definitions, instance, asset).rows))
+            runs.carry_out(definitions, instance, Scope(assets=[name]), {})
 
         seconds = cpu_seconds(materialized)
         print(f"  {name}: {count[-1]:,} stale, {seconds:.1f} s of CPU, {peak():.0f} MB")

@@ -14,8 +14,8 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
-from tests.literary.glossaries import materialized, write_chunks
-from tests.support import CONSTRUCTION, CORE, LetterEmbedder, write_outputs
+from tests.literary.glossaries import write_chunks
+from tests.support import CONSTRUCTION, CORE, LetterEmbedder, materialized, write_outputs
 
 pytestmark = pytest.mark.realdata
 

@@ -18,6 +18,7 @@ from benchmark_assets.reporting.contents import ASSEMBLED
 from benchmark_assets.views import VIEWS
 from resources import catalogue
 from resources.catalogue import Column
+from resources.changes import LOG
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.provider import Provider
@@ -148,10 +149,11 @@ def test_no_number_is_written_that_is_not_finite(warehouse: Warehouse, number: f
 
 
 def test_every_row_that_its_declaration_allows_is_written(warehouse: Warehouse) -> None:
-    rows = {table: rows_of(table).select(list(catalogue.table(table).content)) for table in STORED}
+    tables = [table for table in STORED if table != LOG]  # to which every write adds
+    rows = {table: rows_of(table).select(list(catalogue.table(table).content)) for table in tables}
     warehouse.write([Replacement(table, own, None) for table, own in rows.items()], run_id="test")
     with warehouse.consistently():
-        assert {len(warehouse.read(table)) for table in STORED} == {1}
+        assert {len(warehouse.read(table)) for table in tables} == {1}
 
 
 WRITING = {"schema", "empty", "Replacement", "table"}

@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from resources import catalogue
+from resources.changes import LOG
+from resources.changes import MOST as ONE_BY_ONE
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
@@ -64,7 +66,7 @@ def test_whole_numbers_of_every_table_are_stored_up_to_the_ends_of_their_range(w
     rows = {
         name: pl.DataFrame({column.name: ends(column) for column in table.content.values()})
         for name, table in catalogue.tables().items()
-        if any(column.type.removesuffix("[]") in MOST for column in table.columns.values())
+        if name != LOG and any(column.type.removesuffix("[]") in MOST for column in table.columns.values())
     }
     warehouse.write([Replacement(name, frame, None) for name, frame in rows.items()], "run")
     for name, frame in rows.items():
@@ -382,3 +384,44 @@ def test_a_killed_writer_leaves_whole_rows_and_all_that_it_had_committed(warehou
         assert list(found) == passages
         generations = {int(text) for text in found.values()}
         assert generations in ({committed}, {committed + 1})  # killed before it could say so
+
+
+# The log of changes
+
+
+def logged(warehouse: Warehouse, since: int) -> set[tuple[str, str]]:
+    return set(warehouse.changed(["source_text", "materialization"], since).select("source", "passage").iter_rows())
+
+
+def test_a_write_logs_its_partitions_and_is_found_by_whoever_knows_the_last_number(warehouse: Warehouse) -> None:
+    assert warehouse.last_change() == 0
+    replace(warehouse, sources("x/1", "x/2"), "x/1", "x/2")
+    first = warehouse.last_change()
+    assert first
+    assert logged(warehouse, 0) == {("source_text", "x/1"), ("source_text", "x/2")}
+    assert logged(warehouse, first) == set()
+    replace(warehouse, sources("x/2", text="another"), "x/2")
+    assert logged(warehouse, first) == {("source_text", "x/2")}
+
+
+def test_a_write_of_many_partitions_is_logged_as_one_of_every_partition(warehouse: Warehouse) -> None:
+    passages = [f"x/{number}" for number in range(ONE_BY_ONE + 1)]
+    replace(warehouse, sources(*passages), *passages)
+    assert logged(warehouse, 0) == {("source_text", "*")}
+
+
+def test_what_is_forgotten_leaves_the_last_number(warehouse: Warehouse) -> None:
+    replace(warehouse, sources("x/1"), "x/1")
+    replace(warehouse, sources("x/2"), "x/2")
+    last = warehouse.last_change()
+    assert last
+    warehouse.forget_changes(last)
+    assert logged(warehouse, 0) == {("source_text", "x/2")}
+    replace(warehouse, sources("x/1", text="another"), "x/1")
+    assert logged(warehouse, last) == {("source_text", "x/1")}
+
+
+def test_a_refused_write_is_not_logged(warehouse: Warehouse) -> None:
+    with pytest.raises(BadInput):
+        replace(warehouse, sources("x/1", "x/2", position=[0, MOST["INTEGER"] + 1]))
+    assert warehouse.last_change() == 0
