@@ -277,7 +277,7 @@ def carry_out(
     return update.outcome()
 
 
-class Part(NamedTuple):
+class ChainRun(NamedTuple):
     """A run of an update: its first and last partition, None if its assets have none, and the partitions of each asset
     for which the run is made, by Dagster's keys (columns of `KEYS`)."""
 
@@ -377,12 +377,12 @@ class _Update:
             balance = room(provider.ledger.attempts(), provider.registry(), datetime.now(UTC).date())
             notifications.send(f"{name} will ask models: {stale.estimate}; {balance}")
 
-    def _parts(self, work: Mapping[dg.AssetKey, Due]) -> list[Part]:
+    def _parts(self, work: Mapping[dg.AssetKey, Due]) -> list[ChainRun]:
         """The runs for stale partitions. Assets without partitions are in the last one."""
         rows = {asset: stale.rows for asset, stale in work.items() if len(stale.rows)}
         single = {asset: row for asset, row in rows.items() if not self._graph.get(asset).partitions_def}
         if len(single) == len(rows):
-            return [Part(None, single)] if single else []
+            return [ChainRun(None, single)] if single else []
         dims = dimensions(self._graph.get(next(asset for asset in rows if asset not in single)).partitions_def)
         keys = {dim: self._instance.get_dynamic_partitions(dim) for dim in dims}
         warehouse: Warehouse = (self._definitions.resources or {})["warehouse"]
@@ -391,10 +391,10 @@ class _Update:
         parts = []
         for ends in ranges(pl.concat(keyed.values()).select(dims).unique(), dims, keys):
             inside = {asset: held(partitions, ends, dims, keys) for asset, partitions in keyed.items()}
-            parts.append(Part(ends, {asset: partitions for asset, partitions in inside.items() if len(partitions)}))
-        return [*parts[:-1], Part(parts[-1].ends, parts[-1].assets | single)]
+            parts.append(ChainRun(ends, {asset: partitions for asset, partitions in inside.items() if len(partitions)}))
+        return [*parts[:-1], ChainRun(parts[-1].ends, parts[-1].assets | single)]
 
-    def _run(self, part: Part) -> tuple[str, list[dg.AssetKey]]:
+    def _run(self, part: ChainRun) -> tuple[str, list[dg.AssetKey]]:
         """Carry out a run; return its id, and the assets whose steps ended well."""
         name, run = ", ".join(asset.to_user_string() for asset in part.assets), str(uuid4())
         assets = [*part.assets]
@@ -407,6 +407,9 @@ class _Update:
             self._checks |= failure.checks
             ended = [asset for asset in assets if asset.to_user_string() in failure.succeeded]
             failed = [asset for asset in assets if asset.to_user_string() in failure.failed]
+            events = self._instance.event_log_storage
+            for asset in {*assets} - {*ended} - {*failed} if isinstance(events, CompactEventLog) else ():
+                events.drop_plans(asset, run)  # it was skipped: its partitions have not failed
             for asset in failed if ended or failed else assets:  # what was skipped is tried again
                 rows = part.assets[asset]
                 self._given_up[asset] = pl.concat([self._given_up.get(asset, rows), rows]).unique()

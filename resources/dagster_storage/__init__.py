@@ -10,8 +10,8 @@ own (tests/resources/test_event_storage.py, test_postgres_storage.py):
 - dagster._core.storage.dagster_run: FINISHED_STATUSES
 - dagster._core.storage.event_log: SqlEventLogStorage
 - dagster._core.storage.event_log.base: PlannedMaterializationInfo
-- dagster._core.storage.event_log.schema: AssetCheckExecutionsTable, SecondaryIndexMigrationTable,
-  SqlEventLogStorageMetadata, SqlEventLogStorageTable
+- dagster._core.storage.event_log.schema: AssetCheckExecutionsTable, AssetKeyTable,
+  SecondaryIndexMigrationTable, SqlEventLogStorageMetadata, SqlEventLogStorageTable
 - dagster._core.storage.event_log.sqlite.sqlite_event_log: INDEX_SHARD_NAME, SqliteEventLogStorage
 - dagster._core.storage.runs: SqlRunStorage, SqliteRunStorage
 - dagster._core.storage.runs.schema: RunStorageSqlMetadata, RunTagsTable, RunsTable, SnapshotsTable

@@ -266,15 +266,19 @@ class CompactEventLog(SqlEventLogStorage):
         with self.index_connection() as index:
             return list(index.execute(db.select(events.c.partition).where(*planned, ~followed).distinct()).scalars())
 
-    def drop_plans(self, asset_key: dg.AssetKey, run_id: str, failed: Collection[str]) -> None:
-        """Remove a run's plans to materialize partitions of an asset, apart from failed ones and the asset's latest
-        plan. The run has found that the partitions are up to date, or do not apply."""
+    def drop_plans(self, asset_key: dg.AssetKey, run_id: str, failed: Collection[str] = ()) -> None:
+        """Remove a run's plans to materialize partitions of an asset, apart from failed ones. The run did not come to
+        the asset, or has found that the partitions are up to date or do not apply."""
         events = SqlEventLogStorageTable.c
-        planned = events.asset_key == asset_key.to_string(), events.dagster_event_type == PLANNED.value
-        latest = db.select(db.func.max(events.id)).where(*planned).scalar_subquery()
-        dropped = (events.run_id == run_id, events.partition.is_not(None), events.partition.not_in(failed))
+        dropped = (
+            events.asset_key == asset_key.to_string(),
+            events.dagster_event_type == PLANNED.value,
+            events.run_id == run_id,
+            events.partition.is_not(None),
+            events.partition.not_in(failed),
+        )
         with self.index_transaction() as index:
-            index.execute(SqlEventLogStorageTable.delete().where(*planned, *dropped, events.id < latest))
+            index.execute(SqlEventLogStorageTable.delete().where(*dropped))
 
     def last_event(self) -> int:
         """Id of the latest event of all assets; 0 if there is none."""

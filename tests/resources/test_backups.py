@@ -19,6 +19,7 @@ from benchmark_assets.automation import repairing, runs
 from benchmark_assets.automation.due import due, order
 from benchmark_assets.automation.safekeeping import agreement
 from resources import backups, catalogue
+from resources.changes import LOG
 from resources.provider.sqlite_ledger import SqliteLedger, connect
 from resources.warehouse import Warehouse
 from tests.processes import environment, here
@@ -34,7 +35,7 @@ EMPTY = zlib.compress(b"{}")
 
 def contents(warehouse: Warehouse) -> dict[str, pl.DataFrame]:
     with warehouse.kept_open():
-        return {table: warehouse.read(table) for table in catalogue.tables()}
+        return {table: warehouse.read(table) for table in catalogue.tables() if table != LOG}
 
 
 def assert_equal(found: dict[str, pl.DataFrame], expected: dict[str, pl.DataFrame], *without: str) -> None:
