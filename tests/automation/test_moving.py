@@ -50,7 +50,7 @@ def stale(definitions: dg.Definitions, instance: dg.DagsterInstance) -> list[str
 
 
 def contents(warehouse: Warehouse, *without: str) -> dict[str, pl.DataFrame]:
-    return {table: warehouse.read(table).drop(without, strict=False) for table in catalogue.tables() if table != LOG}
+    return {table: warehouse.read(table).drop(without, strict=False) for table in catalogue.tables()}
 
 
 def edited(definitions: dg.Definitions, instance: dg.DagsterInstance) -> Counter[tuple[str, str]]:
@@ -99,6 +99,8 @@ def test_a_moved_home_is_current_and_recomputes_after_an_edit_what_files_would(
         assert stale(definitions, group) == []
         assert edited(definitions, group) == by_files
     for table, rows in contents(moved, "run_id", "updated_at").items():
+        if table == LOG:  # which run wrote what
+            continue
         assert rows.equals(files[table]), table
 
 
