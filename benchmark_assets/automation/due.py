@@ -19,6 +19,7 @@ from benchmark_assets.lineage.refresh import OWNER
 from benchmark_assets.lineage.shards import is_shard
 from benchmark_assets.lineage.survey import Survey
 from benchmark_assets.partitions import dimensions
+from benchmark_assets.references.glossary import literary
 from benchmark_assets.reporting.assets import ON_DEMAND
 from resources import catalogue
 from resources.digest import digest
@@ -233,14 +234,16 @@ def _examined(
 
 def determinants(definitions: dg.Definitions) -> str:
     """Digest of what determines settings of partitions and is not in the warehouse: the registry, the versions that
-    endpoints serve, checkpoints, prompts and the program."""
+    endpoints serve, checkpoints, glossary files, prompts and the program."""
     resources = definitions.resources or {}
     provider: Provider = resources["provider"]
     registry = provider.registry()
     served = [provider.model(name).determinants for name in [*registry.models, *registry.judges]]
     signatures = [resources["embedder"].signature, resources["comet"].signature]
     signatures += [metric.signature for metric in resources["metrics"].values()]
-    return digest(registry, served, signatures, *_program())
+    glossaries = [section.glossary for section in literary(resources["warehouse"]).values() if section.glossary]
+    contents = [path.read_bytes() for path in glossaries if path.is_file()]
+    return digest(registry, served, signatures, glossaries, contents, *_program())
 
 
 def _program() -> Iterator[tuple[str, int, int]]:

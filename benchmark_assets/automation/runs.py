@@ -184,8 +184,9 @@ def update(
     still = dg.partition_loading_context(datetime.now(UTC))
     with still, warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger) as epoch:
         settle_the_dead(instance)
+        looks = Looks.of(instance, warehouse, determinants(definitions), epoch)  # before events are forgotten
         forget_history(instance, datetime.now(UTC) - history)
-        failures = _update(definitions, instance, scope, probe, whole, epoch)
+        failures = _update(definitions, instance, scope, probe, whole, looks)
     warehouse.compact()
     provider.ledger.compact(datetime.now(UTC) - timedelta(days=REPLIES_DAYS))
     if failures:
@@ -193,7 +194,7 @@ def update(
 
 
 def _update(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, probe: bool, whole: bool, epoch: int
+    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, probe: bool, whole: bool, looks: Looks
 ) -> list[RunFailedError]:
     """Carry out `update` while the warehouse is kept open; return all failures."""
     resources = definitions.resources or {}
@@ -212,7 +213,6 @@ def _update(
         counts, failures = _planned(definitions, instance, scope, payer)
         done = UpdateOutcome(counts, [], [RunFailedError(failure) for failure in failures])
     else:
-        looks = Looks.of(instance, resources["warehouse"], determinants(definitions), epoch)
         if whole and (unseen := missed(definitions, instance, looks)):
             notifications.send(f"{UNSEEN}: {', '.join(unseen)}")
         done = carry_out(definitions, instance, scope, payer, looks)

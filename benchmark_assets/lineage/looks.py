@@ -17,7 +17,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage import shards
-from benchmark_assets.lineage.events import split
+from benchmark_assets.lineage.events import failures, split
 from resources.changes import EVERY, LOG
 from resources.dagster_storage.event_log import CompactEventLog
 from resources.digest import digest
@@ -84,12 +84,14 @@ class Looks:
         stored = instance.daemon_cursor_storage.get_cursor_values({CURSOR}).get(CURSOR)
         content = json.loads(stored) if stored else {}
         valid = content.get("epoch") == epoch - 2 and content.get("determinants") == determinants
+        valid = valid and content["events"] == _events(instance, content["events"][0])
         known = {asset: Look(*look) for asset, look in content["looks"].items()} if valid else {}
         return cls(instance, warehouse, determinants, epoch, known)
 
     def keep(self) -> None:
         """Store the looks for the next update."""
-        content = {"epoch": self._epoch, "determinants": self._determinants, "looks": self._known}
+        events = _events(self._instance, None)
+        content = {"epoch": self._epoch, "determinants": self._determinants, "events": events, "looks": self._known}
         self._instance.daemon_cursor_storage.set_cursor_values({CURSOR: json.dumps(content)})
         self._warehouse.forget_changes(min((look.number for look in self._known.values()), default=0))
 
@@ -149,9 +151,10 @@ class Looks:
         look = self._known.get(name)
         if look is None or look.keys != begun.keys or not isinstance(events, CompactEventLog):
             return None
-        none = pl.DataFrame(schema=dict.fromkeys(KEYS, pl.String))
+        # A run that fails adds no event of an asset, and may have planned its partitions before the last look.
+        failed = _within(failures(self._instance, asset, list(keys)), keys)
         if look[:2] == begun[:2]:
-            return none
+            return failed
         of = {table: list(columns) for table, columns in look.reads.items()}
         for parent, dims in parents.items():  # whose states concern shared dimensions, and whose rows may be read, too
             read = look.reads.get(parent.to_user_string(), dims)
@@ -162,7 +165,7 @@ class Looks:
         made = self._made.get(name, [])
         own = pl.col("source").is_in([name, *upstream]) & pl.col("run_id").is_in([run for run, _ in made])
         foreign = [partition for partition, run in news or [] if all(run != known for known, _ in made)]
-        reached = [none]
+        reached = [failed]
         if news is None or foreign or len(changed.filter(~own)):
             found = self._reached(changed.filter(~own), None if news is None else foreign, of, keys)
             if found is None:
@@ -238,6 +241,18 @@ def _constraints(rows: pl.DataFrame, on: Sequence[str], dims: Sequence[str]) -> 
     return rows.select(constraint(dim) for dim in dims).unique()
 
 
+def _within(rows: pl.DataFrame, keys: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """Partitions (a column for each dimension) that Dagster has: columns of `KEYS`."""
+    for dim in keys:
+        rows = rows.filter(pl.col(dim).is_in(list(keys[dim])))
+    empty = pl.lit("", pl.String)
+    return rows.select(*(pl.col(name) if name in keys else empty.alias(name) for name in KEYS)) if keys else _none()
+
+
+def _none() -> pl.DataFrame:
+    return pl.DataFrame(schema=dict.fromkeys(KEYS, pl.String))
+
+
 def _all(keys: Mapping[str, Sequence[str]]) -> pl.DataFrame:
     """All partitions: columns of `KEYS`."""
     rows = pl.DataFrame([{}])
@@ -269,6 +284,15 @@ def _expanded(
             parts.append(of_corpus.join(named, on="corpus").select(rows.columns))
         rows = pl.concat(parts).unique()
     return rows.select(*(pl.col(name) if name in keys else pl.lit("").alias(name) for name in KEYS))
+
+
+def _events(instance: dg.DagsterInstance, last: int | None) -> list[int]:
+    """An event of Dagster, by default the last one, and the number of materializations up to it."""
+    events = instance.event_log_storage
+    if not isinstance(events, CompactEventLog):
+        return [0, 0]
+    event = events.last_event() if last is None else last
+    return [event, events.materializations(event)]
 
 
 def _wipes(instance: dg.DagsterInstance) -> list[Any]:

@@ -285,6 +285,13 @@ class CompactEventLog(SqlEventLogStorage):
         with self.index_connection() as index:
             return index.execute(db.select(db.func.max(SqlEventLogStorageTable.c.id))).scalar() or 0
 
+    def materializations(self, event: int) -> int:
+        """Number of materializations up to an event. It falls if a run is deleted."""
+        events = SqlEventLogStorageTable.c
+        made = events.dagster_event_type == MATERIALIZATION.value, events.id <= event
+        with self.index_connection() as index:
+            return index.execute(db.select(db.func.count()).where(*made)).scalar() or 0
+
     def partitions_since(self, asset_key: dg.AssetKey, event: int, most: int) -> list[tuple[str, str]] | None:
         """Partitions of an asset that were planned or materialized after an event, with the run; '' for an asset
         without partitions. None if there are more than `most`."""
