@@ -23,6 +23,9 @@ from resources.home import PROJECT
 
 TABLE = Path(__file__).with_name("proofs.tsv")
 
+OWED = Path(__file__).with_name("owed.txt")
+"""Files that an open issue has yet to run, one a line; without an open issue, there is no such list."""
+
 EXPRESSION = "proof or hypothesis"
 """Marks of the tests that `make proofs` runs."""
 
@@ -131,6 +134,11 @@ def stale(folder: Path = PROJECT, table: Path = TABLE) -> dict[str, str]:
         elif row.state != state(file, folder):
             reasons[file] = f"its room has changed since {row.commit}"
     return reasons
+
+
+def owed() -> set[str]:
+    """The files in the list of those that have yet to be run."""
+    return set(OWED.read_text(encoding="utf-8").split()) if OWED.exists() else set()
 
 
 def planned(stale_files: Iterable[str], table: Path = TABLE) -> list[str]:
