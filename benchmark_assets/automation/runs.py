@@ -397,24 +397,24 @@ class _Update:
     def _run(self, part: ChainRun) -> tuple[str, list[dg.AssetKey]]:
         """Carry out a run; return its id, and the assets whose steps ended well."""
         name, run = ", ".join(asset.to_user_string() for asset in part.assets), str(uuid4())
-        assets = [*part.assets]
         try:
             self._checks |= _run(
-                self._job, self._instance, name, self._payer, ends=part.ends, assets=assets, run_id=run
+                self._job, self._instance, name, self._payer, ends=part.ends, assets=[*part.assets], run_id=run
             )
         except RunFailedError as failure:
             self._failures.append(failure)
             self._checks |= failure.checks
-            ended = [asset for asset in assets if asset.to_user_string() in failure.succeeded]
-            failed = [asset for asset in assets if asset.to_user_string() in failure.failed]
+            ended = [asset for asset in part.assets if asset.to_user_string() in failure.succeeded]
+            failed = [asset for asset in part.assets if asset.to_user_string() in failure.failed]
             events = self._instance.event_log_storage
-            for asset in {*assets} - {*ended} - {*failed} if isinstance(events, CompactEventLog) else ():
-                events.drop_plans(asset, run)  # it was skipped: its partitions have not failed
-            for asset in failed if ended or failed else assets:  # what was skipped is tried again
+            if isinstance(events, CompactEventLog):
+                for asset in part.assets.keys() - {*ended, *failed}:
+                    events.drop_plans(asset, run)  # it was skipped: its partitions have not failed
+            for asset in failed if ended or failed else part.assets:  # what was skipped is tried again
                 rows = part.assets[asset]
                 self._given_up[asset] = pl.concat([self._given_up.get(asset, rows), rows]).unique()
             return run, ended
-        return run, assets
+        return run, [*part.assets]
 
     def _check(self, asset: dg.AssetKey) -> None:
         """Repeat the checks of an asset."""
