@@ -52,13 +52,14 @@ class Due(NamedTuple):
     """Stale partitions of an asset (columns of `KEYS`, and `reason`), and the cost of asking models about them.
 
     `settle`, called with the runs that made them up to date, remembers that all partitions of the asset are; None if
-    only some were examined.
+    only some were examined. `failed` lists examined partitions whose last attempt failed (`Survey.failed`).
     """
 
     asset: dg.AssetKey
     rows: pl.DataFrame
     estimate: CostEstimate | None
     settle: Callable[[Sequence[Made]], None] | None = None
+    failed: pl.DataFrame = pl.DataFrame()
 
 
 EVERYTHING = Scope()
@@ -229,7 +230,7 @@ def _examined(
     if partitions.is_empty():
         return Due(asset.key, partitions.with_columns(reason=pl.lit("")), None)
     survey = Survey(definitions.resolve_asset_graph(), instance, asset, partitions).look(definitions.resources or {})
-    return Due(asset.key, survey.due, survey.estimate)
+    return Due(asset.key, survey.due, survey.estimate, failed=survey.failed)
 
 
 def determinants(definitions: dg.Definitions) -> str:

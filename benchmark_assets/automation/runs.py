@@ -34,7 +34,7 @@ from benchmark_assets.automation.due import (
 from benchmark_assets.automation.settling import reasons, settle_the_dead
 from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.lineage import shards
-from benchmark_assets.lineage.events import unsound
+from benchmark_assets.lineage.events import forgive, unsound
 from benchmark_assets.lineage.looks import Looks, Made
 from benchmark_assets.lineage.refresh import OF_UPDATE, further_tables
 from benchmark_assets.lineage.standing import UNKNOWN
@@ -344,6 +344,8 @@ class _Update:
                     self._given_up[asset] = pl.DataFrame(schema=dict.fromkeys(KEYS, pl.String))
                 continue
             self._announce(asset, stale)
+            if stale.rows.is_empty():  # a run that was killed had planned partitions that do not apply
+                forgive(self._instance, asset, stale.failed)
             node, rows = self._graph.get(asset), [stale.rows.select(KEYS)]
             dims = dimensions(node.partitions_def)
             if CALLS not in further_tables(node.assets_def, asset):

@@ -212,6 +212,17 @@ def failures(instance: dg.DagsterInstance, asset: dg.AssetKey, dims: Sequence[st
     return pl.DataFrame(split([key for key, (run_id, _) in attempts.items() if run_id in failed_runs], dims))
 
 
+def forgive(instance: dg.DagsterInstance, asset: dg.AssetKey, partitions: pl.DataFrame) -> None:
+    """Have Dagster show partitions (the asset's dimensions) as they were before an attempt that failed: they do not
+    apply, so that no update will attempt them again."""
+    events, forgiven = instance.event_log_storage, {"|".join(row) for row in partitions.iter_rows()}
+    if not isinstance(events, CompactEventLog) or not forgiven:
+        return
+    attempts = events.get_latest_asset_partition_materialization_attempts_without_materializations(asset)
+    for run in {run for key, (run, _) in attempts.items() if key in forgiven}:
+        events.drop_plans(asset, run, [key for key, (by, _) in attempts.items() if by == run and key not in forgiven])
+
+
 def pointers(
     instance: dg.DagsterInstance,
     asset: dg.AssetKey,

@@ -83,6 +83,8 @@ class Survey(Inspection):
         partitions to compute or remove are listed by passage, and partitions to report again by shard.
     estimate
         Estimated model calls for computing the stale partitions; None if computing them calls no model.
+    failed
+        Examined partitions whose last attempt failed, by Dagster's keys: the asset's dimensions.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class Survey(Inspection):
         self._graph, self._instance = graph, instance
         self.due = pl.DataFrame(schema=dict.fromkeys([*KEYS, "reason"], pl.String))
         self.estimate: CostEstimate | None = None
+        self.failed = partitions.clear()
 
     def examine(self, warehouse: Warehouse, settings: Settings, partial: bool, cost: Cost) -> None:
         """Record stale, unreported and obsolete partitions with reasons, and estimate the cost of the stale ones."""
@@ -100,6 +103,7 @@ class Survey(Inspection):
         of = shards.members(warehouse, self._partitions["passage"])
         name, partitions_def = self._asset.key, self._asset.partitions_def
         failed = failures(self._instance, name, dimensions(partitions_def))
+        self.failed = failed.join(self._partitions, on=failed.columns, how="semi") if failed.width else failed
         none = self._partitions.select(*KEYS, version=pl.lit("")).clear()
         current, pending = [none], [none]
         due, to_compute = [self.due], [self._partitions.select(KEYS).clear()]

@@ -17,8 +17,9 @@ from dagster._core.loader import LoadingContextForTest
 from benchmark_assets.automation import runs, settling
 from benchmark_assets.automation.due import Scope, determinants, due, missed, order
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.lineage.events import last_problems
+from benchmark_assets.lineage.events import failures, last_problems
 from benchmark_assets.lineage.looks import Looks
+from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
 from resources import catalogue
 from resources.errors import BadInput, RunFailedError
@@ -86,6 +87,18 @@ def test_what_no_logged_change_explains_is_found_by_comparing_everything(
     assert missed(built, instance, looks) == ["triage 2"]
     runs.update(built, instance, whole=True)
     assert all_due(built, instance) == {}
+
+
+def test_a_killed_run_leaves_no_failure_at_partitions_that_do_not_apply(
+    built: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    assets = frozenset({asset := dg.AssetKey("human_metric")})
+    job = built.resolve_implicit_global_asset_job_def().get_subset(asset_selection=assets)
+    tags = range_tags(PASSAGES[0], PASSAGES[1])
+    instance.report_run_failed(instance.create_run_for_job(job, tags=tags, asset_selection=assets))
+    assert set(failures(instance, asset, ["passage"])["passage"]) == {*PASSAGES[:2]}
+    runs.update(built, instance)
+    assert failures(instance, asset, ["passage"]).is_empty()
 
 
 def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
