@@ -11,6 +11,7 @@ import polars as pl
 
 from resources import catalogue
 from resources.keys import KEYS
+from resources.state_sums import SUMS
 
 LOG = "change"
 """The table with the log: one entry for each table and partition, with the number of its last change."""
@@ -30,7 +31,7 @@ LAST = f"SELECT coalesce(max(number), 0) FROM {LOG}"
 SINCE = f"SELECT source, {', '.join(KEYS)}, run_id FROM {LOG} WHERE number > $1 AND {{}}"
 """Query for entries since a number; the second condition, on `source`, differs between the databases."""
 
-UNLOGGED = {LOG, "embedding"}
+UNLOGGED = {LOG, SUMS, "embedding"}
 """Tables whose writes change no setting of any partition."""
 
 

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Event, RLock, Thread
 from typing import IO
@@ -122,21 +122,8 @@ class DuckDBWarehouse(Warehouse):
         self, table: str, keys: pl.DataFrame | None, columns: Sequence[str] | None, most: int | None
     ) -> pl.DataFrame:
         """Read like `read`, but from the file in every case, not from the cache."""
-        declared = catalogue.table(table)
-        chosen = ", ".join(f't."{name}"' for name in columns or declared.columns)
-        order = ", ".join(f't."{name}"' for name in declared.key)
-        limit = "" if most is None else f"LIMIT {most:d}"
-        condition, values = "", []
         with self._connect() as connection:
-            if keys is not None and keys.width == 1 and 0 < len(keys) <= FEW:  # three times as fast as a join
-                values = keys.to_series().to_list()
-                condition = f'WHERE t."{keys.columns[0]}" IN ({", ".join("?" for _ in values)})'
-            elif keys is not None:
-                connection.register("keys", keys.unique().to_arrow())
-                condition = f"SEMI JOIN keys ON {equal(keys.columns)}"
-            statement = f'SELECT {chosen} FROM "{table}" t {condition} ORDER BY {order} {limit}'
-            rows: pl.DataFrame = connection.sql(statement, params=values).pl()
-            return rows
+            return _rows(connection, table, keys, columns, most)
 
     def differences(self, table: str) -> pl.DataFrame:
         """Compare a table with its declaration."""
@@ -291,8 +278,9 @@ class DuckDBWarehouse(Warehouse):
         with self.exclusively(), self._connect() as connection:
             connection.begin()
             for replacement in replacements:
-                _replace(connection, replacement, run_id)
-                _READS.forget(replacement.table, replacement.partitions)
+                for each in (replacement, *self._sums(replacement, partial(_rows, connection))):
+                    _replace(connection, each, run_id)
+                    _READS.forget(each.table, each.partitions)
             _log(connection, changes.entries((table, keys) for table, _, keys in replacements), run_id)
             _READS.forget(changes.LOG, None)
             connection.commit()
@@ -478,6 +466,27 @@ def _engine(process: int) -> duckdb.DuckDBPyConnection:
     engine = duckdb.connect(":memory:")
     atexit.register(engine.close)
     return engine
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, table: str, keys: pl.DataFrame | None = None,
+    columns: Sequence[str] | None = None, most: int | None = None,
+) -> pl.DataFrame:  # fmt: skip
+    """Read rows like `Warehouse.read`, as a connection sees them."""
+    declared = catalogue.table(table)
+    chosen = ", ".join(f't."{name}"' for name in columns or declared.columns)
+    order = ", ".join(f't."{name}"' for name in declared.key)
+    limit = "" if most is None else f"LIMIT {most:d}"
+    condition, values = "", []
+    if keys is not None and keys.width == 1 and 0 < len(keys) <= FEW:  # three times as fast as a join
+        values = keys.to_series().to_list()
+        condition = f'WHERE t."{keys.columns[0]}" IN ({", ".join("?" for _ in values)})'
+    elif keys is not None:
+        connection.register("keys", keys.unique().to_arrow())
+        condition = f"SEMI JOIN keys ON {equal(keys.columns)}"
+    statement = f'SELECT {chosen} FROM "{table}" t {condition} ORDER BY {order} {limit}'
+    rows: pl.DataFrame = connection.sql(statement, params=values).pl()
+    return rows
 
 
 _AFTER_REMOVALS = "(SELECT greatest(?::TIMESTAMP, max(removed_at) + INTERVAL 1 MICROSECOND) FROM removal)"

@@ -20,6 +20,7 @@ import polars as pl
 
 from resources import catalogue
 from resources.errors import BadInput
+from resources.state_sums import SCHEMA, SUMMED, SUMS, continued
 
 _STAMPS = "fingerprint, run_id, updated_at"
 _NO_TASK = "'' AS task, call"
@@ -142,6 +143,7 @@ VERSIONS = (
             [f"UPDATE benchmark SET parts = replace(parts, '{former}', '{present}') WHERE benchmark = 'dharmabench'"
              for former, present in _REDECLARED.items()]),
     Version("594f6f0de8baac204413c652ab1082bc", {}, {}),
+    Version("a94dda8839c8150e6ddae80e9a2f8f2a", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""
@@ -240,8 +242,8 @@ def migrate(schema: Schema, number: int, where: str) -> None:
     """
     for version in VERSIONS[number:]:
         _rename(schema, version)
-    keys = schema.keys()
-    for table in schema.tables():
+    keys, tables = schema.keys(), schema.tables()
+    for table in tables:
         if table in catalogue.tables() and (schema.found(table), keys.get(table)) != (
             schema.declared(table),
             list(catalogue.table(table).key),
@@ -253,6 +255,8 @@ def migrate(schema: Schema, number: int, where: str) -> None:
         _merge(schema, version)
         for statement in version.statements:
             schema.execute(statement)
+    if SUMS not in tables:
+        _sum(schema)
     for table in schema.tables():
         # Only tables of the project: a user may have added others.
         former = table not in catalogue.tables() and schema.found(table).keys() >= {*catalogue.PROVENANCE}
@@ -267,6 +271,19 @@ def migrate(schema: Schema, number: int, where: str) -> None:
     )
     stamp = (len(VERSIONS), digest(), datetime.now(UTC).replace(tzinfo=None))
     schema.execute("INSERT INTO schema_version VALUES ($1, $2, $3)", stamp)
+
+
+def _sum(schema: Schema) -> None:
+    """Sum the states of a home that has no sums yet."""
+    for asset in schema.execute("SELECT DISTINCT asset FROM materialization"):
+        query = f"SELECT {', '.join(SUMMED)} FROM materialization WHERE asset = $1"
+        states = pl.DataFrame(schema.execute(query, asset), dict.fromkeys(SUMMED, pl.String), orient="row")
+        for row in continued(states).iter_rows():
+            schema.execute(
+                f"INSERT INTO {SUMS} ({', '.join(SCHEMA)}, fingerprint, run_id, updated_at) "
+                "SELECT $1, $2, $3, $4, $5, '', 'migration', max(updated_at) FROM materialization",
+                row,
+            )
 
 
 def differences(schema: Schema, table: str) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -18,6 +19,7 @@ from resources import catalogue
 from resources.errors import BadInput
 from resources.frozen import Frozen
 from resources.identity import StoreMark
+from resources.state_sums import SUMMED, SUMS, anew, changed
 
 UNWRITTEN = "nothing was written"
 
@@ -194,6 +196,36 @@ class Warehouse(Frozen, ABC):
     @abstractmethod
     def copy_to(self, place: Path) -> None:
         """Copy one state of the warehouse to a DuckDB file, and sync the file to disk."""
+
+    def mend_sums(self) -> list[str]:
+        """Compare the sums of states with the states, and correct those that differ; return the names of their assets.
+
+        None differ, unless another program changed states.
+        """
+        assets = {*self.read(STATES, columns=["asset"])["asset"], *self.read(SUMS, columns=["asset"])["asset"]}
+        return [asset for asset in sorted(assets) if self.at_once(asset, None, partial(self._mended, asset))]
+
+    def _mended(self, asset: str) -> bool:
+        key = pl.DataFrame({"asset": [asset]})
+        stored, states = self.read(SUMS, key), self.read(STATES, key, SUMMED)
+        sums = anew(stored, states)
+        if wrong := not sums.equals(stored.select(sums.columns)):
+            self.write([Replacement(SUMS, sums.with_columns(fingerprint=pl.lit("")), key)], "sums")
+        return wrong
+
+    @staticmethod
+    def _sums(replacement: Replacement, read: Callable[..., pl.DataFrame]) -> list[Replacement]:
+        """What a replacement of states replaces in the sums of states. `read` reads like `Warehouse.read`, in the
+        transaction of the replacement and before it."""
+        if replacement.table != STATES:
+            return []
+        removed, added = read(STATES, replacement.partitions, SUMMED), replacement.rows.select(SUMMED)
+        keys = pl.concat([removed, added.cast(removed.schema)]).select("asset", "model").unique()
+        sums = read(SUMS, keys)
+        rows = changed(sums, removed, added)
+        if rows.equals(sums.select(rows.columns)):
+            return []
+        return [Replacement(SUMS, rows.with_columns(fingerprint=pl.lit("")), keys)]
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ import polars as pl
 
 from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.lineage import shards
-from benchmark_assets.lineage.looks import UNREAD, Looks, Made, Read, common, grains, sample
+from benchmark_assets.lineage.looks import Looks, Made, Read, common, grains, sample, sources
 from benchmark_assets.lineage.refresh import OWNER
 from benchmark_assets.lineage.shards import is_shard
 from benchmark_assets.lineage.survey import Survey
@@ -193,7 +193,7 @@ def due(
             few = sample(partitions) if dims else partitions.clear()
             with noting() as again:
                 _examined(definitions, instance, node.assets_def, few)
-            found = {table: [] for table, _ in reads if table not in UNREAD} | within(few, again)
+            found = {source: [] for read in reads for source in sources(*read)} | within(few, again)
         looks.settled(name, begun, found, made)
 
     return stale._replace(settle=settle if complete else None)
@@ -205,7 +205,8 @@ def missed(definitions: dg.Definitions, instance: dg.DagsterInstance, looks: Loo
 
     There are none, unless another program changed states, or something that determines settings is logged nowhere.
     """
-    found = []
+    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
+    found = [f"{asset} (sum of states)" for asset in warehouse.mend_sums()]
     for asset in order(definitions):
         rows = due(definitions, instance, asset).rows
         reached = due(definitions, instance, asset, looks=looks).rows if len(rows) else rows

@@ -224,6 +224,7 @@ class _Repair:
             [Replacement("removal", row, row.select("removed_at", "kind", "name")) for row in records], "repair"
         )
         removals.write(self._new, known)
+        warehouse.mend_sums()
         _forget(self._location, warehouse, losses or {})
 
     def _damage_of_ledger(self, ledger: Path) -> str:

@@ -30,9 +30,6 @@ CURSOR = "variorum: looks"
 MOST_EVENTS = 5_000
 """Maximum number of new events of an asset whose partitions are examined one by one."""
 
-UNREAD = {STATES, LOG}
-"""Tables that no settings are read from: states are compared, and changes of them concern inputs."""
-
 Read = tuple[str, pl.DataFrame | None]
 """Table and keys of a read."""
 
@@ -158,7 +155,8 @@ class Looks:
         of = {table: list(columns) for table, columns in look.reads.items()}
         for parent, dims in parents.items():  # whose states concern shared dimensions, and whose rows may be read, too
             read = look.reads.get(parent.to_user_string(), dims)
-            of[parent.to_user_string()] = [dim for dim in dims if dim in keys and dim in read]
+            named = [*keys, *(["corpus"] if "passage" in keys and "passage" in dims else [])]
+            of[parent.to_user_string()] = [dim for dim in named if dim in read and dim in (*dims, "corpus")]
         of[name] = list(keys)
         changed = self._warehouse.changed([*of], look.number)
         news = events.partitions_since(asset, look.event, MOST_EVENTS)
@@ -214,11 +212,20 @@ def grains(reads: Iterable[Read], partitions: pl.DataFrame, keys: Mapping[str, i
         own["corpus"] = set(partitions.select(CORPUS)["corpus"])
     found: dict[str, set[str]] = {}
     for table, frame in reads:
-        if table not in UNREAD:
+        if table == STATES and frame is not None and "passage" in frame.columns:
+            frame = frame.with_columns(CORPUS)
+        for source in sources(table, frame):
             columns = [] if frame is None else [name for name in frame.columns if name in own]
             contained = {name for name in columns if frame is not None and set(frame[name]) <= own[name]}
-            found[table] = found.get(table, contained) & contained
+            found[source] = found.get(source, contained) & contained
     return {table: sorted(columns) for table, columns in found.items()}
+
+
+def sources(table: str, keys: pl.DataFrame | None) -> list[str]:
+    """What a read is logged under when it changes: states under the names of their assets (see `resources.changes`)."""
+    if table == STATES and keys is not None and "asset" in keys.columns:
+        return keys["asset"].unique().to_list()
+    return [] if table == LOG else [table]
 
 
 def common(first: Mapping[str, Sequence[str]], second: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

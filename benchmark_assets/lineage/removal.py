@@ -13,15 +13,16 @@ from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import RETRACTED, report
 from resources import catalogue
 from resources.keys import KEYS
+from resources.state_sums import SUMS
 from resources.warehouse import Replacement, Warehouse
 
 KEPT = {
     "model_call", "base_set_item", "anchor_output", "anchor_judgment", "match_label", "pair_label", "imported_label",
-    "control_item", "imported_annotation", "imported_span", "pair_control",
+    "control_item", "imported_annotation", "imported_span", "pair_control", SUMS,
 }  # fmt: skip
 """Tables from which no rows are removed. The accounts keep all costs, and base sets are frozen. Labels by people are
 kept because they apply again if their texts return. Control items are kept because they show which of the kept labels
-can never apply."""
+can never apply. Sums follow from the removed states."""
 
 ROWS = pl.Schema({"table": pl.String(), "rows": pl.Int64()})
 """Number of removed rows by table."""

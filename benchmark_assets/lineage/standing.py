@@ -15,10 +15,12 @@ import polars as pl
 
 from benchmark_assets.lineage.events import Input, pointers
 from benchmark_assets.partitions import dimensions
+from resources import catalogue
 from resources.digest import digest
 from resources.keys import KEYS
 from resources.provider.estimate import CostEstimate
-from resources.warehouse import Warehouse
+from resources.state_sums import SUMS
+from resources.warehouse import STATES, Warehouse, noting
 
 UNKNOWN = ""
 """Stored `made_from` of a partition that a user marked for recomputation."""
@@ -109,19 +111,22 @@ def assess(
     def input_of(key: dg.AssetKey) -> Input:
         """Versions of an upstream asset by the dimensions that it shares, aggregated over its other dimensions.
 
-        An asset that shares no dimension has one version, even if its table is empty.
+        A sum stands for the versions of all passages. An asset that shares no dimension has one version, even if its
+        table is empty.
         """
         upstream_dims = dimensions(upstream[key])
         on = [dim for dim in upstream_dims if dim in dims]
         # Read before the rows: a version newer than its pointer only makes Dagster check again; the reverse hides a
         # change.
         ids = pointers(instance, key, upstream[key], on, partitions if keys is None else keys) if instance else None
-        rows = _states(warehouse, key.to_user_string(), ["version"], near, on)
-        if on == upstream_dims:
-            if partial and not on and rows.is_empty():
-                rows = pl.DataFrame({"version": [""]})
+        wide = "passage" in upstream_dims and "passage" not in on
+        table, versioned = (SUMS, [dim for dim in upstream_dims if dim == "model"]) if wide else (STATES, upstream_dims)
+        rows = _states(warehouse, key.to_user_string(), ["version"], near, on, table)
+        if on == versioned:
+            if not on and rows.is_empty() and (partial or wide):
+                rows = pl.DataFrame({"version": [digest("") if wide else ""]})
             return Input(key, on, rows.select(*on, "version"), ids)
-        whole = pl.col("version").sort_by(KEYS).str.join(" ")
+        whole = pl.col("version").sort_by([key for key in KEYS if key in rows.columns]).str.join(" ")
         aggregate = rows.group_by(on, maintain_order=True).agg(whole) if on else rows.select(whole)
         version = pl.col("version").map_elements(digest, return_dtype=pl.String)
         return Input(key, on, aggregate.with_columns(version).select(*on, "version"), ids)
@@ -150,16 +155,20 @@ def assess(
 
 
 def _states(
-    warehouse: Warehouse, asset: str, columns: Sequence[str], near: pl.DataFrame | None, on: Sequence[str] = KEYS
-) -> pl.DataFrame:
-    """The stored state of an asset's partitions: columns of `KEYS`, and the given columns of `materialization`.
+    warehouse: Warehouse, asset: str, columns: Sequence[str], near: pl.DataFrame | None, on: Sequence[str] = KEYS,
+    table: str = STATES,
+) -> pl.DataFrame:  # fmt: skip
+    """The stored states of an asset's partitions, or their sums: those columns of `KEYS` that the table has, and the
+    given ones.
 
     If `near` is not None, only partitions that agree with one of its rows in the columns `on`.
     """
     keys = pl.DataFrame({"asset": [asset]})
     if near is not None:
         keys = keys.join(near.select(on).unique(), how="cross") if on else keys
-    return warehouse.read("materialization", keys, [*KEYS, *columns])
+    named = [key for key in KEYS if key in catalogue.table(table).columns]
+    with noting():  # a list that nobody reads: what is compared here is no setting
+        return warehouse.read(table, keys, [*named, *columns])
 
 
 def _with_versions(partitions: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame, code: str) -> pl.DataFrame:

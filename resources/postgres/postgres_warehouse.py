@@ -254,8 +254,9 @@ class PostgresWarehouse(Warehouse):
 
         def act(connection: adbc.Connection) -> None:
             _lock(connection, {path for replacement in prepared for path in _paths(replacement)})
-            for replacement in prepared:
-                _replace(connection, replacement, run_id)
+            for given, replacement in zip(replacements, prepared, strict=True):
+                for each in (replacement, *map(self._prepared, self._sums(given, self.read))):
+                    _replace(connection, each, run_id)
             _log(connection, entries, run_id)
 
         self._transacted(act)

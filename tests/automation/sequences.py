@@ -46,6 +46,7 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput, RunFailedError
 from resources.home import PROJECT
 from resources.provider.provider import Provider
+from resources.state_sums import SUMS
 from resources.warehouse import STATES, Replacement, Warehouse
 from tests.automation.test_edits import LENIENT, rewrite
 from tests.corpus.prose import DORA
@@ -143,7 +144,7 @@ class Course:
                 name: self.warehouse.read(name, columns=[column for column in table.content if column != "home"])
                 for name, table in catalogue.tables().items() if name not in HISTORY
             }  # fmt: skip
-        return tables | {STATES: tables[STATES].filter(~pl.col("asset").is_in(HISTORY))}
+        return tables | {name: tables[name].filter(~pl.col("asset").is_in(HISTORY)) for name in (STATES, SUMS)}
 
     def failed(self) -> dict[str, list[str]]:
         """Partitions that Dagster's pages show as failed or under way, by asset."""

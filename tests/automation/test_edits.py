@@ -25,7 +25,7 @@ from tests.corpus.prose import DORA
 from tests.support import MODELS, LetterEmbedder, copy_finished, made_home
 from tests.systems import rule_systems
 
-BESIDE = ("embedding", "materialization", "model_call")
+BESIDE = ("embedding", "materialization", "state_sum", "model_call")
 """Tables that are not results: a cache, the bookkeeping, the accounts."""
 
 

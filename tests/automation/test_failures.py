@@ -259,4 +259,4 @@ def compared(rows: pl.DataFrame, table: str) -> pl.DataFrame:
     """The rows of a table that are compared: without attempts that failed, and probes of versions by later planners."""
     if table == "model_call":
         return rows.filter(outcome="answered", purpose="translate").sort("call")
-    return rows.filter(pl.col("asset") != "model_call") if table == "materialization" else rows
+    return rows.filter(pl.col("asset") != "model_call") if table in ("materialization", "state_sum") else rows

@@ -20,6 +20,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from resources import catalogue
+from resources.digest import digest as value_digest
 from resources.duckdb_warehouse import BEFORE_MIGRATION, DuckDBWarehouse
 from resources.migration import OWN, VERSIONS, digest
 from resources.warehouse import Warehouse
@@ -199,6 +200,16 @@ def test_examinations_of_five_studies_become_one_and_keep_their_rows_and_calls(w
         ]
         states = warehouse.read("materialization", columns=["asset", "row_count", "fingerprint"])
         assert states.rows() == [("sentinel", 5, "")]  # stale: the replies are read again from the ledger
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted(HOMES.iterdir())])
+def test_sums_of_a_former_home_are_the_digests_that_its_fingerprints_contain(warehouse: Warehouse, name: str) -> None:
+    unpack(name, warehouse.name)
+    sums, states = warehouse.read("state_sum"), warehouse.read("materialization")
+    former = states.group_by("asset", "model", maintain_order=True).agg(pl.col("version").str.join(" "))
+    expected = former.with_columns(pl.col("version").map_elements(value_digest, return_dtype=pl.String))
+    assert sums.select("asset", "model", "version").equals(expected.sort("asset", "model"))
+    assert warehouse.mend_sums() == []
 
 
 def test_a_home_whose_clock_was_set_back_is_migrated_once(warehouse: Warehouse) -> None:

@@ -18,7 +18,9 @@ from resources.changes import LOG
 from resources.changes import MOST as ONE_BY_ONE
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
-from resources.warehouse import Replacement, Warehouse
+from resources.keys import KEYS
+from resources.state_sums import SCHEMA, SUMMED, SUMS, changed
+from resources.warehouse import STATES, Replacement, Warehouse
 from tests.resources.warehouses import (
     process,
     replace,
@@ -425,3 +427,54 @@ def test_a_refused_write_is_not_logged(warehouse: Warehouse) -> None:
     with pytest.raises(BadInput):
         replace(warehouse, sources("x/1", "x/2", position=[0, MOST["INTEGER"] + 1]))
     assert warehouse.last_change() == 0
+
+
+# Sums of states
+
+
+STATES_OF = st.lists(
+    st.tuples(
+        st.sampled_from(["drift", "score"]), st.sampled_from(["", "m", "n"]), st.sampled_from(["", "x/1", "x/2"]),
+        st.sampled_from(["a", "b"]),
+    ),
+    max_size=6,
+    unique_by=lambda state: state[:3],
+)  # fmt: skip
+"""Asset, model, passage and version of some states."""
+
+
+def states(rows: list[tuple[str, str, str, str]]) -> pl.DataFrame:
+    named = pl.DataFrame(rows, dict.fromkeys(["asset", "model", "passage", "version"], pl.String), orient="row")
+    return named.with_columns(task=pl.lit(""), row_count=1, made_from=pl.lit(""), fingerprint=pl.lit("f"))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@examples(20)
+@given(
+    writes=st.lists(
+        st.tuples(STATES_OF, st.sampled_from([["asset", *KEYS], ["asset"], ["passage"], []]), st.booleans())
+    )
+)
+def test_sums_follow_every_write_of_states(
+    warehouse: Warehouse, writes: list[tuple[list[tuple[str, str, str, str]], list[str], bool]]
+) -> None:
+    warehouse.write([Replacement(STATES, warehouse.empty(STATES), None)], "run")
+    for rows, columns, is_removal in writes:
+        written = states(rows)
+        partitions = written.select(columns).unique() if columns else None
+        added = written.clear() if is_removal else written
+        warehouse.write([Replacement(STATES, added, partitions)], "run")
+        stored = warehouse.read(STATES, columns=SUMMED)
+        assert warehouse.read(SUMS, columns=[*SCHEMA]).equals(changed(warehouse.empty(SUMS), stored.clear(), stored))
+
+
+def test_sums_that_another_program_made_wrong_are_mended(warehouse: Warehouse) -> None:
+    warehouse.write(
+        [Replacement(STATES, states([("drift", "m", "x/1", "a"), ("score", "m", "x/1", "a")]), None)], "run"
+    )
+    right = warehouse.read(SUMS)
+    assert warehouse.mend_sums() == []
+    wrong = right.drop("run_id", "updated_at").head(1).with_columns(asset=pl.lit("gone"))
+    warehouse.write([Replacement(SUMS, wrong, None)], "run")
+    assert warehouse.mend_sums() == ["drift", "gone", "score"]
+    assert warehouse.read(SUMS, columns=[*SCHEMA]).equals(right.select(*SCHEMA))
