@@ -589,10 +589,11 @@ def _run(
     names = [name for error in errors for name in _classes(error)]
     if not {*names}.isdisjoint(INTERRUPTED):
         raise KeyboardInterrupt
-    failed_checks = {
+    unsuccessful = [check for check in result.get_asset_check_evaluations() if not check.passed]
+    failed_checks = {  # first those that fail the run
         f"check {check.check_name!r} of {check.asset_key.to_user_string()}: {check.description}":
             NEW not in check.metadata or bool(check.metadata[NEW].value)
-        for check in result.get_asset_check_evaluations() if not check.passed
+        for check in sorted(unsuccessful, key=lambda check: check.severity != dg.AssetCheckSeverity.ERROR)
     }  # fmt: skip
     if not result.success:
         faults = (

@@ -7,6 +7,7 @@ Here: the operations, the updates between them, the comparison at the end. Not h
 (tests of automation.runs).
 """
 
+import gc
 import json
 import logging
 import multiprocessing
@@ -687,6 +688,7 @@ def mended(course: Course, dice: random.Random) -> list[str]:
         return [f"no audit finds what was planted: {planted}"]
     if kind == "emptied":
         runs.forget(course.definitions, course.instance, asset)
+    course.update(whole=True)  # tells what it finds, and mends it
     failed = course.update(whole=True)
     return [f"{planted}: {failed}"] if failed else []
 
@@ -759,6 +761,7 @@ def main() -> None:
     """Carry out sequences; exit with 1 if something went wrong."""
     folder, judges, models = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     FORKED.set_forkserver_preload(["tests.automation.sequences"])
+    gc.freeze()  # modules leave more than a million objects
     logging.disable(logging.CRITICAL)
     program, counts, faults = Program(PROJECT), Counter[str](), 0
     for seed in map(int, sys.argv[4:]):
