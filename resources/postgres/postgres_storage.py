@@ -8,6 +8,8 @@ packages are in the extra `server`. This module relies on internals of dagster-p
 tests/resources/test_postgres_storage.py checks that the classes behave like their base classes.
 """
 
+import math
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -36,6 +38,9 @@ LOCK = "SELECT pg_advisory_xact_lock(hashtext('dagster events of ' || :asset))"
 """Has transactions that store events of the same asset wait for each other, so that an event never becomes visible
 after one with a higher id: readers continue from the highest id that they have seen."""
 
+
+UNTESTED = 1.0
+"""Seconds after its last use for which a connection is not tested: a step makes a hundred statements."""
 
 PART = 1000
 """Number of rows that are copied at once."""
@@ -231,8 +236,23 @@ def _address(url: str) -> str:
 
 
 def pooled(url: str) -> db.Engine:
-    """An engine that keeps a connection open, and tests it before use: the server may have been started anew."""
-    return db.create_engine(url, isolation_level="AUTOCOMMIT", pool_size=1, max_overflow=-1, pool_pre_ping=True)
+    """An engine that keeps a connection open, and tests it after UNTESTED seconds: the server may have been started
+    anew."""
+    engine = db.create_engine(url, isolation_level="AUTOCOMMIT", pool_size=1, max_overflow=-1)
+
+    def test(connection: Any, record: db.pool.ConnectionPoolEntry, _: object) -> None:
+        if time.monotonic() - record.info.get("used", math.inf) > UNTESTED:
+            try:
+                engine.dialect.do_ping(connection)
+            except engine.dialect.loaded_dbapi.Error as error:
+                raise db.exc.DisconnectionError from error
+
+    def note(_: object, record: db.pool.ConnectionPoolEntry) -> None:
+        record.info["used"] = time.monotonic()
+
+    db.event.listen(engine, "checkout", test)
+    db.event.listen(engine, "checkin", note)
+    return engine
 
 
 def _pack_text(engine: db.Engine) -> None:

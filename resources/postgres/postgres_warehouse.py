@@ -66,6 +66,9 @@ NUL_STAND_IN = "\ufdd0"
 """Stored instead of the character NUL, which PostgreSQL cannot store in texts: a code point that Unicode reserves for
 use within programs, so that no text has it."""
 
+MOST_UNSORTED = 1000
+"""Maximum number of keys of a read that are not searched for repeated ones: this takes longer than the query."""
+
 FILE_ROWS = 256
 """Number of vectors in a file, for vectors that another warehouse had."""
 
@@ -209,8 +212,8 @@ class PostgresWarehouse(Warehouse):
         noted(table, keys)
         declared = catalogue.table(table)
         names = list(columns or declared.columns)
-        rows = self._rows(table, keys, names, most)
-        return self._completed(table, rows).select(names)
+        rows = self._completed(table, self._rows(table, keys, names, most))
+        return rows if rows.columns == names else rows.select(names)
 
     def _rows(self, table: str, keys: pl.DataFrame | None, names: Sequence[str], most: int | None) -> pl.DataFrame:
         """Read rows with the places of vectors instead of vectors."""
@@ -220,7 +223,8 @@ class PostgresWarehouse(Warehouse):
         statement = f'SELECT {selected} FROM "{table}" t'
         values: list[object] = []
         if keys is not None:
-            listed, values = _listed(declared, _encoded(keys.unique().drop_nulls(), table))
+            listed, columns = _listed(declared, keys.unique() if len(keys) > MOST_UNSORTED else keys)
+            values += [[_without_nul(value) for value in column] for column in columns]
             statement += f" WHERE EXISTS (SELECT FROM {listed} WHERE {equal(keys.columns)})"
         statement += f" ORDER BY {order}" + ("" if most is None else f" LIMIT {most:d}")
         return self._repeated(lambda session: _execute(session.connection, statement, values))
@@ -231,7 +235,8 @@ class PostgresWarehouse(Warehouse):
             places = rows.select(pl.col(PLACE[0]).alias("file"), pl.col(PLACE[1]).alias("position"))
             rows = rows.drop(PLACE).with_columns(VectorFiles(place=self.vectors).get(places).alias(OUTSIDE[table]))
         declared = catalogue.table(table).columns
-        return _replaced(rows.cast({name: declared[name].polars for name in rows.columns}), NUL_STAND_IN, "\0")
+        types = pl.Schema({name: declared[name].polars for name in rows.columns})
+        return _replaced(rows if rows.schema == types else rows.cast(types), NUL_STAND_IN, "\0")
 
     def _parts(self, table: str) -> Iterator[pl.DataFrame]:
         """All rows of a table in parts that fit into memory with their vectors; vectors of a file are together."""
@@ -700,8 +705,8 @@ def _append(connection: adbc.Connection, replacement: Replacement) -> None:
     _execute(connection, "DROP TABLE incoming")
 
 
-def _listed(table: catalogue.Table, keys: pl.DataFrame) -> tuple[str, list[object]]:
-    """SQL for a list of keys, named `keys`, and the values of its parameters."""
+def _listed(table: catalogue.Table, keys: pl.DataFrame) -> tuple[str, list[list[object]]]:
+    """SQL for a list of keys, named `keys`, and the values of its parameters: a list for each column."""
     arrays = ", ".join(
         f"${place}::{catalogue.postgres_type(table.columns[name].type)}[]" for place, name in enumerate(keys.columns, 1)
     )
@@ -732,6 +737,8 @@ def _encoded(rows: pl.DataFrame, table: str) -> pl.DataFrame:
 def _replaced(rows: pl.DataFrame, character: str, other: str) -> pl.DataFrame:
     """Rows with one character replaced in all texts."""
     text, names = pl.element(), _with_character(rows, character)
+    if not names:
+        return rows
     return rows.with_columns(
         pl.col(name).str.replace_all(character, other, literal=True)
         if rows.schema[name] == pl.String
@@ -740,8 +747,14 @@ def _replaced(rows: pl.DataFrame, character: str, other: str) -> pl.DataFrame:
     )
 
 
+def _without_nul(value: object) -> object:
+    return value.replace("\0", NUL_STAND_IN) if isinstance(value, str) else value
+
+
 def _with_character(rows: pl.DataFrame, character: str) -> list[str]:
     """Names of the columns with a text that contains a character."""
+    if rows.is_empty():
+        return []
     texts = pl.col(pl.String), pl.col(pl.List(pl.String)).explode(empty_as_null=False, keep_nulls=False)
     found = rows.select(text.str.contains(character, literal=True).any() for text in texts)
     return [column.name for column in found if column.any()]
