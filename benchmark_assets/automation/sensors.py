@@ -21,7 +21,10 @@ from resources.notifications import Notifications
 from resources.warehouse import Warehouse
 
 SECONDS = 30
-"""Shortest time between two evaluations of a sensor."""
+"""Shortest time between two evaluations of a sensor that starts runs."""
+
+WATCHING = 60
+"""Shortest time between two evaluations of a sensor that is on by default: each takes 60 ms of a core."""
 
 
 def new_models_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
@@ -78,7 +81,7 @@ def files_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
 
 
 @dg.sensor(
-    name="dead_runs", minimum_interval_seconds=SECONDS, default_status=dg.DefaultSensorStatus.RUNNING,
+    name="dead_runs", minimum_interval_seconds=WATCHING, default_status=dg.DefaultSensorStatus.RUNNING,
     description="Reports runs as failed if their process was killed, so that they do not block other runs.",
 )  # fmt: skip
 def dead_runs_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
@@ -88,7 +91,7 @@ def dead_runs_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
 
 
 @dg.run_failure_sensor(
-    name="failures", default_status=dg.DefaultSensorStatus.RUNNING,
+    name="failures", minimum_interval_seconds=WATCHING, default_status=dg.DefaultSensorStatus.RUNNING,
     description="Sends a message when a run fails, except for runs whose failure is reported by a job or a command.",
 )  # fmt: skip
 def failures_sensor(context: dg.RunFailureSensorContext, notifications: dg.ResourceParam[Notifications]) -> None:

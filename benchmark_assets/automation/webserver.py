@@ -48,6 +48,9 @@ LOCAL = ("127.0.0.1", "localhost")
 STARTING = 180
 """Seconds after which a code server that does not answer has failed."""
 
+RETRIED = "30"
+"""Seconds between two looks of the daemon for runs whose process died. By default, five."""
+
 PATIENCE = 20
 """Seconds from a request to end until a process is killed."""
 
@@ -162,6 +165,7 @@ def services() -> Iterator[tuple[Path, dict[str, subprocess.Popen[bytes]]]]:
         start += ["--use-python-environment-entry-point", "--log-level", "warning"]  # runs have this environment
         with _running("dagster", "code-server", *start) as code_server:
             wait_for_grpc_server(code_server, DagsterGrpcClient(socket=place), start, STARTING)
+            os.environ.setdefault("DAGSTER_EVENT_LOG_CONSUMER_DAEMON_INTERVAL_SECONDS", RETRIED)
             with _running("dagster-daemon", "run", "--workspace", str(workspace)) as daemon:
                 yield workspace, {"the code server": code_server, "Dagster's daemon": daemon}
 
