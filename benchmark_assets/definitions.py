@@ -84,14 +84,14 @@ def build_definitions(
     assets = [
         definition for definition in dg.load_assets_from_modules(rooms) if isinstance(definition, dg.AssetsDefinition)
     ]
-    evaluate, update, remove, part = (
-        make(lambda: location) for make in (jobs.evaluate_job, jobs.update_job, jobs.remove_job, jobs.part_job)
+    evaluate, update, remove = (
+        make(lambda: location) for make in (jobs.evaluate_job, jobs.update_job, jobs.remove_job)
     )
     backup = jobs.backup_job()
     location = dg.Definitions(
         assets=dg.map_asset_specs(_described, assets),
         asset_checks=checks.checks(assets),
-        jobs=[corpus.download_job, corpus.scan_job, evaluate, update, remove, part, backup],
+        jobs=[corpus.download_job, corpus.scan_job, evaluate, update, remove, backup],
         sensors=[
             sensors.new_models_sensor(evaluate),
             sensors.files_sensor(corpus.scan_job),

@@ -14,15 +14,13 @@ _TEXT = r"(?:[^\s/?#@:%\[\]]|%[0-9A-Fa-f]{2})*"
 _HOST = rf"(?:\[[0-9A-Fa-f:.]+\]|{_TEXT})(?::\d*)?"
 _URL = re.compile(rf"postgres(?:ql)?://(?:{_TEXT}(?::{_TEXT})?@)?{_HOST}(?:,{_HOST})*(?:/{_TEXT})?(?:\?[^\s#]*)?")
 
-SERVER = "adbc_driver_postgresql", "celery", "dagster_celery", "dagster_postgres", "psycopg"
+SERVER = "adbc_driver_postgresql", "dagster_postgres", "psycopg"
 """Packages of the extra `server` that Dagster does not bring. Only homes in a database need them."""
 
 FORMER = {
     "resources.event_storage": "resources.dagster_storage.event_storage",
     "resources.run_storage": "resources.dagster_storage.run_storage",
     "resources.postgres_storage": "resources.postgres.postgres_storage",
-    "benchmark_assets.automation.queues": "benchmark_assets.automation.server.queues",
-    "benchmark_assets.automation.workers": "benchmark_assets.automation.server.workers",
 }
 """Present names of modules that a dagster.yaml of one's own may name by former names."""
 
@@ -142,8 +140,17 @@ def prepare() -> Path:
 
 
 def _rename_modules(settings: Path) -> None:
-    """Rewrite a dagster.yaml of one's own that names a module of this project by a former name."""
+    """Rewrite a dagster.yaml of one's own that names a module of this project by a former name.
+
+    Raises
+    ------
+    BadInput
+        If it names a class that is gone, or cannot be written.
+    """
     text = settings.read_text(encoding="utf-8")
+    if gone := re.search(r"\b(WorkerRunLauncher|PartQueue)\b", text):
+        problem = "is a class of an earlier version"
+        raise BadInput(settings, gone[1], problem, "take deploy/dagster.yaml of this version")
     names = "|".join(map(re.escape, FORMER))
     renamed = re.sub(rf"(\bmodule:\s*[\"']?)({names})(?![\w.])", lambda found: found[1] + FORMER[found[2]], text)
     if renamed == text:
@@ -155,5 +162,5 @@ def _rename_modules(settings: Path) -> None:
     except OSError as error:
         raise BadInput(
             settings, "module", "names modules that were moved, and cannot be written",
-            "take deploy/dagster.yaml or deploy/dagster-kubernetes.yaml of this version",
+            "take deploy/dagster.yaml of this version",
         ) from error  # fmt: skip

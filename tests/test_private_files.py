@@ -65,8 +65,7 @@ def test_a_home_of_a_former_version_becomes_private_and_exports_from_it_are_not(
 
 def test_a_home_of_a_group_is_open_to_the_group(database: str, tmp_path: Path) -> None:
     home = tmp_path / "home"
-    broker = "redis://localhost:1/0"
-    variorum(home, "snapshot", VARIORUM_DATABASE=database, VARIORUM_BROKER=broker, VARIORUM_RUNS="1")
+    variorum(home, "snapshot", VARIORUM_DATABASE=database)
     assert modes(home).keys() == {"drwxrws---", "-rw-rw----"}, modes(home)
 
 

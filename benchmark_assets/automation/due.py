@@ -36,9 +36,6 @@ long as planning 400 partitions."""
 SHARD = 40
 """Length of a shard in a gap: examining the passages of a shard takes about as long as planning 40 partitions."""
 
-PART = "part"
-"""Name of the job by which a worker carries out a part of an update, a `Scope`."""
-
 
 class Scope(NamedTuple):
     """The models that an update includes, the corpora and tasks, and the names of the assets; None includes all."""
@@ -100,23 +97,6 @@ def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
         sequence.append(min(ready, key=place))
         remaining.remove(sequence[-1])
     return sequence
-
-
-def stretches(definitions: dg.Definitions, scope: Scope = EVERYTHING) -> list[list[dg.AssetKey]]:
-    """The assets of a scope in groups, in the order of `order`. Assets in a group have the same dimensions and do not
-    depend on each other."""
-    graph = definitions.resolve_asset_graph()
-    groups: list[list[dg.AssetKey]] = []
-    for key in order(definitions):
-        if scope.assets is not None and key.to_user_string() not in scope.assets:
-            continue
-        dims = dimensions(graph.get(key).partitions_def)
-        last = groups[-1] if groups else []
-        if last and dims == dimensions(graph.get(last[0]).partitions_def) and not graph.get(key).parent_keys & {*last}:
-            last.append(key)
-        else:
-            groups.append([key])
-    return groups
 
 
 def chains(definitions: dg.Definitions, scope: Scope = EVERYTHING) -> list[list[dg.AssetKey]]:

@@ -14,9 +14,8 @@ from typing import Literal
 import dagster as dg
 
 from benchmark_assets.automation import removal, runs, safekeeping
-from benchmark_assets.automation.due import PART, Scope
+from benchmark_assets.automation.due import Scope
 from benchmark_assets.lineage.removal import words
-from benchmark_assets.studies.assets import PAYER
 from benchmark_assets.translation.systems import Systems
 from resources import removals
 from resources.errors import BadInput, RunFailedError
@@ -29,10 +28,7 @@ from resources.warehouse import Warehouse
 Location = Callable[[], dg.Definitions]
 """Function that returns the code location. Jobs call it only when they run, since the location contains the jobs."""
 
-PLANNERS = "planner"
-"""Celery's queue for these jobs. They wait for the parts of an update, so they must not take the place of a part."""
-
-ONE_AT_A_TIME = {"variorum/driver": "yes", "dagster-celery/queue": PLANNERS}
+ONE_AT_A_TIME = {"variorum/driver": "yes"}
 """Tags of these jobs' runs. dagster.yaml allows only one run with the first tag at a time."""
 
 
@@ -46,14 +42,6 @@ class Update(dg.Config):
     """`probe`: whether to begin by asking each model's endpoint which version it serves."""
 
     probe: bool = True
-
-
-class UpdatePart(dg.Config):
-    """A part of an update: names of models, of corpora and tasks, and of assets; None includes all."""
-
-    models: list[str] | None = None
-    corpora: list[str] | None = None
-    assets: list[str] | None = None
 
 
 class RemovalConfig(dg.Config):
@@ -85,19 +73,6 @@ def update_job(location: Location) -> dg.JobDefinition:
             runs.update(location(), context.instance, probe=config.probe, whole=True)
 
     return _job("update", update_everything)
-
-
-def part_job(location: Location) -> dg.JobDefinition:
-    """The job that carries out a part of an update, on a worker."""
-
-    @dg.op
-    def carry_out_part(context: dg.OpExecutionContext, config: UpdatePart) -> None:
-        """Materializes the stale partitions of a model, corpus or task, through consecutive assets."""
-        with _driving(context):
-            scope = Scope(config.models, config.corpora, config.assets)
-            runs.work_off(location(), context.instance, scope, {PAYER: context.run.tags[PAYER]})
-
-    return _job(PART, carry_out_part, {runs.NOT_AGAIN: "0"})
 
 
 def backup_job() -> dg.JobDefinition:

@@ -5,7 +5,6 @@ messages before and after an update. Not here: which partitions are stale (autom
 (lineage.refresh).
 """
 
-import functools
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -68,6 +67,15 @@ HISTORY = timedelta(days=30)
 
 REPLIES_DAYS = 90
 """Days after which the texts of requests and replies move from the ledger to compressed files."""
+
+
+class UpdateOutcome(NamedTuple):
+    """What an update did: the number of stale partitions of each asset, failed checks with problems that the last run
+    did not find, and failures."""
+
+    counts: list[str]
+    warnings: list[str]
+    failures: list[RunFailedError]
 
 
 def look(definitions: dg.Definitions, instance: dg.DagsterInstance, corpora: Sequence[str] | None = None) -> None:
@@ -209,14 +217,10 @@ def _update(
         )
         provider.probe(names, payer[PAYER])
     checked = _checked(definitions, instance, payer) if whole else UpdateOutcome([], [], [])
-    if not isinstance(instance.run_launcher, dg.DefaultRunLauncher):  # runs go out to workers
-        counts, failures = _planned(definitions, instance, scope, payer)
-        done = UpdateOutcome(counts, [], [RunFailedError(failure) for failure in failures])
-    else:
-        if whole and (unseen := missed(definitions, instance, looks)):
-            notifications.send(f"{UNSEEN}: {', '.join(unseen)}")
-        done = carry_out(definitions, instance, scope, payer, looks)
-        looks.keep()
+    if whole and (unseen := missed(definitions, instance, looks)):
+        notifications.send(f"{UNSEEN}: {', '.join(unseen)}")
+    done = _carried_out(definitions, instance, scope, payer, looks)
+    looks.keep()
     done = UpdateOutcome(done.counts, checked.warnings + done.warnings, checked.failures + done.failures)
     if done.counts or done.failures:
         problems = "".join(f"\n- {problem}" for problem in [*map(str, done.failures), *dict.fromkeys(done.warnings)])
@@ -226,28 +230,23 @@ def _update(
     return done.failures
 
 
-def _planned(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, payer: Mapping[str, str]
-) -> tuple[list[str], list[str]]:
-    """Return what `planning.carry_out` returns. After an outage of the database it begins again: finished parts are not
-    stale, and parts under way are waited for."""
-    from benchmark_assets.automation.server import planning  # a home of one machine has no workers
+def _carried_out(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, payer: Mapping[str, str], looks: Looks
+) -> UpdateOutcome:
+    """Materialize all stale partitions in a scope, by workers if there are any (see `automation.server`).
 
-    carry_out = functools.partial(planning.carry_out, definitions, instance, scope, payer)
+    After an outage of the database, an update by workers begins again: parts under way are waited for.
+    """
+    update = Update(definitions, instance, scope, payer, looks)
     if url := database():
+        from benchmark_assets.automation.server.planning import PlannedUpdate  # a home of one machine has no workers
+        from benchmark_assets.automation.server.queues import PartQueue
         from resources.postgres.outages import outlast
 
-        return outlast(url, carry_out)
-    return carry_out()
-
-
-class UpdateOutcome(NamedTuple):
-    """What `carry_out` did: the number of stale partitions of each asset, failed checks with problems that the last run
-    did not find, and failures."""
-
-    counts: list[str]
-    warnings: list[str]
-    failures: list[RunFailedError]
+        if (queue := PartQueue(url)).workers():
+            update = PlannedUpdate(definitions, instance, scope, payer, looks, queue)
+            return outlast(url, update.carry_out)
+    return update.carry_out()
 
 
 def _checked(definitions: dg.Definitions, instance: dg.DagsterInstance, payer: Mapping[str, str]) -> UpdateOutcome:
@@ -258,53 +257,63 @@ def _checked(definitions: dg.Definitions, instance: dg.DagsterInstance, payer: M
         return UpdateOutcome([], [], [fault])
 
 
-def carry_out(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, payer: Mapping[str, str],
-    looks: Looks | None = None,
-) -> UpdateOutcome:  # fmt: skip
-    """Materialize all stale partitions in a scope, with runs in this process that have the tag `payer`.
-
-    With `looks`, only partitions that something has reached since the last look are examined.
-    """
-    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
-    looks = looks or Looks(instance, warehouse, "", 0, {})
-    update = _Update(definitions, instance, scope, payer, looks)
-    groups = chains(definitions, scope)
-    unsound_assets = unsound(instance, [asset for group in groups for asset in group])
-    for number, group in enumerate(groups, start=1):
-        logger.info("%d of %d steps: %s", number, len(groups), ", ".join(asset.to_user_string() for asset in group))
-        update.chain(group, unsound_assets)
-    return update.outcome()
-
-
 class ChainRun(NamedTuple):
     """A run of an update: its first and last partition, None if its assets have none, and the partitions of each asset
-    for which the run is made, by Dagster's keys (columns of `KEYS`)."""
+    for which the run is made, by Dagster's keys (columns of `KEYS`). `units` are the models, corpora or tasks of the
+    part to which the run belongs (see `automation.server.planning`)."""
 
     ends: tuple[str, str] | None
     assets: dict[dg.AssetKey, pl.DataFrame]
+    units: tuple[str, ...] = ()
 
 
-class _Update:
+class EndedRun(NamedTuple):
+    """The id of a run of an update, a message for each failed check with whether the check found problems that its last
+    run did not find, and its failure, if it failed."""
+
+    run: str
+    checks: dict[str, bool]
+    failure: RunFailedError | None
+
+
+class Update:
     """An update under way: what is stale in a chain of assets, the runs that materialize it, and what they did.
 
     Assets that are not stale yet, but whose inputs in the chain are, belong to the same run: each asset of a run looks
     for itself which partitions are stale by then. Studies are the exception, because a message states their cost before
     they ask. What is stale after the runs makes another round.
+
+    Parameters
+    ----------
+    payer
+        The tag of all runs, which share a budget.
+    looks
+        If given, only partitions that something has reached since the last look are examined.
     """
 
     def __init__(
         self, definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, payer: Mapping[str, str],
-        looks: Looks,
+        looks: Looks | None = None,
     ) -> None:  # fmt: skip
+        warehouse: Warehouse = (definitions.resources or {})["warehouse"]
         self._definitions, self._instance, self._scope = definitions, instance, scope
-        self._payer, self._looks = payer, looks
+        self._payer, self._looks = payer, looks or Looks(instance, warehouse, "", 0, {})
         self._graph = definitions.resolve_asset_graph()
         self._job = definitions.resolve_implicit_global_asset_job_def()
         self._counts: dict[str, int] = {}
         self._checks: dict[str, bool] = {}
         self._failures: list[RunFailedError] = []
         self._given_up: dict[dg.AssetKey, pl.DataFrame] = {}
+
+    def carry_out(self) -> UpdateOutcome:
+        """Materialize all stale partitions in the scope."""
+        groups = chains(self._definitions, self._scope)
+        unsound_assets = unsound(self._instance, [asset for group in groups for asset in group])
+        for number, group in enumerate(groups, start=1):
+            names = ", ".join(asset.to_user_string() for asset in group)
+            logger.info("%d of %d steps: %s", number, len(groups), names)
+            self.chain(group, unsound_assets)
+        return self.outcome()
 
     def outcome(self) -> UpdateOutcome:
         """What was done so far."""
@@ -321,12 +330,12 @@ class _Update:
                         self._check(asset)  # the cause may be fixed
             made: dict[dg.AssetKey, list[Made]] = {asset: [] for asset in work}
             parts = self._parts(work)
-            for part in parts:
-                run, ended = self._run(part)
-                for asset in ended:
-                    made[asset].append((run, part.assets[asset]))
+            for part, ended in self._ended(parts):
+                for asset in self._noted(part, ended):
+                    made[asset].append((ended.run, part.assets[asset]))
             for asset, stale in work.items():
-                every = len(made[asset]) == sum(asset in part.assets for part in parts)
+                runs = sum(asset in part.assets for part in parts)
+                every = len(made[asset]) == runs and (runs > 0 or stale.rows.is_empty())
                 if stale.settle and every and asset not in self._given_up:
                     stale.settle(made[asset])
             if not parts:
@@ -396,27 +405,23 @@ class _Update:
             parts.append(ChainRun(ends, {asset: partitions for asset, partitions in inside.items() if len(partitions)}))
         return [*parts[:-1], ChainRun(parts[-1].ends, parts[-1].assets | single)]
 
-    def _run(self, part: ChainRun) -> tuple[str, list[dg.AssetKey]]:
-        """Carry out a run; return its id, and the assets whose steps ended well."""
-        name, run = ", ".join(asset.to_user_string() for asset in part.assets), str(uuid4())
-        try:
-            self._checks |= _run(
-                self._job, self._instance, name, self._payer, ends=part.ends, assets=[*part.assets], run_id=run
-            )
-        except RunFailedError as failure:
-            self._failures.append(failure)
-            self._checks |= failure.checks
-            ended = [asset for asset in part.assets if asset.to_user_string() in failure.succeeded]
-            failed = [asset for asset in part.assets if asset.to_user_string() in failure.failed]
-            events = self._instance.event_log_storage
-            if isinstance(events, CompactEventLog):
-                for asset in part.assets.keys() - {*ended, *failed}:
-                    events.drop_plans(asset, run)  # it was skipped: its partitions have not failed
-            for asset in failed if ended or failed else part.assets:  # what was skipped is tried again
-                rows = part.assets[asset]
-                self._given_up[asset] = pl.concat([self._given_up.get(asset, rows), rows]).unique()
-            return run, ended
-        return run, [*part.assets]
+    def _ended(self, parts: Sequence[ChainRun]) -> Iterator[tuple[ChainRun, EndedRun]]:
+        """Carry out runs; yield each with what it did."""
+        for part in parts:
+            yield part, run_chain(self._definitions, self._instance, self._payer, part.ends, [*part.assets])
+
+    def _noted(self, part: ChainRun, ended: EndedRun) -> list[dg.AssetKey]:
+        """Remember what a run did; return the assets whose steps ended well."""
+        self._checks |= ended.checks
+        if not (failure := ended.failure):
+            return [*part.assets]
+        self._failures.append(failure)
+        succeeded = [asset for asset in part.assets if asset.to_user_string() in failure.succeeded]
+        failed = [asset for asset in part.assets if asset.to_user_string() in failure.failed]
+        for asset in failed if succeeded or failed else part.assets:  # what was skipped is tried again
+            rows = part.assets[asset]
+            self._given_up[asset] = pl.concat([self._given_up.get(asset, rows), rows]).unique()
+        return succeeded
 
     def _check(self, asset: dg.AssetKey) -> None:
         """Repeat the checks of an asset."""
@@ -428,21 +433,22 @@ class _Update:
             self._failures.append(failure)
 
 
-def work_off(definitions: dg.Definitions, instance: dg.DagsterInstance, part: Scope, payer: Mapping[str, str]) -> None:
-    """Carry out a part of an update that a planner submitted (see `planning`).
-
-    Raises
-    ------
-    RunFailedError
-        At the end, with all failures.
-    """
-    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
-    with warehouse.kept_open():
-        done = carry_out(definitions, instance, part, payer)
-    for warning in done.warnings:
-        logger.warning("%s", warning)
-    if done.failures:
-        raise RunFailedError("; ".join(map(str, done.failures)))
+def run_chain(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, payer: Mapping[str, str], ends: tuple[str, str] | None,
+    assets: Sequence[dg.AssetKey],
+) -> EndedRun:  # fmt: skip
+    """Materialize a range of partitions of some assets in a run of this process."""
+    job, run = definitions.resolve_implicit_global_asset_job_def(), str(uuid4())
+    name = ", ".join(asset.to_user_string() for asset in assets)
+    try:
+        return EndedRun(run, _run(job, instance, name, payer, ends=ends, assets=assets, run_id=run), None)
+    except RunFailedError as failure:
+        events = instance.event_log_storage
+        if isinstance(events, CompactEventLog):
+            for asset in assets:
+                if asset.to_user_string() not in failure.succeeded | failure.failed:
+                    events.drop_plans(asset, run)  # it was skipped: its partitions have not failed
+        return EndedRun(run, failure.checks, failure)
 
 
 def check_tables(

@@ -55,6 +55,10 @@ class Deployment:
     @cached_property
     def definitions(self) -> dg.Definitions:
         """The code location."""
+        return self.located()
+
+    def located(self) -> dg.Definitions:
+        """Assemble the code location, anew each time."""
         with ending_at_once():
             from benchmark_assets.definitions import build_definitions
         return build_definitions(resource_overrides={"warehouse": self.warehouse, "provider": self.provider})

@@ -1,17 +1,22 @@
 """Commands that run until they are stopped: Dagster's UI with its daemon, and a worker of a group."""
 
 import os
+import subprocess
 import sys
+import time
 from contextlib import suppress
+from socket import gethostname
+from typing import NoReturn
 
 import click
 
-from benchmark_assets.automation import webserver
-from benchmark_assets.automation.jobs import PLANNERS
+from benchmark_assets.automation import tied, webserver
 from benchmark_assets.cli.deployment import Deployment
 from resources.errors import BadInput
-from resources.home import prepare
-from resources.modes import tighten
+from resources.home import database, prepare
+
+PAUSE = 1.0
+"""Seconds after which a worker that has ended is replaced."""
 
 
 @click.command()
@@ -52,17 +57,35 @@ def _announce_pages(host: str, port: int) -> None:
 
 
 @click.command()
-@click.option("--planner", is_flag=True, help="Execute jobs that plan updates, instead of their parts.")
-@click.option("--processes", default=1, show_default=True, help="Number of runs that this worker executes at once.")
-def worker(planner: bool, processes: int) -> None:
-    """Execute runs that the server sends, until stopped (see docs/deployment.md)."""
-    for name, example in (("VARIORUM_DATABASE", "postgresql://HOST/DATABASE"), ("VARIORUM_BROKER", "redis://HOST")):
-        if not os.environ.get(name):
-            raise BadInput(name, "", "is not set", f"set it to the same URL as on the server, such as {example}")
-    os.chdir(prepare())
-    tighten()
-    queue = PLANNERS if planner else "variorum"
-    celery = [sys.executable, "-m", "celery", "-A", "benchmark_assets.automation.server.workers", "worker"]
-    options = ["-Q", queue, "-c", str(processes), "-n", f"{queue}-{os.getpid()}@%h", "--loglevel", "warning"]
-    # A worker that is killed would take a run with it that it had fetched in advance.
-    os.execv(sys.executable, [*celery, *options, "--disable-prefetch"])
+@click.option("--processes", default=1, show_default=True, help="Number of parts that this worker carries out at once.")
+@click.option("--alive", is_flag=True, help="Only see whether a worker of this machine is alive: exit code 0 or 1.")
+def worker(processes: int, alive: bool) -> None:
+    """Carry out parts of updates, until stopped (see docs/deployment.md)."""
+    if not (url := database()):
+        example = "set it to the same URL as on the server, such as postgresql://HOST/DATABASE"
+        raise BadInput("VARIORUM_DATABASE", "", "is not set", example)
+    if alive:
+        from benchmark_assets.automation.server.queues import PartQueue
+
+        sys.exit(gethostname() not in PartQueue(url).workers())
+    if processes > 1:
+        _several_workers(processes)
+    home = Deployment()
+    from benchmark_assets.automation.server.workers import Worker  # only homes in a database have its packages
+
+    Worker(url, home.instance, home.located).work()
+
+
+def _several_workers(number: int) -> NoReturn:
+    """Run workers of one process each. One that ends is replaced."""
+    command = [sys.executable, tied.__file__, str(os.getpid()), *map(os.path.abspath, sys.argv[:1]), "worker"]
+    running = [subprocess.Popen(command) for _ in range(number)]
+    try:
+        while True:
+            time.sleep(PAUSE)
+            running = [subprocess.Popen(command) if each.poll() is not None else each for each in running]
+    finally:
+        for each in running:
+            each.terminate()
+        for each in running:
+            each.wait()

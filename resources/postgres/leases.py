@@ -25,13 +25,14 @@ LASTS = 60
 RENEWED = 10
 """Seconds between two renewals. No connection is kept between them: a network that was cut would leave it hanging."""
 
-# In a schema of its own, because warehouse, ledger and Dagster create theirs independently of each other.
-_CREATE = """
+CREATE = """
 SELECT pg_advisory_xact_lock(hashtext('variorum.lease'));
 CREATE SCHEMA IF NOT EXISTS work;
 CREATE TABLE IF NOT EXISTS work.lease (name text PRIMARY KEY, expires timestamptz NOT NULL);
-DELETE FROM work.lease WHERE expires < now() - interval '1 day'
+DELETE FROM work.lease WHERE expires < now() - interval '1 day';
 """
+"""Creates the table of leases. It is in a schema of its own, because warehouse, ledger and Dagster create theirs
+independently of each other."""
 
 # By the clock of the server, because the clocks of the machines may differ.
 _RENEW = f"""
@@ -64,7 +65,7 @@ def own(url: str) -> str:
     if key not in _HELD:
         name, ended = uuid4().hex, Event()
         with connected(url) as connection:
-            connection.execute(_CREATE)
+            connection.execute(CREATE)
         renew(url, name)
         _HELD[key] = _HeldLease(name, ended, Thread(target=_keep, args=(url, name, ended), name="lease", daemon=True))
         _HELD[key].thread.start()

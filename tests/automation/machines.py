@@ -1,6 +1,6 @@
 """A second machine for proofs: a network namespace, whose cable is a pair of virtual devices.
 
-PostgreSQL, the broker and the models listen at the server's end of the cable, HERE. Proofs that ask for the other
+PostgreSQL and the models listen at the server's end of the cable, HERE. Proofs that ask for the other
 machine are skipped without iproute2 or the capability CAP_NET_ADMIN. Not here: the processes of a group (group).
 """
 

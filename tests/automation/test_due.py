@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.automation.due import GAP, order, ranges, stretches
+from benchmark_assets.automation.due import GAP, order, ranges
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import GRID, PASSAGE, dimensions
 
@@ -187,15 +187,3 @@ def test_an_input_comes_first_even_if_it_needs_models_or_has_no_partitions() -> 
     )  # fmt: skip
     found = order(dg.Definitions(assets=[passage, grid, single, free]))
     assert [key.to_user_string() for key in found] == ["free", "single", "grid", "passage"]
-
-
-def test_assets_that_may_share_a_run_have_the_same_partitions_and_no_other_of_them_as_input() -> None:
-    definitions = build_definitions()
-    graph, cut = definitions.resolve_asset_graph(), stretches(definitions)
-    assert [key for together in cut for key in together] == order(definitions)
-    for together in cut:
-        assert len({tuple(dimensions(graph.get(key).partitions_def)) for key in together}) == 1
-        assert not any(graph.get(key).parent_keys & set(together) for key in together)
-    names = [{key.to_user_string() for key in together} for together in cut]
-    assert any({"drift_score", "lexical_score"} <= own for own in names)
-    assert any({"reference_envelope", "human_baseline"} <= own for own in names)

@@ -19,7 +19,7 @@ from resources.postgres.postgres_warehouse import PostgresWarehouse
 from resources.warehouse import Warehouse
 from tests import postgres
 from tests.automation.group import Group, running
-from tests.automation.machines import HERE, CabledServer, cabled_server, cut, forwarded, other_machine
+from tests.automation.machines import CabledServer, cabled_server, cut, forwarded, other_machine
 from tests.bench.grid import write_jsonl_corpus
 from tests.processes import VARIORUM, variorum
 from tests.provider.server import Server
@@ -61,10 +61,10 @@ class Size:
         return events
 
 
-SHORT = Size(40, 4, 5, {"broker": 1, "database": 1, "planner": 1, "worker1": 1}, pauses=(6, 12))
+SHORT = Size(40, 4, 5, {"database": 1, "planner": 1, "worker1": 1}, pauses=(6, 12))
 WHOLE = Size(
     200, 10, 5,
-    {"worker1": 2, "worker2": 2, "elsewhere1": 2, "elsewhere2": 2, "planner": 4, "broker": 4, "database": 4},
+    {"worker1": 2, "worker2": 2, "elsewhere1": 2, "elsewhere2": 2, "planner": 4, "database": 4},
     (30, 30, 30, 90, 90),
 )  # fmt: skip
 
@@ -84,10 +84,6 @@ class Ordeal:
         """Start what has a name."""
         if name == "database":
             self.database.control("start")
-        elif name == "broker":
-            self.group.broker()
-        elif name == "daemon":
-            self.group.daemon()
         elif name == "planner":
             self.group.start(name, VARIORUM, "evaluate", *self.models)
         elif name in HERE_WORK:
@@ -165,7 +161,7 @@ def test_kills_and_cuts_change_no_result_and_repeat_nothing_that_is_stored(
         postgres.empty_database(database.url) as url,
     ):
         write_registry(registry, models_url, *models, in_flight=IN_FLIGHT, max_tokens=512, budget=CAPS["model"])
-        with running(folder, url, registry, workers=2, others=2, host=HERE) as group:
+        with running(folder, url, registry, workers=2) as group:
             ordeal = Ordeal(group, database, machine, models)
             for name in ELSEWHERE_WORK:
                 ordeal.start(name)

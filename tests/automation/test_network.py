@@ -16,7 +16,7 @@ from resources.postgres import leases
 from resources.postgres.postgres_warehouse import PostgresWarehouse
 from tests import postgres
 from tests.automation.group import running
-from tests.automation.machines import HERE, CabledServer, cabled_server, cut, forwarded, other_machine
+from tests.automation.machines import CabledServer, cabled_server, cut, forwarded, other_machine
 from tests.processes import VARIORUM, until
 from tests.provider.server import Server
 from tests.resources.test_leases import HOLD
@@ -56,7 +56,7 @@ def test_a_cut_network_loses_and_repeats_nothing_that_is_stored(
     registry = tmp_path / "models.yaml"
     with forwarded(server.port) as url:
         write_registry(registry, url, *MODELS)
-        with running(folder, database, registry, workers=1, others=1, host=HERE) as group:
+        with running(folder, database, registry, workers=1) as group:
             group.worker("elsewhere", *machine, machine="elsewhere")
             group.variorum("import", "corpus", str(write_corpus(tmp_path / "corpus")))
             server.configure(latency=5)

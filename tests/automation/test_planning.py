@@ -1,135 +1,183 @@
-"""Updates in parts: what a part is, and that parts are carried out by other processes, each once."""
+"""Updates in parts: which units make a part, and that workers carry out parts as one process would."""
 
-import os
-import signal
+import logging
+import math
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import ModuleType
 
 import dagster as dg
+import polars as pl
+import psycopg
 import pytest
-import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmark_assets.automation import runs
-from benchmark_assets.automation.due import EVERYTHING, PART, Scope, order
-from benchmark_assets.automation.server import planning
+from benchmark_assets.automation.due import GAP, Scope
+from benchmark_assets.automation.server.planning import portions
+from benchmark_assets.automation.server.queues import MOST, PartQueue
+from benchmark_assets.automation.server.workers import Worker
 from benchmark_assets.corpus.registry import register
-from benchmark_assets.partitions import dimensions
-from benchmark_assets.studies.assets import PAYER
-from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.errors import BadInput
-from resources.home import PROJECT
-from resources.processes import PROCESS
-from resources.warehouse import Warehouse
-from tests.processes import until
-from tests.support import write_corpus
+from resources import catalogue
+from resources.errors import RunFailedError
+from resources.postgres.postgres_warehouse import PostgresWarehouse
+from tests.automation.test_queues import crash
+from tests.postgres import use_database
+from tests.support import CORE, write_corpus
+from tests.systems import RuleSystems, rule_systems
+
+MODELS = ["one", "two"]
 
 CHEAP = Scope(assets=["alignment", "verification", "passage_filter"])
-"""One stage, without models, so one part for each corpus: to start a process takes 5 s of a core."""
+"""One chain, without models, so a part for each corpus."""
+
+
+@pytest.fixture(scope="module")
+def rooms() -> Sequence[ModuleType]:
+    return CORE
 
 
 @pytest.fixture
-def instance(home: Path) -> Iterator[dg.DagsterInstance]:
-    """An instance that starts each run at once, in a process on this machine: the queue would need the daemon."""
-    settings = yaml.safe_load((PROJECT / "dagster.yaml").read_text(encoding="utf-8"))
-    settings["run_coordinator"] = {"module": "dagster.core.run_coordinator", "class": "DefaultRunCoordinator"}
-    file = home / "dagster" / "dagster.yaml"
-    file.unlink()
-    file.write_text(yaml.safe_dump(settings), encoding="utf-8")
-    with dg.DagsterInstance.get() as each:
-        yield each
+def warehouse(home: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> PostgresWarehouse:
+    use_database(monkeypatch, home, database)
+    return PostgresWarehouse(url=database, home=str(home), vectors=str(home / "vectors"))
+
+
+@pytest.fixture
+def systems(warehouse: PostgresWarehouse, tmp_path: Path) -> RuleSystems:
+    return rule_systems(warehouse, tmp_path)
 
 
 @pytest.fixture
 def scanned(
-    tmp_path: Path, definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+    ruled: dg.Definitions, instance: dg.DagsterInstance, warehouse: PostgresWarehouse, tmp_path: Path
 ) -> dg.Definitions:
     """The code location, with two corpora whose passages are known and nothing else."""
     for name in ("tiny", "small"):
         register(warehouse, write_corpus(tmp_path / name, name=name))
-    runs.look(definitions, instance)
-    return definitions
+    runs.look(ruled, instance)
+    instance.add_dynamic_partitions("model", MODELS)
+    return ruled
 
 
-def part_runs(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:
-    return list(instance.get_runs(dg.RunsFilter(job_name=PART)))
+@pytest.fixture
+def worker(scanned: dg.Definitions, instance: dg.DagsterInstance, database: str) -> Worker:
+    """The worker that works, one of two that are alive."""
+    PartQueue(database).enter()
+    with psycopg.connect(database) as connection:
+        connection.execute("INSERT INTO work.lease VALUES ('other', now() + interval '1 hour')")
+        connection.execute("INSERT INTO work.worker VALUES ('other', 'elsewhere')")
+    return Worker(database, instance, lambda: scanned)
 
 
-def test_stages_hold_each_asset_once_and_are_cut_in_one_way(definitions: dg.Definitions) -> None:
-    graph = definitions.resolve_asset_graph()
-    stages = planning.stages(definitions, EVERYTHING)
-    assert [asset for stage in stages for asset in stage.assets] == order(definitions)
-    for stage in stages:
-        cuts = {tuple(dimensions(graph.get(asset).partitions_def)) for asset in stage.assets}
-        assert all(("model" in cut) == (stage.by == "model") for cut in cuts)
-        assert (() in cuts) == (stage.by == "")
+def units(database: str) -> list[list[str]]:
+    """The units of the parts in the queue."""
+    with psycopg.connect(database) as connection:
+        return [row[0] for row in connection.execute("SELECT units FROM work.part ORDER BY number").fetchall()]
 
 
-def test_each_corpus_is_carried_out_once_by_a_process_of_its_own(
-    scanned: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
-) -> None:
-    assert planning.carry_out(scanned, instance, CHEAP, {PAYER: "one"}) == (["alignment 6"], [])
-    finished = part_runs(instance)
-    assert {run.status for run in finished} == {dg.DagsterRunStatus.SUCCESS}
-    assert len({run.tags[PROCESS] for run in finished}) == len(finished) == len({*map(config, finished)})
-    assert len(warehouse.read("materialization").filter(asset="passage_filter")) == 6
-
-    assert planning.carry_out(scanned, instance, CHEAP, {PAYER: "two"}) == ([], [])
-    assert len(part_runs(instance)) == len(finished)
+def assist(worker: Worker, update: Future[None]) -> None:
+    """Carry out parts until an update has ended; raise what it raises."""
+    while not update.done():
+        if not worker.carry_out_next():
+            time.sleep(0.1)
+    update.result()
 
 
-def config(run: dg.DagsterRun) -> str:
-    return str(run.run_config["ops"])
+def until_taken(queue: PartQueue) -> None:
+    """Take a part as soon as there is one."""
+    while queue.take() is None:
+        time.sleep(0.1)
 
 
-def hold(process: int, warehouse: Warehouse) -> None:
-    """Stop a process at a moment at which it does not lock the warehouse, which others would wait for."""
-    impatient = DuckDBWarehouse(path=warehouse.name, wait_seconds=1)
-    while True:
-        os.kill(process, signal.SIGSTOP)
-        try:
-            with impatient.exclusively():
-                impatient.read("corpus")
-                return
-        except BadInput:
-            os.kill(process, signal.SIGCONT)
-            time.sleep(0.2)
+def stored(warehouse: PostgresWarehouse) -> dict[str, list[tuple[object, ...]]]:
+    return {
+        table: sorted(warehouse.read(table, columns=catalogue.table(table).content).iter_rows(), key=repr)
+        for table in ("model_output", "drift_score", "leaderboard", "model_summary")
+    }
 
 
-@pytest.mark.large
-@pytest.mark.proof
-def test_a_part_whose_process_is_killed_is_carried_out_again_while_others_go_on(
-    scanned: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path
-) -> None:
-    def processes() -> list[int]:
-        """Ids of the processes that carry out parts, the last one first."""
-        tags = [run.tags[PROCESS] for run in part_runs(instance) if PROCESS in run.tags]
-        return [int(tag.split()[0].rpartition(":")[2]) for tag in tags]
-
-    (log := tmp_path / "nothing.log").touch()
+def test_parts_are_the_models_and_corpora_and_are_carried_out_as_by_one_process(
+    scanned: dg.Definitions, instance: dg.DagsterInstance, warehouse: PostgresWarehouse, worker: Worker,
+    systems: RuleSystems, database: str, caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    caplog.set_level(logging.INFO, "variorum.workers")
     with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(planning.carry_out, scanned, instance, CHEAP, {PAYER: "one"})
-        until(lambda: len(processes()) == 1, 120, log)
-        [held] = processes()
-        hold(held, warehouse)
-        until(lambda: len(processes()) == 2, 120, log)
-        os.kill(processes()[0], signal.SIGKILL)
-        until(lambda: len(processes()) == 3, 120, log)
-        os.kill(held, signal.SIGCONT)
-        assert done.result(timeout=300)[1] == []
-    statuses = [run.status for run in part_runs(instance)]
-    assert sorted(status.value for status in statuses) == ["FAILURE", "SUCCESS", "SUCCESS"]
+        assist(worker, pool.submit(runs.update, scanned, instance))
+    assert all(f"part {unit}: begins" in caplog.text for unit in ("small", "tiny", *MODELS))
+    assert len(systems.asked()) == len(MODELS) * 6
+    assert units(database) == []
+    by_workers = stored(warehouse)
+    assert by_workers["leaderboard"]
+    for asset in ("reference", "model_output"):
+        runs.forget(scanned, instance, asset)
+    with psycopg.connect(database) as connection:
+        connection.execute("DELETE FROM work.worker")
+    runs.update(scanned, instance)
+    assert stored(warehouse) == by_workers
+
+
+@pytest.mark.proof
+@pytest.mark.large
+def test_a_failed_passage_fails_the_update_and_stops_nothing_else(
+    scanned: dg.Definitions, instance: dg.DagsterInstance, warehouse: PostgresWarehouse, worker: Worker, tmp_path: Path
+) -> None:
+    (tmp_path / "failing").write_text("tiny/doc1:1")
+    with ThreadPoolExecutor(1) as pool, pytest.raises(RunFailedError, match="the provider said no"):
+        assist(worker, pool.submit(runs.update, scanned, instance))
+    assert len(warehouse.read("model_output")) == len(MODELS) * 5
+    assert len(warehouse.read("leaderboard"))
+
+
+def test_the_part_of_a_killed_worker_is_carried_out_by_the_next_one(
+    scanned: dg.Definitions, instance: dg.DagsterInstance, warehouse: PostgresWarehouse, worker: Worker, database: str
+) -> None:
+    queue = PartQueue(database)
+    with ThreadPoolExecutor(1) as pool:
+        update = pool.submit(runs.update, scanned, instance, CHEAP)
+        until_taken(queue)
+        crash(database)
+        assist(worker, update)
     assert len(warehouse.read("materialization").filter(asset="passage_filter")) == 6
 
 
-@pytest.mark.large
+def test_a_part_that_ends_its_workers_fails(
+    scanned: dg.Definitions, instance: dg.DagsterInstance, worker: Worker, database: str
+) -> None:
+    queue = PartQueue(database)
+    scope = CHEAP._replace(corpora=["tiny"])
+    with ThreadPoolExecutor(1) as pool:
+        update = pool.submit(runs.update, scanned, instance, scope)
+        for _ in range(MOST):
+            until_taken(queue)
+            crash(database)
+        with pytest.raises(RunFailedError, match=f"part tiny: not finished, because {MOST} workers ended"):
+            assist(worker, update)
+
+
 @pytest.mark.proof
-def test_two_planners_start_no_part_twice(scanned: dg.Definitions, instance: dg.DagsterInstance) -> None:
+@pytest.mark.large
+def test_two_planners_ask_nothing_twice(
+    scanned: dg.Definitions, instance: dg.DagsterInstance, worker: Worker, systems: RuleSystems
+) -> None:
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(planning.carry_out, scanned, instance, CHEAP, {PAYER: "one"})
-        time.sleep(1)
-        second = pool.submit(planning.carry_out, scanned, instance, CHEAP, {PAYER: "two"})
-        assert first.result(timeout=300)[1] == second.result(timeout=300)[1] == []
-    finished = part_runs(instance)
-    assert len({*map(config, finished)}) == len(finished)
+        for update in [pool.submit(runs.update, scanned, instance) for _ in range(2)]:
+            assist(worker, update)
+    asked = systems.asked()
+    assert len(asked) == len({*asked}) == len(MODELS) * 6
+
+
+@given(st.lists(st.integers(1, 3000), min_size=1, max_size=30), st.integers(1, 9))
+def test_portions_have_each_unit_once_and_as_many_parts_as_workers_if_there_is_enough(
+    sizes: list[int], workers: int
+) -> None:
+    units = [f"m{number:02}" for number, size in enumerate(sizes) for _ in range(size)]
+    parts = portions(pl.Series(units), workers)
+    assert [unit for part in parts for unit in part] == sorted({*units})
+    assert len(parts) >= min(workers, len(sizes)) / 2
+    assert max(map(len, parts)) == len(parts[0]) == math.ceil(len(sizes) / workers)
+    if max(sizes) < GAP / len(sizes):
+        assert len(parts) <= workers

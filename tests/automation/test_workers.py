@@ -1,4 +1,4 @@
-"""A group with workers: parts go through the broker to real workers, and end as they would in one process."""
+"""A group with workers: parts go through the queue to real workers, and end as they would in one process."""
 
 import time
 from collections import Counter

@@ -13,7 +13,7 @@ import pytest
 from tests.processes import VARIORUM, environment
 from tests.support import write_corpus
 
-SERVERS = {"celery", "dagster_graphql", "dagster_webserver", "graphql", "starlette", "uvicorn"}
+SERVERS = {"dagster_graphql", "dagster_webserver", "graphql", "starlette", "uvicorn"}
 RUNTIME = {"onnx", "onnxruntime", "tokenizers"}
 DRAWING = {"altair", "markdown_it", "vl_convert"}
 TORCH = {"accelerate", "sentence_transformers", "sklearn", "torch", "transformers"}

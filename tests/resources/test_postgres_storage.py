@@ -9,7 +9,6 @@ from typing import Any
 import dagster as dg
 import psycopg
 import pytest
-from dagster_celery.launcher import CeleryRunLauncher
 
 from benchmark_assets.automation.runs import forget_history
 from resources.home import PROJECT
@@ -33,8 +32,6 @@ def text() -> dg.Output[None]:
 def group(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
     """The instance of a group, over an empty database."""
     monkeypatch.setenv("VARIORUM_DATABASE", database)
-    monkeypatch.setenv("VARIORUM_BROKER", "redis://localhost:1/0")
-    monkeypatch.setenv("VARIORUM_RUNS", "3")
     monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", "1000")
     (tmp_path / "dagster.yaml").symlink_to(PROJECT / "deploy" / "dagster.yaml")
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
@@ -48,12 +45,10 @@ def run(instance: dg.DagsterInstance, first: str = "0000", last: str = "0999") -
     return result.run_id
 
 
-def test_the_file_for_a_group_names_these_storages_and_celery(group: dg.DagsterInstance) -> None:
+def test_the_file_for_a_group_names_these_storages(group: dg.DagsterInstance) -> None:
     assert isinstance(group.event_log_storage, CompactPostgresEventLogStorage)
     assert isinstance(group.run_storage, ForgettingPostgresRunStorage)
     assert isinstance(group.schedule_storage, SchemaPostgresScheduleStorage)
-    assert isinstance(group.run_launcher, CeleryRunLauncher)
-    assert group.run_monitoring_enabled
 
 
 def test_a_run_over_a_thousand_partitions(group: dg.DagsterInstance, database: str) -> None:

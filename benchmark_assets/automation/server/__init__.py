@@ -1,4 +1,4 @@
-"""Updates by several machines: parts, the queue, Celery's workers, and moving a home to a database.
+"""Updates by several machines: parts, their queue, workers, and moving a home to a database.
 
 The packages are in the extra `server` (resources.postgres).
 """

@@ -1,73 +1,87 @@
-"""Workers: Celery's application, whose tasks execute Dagster's runs, and the launcher that sends runs to it.
+"""A worker: takes parts of updates from the queue and carries them out, one after the other.
 
-`variorum worker` starts a worker of this application. The server and its workers share the database
-(`VARIORUM_DATABASE`) and the broker (`VARIORUM_BROKER`). Here: the task and the launcher. Not here: which runs there
-are (planning).
+Here: the loop, and what becomes of a part that cannot be carried out. Not here: what a part is (planning), starting
+workers (cli).
 """
 
-import os
+import logging
+from collections.abc import Callable
 
 import dagster as dg
-from celery import Celery
-from dagster._cli.api import _execute_run_command_body
-from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
-from dagster._grpc.types import ExecuteRunArgs
-from dagster._serdes import unpack_value
-from dagster_celery.config import DEFAULT_CONFIG, TASK_EXECUTE_JOB_NAME
-from dagster_celery.launcher import CeleryRunLauncher
-from dagster_celery.make_app import make_app
-from dagster_shared.serdes.serdes import JsonSerializableValue
 
-from benchmark_assets.automation.settling import EXECUTING
+from benchmark_assets.automation.server import planning
+from benchmark_assets.automation.server.queues import MOST, PartQueue, TakenPart
+from benchmark_assets.automation.settling import EXECUTING, settle_the_dead
 from resources.postgres.outages import outlast
-from resources.processes import PROCESS, is_dead, process_tag
+from resources.processes import PROCESS, process_tag
+from resources.provider.provider import Provider
+from resources.provider.registry import Registry
 
-_BROKER = os.environ.get("VARIORUM_BROKER")
-
-app: Celery = make_app({"broker": _BROKER, "backend": _BROKER, "config_source": DEFAULT_CONFIG})  # type: ignore[no-untyped-call]
+logger = logging.getLogger("variorum.workers")
 
 
-@app.task(name=TASK_EXECUTE_JOB_NAME, track_started=True)  # type: ignore[untyped-decorator]
-def execute(execute_job_args_packed: JsonSerializableValue) -> int:
-    """Execute a run; return its exit code. The run is tagged with this process before it starts, so that others see
-    when the process has ended."""
-    run_id = unpack_value(execute_job_args_packed, as_type=ExecuteRunArgs).run_id
-    with dg.DagsterInstance.get() as instance:
+class Worker:
+    """A process that carries out parts.
+
+    Parameters
+    ----------
+    url
+        The database with the queue.
+    locate
+        Returns the code location. It is called again when the registry has changed.
+    """
+
+    def __init__(self, url: str, instance: dg.DagsterInstance, locate: Callable[[], dg.Definitions]) -> None:
+        self._url, self._instance, self._locate, self._queue = url, instance, locate, PartQueue(url)
+        self._definitions = locate()
+        self._registry = self._read_registry()
+
+    def work(self) -> None:
+        """Carry out parts until interrupted."""
+        outlast(self._url, self._queue.enter)
+        while True:
+            if not self.carry_out_next():
+                outlast(self._url, self._queue.wait)
+
+    def carry_out_next(self) -> bool:
+        """Carry out the next part; return whether there was one."""
+        part = outlast(self._url, self._queue.take)
+        if part is None:
+            return False
         try:
-            instance.add_run_tags(run_id, {PROCESS: process_tag(run_id)})
-            return _execute_run_command_body(run_id, instance, _ignore, set_exit_code_on_failure=True)
-        finally:
-            settle(instance, run_id)
+            outcome = self._outcome(part)
+        except KeyboardInterrupt:
+            self._queue.give_back(part.name)
+            raise
+        outlast(self._url, lambda: self._queue.finish(part.name, outcome))
+        return True
 
+    def _outcome(self, part: TakenPart) -> str:
+        name = f"part {', '.join(part.units)}"
+        logger.info("%s: begins", name)
+        if part.taken > MOST:
+            return planning.failed(f"{name}: not finished, because {MOST} workers ended meanwhile")
 
-def settle(instance: dg.DagsterInstance, run_id: str) -> None:
-    """Report the run `run_id`, which this process has ended, and the runs that it started as failed if unfinished.
+        def carry_out() -> str:
+            self._settle(part)
+            if (registry := self._read_registry()) != self._registry:
+                self._definitions, self._registry = self._locate(), registry
+            return planning.carried_out(self._definitions, self._instance, part.content)
 
-    They are if the database could not be reached when they ended. The lease of the process, which goes on to execute
-    other runs, would let them look alive.
-    """
+        try:
+            return outlast(self._url, carry_out)
+        except Exception as fault:
+            logger.exception("%s failed", name)
+            return planning.failed(f"{name}: {fault}")
 
-    def report() -> None:
-        for filters in ({"run_ids": [run_id]}, {"tags": {PROCESS: process_tag()}}):
-            for run in instance.get_runs(dg.RunsFilter(statuses=EXECUTING, **filters)):
-                instance.report_run_failed(run, "The run's process could not store how the run ended.")
+    def _settle(self, part: TakenPart) -> None:
+        """Report runs as failed if their worker has ended, or if this process could not store their end because the
+        database was away: the lease of this process would let them look alive."""
+        if part.taken > 1:
+            settle_the_dead(self._instance)
+        for run in self._instance.get_runs(dg.RunsFilter(statuses=EXECUTING, tags={PROCESS: process_tag()})):
+            self._instance.report_run_failed(run, "The run's process could not store how the run ended.")
 
-    outlast(os.environ["VARIORUM_DATABASE"], report)
-
-
-def _ignore(_: dg.DagsterEvent) -> None:
-    """Events are in the storage; nobody listens to them."""
-
-
-class WorkerRunLauncher(CeleryRunLauncher):
-    """`CeleryRunLauncher` that asks for a run's lease whether its worker lives.
-
-    Celery itself never notices that a worker was killed: the state of its task remains STARTED.
-    """
-
-    def check_run_worker_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:
-        """Whether the process that executes a run lives. Dagster's run monitoring reports the run as failed if not."""
-        tag = run.tags.get(PROCESS)
-        if tag and is_dead(tag, run.run_id):
-            return CheckRunHealthResult(WorkerStatus.FAILED, f"the lease of the run's process has expired ({tag})")
-        return CheckRunHealthResult(WorkerStatus.RUNNING)
+    def _read_registry(self) -> Registry:
+        provider: Provider = (self._definitions.resources or {})["provider"]
+        return provider.registry()
