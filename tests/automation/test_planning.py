@@ -21,9 +21,12 @@ from benchmark_assets.automation.server.planning import portions
 from benchmark_assets.automation.server.queues import MOST, PartQueue
 from benchmark_assets.automation.server.workers import Worker
 from benchmark_assets.corpus.registry import register
+from benchmark_assets.definitions import build_definitions
 from resources import catalogue
 from resources.errors import RunFailedError
+from resources.home import PROJECT
 from resources.postgres.postgres_warehouse import PostgresWarehouse
+from resources.provider.registry import default_path, load
 from tests.automation.test_queues import crash
 from tests.postgres import use_database
 from tests.support import CORE, write_corpus
@@ -63,13 +66,18 @@ def scanned(
     return ruled
 
 
-@pytest.fixture
-def worker(scanned: dg.Definitions, instance: dg.DagsterInstance, database: str) -> Worker:
-    """The worker that works, one of two that are alive."""
+def two_workers(database: str) -> None:
+    """Register this process and another one as workers."""
     PartQueue(database).enter()
     with psycopg.connect(database) as connection:
         connection.execute("INSERT INTO work.lease VALUES ('other', now() + interval '1 hour')")
         connection.execute("INSERT INTO work.worker VALUES ('other', 'elsewhere')")
+
+
+@pytest.fixture
+def worker(scanned: dg.Definitions, instance: dg.DagsterInstance, database: str) -> Worker:
+    """The worker that works, one of two that are alive."""
+    two_workers(database)
     return Worker(database, instance, lambda: scanned)
 
 
@@ -168,6 +176,45 @@ def test_two_planners_ask_nothing_twice(
             assist(worker, update)
     asked = systems.asked()
     assert len(asked) == len({*asked}) == len(MODELS) * 6
+
+
+JUDGED = (
+    "alignment glossary verification passage_filter near_duplicate selection reference reference_envelope model_output "
+    "drift_score triage judge_vote"
+)
+"""The assets from the files to the votes of judges."""
+
+
+@pytest.mark.proof
+@pytest.mark.large
+def test_judges_of_a_part_do_not_wait_for_other_models(
+    warehouse: PostgresWarehouse, instance: dg.DagsterInstance, database: str
+) -> None:
+    definitions = build_definitions(resource_overrides={"warehouse": warehouse})
+    register(warehouse, PROJECT / "warehouse" / "sample" / "corpus.yaml")
+    runs.look(definitions, instance)
+    registry = load(default_path())
+    models = sorted(name for name, settings in registry.models.items() if settings.corpora == ("sample",))
+    instance.add_dynamic_partitions("model", models)
+    two_workers(database)
+    worker = Worker(database, instance, lambda: definitions)
+    assert models
+    half = len(models) // 2 + len(models) % 2
+    first, second = models[:half], models[half:]
+    with ThreadPoolExecutor(1) as pool:
+        update = pool.submit(runs.update, definitions, instance, Scope(assets=JUDGED.split()))
+        while second not in units(database):
+            assert not update.done(), update.result()
+            if ["sample"] in units(database):
+                worker.carry_out_next()
+            time.sleep(0.1)
+        worker.carry_out_next()
+        deadline = time.monotonic() + 120
+        while units(database) != [second, first]:
+            assert time.monotonic() < deadline, units(database)
+            time.sleep(0.1)
+        assist(worker, update)
+    assert {*warehouse.read("judge_vote")["model"]} == {*models}
 
 
 @given(st.lists(st.integers(1, 3000), min_size=1, max_size=30), st.integers(1, 9))

@@ -21,6 +21,7 @@ from benchmark_assets.lineage.looks import Looks
 from benchmark_assets.partitions import dimensions
 from resources.errors import RunFailedError
 from resources.keys import CORPUS, KEYS
+from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
 UNITS = {
@@ -44,13 +45,14 @@ class PlannedUpdate(Update):
     ) -> None:  # fmt: skip
         super().__init__(definitions, instance, scope, payer, looks)
         self._queue, self._kind, self._unit = queue, "", pl.lit(ALL)
+        self._chain: Sequence[dg.AssetKey] = []
 
     def _work(self, assets: Sequence[dg.AssetKey]) -> dict[dg.AssetKey, Due]:
         """As in one process, but what is under way for another planner is waited for."""
         every = (tuple(dimensions(self._graph.get(asset).partitions_def)) for asset in assets)
         dims = next(filter(None, every), ())  # those of a chain's assets that have partitions are the same
         single = pl.all_horizontal(pl.col(KEYS) == "")
-        self._kind = " ".join(dims)
+        self._chain, self._kind = assets, " ".join(dims)
         self._unit = pl.when(single).then(pl.lit(ALL)).otherwise(UNITS.get(dims, pl.lit(ALL)))
         while True:
             work = super()._work(assets)
@@ -92,18 +94,38 @@ class PlannedUpdate(Update):
     def _ended(self, parts: Sequence[ChainRun]) -> Iterator[tuple[ChainRun, EndedRun]]:
         """Submit the parts; yield each run, when its part has ended, with what it did."""
         waiting: dict[str, list[ChainRun]] = {}
-        for units, group in groupby(parts, key=lambda run: run.units):
-            runs = [*group]
-            described = [(run.ends, [asset.to_user_string() for asset in run.assets]) for run in runs]
-            content = json.dumps({"payer": dict(self._payer), "runs": described})
-            # Without a name, another planner was faster: the next round waits for its part.
-            if name := self._queue.submit(self._kind, units, content):
-                waiting[name] = runs
+        for _, group in groupby(parts, key=lambda run: run.units):
+            waiting |= self._submitted([*group])
         while waiting:
             for name, outcome in self._queue.collect(waiting).items():
-                yield from zip(waiting.pop(name), _read(outcome), strict=False)
+                runs = waiting.pop(name)
+                yield from zip(runs, _read(outcome), strict=False)
+                waiting |= self._submitted(self._studies(runs))
             if waiting:
                 self._queue.wait()
+
+    def _submitted(self, runs: list[ChainRun]) -> dict[str, list[ChainRun]]:
+        """The runs of a part by its name; nothing if another planner was faster: the next round waits for its part."""
+        described = [(run.ends, [asset.to_user_string() for asset in run.assets]) for run in runs]
+        content = json.dumps({"payer": dict(self._payer), "runs": described})
+        name = self._queue.submit(self._kind, runs[0].units, content) if runs else None
+        return {name: runs} if name else {}
+
+    def _studies(self, runs: Sequence[ChainRun]) -> list[ChainRun]:
+        """The runs of studies whose inputs a part of models has made: they do not wait for other models."""
+        provider: Provider = (self._definitions.resources or {})["provider"]
+        units, made = runs[0].units, {asset for run in runs for asset in run.assets}
+        if "model" not in self._kind.split() or units == (ALL,) or not provider.registry().judges:
+            return []
+        singles = [asset for asset in self._chain if not self._graph.get(asset).partitions_def]
+        after = [asset for asset in self._without(self._chain, singles) if asset not in made]
+        dependent = {*after} - {*self._without(after, made)}
+        whole, self._scope = self._scope, self._scope._replace(models=units)
+        try:
+            work = super()._work([asset for asset in after if asset in dependent])
+        finally:
+            self._scope = whole
+        return [run._replace(units=units) for run in super()._parts(work)]
 
 
 def portions(units: pl.Series, workers: int) -> list[tuple[str, ...]]:
