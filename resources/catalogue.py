@@ -11,7 +11,7 @@ table ends with the provenance columns.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -311,6 +311,19 @@ def state_query() -> str:
         f'FROM "{table.name}" WHERE {conditions[column]}'
         for table in tables().values()
         for column in [name for name in conditions if name in table.columns][:1]
+    )
+
+
+def documents_query(names: Sequence[str], hashed: str) -> str:
+    """The query of `Warehouse.documents`; `hashed` is an expression for a 64-bit hash, with a place for the values."""
+    rows = " UNION ALL ".join(
+        f"SELECT passage, {hashed.format(', '.join([repr(name), *table(name).key, 'run_id', 'updated_at']))} AS stamp "
+        f'FROM "{name}"'
+        for name in ["source_text", *names]
+    )
+    return (
+        "SELECT corpus, document, count(DISTINCT passage) AS passages, CAST(sum(stamp) AS VARCHAR) AS stamp "
+        f"FROM source_text JOIN ({rows}) AS stamped USING (passage) GROUP BY corpus, document ORDER BY corpus, document"
     )
 
 

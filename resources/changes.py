@@ -31,7 +31,7 @@ LAST = f"SELECT coalesce(max(number), 0) FROM {LOG}"
 SINCE = f"SELECT source, {', '.join(KEYS)}, run_id FROM {LOG} WHERE number > $1 AND {{}}"
 """Query for entries since a number; the second condition, on `source`, differs between the databases."""
 
-UNLOGGED = {LOG, SUMS, "embedding"}
+UNLOGGED = {LOG, SUMS, "embedding", "unit_sum"}
 """Tables whose writes change no setting of any partition."""
 
 

@@ -136,6 +136,14 @@ class DuckDBWarehouse(Warehouse):
             rows: pl.DataFrame = connection.sql(catalogue.state_query(), params=[corpus]).pl()
             return rows
 
+    def documents(self, tables: Sequence[str]) -> pl.DataFrame:
+        """The documents of all corpora, each with a stamp that changes whenever rows about its passages change."""
+        for table in ["source_text", *tables]:
+            noted(table, None)
+        with self._connect() as connection:
+            rows: pl.DataFrame = connection.sql(catalogue.documents_query(tables, "hash({})")).pl()
+            return rows
+
     def mark(self) -> StoreMark | None:
         """The mark that identifies the home; None if the warehouse has none yet."""
         with self._connect() as connection:

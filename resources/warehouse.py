@@ -178,6 +178,21 @@ class Warehouse(Frozen, ABC):
         """
 
     @abstractmethod
+    def documents(self, tables: Sequence[str]) -> pl.DataFrame:
+        """The documents of all corpora, each with a stamp that changes whenever rows about its passages change.
+
+        Parameters
+        ----------
+        tables
+            Tables with a column `passage`. The stamp concerns their rows and those of `source_text`.
+
+        Returns
+        -------
+        Columns `corpus`, `document`, `passages` (number of passages) and `stamp`. Two databases with the same rows have
+        different stamps.
+        """
+
+    @abstractmethod
     def mark(self) -> StoreMark | None:
         """The mark that identifies the home; None if the warehouse has none yet."""
 

@@ -5,6 +5,8 @@ Here: which unit each passage belongs to. Not here: resampling (metrics.interval
 
 import math
 import re
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import polars as pl
 
@@ -35,6 +37,51 @@ def units(warehouse: Warehouse) -> pl.DataFrame:
         for (corpus,), rows in passages.group_by(["corpus"], maintain_order=True)
     ]
     return pl.concat([pl.DataFrame(schema=UNITS), *parts])
+
+
+class Division(NamedTuple):
+    """How a corpus is divided: a rule as in `Scoring.cluster`, the length of blocks, and what the units are, for
+    signatures."""
+
+    rule: str
+    length: int
+    kind: str
+
+
+def division(cluster: str, passages: int, documents: int) -> Division:
+    """How a corpus with these numbers of passages and documents is divided.
+
+    Notes
+    -----
+    In a corpus of n passages, a block has ⌈n^(1/3)⌉ consecutive passages of a document. Block lengths of this order are
+    optimal for estimating the variance of a mean of dependent observations (Hall, Horowitz and Jing 1995).
+    """
+    length = math.ceil(round(passages ** (1 / 3), 9))
+    rule = cluster or ("document" if documents >= FEWEST else "blocks")
+    kinds = {"document": "documents", "blocks": f"blocks of {length} passages", "passage": "passages"}
+    return Division(rule, length, kinds.get(rule, f"passages by {rule}"))
+
+
+def divisions(warehouse: Warehouse, documents: pl.DataFrame) -> dict[str, Division]:
+    """How each corpus is divided; `documents` is as `Warehouse.documents` returns it."""
+    settings = scoring(warehouse)
+    sizes = documents.group_by("corpus").agg(pl.sum("passages").cast(pl.Int64), documents=pl.len())
+    return {
+        corpus: division(settings.get(corpus, Scoring()).cluster, passages, documents)
+        for corpus, passages, documents in sizes.iter_rows()
+    }
+
+
+def units_of(warehouse: Warehouse, documents: pl.DataFrame, divided_by: Mapping[str, Division]) -> pl.DataFrame:
+    """The passages of some documents (columns `corpus` and `document`) and their units: `corpus`, `document`, and
+    `UNITS`."""
+    columns = ["corpus", "passage", "passage_id", "document", "position"]
+    rows = warehouse.read("source_text", documents.select("corpus", "document"), columns)
+    parts = [
+        own.select("corpus", "document", "passage").join(divided(own, by=divided_by[str(corpus)]), on="passage")
+        for (corpus,), own in rows.group_by(["corpus"], maintain_order=True)
+    ]
+    return pl.concat([pl.DataFrame(schema={"corpus": pl.String(), "document": pl.String(), **UNITS}), *parts])
 
 
 def with_units(rows: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
@@ -70,7 +117,7 @@ def unit_settings(warehouse: Warehouse, table: str, partitions: pl.DataFrame, si
     return kinds_by_model(warehouse, rows).select("model", settings=pl.format("{}; {}", pl.lit(signature), "units"))
 
 
-def divided(passages: pl.DataFrame, cluster: str = "") -> pl.DataFrame:
+def divided(passages: pl.DataFrame, cluster: str = "", by: Division | None = None) -> pl.DataFrame:
     """The unit of each passage of one corpus: columns of `UNITS`.
 
     Parameters
@@ -79,23 +126,19 @@ def divided(passages: pl.DataFrame, cluster: str = "") -> pl.DataFrame:
         Columns `passage`, `passage_id`, `document` and `position` (in the document, from 0).
     cluster
         As in `Scoring`. If `cluster` is a regular expression, a passage that it does not match is a unit of its own.
-
-    Notes
-    -----
-    In a corpus of n passages, a block has ⌈n^(1/3)⌉ consecutive passages of a document. Block lengths of this order are
-    optimal for estimating the variance of a mean of dependent observations (Hall, Horowitz and Jing 1995).
+    by
+        How the corpus is divided, if `passages` are a part of it.
     """
-    length = math.ceil(round(len(passages) ** (1 / 3), 9))
-    rule = cluster or ("document" if passages["document"].n_unique() >= FEWEST else "blocks")
-    match rule:
+    by = by or division(cluster, len(passages), passages["document"].n_unique())
+    match by.rule:
         case "document":
-            unit, kind = passages["document"], "documents"
+            unit = passages["document"]
         case "blocks":
-            block = pl.format("{}#{}", "document", pl.col("position") // length)
-            unit, kind = passages.select(block).to_series(), f"blocks of {length} passages"
+            block = pl.format("{}#{}", "document", pl.col("position") // by.length)
+            unit = passages.select(block).to_series()
         case "passage":
-            unit, kind = passages["passage_id"], "passages"
+            unit = passages["passage_id"]
         case pattern:
             names = [match[0] if (match := re.search(pattern, name)) else name for name in passages["passage_id"]]
-            unit, kind = pl.Series(names, dtype=pl.String), f"passages by {pattern}"
-    return passages.select("passage", unit=unit, unit_kind=pl.lit(kind))
+            unit = pl.Series(names, dtype=pl.String)
+    return passages.select("passage", unit=unit, unit_kind=pl.lit(by.kind))

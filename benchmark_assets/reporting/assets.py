@@ -11,7 +11,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.corpus.human_work import outdated_counts
-from benchmark_assets.corpus.units import scoring, units
+from benchmark_assets.corpus.units import units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from benchmark_assets.lineage.standing import UNKNOWN
@@ -38,10 +38,11 @@ from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.comparability import grouped, made
 from benchmark_assets.reporting.comparisons import compare, standings
 from benchmark_assets.reporting.exhibits import EXHIBITS, ranks, shares, slice_tables
+from benchmark_assets.reporting.human_range import TABLES, among_people
 from benchmark_assets.reporting.leaderboard import further, origins, rank, read, readable, summaries, titled
-from benchmark_assets.reporting.left_out import comparable, left_out_scores
 from benchmark_assets.reporting.report import ASSETS
 from benchmark_assets.reporting.slices import measured, of_named, sliced, slices
+from benchmark_assets.reporting.unit_sums import UnitSums
 from benchmark_assets.translation.systems import Systems
 from resources.catalogue import PROVENANCE
 from resources.digest import digest
@@ -134,22 +135,27 @@ def stored(warehouse: Warehouse, table: str) -> pl.DataFrame:
     """Stored rows of an unpartitioned aggregate, without the columns of provenance; none if the user asked to compute
     them anew."""
     rows = warehouse.read(table).drop(PROVENANCE)
-    state = warehouse.read("materialization", pl.DataFrame({"asset": [table]}), ["made_from"])
-    return rows.clear() if UNKNOWN in state["made_from"] else rows
+    return rows.clear() if _wanted_anew(warehouse, table) else rows
+
+
+def _wanted_anew(warehouse: Warehouse, asset: str) -> bool:
+    """Whether the user asked to compute an asset anew."""
+    return UNKNOWN in warehouse.read("materialization", pl.DataFrame({"asset": [asset]}), ["made_from"])["made_from"]
 
 
 def _aggregate(
     deps: Sequence[dg.AssetsDefinition | str], settings: str,
     describe: Callable[[Warehouse], Description] | Sequence[Exhibit],
-    *further_tables: str,
-) -> Callable[[Callable[[Warehouse], Mapping[str, pl.DataFrame]]], dg.AssetsDefinition]:  # fmt: skip
+    *further_tables: str, summed: Sequence[str] = (),
+) -> Callable[[Callable[..., Mapping[str, pl.DataFrame]]], dg.AssetsDefinition]:  # fmt: skip
     """Decorator: make an unpartitioned asset from a function that takes the warehouse and returns rows by table.
 
     The function's name and docstring become the asset's name and description. `further_tables` names the tables that
-    the asset fills besides the table with its own name.
+    the asset fills besides the table with its own name. If `summed` names the tables from which sums are made, the
+    function also takes `UnitSums`.
     """
 
-    def decorate(rows: Callable[[Warehouse], Mapping[str, pl.DataFrame]]) -> dg.AssetsDefinition:
+    def decorate(rows: Callable[..., Mapping[str, pl.DataFrame]]) -> dg.AssetsDefinition:
         @dg.asset(
             name=rows.__name__, description=rows.__doc__, group_name="reporting", code_version=CODE, kinds={"duckdb"},
             deps=deps, metadata={"tables": list(further_tables)} if further_tables else None,
@@ -158,7 +164,10 @@ def _aggregate(
             context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
         ) -> dg.Output[None]:
             def compute(_: pl.DataFrame) -> Computed:
-                return Computed(rows(warehouse))
+                if not summed:
+                    return Computed(rows(warehouse))
+                anew = _wanted_anew(warehouse, rows.__name__)
+                return Computed(rows(warehouse, UnitSums(warehouse, summed, context.run.run_id, anew=anew)))
 
             own = _with_own_sets(warehouse, settings)
             description = partial(describe, warehouse) if callable(describe) else describe
@@ -197,28 +206,15 @@ def translator_agreement(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     f"{people.SIGNATURE} {outliers.SIGNATURE}",
     EXHIBITS,
     "human_difference", "outlier_threshold", "calibrated_outliers",
+    summed=TABLES,
 )  # fmt: skip
-def human_range(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
+def human_range(warehouse: Warehouse, sums: UnitSums) -> Mapping[str, pl.DataFrame]:
     """Whether each model is better than, among or worse than the human translators, given the same references.
 
     Further tables have the drift threshold that a given share of human translations exceeds, and the share of each
     system's texts above it.
     """
-    outputs, pairs = comparable(warehouse)
-    left_out = left_out_scores(outputs, pairs)
-    named = [metric for metric in named_in(warehouse) if metric.needs == ("source",)]
-    scores = left_out
-    if named:
-        own = all_scores(warehouse).select("kind", "system", "passage", *(metric.name for metric in named))
-        scores = left_out.join(own, on=["kind", "system", "passage"], how="left", maintain_order="left")
-    differences = people.differences(scores, units(warehouse), named)
-    shares = {corpus: settings.false_alarms for corpus, settings in scoring(warehouse).items()}
-    thresholds = outliers.thresholds(outliers.human_drifts(pairs), units(warehouse), shares)
-    return {
-        "human_range": people.verdicts(differences, named), "human_difference": differences,
-        "outlier_threshold": thresholds,
-        "calibrated_outliers": outliers.rates(left_out, thresholds, units(warehouse)),
-    }  # fmt: skip
+    return among_people(warehouse, sums, stored(warehouse, "outlier_threshold"), CODE)
 
 
 @_aggregate(

@@ -6,22 +6,42 @@ Here: scores from similarities, without vectors. Not here: comparisons (people),
 import polars as pl
 
 from benchmark_assets.metrics.drift import adjusted_drift
+from benchmark_assets.metrics.further import SOUND, scores_of
 from benchmark_assets.references.rows import both_ways
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 
-def comparable(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Similarities of outputs to references, and of references to each other, from the same embedder.
+def reference_pairs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """Similarities of the references of `passages` to each other: rows of `reference_similarity`, and `embedder`."""
+    envelopes = warehouse.read("reference_envelope", passages.select("passage"), ["passage", "embedder"])
+    return warehouse.read("reference_similarity", passages.select("passage")).join(envelopes, on="passage")
+
+
+def comparable(warehouse: Warehouse, passages: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Similarities of the outputs for `passages` to references, and of the references to each other, from the same
+    embedder.
 
     Rows of `output_similarity` and `reference_similarity`, each with the column `embedder`. An output is left out if
     the output and the references were embedded by different embedders.
     """
-    envelopes = warehouse.read("reference_envelope", columns=["passage", "embedder"])
-    scored = warehouse.read("drift_score", columns=["model", "passage", "embedder"])
+    keys = passages.select("passage")
+    envelopes = warehouse.read("reference_envelope", keys, ["passage", "embedder"])
+    scored = warehouse.read("drift_score", keys, ["model", "passage", "embedder"])
     current = scored.join(envelopes, on=["passage", "embedder"], how="semi")
-    outputs = warehouse.read("output_similarity").join(current, on=["model", "passage"])
-    return outputs, warehouse.read("reference_similarity").join(envelopes, on="passage")
+    outputs = warehouse.read("output_similarity", keys).join(current, on=["model", "passage"])
+    return outputs, reference_pairs(warehouse, passages)
+
+
+def named_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """Scores by the metrics that the registry names, for all texts of `passages`: columns `kind`, `system`, `passage`,
+    and one for each metric."""
+    keys = passages.select("passage")
+    outputs = scores_of(warehouse, "segment_metric", ["model", "passage"], keys).rename({"model": "system"})
+    sound = keys.with_columns(kind=pl.lit(SOUND))
+    texts = scores_of(warehouse, "human_metric", ["translator", "passage"], sound).rename({"translator": "system"})
+    parts = [rows.with_columns(kind=pl.lit(kind)) for rows, kind in ((outputs, "model"), (texts, "human"))]
+    return pl.concat(parts, how="diagonal_relaxed")
 
 
 def left_out_scores(outputs: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:

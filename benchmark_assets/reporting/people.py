@@ -13,8 +13,8 @@ from benchmark_assets.metrics import significance
 from benchmark_assets.metrics.entries import on
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.metrics.metric import Metric
+from benchmark_assets.reporting.unit_sums import KEYS
 from resources.catalogue import schema
-from resources.keys import CORPUS
 
 DIFFERENCE = schema("human_difference", "signature")
 RANGE = schema("human_range", "signature")
@@ -26,41 +26,70 @@ SIGNATURE = (
 )
 
 
-def differences(scores: pl.DataFrame, units: pl.DataFrame, named: Sequence[Metric] = ()) -> pl.DataFrame:
-    """Difference between each model and each translator, on the passages that both have.
+SUMS = ("passages", "references", "value", "human_value", "difference", "above")
+"""Sums of a model and a translator in a measure, by unit; `above` is a sum of texts (see `outliers.above`)."""
+
+
+def paired(scores: pl.DataFrame, units: pl.DataFrame, named: Sequence[Metric] = ()) -> pl.DataFrame:
+    """Sums over the passages of each unit that a model and a translator both have.
 
     Parameters
     ----------
     scores
         As `left_out.left_out_scores` returns them.
     units
-        As `corpus.units.units` returns them.
+        As `corpus.units.units_of` returns them.
     named
         Metrics that the registry names, each a column of `scores`.
+
+    Returns
+    -------
+    Columns of `unit_sums.KEYS`, where `item` is the measure, and of `SUMS`.
+    """
+    keys = ["corpus", "passage", "left_out", "measure"]
+    names = [metric.name for metric in (*on("people"), *named)]
+    index = [*keys[:3], "embedder", "kind", "system", "references"]
+    long = scores.unpivot(names, index=index, variable_name="measure").drop_nulls("value")
+    models = long.filter(kind="model").rename({"system": "model"}).drop("kind")
+    people = long.filter(kind="human").select(*keys, human_value="value")
+    rows = models.join(people, on=keys).join(units.drop("corpus"), on="passage")
+    value, human_value = pl.col("value"), pl.col("human_value")
+    sums = rows.rename({"left_out": "translator", "measure": "item"}).group_by(KEYS).agg(
+        pl.len().alias("passages"), pl.sum("references", "value", "human_value"), difference=(value - human_value).sum()
+    )  # fmt: skip
+    return sums.with_columns(above=pl.lit(0.0))
+
+
+def differences(sums: pl.DataFrame, signatures: pl.DataFrame) -> pl.DataFrame:
+    """Difference between each model and each translator, on the passages that both have.
+
+    Parameters
+    ----------
+    sums
+        As `paired` returns them.
+    signatures
+        Columns `corpus` and `signature`.
 
     Returns
     -------
     Columns of `DIFFERENCE` and `signature`, one row for each corpus, measure, model and translator that have a
     passage in common. `difference` is the model's mean score minus the translator's.
     """
-    keys = ["corpus", "passage", "left_out", "measure"]
-    names = [metric.name for metric in (*on("people"), *named)]
-    long = scores.unpivot(names, index=[*keys[:3], "kind", "system", "references"], variable_name="measure")
-    long = long.drop_nulls("value")
-    models = long.filter(kind="model").rename({"system": "model"}).drop("kind")
-    people = long.filter(kind="human").select(*keys, human_value="value")
-    paired = models.join(people, on=keys).join(units, on="passage").rename({"left_out": "translator"})
-    parts = [pl.DataFrame(schema=DIFFERENCE), *(_tested(group) for _, group in paired.group_by("corpus"))]
+    keys = ["corpus", "item", "model", "translator", "unit"]
+    totals = sums.group_by(keys).agg(pl.sum(*SUMS)).sort(keys).rename({"item": "measure"})
+    parts = [pl.DataFrame(schema=DIFFERENCE), *(_tested(group) for _, group in totals.group_by("corpus"))]
     rows = pl.concat(parts).with_columns(p_holm=_corrected().over("corpus", "measure", "model"))
-    return rows.join(signatures(scores, units, SIGNATURE), on="corpus", how="left", maintain_order="left").sort(
+    return rows.join(signatures, on="corpus", how="left", maintain_order="left").sort(
         "corpus", "measure", "model", "translator"
     )
 
 
-def signatures(scores: pl.DataFrame, units: pl.DataFrame, method: str) -> pl.DataFrame:
-    """Signature of each corpus: embedders, `method`, kind of units. `scores` and `units` are as in `differences`."""
-    kinds = units.select(CORPUS, "unit_kind").unique("corpus")
-    makers = scores.group_by("corpus").agg(embedders=pl.col("embedder").unique().sort().str.join(", "))
+def signatures(sums: pl.DataFrame, kinds: pl.DataFrame, method: str) -> pl.DataFrame:
+    """Signature of each corpus: embedders, `method`, kind of units.
+
+    `sums` has the columns `corpus` and `embedder`, `kinds` the columns `corpus` and `unit_kind`.
+    """
+    makers = sums.group_by("corpus").agg(embedders=pl.col("embedder").unique().sort().str.join(", "))
     signature = pl.format("embedder: {}; {}; units: {}", "embedders", pl.lit(method), "unit_kind")
     return makers.join(kinds, on="corpus").select("corpus", signature=signature)
 
@@ -101,23 +130,23 @@ def verdicts(differences: pl.DataFrame, named: Sequence[Metric] = ()) -> pl.Data
     return rows.select(*(pl.col(name).cast(kind) for name, kind in RANGE.items()), "signature").sort(RANGE.names()[:3])
 
 
-def _tested(paired: pl.DataFrame) -> pl.DataFrame:
-    """Differences between the models and translators of one corpus, from their paired scores.
+def _tested(sums: pl.DataFrame) -> pl.DataFrame:
+    """Differences between the models and translators of one corpus, from sums by unit.
 
     Returns columns of `DIFFERENCE`; `p_holm` is null.
     """
     keys = ["corpus", "measure", "model", "translator"]
-    rows = paired.group_by(keys).agg(
-        pl.col("references").mean().alias("mean_references"), pl.col("value", "human_value").mean(), passages=pl.len(),
-        units=pl.col("unit").n_unique(), difference=(pl.col("value") - pl.col("human_value")).mean(),
+    total = pl.col("passages").sum()
+    rows = sums.group_by(keys).agg(
+        passages=total, units=pl.len(), mean_references=pl.col("references").sum() / total,
+        **{name: pl.col(name).sum() / total for name in ("value", "human_value", "difference")},
     ).sort(keys)  # fmt: skip
-    column = paired.join(rows.with_row_index("column"), on=keys, maintain_order="left")["column"].to_numpy()
-    unit = numbered_units(paired["unit"])
-    sums, sizes = np.zeros((2, int(unit.max()) + 1, len(rows)))
-    np.add.at(sums, (unit, column), (paired["value"] - paired["human_value"]).to_numpy())
-    np.add.at(sizes, (unit, column), 1)
+    column = sums.join(rows.with_row_index("column"), on=keys, maintain_order="left")["column"].to_numpy()
+    unit = numbered_units(sums["unit"])
+    deviations, sizes = np.zeros((2, int(unit.max()) + 1, len(rows)))
+    deviations[unit, column], sizes[unit, column] = sums["difference"].to_numpy(), sums["passages"].to_numpy()
     difference, shares = rows["difference"].to_numpy(), sizes / sizes.sum(axis=0)
-    influences = sums / sizes.sum(axis=0) - shares * difference
+    influences = deviations / sizes.sum(axis=0) - shares * difference
     tested = rows.with_columns(p_holm=pl.lit(None), **significance.tested(difference, influences, shares))
     return tested.select(pl.col(name).cast(kind) for name, kind in DIFFERENCE.items())
 

@@ -20,7 +20,7 @@ KINDS = ("table", "file", "column", "number", "rows", "asset", "option", "comman
 the values of a `number` may differ: both are followed by TABLE.COLUMN. `rows` is followed by TABLE.COLUMN=VALUE, or by
 TABLE if any row may be absent. Assets, options and commands have no values, and are listed for people."""
 
-RECORDS = {"materialization", "state_sum", "change", "embedding", "report", "schema_version", "identity"}
+RECORDS = {"materialization", "state_sum", "change", "embedding", "unit_sum", "report", "schema_version", "identity"}
 """Tables of a home that say how other rows and files were made."""
 
 MISSING = pl.Schema({"table": pl.String(), "missing": pl.String(), "rows": pl.Int64()})

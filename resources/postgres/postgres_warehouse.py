@@ -328,6 +328,13 @@ class PostgresWarehouse(Warehouse):
         """The numbers of a corpus's rows and the times of their last changes, by table."""
         return self._repeated(lambda session: _execute(session.connection, catalogue.state_query(), [corpus]))
 
+    def documents(self, tables: Sequence[str]) -> pl.DataFrame:
+        """The documents of all corpora, each with a stamp that changes whenever rows about its passages change."""
+        for table in ["source_text", *tables]:
+            noted(table, None)
+        query = catalogue.documents_query(tables, "hashtextextended(concat_ws(' ', {}), 0)")
+        return self._repeated(lambda session: _execute(session.connection, query))
+
     def mark(self) -> StoreMark | None:
         """The mark that identifies the home; None if the warehouse has none yet."""
         query = "SELECT home, epoch, ledger FROM identity"

@@ -59,8 +59,8 @@ IMPORTED = (
 )  # fmt: skip
 """Tables that people fill: a new home gets their rows, as it gets the files."""
 
-HISTORY = {"embedding", "model_call", "change", "removal"}
-"""Tables about what a home has gone through: a cache, the accounts, the log, and what was removed."""
+HISTORY = {"embedding", "unit_sum", "model_call", "change", "removal"}
+"""Tables about what a home has gone through: caches, the accounts, the log, and what was removed."""
 
 RULED, ADDED, OUTSIDE = ("alpha", "beta"), ("aaa", "delta", "omega"), ("gamma", "zeta")
 """Models that translate by rule from the beginning; those that are added; those whose outputs are imported."""

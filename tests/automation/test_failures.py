@@ -37,6 +37,7 @@ CAPS = {"run": 1.0, "day": 1.0, "model": 0.15}
 
 LEFT_OUT = {
     "corpus": {"home"},  # each run has a home of its own
+    "unit_sum": {"fingerprint"},  # of times
     "model_call": {"attempt", "run", "asked", "received", "fingerprint"},  # numbers, times and the state of the ledger
 }
 """Columns that are not compared, by table. Those that say which run wrote a row and when are not compared either."""

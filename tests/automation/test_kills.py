@@ -44,8 +44,8 @@ def content(home: Path) -> dict[str, pl.DataFrame]:
         return {
             table: warehouse.read(table, columns=columns)
             for table, columns in ((name, list(each.content)) for name, each in catalogue.tables().items())
-            # Where its description lies; vectors that no score came to use; which run wrote what.
-            if table not in ("corpus", "embedding", "change")
+            # Where its description lies; vectors that no score came to use; which run wrote what; sums.
+            if table not in ("corpus", "embedding", "change", "unit_sum")
         }
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from benchmark_assets.corpus.units import divided
 from benchmark_assets.reporting.left_out import left_out_scores
-from benchmark_assets.reporting.outliers import human_drifts, rates, thresholds
+from benchmark_assets.reporting.outliers import human_drifts
 from resources.embedders import PackagedEmbedder
-from tests.reporting.similarities import outputs, pairs
+from tests.reporting.similarities import outputs, pairs, rates, thresholds
 
 pytestmark = [pytest.mark.realdata, pytest.mark.proof]
 
@@ -26,7 +26,8 @@ def test_left_out_translators_drift_by_one_with_any_number_of_references(realdat
     vectors = PackagedEmbedder().embed(texts).vectors.reshape(len(complete), 8, -1).astype(np.float64)
     numbers = [each["passage_id"] for each in complete]
     passages = pl.DataFrame({"passage": [f"x/{at}" for at in range(len(numbers))], "passage_id": numbers})
-    units = divided(passages.with_columns(document=pl.lit("daodejing"), position=pl.int_range(len(numbers))))
+    passages = passages.with_columns(corpus=pl.lit("x"), document=pl.lit("daodejing"))
+    units = passages.join(divided(passages.with_columns(position=pl.int_range(len(numbers)))), on="passage")
     similarities = pairs(vectors, translators)
 
     drifts = human_drifts(similarities)

@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.corpus.units import divided
+from benchmark_assets.reporting import outliers, people
 
 Vectors = NDArray[np.float64]
 
@@ -41,4 +42,25 @@ def units(passages: int, rule: str = "passage", corpus: str = "x") -> pl.DataFra
     """The unit of each passage of a corpus of one document."""
     numbers = [str(at) for at in range(passages)]
     rows = {"passage": [f"{corpus}/{number}" for number in numbers], "passage_id": numbers, "document": "d"}
-    return divided(pl.DataFrame(rows).with_columns(position=pl.int_range(passages)), rule)
+    divisions = divided(pl.DataFrame(rows).with_columns(position=pl.int_range(passages)), rule)
+    return divisions.with_columns(corpus=pl.lit(corpus), document=pl.lit("d"))
+
+
+def differences(scores: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `human_difference`."""
+    sums = people.paired(scores, units)
+    return people.differences(sums, people.signatures(sums, units.unique("corpus"), people.SIGNATURE))
+
+
+def thresholds(drifts: pl.DataFrame, units: pl.DataFrame, false_alarms: Mapping[str, float]) -> pl.DataFrame:
+    """Rows of `outlier_threshold`."""
+    cuts = outliers.quantiles(drifts, units, false_alarms)
+    found = outliers.thresholds(outliers.counted(drifts, units, cuts), cuts, false_alarms, units.unique("corpus"))
+    assert found is not None
+    return found
+
+
+def rates(scores: pl.DataFrame, thresholds: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `calibrated_outliers`."""
+    sums = outliers.above(scores, thresholds, units)
+    return outliers.rates(sums, people.signatures(sums, units.unique("corpus"), outliers.SIGNATURE))

@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose
 
 from benchmark_assets.metrics.baseline import against_the_others
 from benchmark_assets.reporting.left_out import left_out_scores
-from benchmark_assets.reporting.outliers import SUBSETS, exceeded_by, human_drifts, rates, thresholds
-from tests.reporting.similarities import outputs, pairs, units
+from benchmark_assets.reporting.outliers import SUBSETS, counted, exceeded_by, human_drifts, quantiles
+from benchmark_assets.reporting.outliers import thresholds as checked
+from tests.reporting.similarities import outputs, pairs, rates, thresholds, units
 from tests.support import examples
 from tests.vectors import exchangeable_translations, references
 
@@ -91,6 +92,36 @@ def test_the_text_at_a_threshold_is_not_above_it_however_its_drift_is_rounded() 
         for rounding in (-1e-14, 0, 1e-14)
     ]
     assert shares[0] == shares[1] == shares[2]
+
+
+def test_a_threshold_holds_while_as_many_drifts_exceed_it() -> None:
+    """Sums tell whether former thresholds are still those of the drifts: none of their values is read."""
+    drawn, whole, shares = exchangeable_translations(1, 60, 4), units(60), {"x": 0.1}
+    drifts = human_drifts(pairs(drawn, NAMES[:4]))
+    cuts = quantiles(drifts, whole, shares)
+
+    def held(rows: pl.DataFrame) -> pl.DataFrame | None:
+        return checked(counted(rows, whole, cuts), cuts, shares, whole.unique("corpus"))
+
+    def with_factor(rows: pl.Expr, factor: float) -> pl.DataFrame:
+        value = pl.col("drift_adjusted")
+        return drifts.with_columns(
+            drift_adjusted=pl.when(rows).then(value.list.eval(pl.element() * factor)).otherwise(value)
+        )
+
+    found = held(drifts)
+    assert found is not None
+    assert found.select(cuts.columns).equals(cuts)
+    lowest = pl.col("drift_adjusted").list.max() < cuts["threshold_low"].min()
+    below = with_factor(lowest, 0.99)
+    kept = held(below)
+    assert kept is not None
+    assert kept.select(cuts.columns).equals(quantiles(below, whole, shares))
+    above = with_factor(lowest, 100)
+    assert held(above) is None
+    assert (quantiles(above, whole, shares)["threshold"] > cuts["threshold"]).all()
+    assert held(drifts.filter(references=2)) is None
+    assert checked(counted(drifts, whole, cuts.clear()), cuts.clear(), shares, whole.unique("corpus")) is None
 
 
 def test_few_units_give_a_threshold_without_interval() -> None:

@@ -7,8 +7,8 @@ from benchmark_assets.metrics import significance
 from benchmark_assets.metrics.entries import BY_NAME
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.reporting.left_out import left_out_scores
-from benchmark_assets.reporting.people import differences, verdicts
-from tests.reporting.similarities import Vectors, outputs, pairs, units
+from benchmark_assets.reporting.people import verdicts
+from tests.reporting.similarities import Vectors, differences, outputs, pairs, units
 from tests.vectors import exchangeable_translations, passage_centers
 
 NAMES = ["ann", "ben", "cleo"]

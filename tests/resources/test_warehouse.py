@@ -335,6 +335,40 @@ def test_the_state_of_a_corpus_changes_with_its_rows_alone(warehouse: Warehouse,
     assert [corpus for corpus in before if not edited[corpus].equals(removed[corpus])] == ["y"]
 
 
+def test_a_stamp_of_a_document_changes_with_its_rows_alone(warehouse: Warehouse) -> None:
+    def stamps() -> dict[tuple[str, str], tuple[int, str]]:
+        rows = warehouse.documents(["selection"]).iter_rows()
+        return {(corpus, document): (passages, stamp) for corpus, document, passages, stamp in rows}
+
+    def select(selected: bool, *passages: str) -> None:
+        keys = pl.DataFrame({"passage": passages})
+        rows = keys.with_columns(
+            selected=selected, reasons=pl.lit([], pl.List(pl.String)), kept=pl.lit(None, pl.String)
+        )
+        rows = rows.with_columns(fingerprint=pl.lit(""))
+        warehouse.write([Replacement("selection", rows, keys)], "run")
+
+    assert stamps() == {}
+    replace(warehouse, sources("x/1", "x/2", "x/3", "y/1").with_columns(document=pl.Series(["a", "a", "b", "a"])))
+    select(True, "x/1", "x/2", "y/1", "x/gone")
+    before = stamps()
+    assert {key: passages for key, (passages, _) in before.items()} == {("x", "a"): 2, ("x", "b"): 1, ("y", "a"): 1}
+    select(True, "x/1", "x/2", "y/1")  # the rows that are there
+    assert stamps() == before
+    for change, document in (
+        (lambda: select(False, "x/2"), ("x", "a")),
+        (lambda: select(False, "x/3"), ("x", "b")),  # a row that is new
+        (lambda: warehouse.write(
+            [Replacement("selection", warehouse.empty("selection"), pl.DataFrame({"passage": ["y/1"]}))], "run"
+        ), ("y", "a")),
+        (lambda: replace(warehouse, sources("x/3", text="new").with_columns(document=pl.lit("b")), "x/3"), ("x", "b")),
+    ):  # fmt: skip
+        change()
+        after = stamps()
+        assert [key for key in before if before[key] != after[key]] == [document]
+        before = after
+
+
 def test_a_table_as_it_was_made_has_no_differences(warehouse: Warehouse) -> None:
     assert [table for table in catalogue.tables() if len(warehouse.differences(table))] == []
 
