@@ -12,6 +12,11 @@ import duckdb
 
 from resources import catalogue, migration
 
+BLOCK = 32768
+"""Size in bytes of the blocks of new files. DuckDB's default is 262,144, but most columns of a corpus take less than a
+block, in which other columns leave gaps: the file of a corpus of 1.4 MB was 2.5 times as large. Smaller blocks slow
+down large writes."""
+
 
 class DuckDBSchema(migration.Schema):
     """Tables of the database that a connection uses."""
@@ -56,6 +61,11 @@ class DuckDBSchema(migration.Schema):
             "WHERE constraint_type = 'PRIMARY KEY' AND database_name = current_database()"
         )
         return {table: list(key) for table, key in rows}
+
+
+def engine(path: str | Path = ":memory:") -> duckdb.DuckDBPyConnection:
+    """A DuckDB instance on a file. Files that it creates have blocks of size `BLOCK`; other files keep theirs."""
+    return duckdb.connect(str(path), config={"default_block_size": BLOCK})
 
 
 def quoted(path: str | Path) -> str:

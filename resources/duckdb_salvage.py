@@ -16,7 +16,7 @@ from typing import NamedTuple
 import duckdb
 
 from resources import catalogue
-from resources.duckdb_files import quoted, remove
+from resources.duckdb_files import engine, quoted, remove
 from resources.errors import BadInput
 from resources.identity import StoreMark
 from resources.keys import KEYS
@@ -194,7 +194,7 @@ def lacking(file: Path, other: Path) -> dict[str, int]:
 def purge(file: Path, removals: Sequence[Removal]) -> int:
     """Remove the rows that people removed before, and rewrite the file if it had any, so that none of their texts stay
     in its free blocks. Return the number of rows."""
-    with closing(duckdb.connect(str(file))) as connection:
+    with closing(engine(file)) as connection:
         count = apply(connection, removals)
     if count:
         compacted = file.with_name(f"{file.name}.purged")
@@ -209,7 +209,7 @@ def purge(file: Path, removals: Sequence[Removal]) -> int:
 @contextmanager
 def opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A DuckDB instance of its own with a file as `old`, read only: without its write-ahead log if that is damaged."""
-    with closing(duckdb.connect()) as connection:
+    with closing(engine()) as connection:
         try:
             _attach(connection, path)
         except duckdb.Error:
@@ -243,7 +243,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 @contextmanager
 def _both(new: Path, other: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    with closing(duckdb.connect()) as connection:
+    with closing(engine()) as connection:
         connection.execute(f"ATTACH {quoted(new)} AS new")
         connection.execute(f"ATTACH {quoted(other)} AS other (READ_ONLY)")
         yield connection

@@ -20,7 +20,7 @@ import duckdb
 import polars as pl
 
 from resources import catalogue, changes, disk, locks, migration
-from resources.duckdb_files import DuckDBSchema, quoted, remove
+from resources.duckdb_files import BLOCK, DuckDBSchema, engine, quoted, remove
 from resources.errors import BadInput, DamagedError
 from resources.identity import StoreMark
 from resources.read_cache import ReadCache, query
@@ -173,7 +173,8 @@ class DuckDBWarehouse(Warehouse):
         return copy
 
     def compact(self, slack: int = SLACK) -> bool:
-        """Rewrite the file if at least half of it and at least `slack` bytes are free; return whether it was rewritten.
+        """Rewrite the file if at least half of it and at least `slack` bytes are free, or if an earlier version of the
+        project created it with larger blocks; return whether it was rewritten.
 
         DuckDB reuses free blocks, but gives space back to the disk only for blocks at the end of the file.
         """
@@ -187,7 +188,7 @@ class DuckDBWarehouse(Warehouse):
                     "SELECT block_size, total_blocks, free_blocks FROM pragma_database_size() "
                     "WHERE database_name = 'warehouse'"
                 ).fetchall()[0]
-                if size * free < slack or 2 * free < total:
+                if size == BLOCK and (size * free < slack or 2 * free < total):
                     return False
                 _copy(connection, new)
                 sync(new)
@@ -403,7 +404,7 @@ class DuckDBWarehouse(Warehouse):
         place = Path(self.path)
         place.parent.mkdir(parents=True, exist_ok=True)
         new = place.with_name(f"{place.name}.{uuid.uuid4()}")
-        duckdb.connect(str(new)).close()
+        engine(new).close()
         with suppress(FileExistsError):
             os.link(new, place)
         new.unlink()
@@ -441,12 +442,12 @@ class DuckDBWarehouse(Warehouse):
 def _detach() -> None:
     """Close the file that this process has open, if any."""
     if path := _ATTACHED.pop(os.getpid(), None):
-        engine = _engine(os.getpid())
+        instance = _engine(os.getpid())
         with suppress(duckdb.Error, OSError):
-            engine.execute("CHECKPOINT warehouse")  # what closing would do, but no other process can write yet
+            instance.execute("CHECKPOINT warehouse")  # what closing would do, but no other process can write yet
             _READS.state = _state(path)
         with suppress(duckdb.IOException):  # disk full: committed rows stay in the write-ahead log
-            engine.execute("DETACH warehouse")
+            instance.execute("DETACH warehouse")
 
 
 def _state(path: str) -> object:
@@ -458,9 +459,9 @@ def _state(path: str) -> object:
 def _close() -> None:
     """Close the file that this process has open, if any, and its DuckDB instance, which grows with each write."""
     _detach()
-    engine = _engine(os.getpid())
-    engine.close()
-    atexit.unregister(engine.close)
+    instance = _engine(os.getpid())
+    instance.close()
+    atexit.unregister(instance.close)
     _engine.cache_clear()
 
 
@@ -471,9 +472,9 @@ def _engine(process: int) -> duckdb.DuckDBPyConnection:
 
     A forked process lacks its parent's threads, so it starts another instance.
     """
-    engine = duckdb.connect(":memory:")
-    atexit.register(engine.close)
-    return engine
+    instance = engine()
+    atexit.register(instance.close)
+    return instance
 
 
 def _rows(

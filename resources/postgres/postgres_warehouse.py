@@ -21,11 +21,10 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import adbc_driver_postgresql.dbapi as adbc
-import duckdb
 import polars as pl
 
 from resources import catalogue, changes, migration
-from resources.duckdb_files import DuckDBSchema
+from resources.duckdb_files import DuckDBSchema, engine
 from resources.errors import BadInput, UnreachableError
 from resources.identity import StoreMark
 from resources.postgres.connections import LINK
@@ -365,7 +364,7 @@ class PostgresWarehouse(Warehouse):
         """Copy one state of all tables, with the vectors, to a DuckDB file. An error leaves no part of it behind."""
         place.unlink(missing_ok=True)
         try:
-            with duckdb.connect(str(place)) as copy, self.consistently():
+            with engine(place) as copy, self.consistently():
                 copy.begin()
                 migration.migrate(DuckDBSchema(copy), 0, str(place))
                 for table in catalogue.tables():

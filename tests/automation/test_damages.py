@@ -29,6 +29,7 @@ from benchmark_assets.cli import main
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from resources import catalogue
+from resources.duckdb_files import BLOCK
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput, DamagedError, RunFailedError
 from resources.home import prepare
@@ -45,8 +46,8 @@ WAREHOUSE, LEDGER, INDEX, RUNS = (
 )  # fmt: skip
 PLACES = {"warehouse": WAREHOUSE, "vectors": WAREHOUSE, "ledger": LEDGER, "index": INDEX, "runs": RUNS}
 COMMANDS = ["update", "restore", "rebuild"]
-BLOCK, BEGINNING = 262144, 12288
-"""Sizes of a block of DuckDB, and of what precedes the first one."""
+BEGINNING = 12288
+"""Size of what precedes the first block of a DuckDB file."""
 
 REMEDIES = ("variorum re", "models.yaml", "corpus.yaml", "import it again")
 """Words of messages that say what to do."""

@@ -390,6 +390,20 @@ def test_a_file_of_which_half_is_free_is_rewritten_while_others_write(warehouse:
         assert len([passage for passage in found if passage.startswith(f"{generation}/")]) == 10
 
 
+def test_a_file_of_an_earlier_version_is_rewritten_with_smaller_blocks(tmp_path: Path) -> None:
+    with duckdb.connect(tmp_path / "former.duckdb") as former:
+        former.execute("CREATE TABLE added_by_user AS SELECT 1 AS number")
+    warehouse = DuckDBWarehouse(path=str(tmp_path / "former.duckdb"))
+    replace(warehouse, sources("z/0", text="kept"), "z/0")
+    before = Path(warehouse.name).stat().st_size
+    assert warehouse.compact()
+    assert Path(warehouse.name).stat().st_size < before / 2
+    assert texts(warehouse) == {"z/0": "kept"}
+    with by_hand(warehouse.name) as connection:
+        assert connection.execute("FROM added_by_user").fetchall() == [(1,)]
+    assert not warehouse.compact()
+
+
 def test_a_file_that_is_open_is_not_rewritten(warehouse: DuckDBWarehouse, stored: pl.DataFrame) -> None:
     assert not warehouse.at_once("corpus", None, lambda: warehouse.compact(slack=0))
     assert texts(warehouse)
