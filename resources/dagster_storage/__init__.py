@@ -10,7 +10,7 @@ own (tests/resources/test_event_storage.py, test_postgres_storage.py):
 - dagster._core.storage.dagster_run: FINISHED_STATUSES
 - dagster._core.storage.event_log: SqlEventLogStorage
 - dagster._core.storage.event_log.base: PlannedMaterializationInfo
-- dagster._core.storage.event_log.schema: AssetCheckExecutionsTable, AssetKeyTable,
+- dagster._core.storage.event_log.schema: AssetCheckExecutionsTable, AssetEventTagsTable, AssetKeyTable,
   SecondaryIndexMigrationTable, SqlEventLogStorageMetadata, SqlEventLogStorageTable
 - dagster._core.storage.event_log.sqlite.sqlite_event_log: INDEX_SHARD_NAME, SqliteEventLogStorage
 - dagster._core.storage.runs: SqlRunStorage, SqliteRunStorage

@@ -26,6 +26,7 @@ from dagster._core.storage.event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.base import PlannedMaterializationInfo
 from dagster._core.storage.event_log.schema import (
     AssetCheckExecutionsTable,
+    AssetEventTagsTable,
     AssetKeyTable,
     SqlEventLogStorageTable,
 )
@@ -107,26 +108,6 @@ events that changed the version. A downstream partition refers to the upstream e
 which it was computed; Dagster considers the downstream partition stale if this version differs from the present version
 of the upstream partition."""
 
-SETTLED = """
-DELETE FROM event_logs WHERE id IN (
-    SELECT id FROM event_logs AS plan
-    WHERE run_id = :run AND dagster_event_type = 'ASSET_MATERIALIZATION_PLANNED' AND partition IS NOT NULL
-        AND EXISTS (
-            SELECT 1 FROM event_logs AS made
-            WHERE made.asset_key = plan.asset_key
-                AND made.dagster_event_type = 'ASSET_MATERIALIZATION'
-                AND made.partition = plan.partition
-                AND made.id > plan.id
-        )
-        AND id < (
-            SELECT max(id) FROM event_logs AS latest
-            WHERE latest.asset_key = plan.asset_key AND latest.dagster_event_type = 'ASSET_MATERIALIZATION_PLANNED'
-        )
-)
-"""
-"""Removes the plans of a run whose partitions were materialized: only a plan without a later materialization marks a
-failed partition. The latest plan of each asset is kept, as by OLD."""
-
 
 class CompactEventLog(SqlEventLogStorage):
     """Storage of events in SQL that writes batches of asset events, and keeps what affects the present state.
@@ -138,13 +119,6 @@ class CompactEventLog(SqlEventLogStorage):
     def batch_by(size: int) -> None:
         """Have Dagster pass events in batches of this size: only if the environment does not set the size already."""
         os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", str(size))
-
-    def store_event(self, event: dg.EventLogEntry) -> None:
-        """Store one event. After the last event of a run, remove its plans of partitions that were materialized."""
-        super().store_event(event)
-        if ends_run(event):
-            with self.index_transaction() as connection:
-                connection.execute(db.text(SETTLED), {"run": event.run_id})
 
     def store_event_batch(self, events: Sequence[dg.EventLogEntry]) -> None:
         """Store events in order; consecutive asset events of one run share a transaction."""
@@ -328,6 +302,39 @@ class CompactEventLog(SqlEventLogStorage):
     @abstractmethod
     def _store_asset_events(self, run_id: str, events: list[dg.EventLogEntry]) -> None:
         """Store asset events of one run, all or none."""
+
+    def _store_asset_event_tags(
+        self, conn: db.Connection, events: Sequence[dg.EventLogEntry], event_ids: Sequence[int]
+    ) -> None:
+        """Store the versions that asset events report, and remove their run's plans of the partitions that they
+        materialize.
+
+        Only a plan without a later materialization has a meaning: its partition failed, or is under way. The latest
+        plan of an asset is kept, as by OLD. The time of a tag is not stored, because no query needs it.
+        """
+        tags: list[dict[str, object]] = []
+        made: dict[str, tuple[int, list[str]]] = {}
+        for event_id, event in zip(event_ids, events, strict=True):
+            step = event.get_dagster_event()
+            asset = step.asset_key.to_string() if step.asset_key else ""
+            for key, value in self._tags_for_asset_event(event).items():
+                tags.append({"event_id": event_id, "asset_key": asset, "key": key, "value": value})
+            if event.dagster_event_type == MATERIALIZATION and step.partition is not None:
+                made.setdefault(asset, (event_id, []))[1].append(step.partition)
+        if tags:
+            conn.execute(AssetEventTagsTable.insert(), tags)
+        plan, latest = SqlEventLogStorageTable.c, SqlEventLogStorageTable.alias("latest").c
+        for asset, (first, partitions) in made.items():
+            planned = latest.asset_key == asset, latest.dagster_event_type == PLANNED.value
+            followed = (
+                plan.asset_key == asset,
+                plan.dagster_event_type == PLANNED.value,
+                plan.run_id == events[0].run_id,
+                plan.partition.in_(partitions),
+                plan.id < first,
+                plan.id < db.select(db.func.max(latest.id)).where(*planned).scalar_subquery(),
+            )
+            conn.execute(SqlEventLogStorageTable.delete().where(*followed))
 
     def _insert_asset_events(self, index: db.Connection, events: Sequence[dg.EventLogEntry]) -> Sequence[int]:
         """Insert asset events, their tags and the latest event of each asset; return the events' ids in order."""

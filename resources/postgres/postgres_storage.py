@@ -99,7 +99,7 @@ class CompactPostgresEventLogStorage(CompactEventLog, _InSchema, PostgresEventLo
         _pack_text(self._engine)
 
     def store_event(self, event: dg.EventLogEntry) -> None:
-        """Store one event. After the last event of a run, remove its plans of partitions that were materialized."""
+        """Store one event, in a transaction that waits for others with events of the same asset."""
         if event.is_dagster_event and event.dagster_event_type in BATCHED:
             self._store_asset_events(event.run_id, [event])
         else:
