@@ -13,6 +13,9 @@ logger = logging.getLogger("variorum.sqlite_files")
 PATIENCE = 60
 """Seconds to wait for other processes that write."""
 
+INCREMENTAL = "PRAGMA auto_vacuum = INCREMENTAL"
+"""Has a new file, or one that is rewritten, keep a record of its pages, by which it can give single ones back."""
+
 
 def reading(database: Path) -> sqlite3.Connection:
     """A connection that reads an existing database; a missing file raises `sqlite3.OperationalError`."""
@@ -30,15 +33,21 @@ def integrity(database: Path) -> str:
 
 
 def compact(database: Path) -> None:
-    """Return free pages to the disk if they are at least half of the file. Meanwhile, other processes can only read.
+    """Return free pages to the disk if they are at least an eighth of a file that can give single ones back, or half
+    of another file, which is rewritten. Meanwhile, other processes can only read.
 
     If another process writes for so long that SQLite gives up, the file stays as it is until the next call.
     """
     with closing(sqlite3.connect(database, timeout=PATIENCE, isolation_level=None)) as connection:
-        free, pages = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
-        if 2 * free < pages:
+        names = "freelist_count", "page_count", "auto_vacuum"
+        free, pages, incremental = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+        if (8 if incremental else 2) * free < pages:
             return
         try:
+            if incremental:
+                connection.executescript("PRAGMA incremental_vacuum")  # `execute` would return one page
+                return
+            connection.execute(INCREMENTAL)
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.OperationalError as error:

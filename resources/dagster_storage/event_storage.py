@@ -29,7 +29,7 @@ from sqlalchemy.pool import NullPool
 from resources.dagster_storage.engines import BASE_DIR, base_dir, kept_engine
 from resources.dagster_storage.event_log import CompactEventLog, ends_run, forget_events
 from resources.dagster_storage.packing import PackedText
-from resources.sqlite_files import compact
+from resources.sqlite_files import INCREMENTAL, compact
 
 RUN = "????????-????-????-????-????????????.db"
 """Pattern for the file names of runs' shards."""
@@ -137,11 +137,13 @@ class BatchingSqliteEventLogStorage(CompactEventLog, SqliteEventLogStorage):
             compact(Path(self.path_for_shard(INDEX_SHARD_NAME)))
 
     def store_event(self, event: dg.EventLogEntry) -> None:
-        """Store one event. After the last event of a run, close its shard, which then consists of one file."""
+        """Store one event. After the last event of a run, close its shard, which then consists of one file, and give
+        back the pages of the index that the run's plans have left free."""
         super().store_event(event)
         if ends_run(event):
             with self._db_lock:
                 self._close(event.run_id)
+            compact(Path(self.path_for_shard(INDEX_SHARD_NAME)))
         self._tell_watchers(event.run_id)
 
     def delete_events(self, run_id: str) -> None:
@@ -206,6 +208,12 @@ class BatchingSqliteEventLogStorage(CompactEventLog, SqliteEventLogStorage):
         if (kind, name) not in self._migrated and check():
             self._migrated.add((kind, name))
         return (kind, name) in self._migrated
+
+    def _initdb(self, engine: db.Engine, for_index_shard: bool = False) -> None:
+        """Create the tables of a shard. The index can give free pages back."""
+        if for_index_shard:
+            db.event.listen(engine, "connect", lambda raw, _: raw.execute(INCREMENTAL).close())
+        super()._initdb(engine, for_index_shard)
 
     def _engine(self, shard: str) -> db.Engine:
         """The engine of a shard. The engine keeps a connection open, because closing the last connection causes a

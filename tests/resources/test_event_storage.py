@@ -308,6 +308,17 @@ def test_a_run_leaves_the_plans_of_its_missing_partitions_and_the_last_one_of_ea
     assert missing == {"c", "d"}
 
 
+def test_a_run_gives_back_the_pages_that_plans_have_left_free(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", BatchingSqliteEventLogStorage)
+    with home.instance, closing(sqlite3.connect(home.events / "index.db")) as index:
+        index.execute("CREATE TABLE plans (content BLOB)")
+        index.execute("INSERT INTO plans VALUES (zeroblob(1000000))")
+        index.execute("DROP TABLE plans")
+        index.commit()
+        assert run(home.instance, ["source"], ("a", "e")).success
+        assert index.execute("PRAGMA freelist_count").fetchone() == (0,)
+
+
 def test_each_partition_names_the_run_that_last_attempted_it(homes: tuple[Home, Home]) -> None:
     """As on Dagster's page of a partition."""
     asked = [
