@@ -64,7 +64,7 @@ def write_report(
             raise click.UsageError("use --examples with one CORPUS, and without --reader and --benchmarks")
         _write_examples(file, corpora[0], private)
         return
-    from benchmark_assets.reporting.report.writing import write, write_gallery  # imports Altair, which takes a second
+    from benchmark_assets.reporting.report.writing import write, write_gallery
 
     if private or (benchmarks and (corpora or readers)):
         raise click.UsageError("use --private with --examples only, and --benchmarks without CORPUS and --reader")
@@ -79,7 +79,7 @@ def _write_examples(file: Path, corpus: str, private: bool) -> None:
         raise BadInput(
             corpus, "", "has no examples", "name judges under `audit` in the corpus description, or import labels"
         )
-    from benchmark_assets.reporting.report.examples import examples_page  # imports Altair, which takes a second
+    from benchmark_assets.reporting.report.examples import examples_page
 
     whole_files.hand_over(file, examples_page(warehouse, corpus, private))
     click.echo(f"{file}: open it in a browser")

@@ -56,7 +56,7 @@ def plots(warehouse: Warehouse, asset: str) -> Mapping[str, str]:
     """
     if os.environ.get("VARIORUM_PLOTS") == "off":
         return {}
-    from benchmark_assets.reporting import drawings  # Altair takes a second to import
+    from benchmark_assets.reporting import drawings  # only a run that draws needs the report
 
     try:
         text = pictured(drawings.drawn(warehouse, asset))

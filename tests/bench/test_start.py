@@ -15,7 +15,7 @@ from tests.support import write_corpus
 
 SERVERS = {"dagster_graphql", "dagster_webserver", "graphql", "starlette", "uvicorn"}
 RUNTIME = {"onnx", "onnxruntime", "tokenizers"}
-DRAWING = {"altair", "markdown_it", "vl_convert"}
+DRAWING = {"markdown_it", "vl_convert"}
 TORCH = {"accelerate", "sentence_transformers", "sklearn", "torch", "transformers"}
 DAGSTER = {"alembic", "dagster", "sqlalchemy"}
 TABLES = {"duckdb", "numpy", "polars", "pydantic", "yaml"}

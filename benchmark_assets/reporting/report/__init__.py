@@ -1,5 +1,4 @@
-"""The report: one HTML page with all aggregates. This module does not import charts, since importing Altair takes a
-second."""
+"""The report: one HTML page with all aggregates. This module does not import charts, since most commands draw none."""
 
 ASSETS = [
     "leaderboard", "metric_rank", "drift_score", "human_baseline", "triage", "audit_outcome",

@@ -1,22 +1,24 @@
 """Charts of the report and of Dagster's UI as Vega-Lite: intervals, distributions, shares, amounts.
 
-Here: specifications, made by Altair from aggregated rows. Not here: the rows (content), the page around a chart (page).
+Here: specifications of aggregated rows, as dictionaries: a library that checks and copies them takes ten times as long
+as everything else, and runs draw after every edit. Not here: the rows (content), the page around a chart (page).
 
 The palette is Okabe and Ito's, which works for any color vision. Color is never the only distinction: kinds also
 differ in shape, shares have a number, bands have a position on the axis. All colors are in `COLORS`, which the page
 replaces with the colors of its light or dark style.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import polars as pl
 
 from resources.exhibits import WIDE, Ranges
 
 Spec = dict[str, Any]
-"""A chart as a Vega-Lite specification."""
+"""A chart, or a part of one, as a Vega-Lite specification (https://vega.github.io/vega-lite/docs)."""
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 
 COLORS = {
     "ink": "#1b1f24",
@@ -74,29 +76,30 @@ def ranges(rows: pl.DataFrame, chart: Ranges) -> Spec:
         Axis, sizes and rule. By default, each panel has its own domain.
     """
     rows = rows.drop_nulls("value")
-    order, panels, kinds = (rows[name].unique(maintain_order=True).to_list() for name in ("row", "panel", "kind"))
-    color, shape = _looks(kinds)
-    legend = alt.Legend(title=None, orient="top", symbolSize=70) if len(kinds) > 1 else None
-    scale = alt.Scale(zero=False, nice=True) if chart.domain is None else alt.Scale(domain=list(chart.domain))
-    base = alt.Chart().encode(
-        y=_names(order), color=color.legend(legend),
-        tooltip=_tips(row="name", kind="kind", panel="part", value="value", low="from", high="to"),
-    )  # fmt: skip
-    layers: list[alt.Chart] = []
+    panels, kinds = (rows[name].unique(maintain_order=True).to_list() for name in ("panel", "kind"))
+    legend = {"title": None, "orient": "top", "symbolSize": 70} if len(kinds) > 1 else None
+    color, shape = _looks(kinds, legend)
+    scale = {"zero": False, "nice": True} if chart.domain is None else {"domain": list(chart.domain)}
+    base = {
+        "y": _names(rows), "color": color,
+        "tooltip": _tips(row="name", kind="kind", panel="part", value="value", low="from", high="to"),
+    }  # fmt: skip
+    layers: list[Spec] = []
     if chart.rule is not None:
-        line = alt.Chart(alt.InlineData(values=[{"rule": chart.rule}]))
-        layers.append(line.mark_rule(strokeDash=[5, 3], color=COLORS["ink"]).encode(x="rule:Q"))
-    x = alt.X("value:Q").scale(scale).title(chart.axis).axis(tickCount=5)
-    layers.append(base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q").scale(scale).title(chart.axis), x2="high:Q"))
-    point = base.mark_point(filled=True, size=70, opacity=1)
-    layers.append(point.encode(x=x, shape=shape.legend(legend)))
-    layered = alt.layer(*layers, data=_values(rows)).properties(width=chart.width, height=alt.Step(STEP))
+        line = {"type": "rule", "strokeDash": [5, 3], "color": COLORS["ink"]}
+        layers.append(_layer(line, {"x": _number("rule")}, data={"values": [{"rule": chart.rule}]}))
+    x = {"scale": scale, "title": chart.axis}
+    interval = {"x": _number("low", **x), "x2": {"field": "high"}}
+    layers.append(_layer({"type": "rule", "strokeWidth": 2}, base | interval))
+    point = {"type": "point", "filled": True, "size": 70, "opacity": 1}
+    layers.append(_layer(point, base | {"x": _number("value", **x, axis={"tickCount": 5}), "shape": shape}))
+    layered = {"layer": layers, "width": chart.width, "height": {"step": STEP}}
     if len(panels) == 1 and panels[0] == "":
-        return _spec(layered)
-    header = alt.Header(title=None, labelFontWeight="bold", labelAnchor="start", labelLimit=chart.width)
-    facet = alt.Facet("panel:N").sort(panels).header(header)
-    facets = layered.facet(facet, columns=min(chart.columns, len(panels)))
-    return _spec(facets.resolve_scale(x="independent" if chart.domain is None else "shared"))
+        return _spec(layered, rows)
+    header = {"title": None, "labelFontWeight": "bold", "labelAnchor": "start", "labelLimit": chart.width}
+    facets = {"facet": _name("panel", panels, header=header), "spec": layered}
+    resolved = {"scale": {"x": "independent" if chart.domain is None else "shared"}}
+    return _spec(facets | {"columns": min(chart.columns, len(panels)), "resolve": resolved}, rows)
 
 
 def dodged(rows: pl.DataFrame, axis: str, kinds: Sequence[str], *, domain: Sequence[float]) -> Spec:
@@ -111,21 +114,17 @@ def dodged(rows: pl.DataFrame, axis: str, kinds: Sequence[str], *, domain: Seque
     kinds
         Names of the kinds from top to bottom.
     """
-    order = rows["row"].unique(maintain_order=True).to_list()
-    color, shape = _looks(kinds)
-    legend = alt.Legend(title=None, orient="top", symbolSize=70, columns=4)
-    base = alt.Chart(_values(rows)).encode(
-        y=_names(order),
-        yOffset=alt.YOffset("kind:N").sort(list(kinds)).scale(paddingInner=0.2, paddingOuter=0.5),
-        color=color.legend(legend),
-        tooltip=_tips(row="name", kind="kind", value="value", low="from", high="to"),
-    )
-    scale = alt.Scale(domain=list(domain))
-    rule = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q").scale(scale).title(axis), x2="high:Q")
-    point = base.mark_point(filled=True, size=50, opacity=1)
-    points = point.encode(x=alt.X("value:Q").scale(scale), shape=shape.legend(legend))
-    step = alt.Step(10, **{"for": "offset"})
-    return _spec(alt.layer(rule, points).properties(width=WIDE, height=step))
+    color, shape = _looks(kinds, {"title": None, "orient": "top", "symbolSize": 70, "columns": 4})
+    base = {
+        "y": _names(rows), "yOffset": _name("kind", kinds, scale={"paddingInner": 0.2, "paddingOuter": 0.5}),
+        "color": color, "tooltip": _tips(row="name", kind="kind", value="value", low="from", high="to"),
+    }  # fmt: skip
+    scale = {"domain": list(domain)}
+    interval = {"x": _number("low", scale=scale, title=axis), "x2": {"field": "high"}}
+    rule = _layer({"type": "rule", "strokeWidth": 1.5}, base | interval)
+    value = {"x": _number("value", scale=scale), "shape": shape}
+    points = _layer({"type": "point", "filled": True, "size": 50, "opacity": 1}, base | value)
+    return _spec({"layer": [rule, points], "width": WIDE, "height": {"step": 10, "for": "offset"}}, rows)
 
 
 def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: str) -> Spec:
@@ -141,21 +140,26 @@ def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: 
     most
         End of the axis, which begins at 0.
     """
-    order, kinds = bins["row"].unique(maintain_order=True).to_list(), ["model", "human"]
-    color = alt.Color("kind:N").scale(domain=kinds, range=[COLORS[KINDS[kind][0]] for kind in kinds])
-    x = alt.X("start:Q").title(axis).axis(values=[0, *edges], format=".3~f")
-    bars = alt.Chart().mark_bar(binSpacing=0, orient="vertical").encode(
-        x=x.bin("binned").scale(domain=[0, most]), x2="end:Q",
-        y=alt.Y("share:Q").axis(None), color=color.legend(title=None, orient="top"),
-        tooltip=_tips(row="name", start="from", end="to", share="share", median="median"),
-    )  # fmt: skip
-    bands = alt.Chart(alt.InlineData(values=[{"edge": edge} for edge in edges]))
-    lines = bands.mark_rule(strokeDash=[3, 3], color=COLORS["quiet"]).encode(x="edge:Q")
-    median = alt.Chart().mark_rule(strokeWidth=3, color=COLORS["ink"]).encode(x="mean(median):Q")
-    layers = alt.layer(bars, lines, median, data=_values(bins)).properties(width=620, height=30)
-    header = alt.Header(title=None, labelAngle=0, labelAlign="left", labelOrient="left", labelLimit=170)
-    rows = alt.Row("row:N").sort(order).header(header)
-    return _spec(layers.facet(row=rows, spacing=4).resolve_scale(y="independent"))
+    kinds = ["model", "human"]
+    color = _color("kind", kinds, [KINDS[kind][0] for kind in kinds])
+    ticks = {"values": [0, *edges], "format": ".3~f"}
+    bars = _layer({"type": "bar", "binSpacing": 0, "orient": "vertical"}, {
+        "x": _number("start", title=axis, axis=ticks, bin="binned", scale={"domain": [0, most]}),
+        "x2": {"field": "end"}, "y": _number("share", axis=None), "color": color,
+        "tooltip": _tips(row="name", start="from", end="to", share="share", median="median"),
+    })  # fmt: skip
+    band = {"type": "rule", "strokeDash": [3, 3], "color": COLORS["quiet"]}
+    lines = _layer(band, {"x": _number("edge")}, data={"values": [{"edge": edge} for edge in edges]})
+    median = {"type": "rule", "strokeWidth": 3, "color": COLORS["ink"]}
+    layers = [bars, lines, _layer(median, {"x": _number("median", aggregate="mean")})]
+    header = {"title": None, "labelAngle": 0, "labelAlign": "left", "labelOrient": "left", "labelLimit": 170}
+    order = bins["row"].unique(maintain_order=True).to_list()
+    chart = {
+        "facet": {"row": _name("row", order, header=header)},
+        "spec": {"layer": layers, "width": 620, "height": 30},
+        "spacing": 4, "resolve": {"scale": {"y": "independent"}},
+    }  # fmt: skip
+    return _spec(chart, bins)
 
 
 def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
@@ -169,24 +173,24 @@ def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
     order
         Names of the rows from top to bottom, the same in all panels.
     """
-    panels, levels = rows["panel"].unique(maintain_order=True).to_list(), list(LEVELS)
-    color = alt.Color("level:N").scale(domain=levels, range=[COLORS[LEVELS[level]] for level in levels])
+    panels = rows["panel"].unique(maintain_order=True).to_list()
     segments = rows.filter(pl.col("share") > 0).with_columns(
         to=pl.col("before") + pl.col("share"),
         middle=pl.col("before") + pl.col("share") / 2,
         words=pl.format("{} {}%", pl.col("level").str.head(3), (100 * pl.col("share")).round(0).cast(pl.Int32)),
     )
-    base = alt.Chart().encode(y=_names(order))
-    bars = base.mark_bar(stroke=COLORS["ink"], strokeWidth=0.5).encode(
-        x=alt.X("before:Q").scale(domain=[0, 1]).axis(format="%", title=axis), x2="to:Q",
-        color=color.legend(title=None, orient="top"),
-        tooltip=_tips(row="name", level="level", count="outputs", share="share"),
-    )  # fmt: skip
-    words = base.mark_text(color=ON_COLOR, fontSize=10).encode(x="middle:Q", text="words:N")
-    words = words.transform_filter(f"datum.share * child_width >= {LABEL}")
-    chart = alt.layer(bars, words, data=_values(segments)).properties(width=WIDE, height=alt.Step(STEP + 4))
-    header = alt.Header(title=None, labelFontWeight="bold", labelAnchor="start")
-    return _spec(chart.facet(alt.Facet("panel:N").sort(panels).header(header), columns=1))
+    base = {"y": _names(rows, order)}
+    bars = _layer({"type": "bar", "stroke": COLORS["ink"], "strokeWidth": 0.5}, base | {
+        "x": _number("before", scale={"domain": [0, 1]}, axis={"format": "%", "title": axis}), "x2": {"field": "to"},
+        "color": _color("level", list(LEVELS), LEVELS.values()),
+        "tooltip": _tips(row="name", level="level", count="outputs", share="share"),
+    })  # fmt: skip
+    place = base | {"x": _number("middle"), "text": {"field": "words", "type": "nominal"}}
+    wide = [{"filter": f"datum.share * child_width >= {LABEL}"}]
+    words = _layer({"type": "text", "color": ON_COLOR, "fontSize": 10}, place, transform=wide)
+    header = {"title": None, "labelFontWeight": "bold", "labelAnchor": "start"}
+    layered = {"layer": [bars, words], "width": WIDE, "height": {"step": STEP + 4}}
+    return _spec({"facet": _name("panel", panels, header=header), "columns": 1, "spec": layered}, segments)
 
 
 def amounts(rows: pl.DataFrame, axis: str, kinds: Mapping[str, str], *, width: int = WIDE) -> Spec:
@@ -199,49 +203,69 @@ def amounts(rows: pl.DataFrame, axis: str, kinds: Mapping[str, str], *, width: i
     kinds
         Name of a color in `COLORS` for each kind, in the order in which the kinds are drawn.
     """
-    order = rows["row"].unique(maintain_order=True).to_list()
-    color = alt.Color("kind:N").scale(domain=list(kinds), range=[COLORS[name] for name in kinds.values()])
-    legend = alt.Legend(title=None, orient="top") if len(kinds) > 1 else None
-    base = alt.Chart(_values(rows)).encode(
-        y=_names(order), yOffset=alt.YOffset("kind:N").sort(list(kinds)),
-        x=alt.X("value:Q").title(axis).axis(tickMinStep=0.0001, tickCount=6),
-        tooltip=_tips(row="name", kind="kind", words="value"),
-    )  # fmt: skip
-    bars = base.mark_bar(stroke=COLORS["ink"], strokeWidth=0.5).encode(color=color.legend(legend))
-    words = base.mark_text(align="left", dx=4, color=COLORS["ink"], fontSize=10).encode(text="words:N")
-    return _spec(alt.layer(bars, words).properties(width=width, height=alt.Step(14, **{"for": "offset"})))
+    color = _color("kind", list(kinds), kinds.values())
+    base = {
+        "y": _names(rows), "yOffset": _name("kind", list(kinds)),
+        "x": _number("value", title=axis, axis={"tickMinStep": 0.0001, "tickCount": 6}),
+        "tooltip": _tips(row="name", kind="kind", words="value"),
+    }  # fmt: skip
+    bar = {"type": "bar", "stroke": COLORS["ink"], "strokeWidth": 0.5}
+    bars = _layer(bar, base | {"color": color if len(kinds) > 1 else color | {"legend": None}})
+    text = {"type": "text", "align": "left", "dx": 4, "color": COLORS["ink"], "fontSize": 10}
+    words = _layer(text, base | {"text": {"field": "words", "type": "nominal"}})
+    return _spec({"layer": [bars, words], "width": width, "height": {"step": 14, "for": "offset"}}, rows)
 
 
-def _names(order: Sequence[str]) -> alt.Y:
-    """Encoding of the rows' names. Long names are cut in the middle, since names of a chart often begin alike."""
-    return alt.Y("row:N").sort(list(order)).title(None).axis(labelExpr=f"truncate(datum.label, {LONGEST}, 'center')")
+def _layer(mark: Spec, encoding: Spec, **more: Any) -> Spec:
+    return {"mark": mark, "encoding": encoding, **more}
 
 
-def _looks(kinds: Sequence[str]) -> tuple[alt.Color, alt.Shape]:
+def _number(field: str, **settings: Any) -> Spec:
+    """Encoding of a quantity."""
+    return {"field": field, "type": "quantitative", **settings}
+
+
+def _name(field: str, order: Sequence[str], **settings: Any) -> Spec:
+    """Encoding of names in the given order."""
+    return {"field": field, "type": "nominal", "sort": list(order), **settings}
+
+
+def _names(rows: pl.DataFrame, order: Sequence[str] | None = None) -> Spec:
+    """Encoding of the rows' names, by default in the order of the rows. Long names are cut in the middle, since names
+    of a chart often begin alike."""
+    order = rows["row"].unique(maintain_order=True).to_list() if order is None else order
+    cut = {"labelExpr": f"truncate(datum.label, {LONGEST}, 'center')"}
+    return _name("row", order, title=None, axis=cut)
+
+
+def _color(field: str, names: Sequence[str], colors: Iterable[str]) -> Spec:
+    """Encoding of names as colors, with a legend."""
+    scale = {"domain": names, "range": [COLORS[color] for color in colors]}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": {"title": None, "orient": "top"}}
+
+
+def _looks(kinds: Sequence[str], legend: Spec | None) -> tuple[Spec, Spec]:
     """Encodings of the kinds as color and shape, from `KINDS` or else from `FURTHER`."""
     looks = [KINDS.get(kind, FURTHER[at % len(FURTHER)]) for at, kind in enumerate(kinds)]
-    colors, shapes = [COLORS[color] for color, _ in looks], [shape for _, shape in looks]
-    color = alt.Color("kind:N").scale(domain=list(kinds), range=colors)
-    return color, alt.Shape("kind:N").scale(domain=list(kinds), range=shapes)
+    color = _color("kind", list(kinds), [color for color, _ in looks]) | {"legend": legend}
+    return color, color | {"scale": {"domain": list(kinds), "range": [shape for _, shape in looks]}}
 
 
-def _values(rows: pl.DataFrame) -> alt.InlineData:
-    """Rows as inline data of a chart, rounded to five decimals."""
-    return alt.InlineData(values=rows.with_columns(pl.selectors.float().round(5)).to_dicts())
+def _tips(**titles: str) -> list[Spec]:
+    return [{"field": name, "type": "nominal", "title": title} for name, title in titles.items()]
 
 
-def _tips(**titles: str) -> list[alt.Tooltip]:
-    return [alt.Tooltip(name, type="nominal", title=title) for name, title in titles.items()]
-
-
-def _spec(chart: alt.LayerChart | alt.FacetChart) -> Spec:
-    """Vega-Lite specification with the common style of all charts and a transparent background."""
+def _spec(chart: Spec, rows: pl.DataFrame) -> Spec:
+    """A chart of rows, which are rounded to five decimals, with the common style of all charts and a transparent
+    background."""
     words = {"labelColor": COLORS["ink"], "titleColor": COLORS["ink"], "labelFontSize": 11, "titleFontSize": 11}
     axis = {
         **words, "domainColor": COLORS["quiet"], "tickColor": COLORS["quiet"], "gridColor": COLORS["grid"],
         "titleFontWeight": "normal", "labelLimit": 240, "labelSeparation": 5,
     }  # fmt: skip
-    styled = chart.configure(background="transparent", font=FONT, aria=False)
-    styled = styled.configure_axis(**axis).configure_legend(**words, labelLimit=190).configure_header(**words)
-    spec: Spec = styled.configure_view(stroke=None).to_dict()
-    return spec
+    config = {
+        "background": "transparent", "font": FONT, "aria": False, "axis": axis, "header": words,
+        "legend": {**words, "labelLimit": 190}, "view": {"stroke": None},
+    }  # fmt: skip
+    values = rows.with_columns(pl.selectors.float().round(5)).to_dicts()
+    return {"$schema": SCHEMA, "config": config, "data": {"values": values}, **chart}
