@@ -14,14 +14,15 @@ internals of Dagster 1.13; tests/resources/test_event_storage.py checks that the
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
 import dagster as dg
 import sqlalchemy as db
-from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata, SqlEventLogStorageTable
+from dagster._core.assets import AssetDetails
+from dagster._core.storage.event_log.schema import AssetKeyTable, SqlEventLogStorageMetadata, SqlEventLogStorageTable
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
 from dagster._serdes import ConfigurableClassData
 from sqlalchemy.pool import NullPool
@@ -102,7 +103,7 @@ class BatchingSqliteEventLogStorage(CompactEventLog, SqliteEventLogStorage):
         self.batch_by(batch_size)
         self._engines: dict[str, db.Engine] = {}
         self._migrated: set[tuple[str, str]] = set()
-        self._partitions: dict[str, tuple[tuple[object, ...], Sequence[str]]] = {}
+        self._reads: dict[Hashable, tuple[tuple[object, ...], Any]] = {}
         super().__init__(base_dir, inst_data)
 
     @classmethod
@@ -165,13 +166,35 @@ class BatchingSqliteEventLogStorage(CompactEventLog, SqliteEventLogStorage):
         return self._has("index", name, lambda: super(BatchingSqliteEventLogStorage, self).has_secondary_index(name))
 
     def get_dynamic_partitions(self, partitions_def_name: str) -> Sequence[str]:
-        """Keys of a partitions definition. They are read again only after a write to the index."""
+        """Keys of a partitions definition."""
+        read = super().get_dynamic_partitions
+        return self._kept(("partitions", partitions_def_name), lambda: read(partitions_def_name))
+
+    def has_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> bool:
+        """Whether a partitions definition has a key."""
+        keys = self.get_dynamic_partitions(partitions_def_name)
+        return partition_key in self._kept(("keys", partitions_def_name), lambda: frozenset(keys))
+
+    def _get_assets_details(self, asset_keys: Sequence[dg.AssetKey]) -> Sequence[AssetDetails | None]:
+        """When assets were last wiped: None for an asset that never was."""
+        wiped = self._kept("wiped", self._wiped)
+        return [wiped.get(key.to_string()) for key in asset_keys]
+
+    def _wiped(self) -> dict[str, AssetDetails]:
+        assets = AssetKeyTable.c
+        query = db.select(assets.asset_key, assets.asset_details).where(assets.asset_details.is_not(None))
+        with self.index_connection() as index:
+            rows = index.execute(query).all()
+        return {key: dg.deserialize_value(details, AssetDetails) for key, details in rows}
+
+    def _kept(self, name: Hashable, read: Callable[[], Any]) -> Any:
+        """What `read` returns of the index. It is read again only after a write to the index."""
         with self.index_connection() as index:
             raw: Any = index.connection.dbapi_connection
             others = raw.execute("PRAGMA data_version").fetchone()  # changes with the writes of other connections
             state = raw, raw.total_changes, others
-        if (known := self._partitions.get(partitions_def_name)) is None or known[0] != state:
-            known = self._partitions[partitions_def_name] = state, super().get_dynamic_partitions(partitions_def_name)
+        if (known := self._reads.get(name)) is None or known[0] != state:
+            known = self._reads[name] = state, read()
         return known[1]
 
     def wipe(self) -> None:
