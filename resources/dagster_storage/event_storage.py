@@ -172,8 +172,8 @@ class BatchingSqliteEventLogStorage(CompactEventLog, SqliteEventLogStorage):
 
     def has_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> bool:
         """Whether a partitions definition has a key."""
-        keys = self.get_dynamic_partitions(partitions_def_name)
-        return partition_key in self._kept(("keys", partitions_def_name), lambda: frozenset(keys))
+        read = self.get_dynamic_partitions
+        return partition_key in self._kept(("keys", partitions_def_name), lambda: frozenset(read(partitions_def_name)))
 
     def _get_assets_details(self, asset_keys: Sequence[dg.AssetKey]) -> Sequence[AssetDetails | None]:
         """When assets were last wiped: None for an asset that never was."""

@@ -570,6 +570,27 @@ class StumblingLater(Stumbling):
     at = 2
 
 
+class Overtaken(BatchingSqliteEventLogStorage):
+    """Another process adds a key as soon as this one has read the keys for the first time."""
+
+    other: BatchingSqliteEventLogStorage | None = None
+
+    def get_dynamic_partitions(self, partitions_def_name: str) -> Sequence[str]:
+        keys = super().get_dynamic_partitions(partitions_def_name)
+        other, self.other = self.other, None
+        if other:
+            other.add_dynamic_partitions(partitions_def_name, ["added"])
+        return keys
+
+
+def test_a_key_that_is_added_while_keys_are_read_is_known_afterwards(tmp_path: Path) -> None:
+    storage, other = Overtaken(str(tmp_path)), BatchingSqliteEventLogStorage(str(tmp_path))
+    other.add_dynamic_partitions("model", ["first"])
+    storage.other = other
+    assert storage.has_dynamic_partition("model", "first")
+    assert storage.has_dynamic_partition("model", "added")
+
+
 @pytest.mark.parametrize("storage", [Stumbling, StumblingLater], ids=["planned events", "materializations"])
 def test_events_of_a_batch_that_fails_are_stored_once_in_both_shards(storage: type[Stumbling], tmp_path: Path) -> None:
     home = Home(tmp_path / "home", storage)
