@@ -482,8 +482,7 @@ def states(rows: list[tuple[str, str, str, str]]) -> pl.DataFrame:
     return named.with_columns(task=pl.lit(""), row_count=1, made_from=pl.lit(""), fingerprint=pl.lit("f"))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@examples(20)
+@settings(examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     writes=st.lists(
         st.tuples(STATES_OF, st.sampled_from([["asset", *KEYS], ["asset"], ["passage"], []]), st.booleans())
