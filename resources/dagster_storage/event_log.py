@@ -9,17 +9,19 @@ content of events (benchmark_assets.lineage), their packing (packing). This modu
 tests/resources/test_event_storage.py checks that the storages behave like Dagster's own.
 """
 
+import json
 import logging
 import os
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
+from typing import Any
 
 import dagster as dg
 import sqlalchemy as db
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
-from dagster._core.events import EVENT_TYPE_TO_PIPELINE_RUN_STATUS
+from dagster._core.events import EVENT_TYPE_TO_PIPELINE_RUN_STATUS, AssetMaterializationPlannedData
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.dagster_run import FINISHED_STATUSES
 from dagster._core.storage.event_log import SqlEventLogStorage
@@ -338,7 +340,7 @@ class CompactEventLog(SqlEventLogStorage):
 
     def _insert_asset_events(self, index: db.Connection, events: Sequence[dg.EventLogEntry]) -> Sequence[int]:
         """Insert asset events, their tags and the latest event of each asset; return the events' ids in order."""
-        rows = [self._event_to_row(event) for event in events]
+        rows = [*self._rows(events)]
         insert = SqlEventLogStorageTable.insert().returning(SqlEventLogStorageTable.c.id, sort_by_parameter_order=True)
         ids = index.execute(insert, rows).scalars().all()
         self._store_asset_event_tags(index, events, ids)
@@ -348,6 +350,24 @@ class CompactEventLog(SqlEventLogStorage):
         for event, event_id in sorted(latest.values(), key=lambda pair: pair[1]):
             self._store_asset_event(index, event, event_id)
         return ids
+
+    def _rows(self, events: Sequence[dg.EventLogEntry]) -> Iterator[dict[str, Any]]:
+        """Rows of the events of a run. Of an asset's plans, which differ in partition and time, one is serialized."""
+        plans: dict[dg.AssetKey, tuple[Sequence[str], dict[str, Any]]] = {}
+        for event in events:
+            planned = event.get_dagster_event().event_specific_data
+            if not isinstance(planned, AssetMaterializationPlannedData) or planned.partition is None:
+                yield self._event_to_row(event)
+                continue
+            parts = [f'"partition": {json.dumps(planned.partition)}', f'"timestamp": {json.dumps(event.timestamp)}']
+            if planned.asset_key not in plans:
+                plans[planned.asset_key] = parts, self._event_to_row(event)
+            first, row = plans[planned.asset_key]
+            text = row["event"]
+            for former, part in zip(first, parts, strict=True):
+                text = text.replace(former, part)
+            time = self._event_insert_timestamp(event)
+            yield row | {"event": text, "partition": planned.partition, "timestamp": time}
 
 
 def ends_run(event: dg.EventLogEntry) -> bool:

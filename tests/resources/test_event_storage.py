@@ -16,7 +16,7 @@ from typing import Any
 import dagster as dg
 import pytest
 import sqlalchemy as db
-from dagster._core.events import DagsterEventBatchMetadata
+from dagster._core.events import AssetMaterializationPlannedData, DagsterEvent, DagsterEventBatchMetadata
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
@@ -306,6 +306,23 @@ def test_a_run_leaves_the_plans_of_its_missing_partitions_and_the_last_one_of_ea
         assert len(plans & made) <= 1
     missing = {partition for kind, _, partition in ours.stored(ours.runs[4]) if kind == PLANNED.value}
     assert missing == {"c", "d"}
+
+
+def test_plans_of_a_batch_are_read_as_they_were_stored(tmp_path: Path) -> None:
+    plans = [
+        EventLogEntry(
+            user_message="", level=10, job_name="job", run_id="run", error_info=None, step_key=asset,
+            timestamp=1.7e9 + number,
+            dagster_event=DagsterEvent.build_asset_materialization_planned_event(
+                "job", asset, AssetMaterializationPlannedData(dg.AssetKey(asset), partition, None)
+            ),
+        )
+        for asset in ("source", "many")
+        for number, partition in enumerate(["a", None, '道|"partition": "a"', "\\", "a"])
+    ]  # fmt: skip
+    storage = BatchingSqliteEventLogStorage(str(tmp_path))
+    storage.store_event_batch(plans)
+    assert storage.get_logs_for_run("run") == plans
 
 
 def test_a_run_gives_back_the_pages_that_plans_have_left_free(tmp_path: Path) -> None:
