@@ -38,6 +38,12 @@ class Counting(DuckDBWarehouse):
         FETCHED[_reader(), table] += len(rows)
         return rows
 
+    def documents(self, tables: Sequence[str]) -> pl.DataFrame:
+        """The documents of all corpora with stamps, and their number."""
+        rows = super().documents(tables)
+        FETCHED[_reader(), "stamps of documents"] += len(rows)
+        return rows
+
 
 def _reader() -> str:
     frame = sys._getframe()
