@@ -26,12 +26,12 @@ SAMPLES = {name: PROJECT / "warehouse" / name for name in ("dialogues", "sample"
 def demo() -> None:
     """Evaluate the two sample corpora and print the results."""
     home = Deployment()
-    for name, folder in SAMPLES.items():
+    for folder in SAMPLES.values():
         register(home.warehouse, folder / "corpus.yaml")
-        runs.take_in(home.definitions, home.instance, name)
-    registry = home.provider.registry()
-    sample = [model for model, settings in registry.models.items() if settings.corpora == ("sample",)]
-    runs.evaluate(home.definitions, home.instance, *sample)
+    sample = [name for name, each in home.provider.registry().models.items() if each.corpora == ("sample",)]
+    home.instance.add_dynamic_partitions("model", sample)
+    runs.look(home.definitions, home.instance)
+    runs.update(home.definitions, home.instance)
     import_labels(home.warehouse, sorted((SAMPLES["sample"] / "annotations").glob("*.csv")))
     runs.update(home.definitions, home.instance)
     for line in demonstration(home.warehouse, "sample"):
