@@ -74,16 +74,21 @@ screenshots: .venv/testing
 	VARIORUM_SCREENSHOTS=$(CURDIR)/docs/screenshots $(BIN)/pytest -m proof tests/automation/test_ui.py
 
 # Modules are compiled when they are first imported: most of them never are.
-.venv/installed: constraints.txt pyproject.toml
-	$(PYTHON) -m venv .venv
+define install
+	[ -x $(BIN)/pip ] || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.$(1)'
+endef
+
+.venv/installed: constraints.txt pyproject.toml
+	$(call install)
 	touch $@
 
-# What tests, checks and the documentation need, and no demonstration does.
-.venv/testing: .venv/installed
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[test]'
-	touch $@
+# What tests, checks and the documentation need, and no demonstration does. It is not installed on top of the rest: to
+# find out what is there already takes pip ten seconds.
+.venv/testing: constraints.txt pyproject.toml
+	$(call install,[test])
+	touch .venv/installed $@
 
 .venv-comet/installed: constraints-comet.txt
 	$(PYTHON) -m venv .venv-comet
