@@ -31,6 +31,8 @@ class Forks:
         for _ in range(self._number):
             reports, sent = Pipe(duplex=False)
             if not os.fork():
+                for pipe in [*running, reports]:
+                    pipe.close()  # when the first process has ended, a report fails, and with it this process
                 _Worker(session, sent).run(_taken(files, places))
             sent.close()
             running[reports] = ""
