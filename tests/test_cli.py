@@ -150,7 +150,7 @@ def test_a_mistake_ends_in_one_line_that_says_what_to_do(
     assert all(word in done.stderr.splitlines()[-1] for word in words), done.stderr
 
 
-def test_faults_in_the_files_are_named_and_the_rest_is_taken_in(tmp_path: Path) -> None:
+def test_faults_in_the_files_are_named_the_rest_is_taken_in_and_progress_goes_to_the_log(tmp_path: Path) -> None:
     description = write_corpus(tmp_path / "corpus", translations={"ann": TRANSLATIONS["ann"]})
     broken = tmp_path / "corpus/root/la/test/doc2_root-la-test.json"
     broken.write_text('{"doc2:1.1": "Nihil', encoding="utf-8")
@@ -159,6 +159,10 @@ def test_faults_in_the_files_are_named_and_the_rest_is_taken_in(tmp_path: Path) 
     assert "doc2_root-la-test.json" in done.stderr
     assert "is not valid JSON" in done.stderr
     assert len(DuckDBWarehouse(path=str(tmp_path / "home" / "variorum.duckdb")).read("source_text")) == 2
+    log = (tmp_path / "home" / "logs" / "variorum.log").read_text(encoding="utf-8")
+    assert "partitions, 0 up to date" in log
+    assert "partitions, 0 up to date" not in done.stderr
+    assert "stale partitions of" in done.stderr
 
 
 def test_the_help_lists_every_command_once_with_its_whole_summary() -> None:
@@ -193,11 +197,3 @@ def test_the_check_of_a_corpus_says_what_an_evaluation_would_cost(
     cost = re.search(r"evaluating brisk: about (\d+) calls, ([\d,]+) tokens, about (0\.\d\d) dollars", checked)
     assert cost
     assert int(cost[1]) > 0
-
-
-def test_progress_goes_to_the_log_of_the_home_and_messages_to_the_terminal(tmp_path: Path) -> None:
-    done = here(tmp_path, "import", "corpus", str(write_corpus(tmp_path / "corpus")))
-    log = (tmp_path / "logs" / "variorum.log").read_text(encoding="utf-8")
-    assert " of 3 " in log or "3 partitions" in log
-    assert "partitions, 0 up to date" not in done.stderr
-    assert "stale partitions of" in done.stderr
