@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from resources.home import PROJECT
+from tests import processes
 from tests.mutants import HOMES
 
 
@@ -42,7 +43,10 @@ def reached(files: Iterable[str], layers: Sequence[set[str]]) -> tuple[set[str],
 
 
 def chosen(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """Tests in changed files and of changed rooms, without proofs, and tests without a home of rooms above."""
+    """Tests in changed files and of changed rooms, without proofs, and small tests of rooms above.
+
+    Small tests have no home, and their modules start no commands and processes.
+    """
     files = changed()
     own, above = reached(files, layers())
 
@@ -50,7 +54,10 @@ def chosen(items: Iterable[pytest.Item]) -> list[pytest.Item]:
         path = item.path.relative_to(PROJECT)
         room = path.parts[1].replace("provider", "resources")
         slow = {mark.name for mark in item.iter_markers()} & {"proof", "bench"}
-        light = not HOMES & set(getattr(item, "fixturenames", []))
-        return str(path) in files or (not slow and (room in own or (room in above and light)))
+        return str(path) in files or (not slow and (room in own or (room in above and small(item))))
+
+    def small(item: pytest.Item) -> bool:
+        modules = {getattr(each, "__module__", "") for each in vars(getattr(item, "module", object)).values()}
+        return processes.__name__ not in modules and HOMES.isdisjoint(getattr(item, "fixturenames", []))
 
     return [item for item in items if runs(item)]
