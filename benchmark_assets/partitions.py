@@ -15,7 +15,7 @@ from typing import Any, TypedDict
 import dagster as dg
 from dagster._core.definitions.partitions.context import partition_loading_context
 from dagster._core.definitions.partitions.mapping import UpstreamPartitionsResult
-from dagster._core.definitions.partitions.subset import PartitionsSubset
+from dagster._core.definitions.partitions.subset import DefaultPartitionsSubset, PartitionsSubset
 from dagster._core.instance import DynamicPartitionsStore
 
 # Multi-dimensional partitions and single-run backfills are beta in Dagster 1.13; tests cover the pinned version.
@@ -32,11 +32,11 @@ SINGLE_RUN = dg.BackfillPolicy.single_run()
 
 
 class MultiToSingleDimensionPartitionMapping(dg.MultiToSingleDimensionPartitionMapping):
-    """Dagster's mapping, which lists the cells of a model or task faster.
+    """Dagster's mapping, faster from cells to models, passages or tasks and back.
 
-    Dagster lists the upstream cells of each input before each step of a run. The base class makes an object with checks
-    of each cell: a second for 50,000. The name is that of the base class, as which Dagster describes a mapping to its
-    web server.
+    Dagster lists the upstream partitions of each input before each step of a run. The base class makes objects
+    with checks of each cell: a second for 50,000. The name is that of the base class, as which Dagster describes a
+    mapping to its web server.
     """
 
     def get_upstream_mapped_partitions_result_for_partitions(
@@ -47,8 +47,17 @@ class MultiToSingleDimensionPartitionMapping(dg.MultiToSingleDimensionPartitionM
         current_time: datetime | None = None,
         dynamic_partitions_store: DynamicPartitionsStore | None = None,
     ) -> UpstreamPartitionsResult:
-        """The cells upstream of the given partitions, if the upstream asset has cells; else as in the base class."""
-        cells = upstream_partitions_def
+        """The partitions upstream of the given ones, as in the base class."""
+        cells, below = upstream_partitions_def, downstream_partitions_def
+        if isinstance(below, dg.MultiPartitionsDefinition) and isinstance(
+            downstream_partitions_subset, DefaultPartitionsSubset
+        ):
+            place = sorted(below.partition_dimension_names).index(self.partition_dimension_name)
+            named = {key.split("|")[place] for key in downstream_partitions_subset.get_partition_keys()}
+            return UpstreamPartitionsResult(
+                partitions_subset=DefaultPartitionsSubset(named),
+                required_but_nonexistent_subset=DefaultPartitionsSubset(),
+            )
         if not isinstance(cells, dg.MultiPartitionsDefinition) or downstream_partitions_subset is None:
             return super().get_upstream_mapped_partitions_result_for_partitions(
                 downstream_partitions_subset, downstream_partitions_def, cells, current_time, dynamic_partitions_store

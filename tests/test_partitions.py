@@ -76,13 +76,15 @@ def test_dimensions_are_in_the_order_of_the_parts_of_a_key(
         (BY_PASSAGE, PASSAGE, GRID),
     ],
 )
-@pytest.mark.parametrize("count", [0, 1, 2])
+@pytest.mark.parametrize("count", [0, 1, 2, 9])
+@pytest.mark.parametrize("gone", [False, True])
 @pytest.mark.filterwarnings("ignore::dagster.BetaWarning")
 def test_cells_are_mapped_as_dagster_maps_them(
     mapping: dg.MultiToSingleDimensionPartitionMapping,
     upstream: dg.PartitionsDefinition[str],
     downstream: dg.PartitionsDefinition[str],
     count: int,
+    gone: bool,
 ) -> None:
     own = dg.MultiToSingleDimensionPartitionMapping(mapping.partition_dimension_name)
     assert deserialize_value(serialize_value(mapping)) == own
@@ -91,6 +93,9 @@ def test_cells_are_mapped_as_dagster_maps_them(
         instance.add_dynamic_partitions(name, [f"{name}/{number}" for number in range(3)])
     with partition_loading_context(None, instance):
         subset = downstream.empty_subset().with_partition_keys(downstream.get_partition_keys()[:count])
+    if gone:
+        instance.delete_dynamic_partition(mapping.partition_dimension_name, f"{mapping.partition_dimension_name}/0")
+    with partition_loading_context(None, instance):
         expected, found = (
             each.get_upstream_mapped_partitions_result_for_partitions(subset, downstream, upstream)
             for each in (own, mapping)
