@@ -52,7 +52,7 @@ class MultiToSingleDimensionPartitionMapping(dg.MultiToSingleDimensionPartitionM
         if isinstance(below, dg.MultiPartitionsDefinition) and isinstance(
             downstream_partitions_subset, DefaultPartitionsSubset
         ):
-            place = sorted(below.partition_dimension_names).index(self.partition_dimension_name)
+            place = sorted(below.partition_dimension_names).index(str(self.partition_dimension_name))
             named = {key.split("|")[place] for key in downstream_partitions_subset.get_partition_keys()}
             return UpstreamPartitionsResult(
                 partitions_subset=DefaultPartitionsSubset(named),

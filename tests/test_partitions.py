@@ -94,7 +94,7 @@ def test_cells_are_mapped_as_dagster_maps_them(
     with partition_loading_context(None, instance):
         subset = downstream.empty_subset().with_partition_keys(downstream.get_partition_keys()[:count])
     if gone:
-        instance.delete_dynamic_partition(mapping.partition_dimension_name, f"{mapping.partition_dimension_name}/0")
+        instance.delete_dynamic_partition(name := str(mapping.partition_dimension_name), f"{name}/0")
     with partition_loading_context(None, instance):
         expected, found = (
             each.get_upstream_mapped_partitions_result_for_partitions(subset, downstream, upstream)

@@ -366,7 +366,7 @@ class CompactEventLog(SqlEventLogStorage):
             text = row["event"]
             for former, part in zip(first, parts, strict=True):
                 text = text.replace(former, part)
-            time = self._event_insert_timestamp(event)
+            time = self._event_insert_timestamp(event)  # type: ignore[no-untyped-call]
             yield row | {"event": text, "partition": planned.partition, "timestamp": time}
 
 

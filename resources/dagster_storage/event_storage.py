@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import dagster as dg
 import sqlalchemy as db
@@ -75,6 +75,8 @@ CREATE TEMPORARY TRIGGER store_event INSTEAD OF INSERT ON event_logs BEGIN
         new.partition;
 END
 """
+
+Content = TypeVar("Content")
 
 
 class BatchingSqliteEventLogStorage(CompactEventLog, SqliteEventLogStorage):
@@ -187,7 +189,7 @@ class BatchingSqliteEventLogStorage(CompactEventLog, SqliteEventLogStorage):
             rows = index.execute(query).all()
         return {key: dg.deserialize_value(details, AssetDetails) for key, details in rows}
 
-    def _kept(self, name: Hashable, read: Callable[[], Any]) -> Any:
+    def _kept(self, name: Hashable, read: Callable[[], Content]) -> Content:
         """What `read` returns of the index. It is read again only after a write to the index."""
         with self.index_connection() as index:
             raw: Any = index.connection.dbapi_connection
@@ -195,7 +197,8 @@ class BatchingSqliteEventLogStorage(CompactEventLog, SqliteEventLogStorage):
             state = raw, raw.total_changes, others
         if (known := self._reads.get(name)) is None or known[0] != state:
             known = self._reads[name] = state, read()
-        return known[1]
+        content: Content = known[1]
+        return content
 
     def wipe(self) -> None:
         """Delete all events and the shards of all runs."""

