@@ -251,9 +251,12 @@ def pointers(
 
 
 def split(keys: Sequence[str], dims: Sequence[str]) -> dict[str, pl.Series]:
-    """Split partition keys such as `model|passage` into columns, one series of parts per dimension."""
+    """Split partition keys such as `model|passage` into columns, one series of parts per dimension.
+
+    Parts that a key lacks are null: Dagster accepts an event without a partition about an asset with partitions.
+    """
     parts = pl.Series(keys, dtype=pl.String).str.split("|")
-    return {dim: parts.list.get(i) for i, dim in enumerate(dims)}
+    return {dim: parts.list.get(i, null_on_oob=True) for i, dim in enumerate(dims)}
 
 
 def unsound(instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey], check_name: str = SOUND) -> list[str]:

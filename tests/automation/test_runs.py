@@ -89,6 +89,15 @@ def test_what_no_logged_change_explains_is_found_by_comparing_everything(
     assert all_due(built, instance) == {}
 
 
+def test_an_event_without_a_partition_about_an_asset_with_partitions_stops_no_update(
+    built: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    runs.update(built, instance)
+    instance.report_runless_asset_event(dg.AssetMaterialization(dg.AssetKey("triage")))
+    runs.update(built, instance)
+    assert all_due(built, instance) == {}
+
+
 def test_a_killed_run_leaves_no_failure_at_partitions_that_do_not_apply(
     built: dg.Definitions, instance: dg.DagsterInstance
 ) -> None:
