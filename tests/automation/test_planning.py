@@ -103,7 +103,7 @@ def until_taken(queue: PartQueue) -> None:
 
 def stored(warehouse: PostgresWarehouse) -> dict[str, list[tuple[object, ...]]]:
     return {
-        table: sorted(warehouse.read(table, columns=catalogue.table(table).content).iter_rows(), key=repr)
+        table: sorted(warehouse.read(table, columns=[*catalogue.table(table).content]).iter_rows(), key=repr)
         for table in ("model_output", "drift_score", "leaderboard", "model_summary")
     }
 

@@ -51,6 +51,10 @@ def test_what_waits_or_is_under_way_is_not_submitted_again(database: str) -> Non
 def test_the_next_worker_takes_the_part_of_one_that_was_killed(database: str) -> None:
     queue = PartQueue(database)
     queue.enter()
+    assert len(queue.workers()) == 1
+    queue.leave()
+    assert queue.workers() == []
+    queue.enter()
     name = submitted(queue, "a")
     assert queue.take() == (name, "model", ["a"], "of a", 1)
     crash(database)

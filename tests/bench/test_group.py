@@ -76,7 +76,10 @@ def command(known: Mapping[str, str], *arguments: str) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def test_a_small_evaluation_by_a_group_and_by_one_process(tmp_path: Path, postgres_server: str, server: Server) -> None:
+def test_a_small_evaluation_by_a_group_and_by_one_process(
+    tmp_path: Path, postgres_server: str, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)  # a user's programs are compiled once
     registry, corpus = tmp_path / "models.yaml", write_corpus(tmp_path / "corpus")
     write_registry(registry, server.url, *WARMING, *MODELS)
     plain = {"VARIORUM_MODELS": str(registry), "VARIORUM_PLOTS": "off", "OMP_NUM_THREADS": "1"}

@@ -6,8 +6,9 @@ parts, and how they and their outcomes are written down. Not here: which runs th
 """
 
 import json
+import logging
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby, repeat
 
@@ -23,6 +24,8 @@ from resources.errors import RunFailedError
 from resources.keys import CORPUS, KEYS
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
+
+logger = logging.getLogger("variorum.planning")
 
 UNITS = {
     ("passage",): CORPUS,
@@ -46,6 +49,7 @@ class PlannedUpdate(Update):
         super().__init__(definitions, instance, scope, payer, looks)
         self._queue, self._kind, self._unit = queue, "", pl.lit(ALL)
         self._chain: Sequence[dg.AssetKey] = []
+        self._warned = False
 
     def _work(self, assets: Sequence[dg.AssetKey]) -> dict[dg.AssetKey, Due]:
         """As in one process, but what is under way for another planner is waited for."""
@@ -56,9 +60,12 @@ class PlannedUpdate(Update):
         self._unit = pl.when(single).then(pl.lit(ALL)).otherwise(UNITS.get(dims, pl.lit(ALL)))
         while True:
             work = super()._work(assets)
-            if not self._queue.busy(self._kind).intersection(self._units(work.values())):
+            units, waited = {*self._units(work.values())}, False
+            while self._queue.busy(self._kind) & units:
+                self._queue.wait()
+                waited = True
+            if not waited:
                 return work
-            self._queue.wait()
 
     def _parts(self, work: Mapping[dg.AssetKey, Due]) -> list[ChainRun]:
         """The runs for stale partitions that depend on no others. What depends on several parts makes another round."""
@@ -103,6 +110,13 @@ class PlannedUpdate(Update):
                 waiting |= self._submitted(self._studies(runs))
             if waiting:
                 self._queue.wait()
+                self._warn(waiting)
+
+    def _warn(self, waiting: Collection[str]) -> None:
+        """Tell the user, once, that no worker is left."""
+        if not self._queue.workers() and not self._warned:
+            logger.warning("%d parts wait, and no worker is alive: start `variorum worker`", len(waiting))
+            self._warned = True
 
     def _submitted(self, runs: list[ChainRun]) -> dict[str, list[ChainRun]]:
         """The runs of a part by its name; nothing if another planner was faster: the next round waits for its part."""
@@ -172,5 +186,6 @@ def _read(outcome: str | None) -> Iterable[EndedRun]:
     if isinstance(content, str):
         return repeat(EndedRun("", {}, RunFailedError(content)))
     return [
-        EndedRun(run, checks, RunFailedError(*failure, checks) if failure else None) for run, checks, failure in content
+        EndedRun(run, checks, RunFailedError(failure[0], failure[1], failure[2], checks) if failure else None)
+        for run, checks, failure in content
     ]

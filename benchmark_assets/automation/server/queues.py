@@ -92,6 +92,10 @@ class PartQueue:
         """Register this process as a worker."""
         self._execute(_ENTER, leases.own(self._url), gethostname())
 
+    def leave(self) -> None:
+        """Register that this process is no worker any more."""
+        self._execute("DELETE FROM work.worker WHERE name = %s", leases.own(self._url))
+
     def submit(self, kind: str, units: Sequence[str], content: str) -> str | None:
         """Add a part; return its name. None if a part of the same kind has some of the units and has not ended."""
         name = uuid4().hex

@@ -6,13 +6,14 @@ workers (cli).
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 
 import dagster as dg
 
 from benchmark_assets.automation.server import planning
 from benchmark_assets.automation.server.queues import MOST, PartQueue, TakenPart
 from benchmark_assets.automation.settling import EXECUTING, settle_the_dead
-from resources.postgres.outages import outlast
+from resources.postgres.outages import OUTAGE, outlast
 from resources.processes import PROCESS, process_tag
 from resources.provider.provider import Provider
 from resources.provider.registry import Registry
@@ -39,9 +40,13 @@ class Worker:
     def work(self) -> None:
         """Carry out parts until interrupted."""
         outlast(self._url, self._queue.enter)
-        while True:
-            if not self.carry_out_next():
-                outlast(self._url, self._queue.wait)
+        try:
+            while True:
+                if not self.carry_out_next():
+                    outlast(self._url, self._queue.wait)
+        finally:
+            with suppress(*OUTAGE):  # the lease expires by itself
+                self._queue.leave()
 
     def carry_out_next(self) -> bool:
         """Carry out the next part; return whether there was one."""
@@ -51,7 +56,8 @@ class Worker:
         try:
             outcome = self._outcome(part)
         except KeyboardInterrupt:
-            self._queue.give_back(part.name)
+            with suppress(*OUTAGE):
+                self._queue.give_back(part.name)
             raise
         outlast(self._url, lambda: self._queue.finish(part.name, outcome))
         return True
