@@ -45,7 +45,7 @@ UNCHANGED = ("annotation", "returns", "decorator_list", "bases")
 """Fields of nodes whose content does not change what is computed."""
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", ".peers", ".*_cache", "site", "docs", "*.duckdb")
-HOMES = {"home", "finished", "postgres_server", "realdata", "running"}
+HOMES = {"home", "finished", "postgres_server", "own_server", "realdata", "running"}
 """Fixtures of tests that run only on changes which no smaller test reaches."""
 
 MOST_SECONDS = 20.0
