@@ -237,7 +237,7 @@ def _carried_out(
 
     After an outage of the database, an update by workers begins again: parts under way are waited for.
     """
-    update = Update(definitions, instance, scope, payer, looks)
+    update = ChainUpdate(definitions, instance, scope, payer, looks)
     if url := database():
         from benchmark_assets.automation.server.planning import PlannedUpdate  # a home of one machine has no workers
         from benchmark_assets.automation.server.queues import PartQueue
@@ -276,7 +276,7 @@ class EndedRun(NamedTuple):
     failure: RunFailedError | None
 
 
-class Update:
+class ChainUpdate:
     """An update under way: what is stale in a chain of assets, the runs that materialize it, and what they did.
 
     Assets that are not stale yet, but whose inputs in the chain are, belong to the same run: each asset of a run looks

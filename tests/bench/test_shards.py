@@ -56,7 +56,7 @@ def carry_out(definitions: dg.Definitions, instance: dg.DagsterInstance, count: 
 
         def materialized(asset: dg.AssetKey = asset, name: str = name) -> None:
             count.append(len(due(definitions, instance, asset).rows))
-            runs.Update(definitions, instance, Scope(assets=[name]), {}).carry_out()
+            runs.ChainUpdate(definitions, instance, Scope(assets=[name]), {}).carry_out()
 
         seconds = cpu_seconds(materialized)
         print(f"  {name}: {count[-1]:,} stale, {seconds:.1f} s of CPU, {peak():.0f} MB")

@@ -16,7 +16,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.automation.due import GAP, Due, Scope
-from benchmark_assets.automation.runs import ChainRun, EndedRun, Update, run_chain
+from benchmark_assets.automation.runs import ChainRun, ChainUpdate, EndedRun, run_chain
 from benchmark_assets.automation.server.queues import PartQueue
 from benchmark_assets.lineage.looks import Looks
 from benchmark_assets.partitions import dimensions
@@ -39,7 +39,7 @@ ALL = "all"
 """The only unit of assets that are not divided."""
 
 
-class PlannedUpdate(Update):
+class PlannedUpdate(ChainUpdate):
     """An update whose runs are carried out by workers, which take them from a queue."""
 
     def __init__(
