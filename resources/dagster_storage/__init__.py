@@ -4,8 +4,9 @@ Here: SQLite files, and what they share with PostgreSQL (resources.postgres.post
 events (benchmark_assets.lineage). The storages rely on these internals of Dagster 1.13, and are compared with Dagster's
 own (tests/resources/test_event_storage.py, test_postgres_storage.py):
 
+- dagster._core.assets: AssetDetails
 - dagster._core.definitions.data_version: DATA_VERSION_TAG
-- dagster._core.events: EVENT_TYPE_TO_PIPELINE_RUN_STATUS
+- dagster._core.events: AssetMaterializationPlannedData, EVENT_TYPE_TO_PIPELINE_RUN_STATUS
 - dagster._core.storage.asset_check_execution_record: AssetCheckExecutionRecordStatus
 - dagster._core.storage.dagster_run: FINISHED_STATUSES
 - dagster._core.storage.event_log: SqlEventLogStorage
