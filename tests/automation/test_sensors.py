@@ -65,12 +65,13 @@ def start(definitions: dg.Definitions, instance: dg.DagsterInstance, job: str, r
 
 
 @pytest.mark.proof
-def test_a_model_that_is_new_is_evaluated_and_one_that_is_removed_is_kept_and_marked(
+def test_a_model_that_is_new_or_was_imported_is_evaluated_and_one_that_is_removed_is_kept_and_marked(
     definitions: dg.Definitions,
     instance: dg.DagsterInstance,
     warehouse: Warehouse,
     registry: Path,
     server: Server,
+    tmp_path: Path,
     full: bool,
 ) -> None:
     """At full size, what the first and the last request of the sensor ask for is run, too."""
@@ -85,13 +86,15 @@ def test_a_model_that_is_new_is_evaluated_and_one_that_is_removed_is_kept_and_ma
     assert isinstance(second, dg.SkipReason)
 
     write_registry(registry, server.url, "newcomer")
+    import_outputs(warehouse, write_outputs(tmp_path / "mine.jsonl", {"doc2:1": "Nothing."}), "tiny", None)
     third = tick(definitions, instance, "new_models", first.cursor)
     assert isinstance(third, dg.SensorResult)
-    assert "newcomer" in instance.get_dynamic_partitions("model")
+    assert {"mine", "newcomer"} < {*instance.get_dynamic_partitions("model")}
     start(definitions, instance, "evaluate", third)
     assert sorted(key for seen in server.log() for key in seen.keys) == [key.partition("/")[2] for key in PASSAGES]
     board = warehouse.read("leaderboard").filter(kind="model")
-    assert board.filter(removed=False).select("system", "passages").rows() == [("newcomer", 3)]
+    own = board.filter(removed=False).select("system", "passages", "failures")
+    assert sorted(own.rows()) == [("mine", 3, 2), ("newcomer", 3, 0)]
     assert set(board.filter(removed=True)["system"]) == {"alpha", "beta"}
     assert warehouse.read("model_output").join(kept, on=kept.columns, how="semi").equals(kept)
 
@@ -100,8 +103,9 @@ def test_a_model_that_is_new_is_evaluated_and_one_that_is_removed_is_kept_and_ma
     assert isinstance(fourth, dg.SensorResult)
     if full:
         start(definitions, instance, "evaluate", fourth)
-        assert set(warehouse.read("leaderboard").filter(kind="model")["removed"]) == {True}
-    assert len(warehouse.read("model_output")) == len(kept) + 3
+        board = warehouse.read("leaderboard").filter(kind="model", removed=False)
+        assert board["system"].to_list() == ["mine"]
+    assert len(warehouse.read("model_output")) == len(kept) + 3 + 1
     assert len(server.log()) == 3
 
 
@@ -112,16 +116,6 @@ def test_a_registry_that_is_being_edited_is_passed_over(
     skipped = tick(definitions, instance, "new_models", json.dumps([]))
     assert isinstance(skipped, dg.SkipReason)
     assert "models.yaml" in (skipped.skip_message or "")
-
-
-def test_outputs_that_were_imported_are_a_new_model(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path
-) -> None:
-    first = tick(definitions, instance, "new_models", None)
-    assert isinstance(first, dg.SensorResult)
-    import_outputs(warehouse, write_outputs(tmp_path / "mine.jsonl", {"doc2:1": "Nothing."}), "tiny", None)
-    start(definitions, instance, "evaluate", tick(definitions, instance, "new_models", first.cursor))
-    assert warehouse.read("leaderboard").filter(system="mine").select("passages", "failures").rows() == [(3, 2)]
 
 
 def test_a_file_that_was_written_added_or_removed_is_looked_at_once(
