@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import dagster as dg
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -28,7 +27,7 @@ from resources.folders import PRIVATE
 from resources.warehouse import Replacement, Warehouse
 from tests.audit.stored import add
 from tests.processes import variorum
-from tests.support import MODELS, PASSAGES, SOURCES, TRANSLATIONS, examples, restrict
+from tests.support import MODELS, PASSAGES, SOURCES, TRANSLATIONS, copy_finished, examples, made_once, restrict
 
 ALIGNED = ["dora", "eve"]
 TEXTS = ["source", *TRANSLATIONS, *ALIGNED]
@@ -115,11 +114,19 @@ def holding(folder: Path, words: Iterable[str]) -> set[str]:
 
 
 @pytest.fixture
-def stored(built: dg.Definitions, warehouse: Warehouse, corpus: Path) -> Warehouse:
+def stored(finished: Path, warehouse: Warehouse, home: Path, corpus: Path) -> Warehouse:
     """A finished warehouse of three segmented translations and, written row by row, two continuous ones."""
     described = json.loads(corpus.read_text(encoding="utf-8"))
     described["references"] |= {name: {"language": "en", "licence": "CC0-1.0", "layout": "text"} for name in ALIGNED}
     corpus.write_text(json.dumps(described), encoding="utf-8")
+    shutil.rmtree(home)
+    copy_finished(made_once("stored", lambda folder: fill(finished, folder)), home, corpus)
+    return warehouse
+
+
+def fill(finished: Path, folder: Path) -> None:
+    shutil.copytree(finished / "home", folder / "home", symlinks=True)
+    warehouse = DuckDBWarehouse(path=str(folder / "home" / "variorum.duckdb"))
     for name in ALIGNED:
         key = {"passage": PASSAGES[2], "translator": name}
         place = {"corpus": "tiny", "document": "doc2", "translator": name}
@@ -160,7 +167,6 @@ def stored(built: dg.Definitions, warehouse: Warehouse, corpus: Path) -> Warehou
     add(warehouse, "model_call",
         {"attempt": 1, "call": "c", "replicate": 0, "run": "r", "model": "alpha", "purpose": "translate", "place": "p",
          "asked": datetime(2026, 1, 1), "detail": "d", "reserved": 0.0})  # fmt: skip
-    return warehouse
 
 
 @pytest.fixture
