@@ -28,8 +28,8 @@ FORGET = f"DELETE FROM {LOG} WHERE number < (SELECT max(number) FROM {LOG}) AND 
 LAST = f"SELECT coalesce(max(number), 0) FROM {LOG}"
 """Query for the number of the last entry."""
 
-SINCE = f"SELECT source, {', '.join(KEYS)}, run_id FROM {LOG} WHERE number > $1 AND {{}}"
-"""Query for entries since a number; the second condition, on `source`, differs between the databases."""
+SINCE = f"SELECT source, {', '.join(KEYS)}, run_id, number FROM {LOG} WHERE number > $1"
+"""Query for entries since a number."""
 
 UNLOGGED = {LOG, SUMS, "embedding", "unit_sum"}
 """Tables whose writes change no setting of any partition."""

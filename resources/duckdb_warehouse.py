@@ -300,12 +300,14 @@ class DuckDBWarehouse(Warehouse):
             ((number,),) = connection.execute(changes.LAST).fetchall()
             return int(number)
 
-    def changed(self, sources: Sequence[str], since: int) -> pl.DataFrame:
-        """Entries of the log about some tables and assets."""
+    def is_last(self, number: int) -> bool:
+        """Whether nothing was written since the write with a number."""
+        return self.last_change() == number
+
+    def changed(self, since: int) -> pl.DataFrame:
+        """Entries of the log since a number."""
         with self._connect() as connection:
-            rows: pl.DataFrame = connection.sql(
-                changes.SINCE.format("list_contains($2, source)"), params=[since, list(sources)]
-            ).pl()
+            rows: pl.DataFrame = connection.sql(changes.SINCE, params=[since]).pl()
             return rows
 
     def forget_changes(self, number: int) -> None:

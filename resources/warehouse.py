@@ -43,8 +43,12 @@ def noting() -> Iterator[list[tuple[str, pl.DataFrame | None]]]:
 
 
 def noted(table: str, keys: pl.DataFrame | None) -> None:
-    """Note a read, if the caller's block notes reads (`noting`). Every implementation of `Warehouse.read` calls it."""
-    if (reads := _NOTES.get()) is not None:
+    """Note a read, if the caller's block notes reads (`noting`). Without keys to read, nothing in the table matters.
+
+    Every implementation of `Warehouse.read` calls this function.
+    """
+    reads = _NOTES.get()
+    if reads is not None and (keys is None or len(keys)):
         reads.append((table, keys))
 
 
@@ -131,9 +135,13 @@ class Warehouse(Frozen, ABC):
         write: they may yet log numbers up to it."""
 
     @abstractmethod
-    def changed(self, sources: Sequence[str], since: int) -> pl.DataFrame:
-        """Entries of the log about the given tables and assets with numbers above `since`: `source`, `KEYS` and
-        `run_id`."""
+    def is_last(self, number: int) -> bool:
+        """Whether no write with a number above `number` is visible. If `number` comes from `last_change`, whatever was
+        read since is current."""
+
+    @abstractmethod
+    def changed(self, since: int) -> pl.DataFrame:
+        """Entries of the log with numbers above `since`: `source`, `KEYS`, `run_id` and `number`."""
 
     @abstractmethod
     def forget_changes(self, number: int) -> None:

@@ -14,7 +14,7 @@ import polars as pl
 
 from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.lineage import shards
-from benchmark_assets.lineage.looks import Looks, Made, Read, common, grains, sample, sources
+from benchmark_assets.lineage.looks import Looks, Made, News, Read, common, grains, sample, sources
 from benchmark_assets.lineage.refresh import OWNER
 from benchmark_assets.lineage.shards import is_shard
 from benchmark_assets.lineage.survey import Survey
@@ -134,35 +134,42 @@ def due(
     asset: dg.AssetKey,
     scope: Scope = EVERYTHING,
     looks: Looks | None = None,
+    news: News | None = None,
 ) -> Due:
     """Stale partitions of an asset: partitions to compute, to remove, or to report to Dagster again.
 
-    With `looks`, only partitions that something has reached since are examined. An asset without inputs is examined in
-    any case: what it reads, such as files and the ledger, is not in the log of changes.
+    With `looks`, only partitions that something has reached since are examined; `news` is what has happened since. An
+    asset without inputs is examined in any case: what it reads, such as files and the ledger, is not in the log of
+    changes.
     """
     graph = definitions.resolve_asset_graph()
     node, name = graph.get(asset), asset.to_user_string()
     dims = dimensions(node.partitions_def)
-    keys = {dim: _keys(instance, dim, EVERYTHING) for dim in dims}
     if looks is None or not node.parent_keys:
-        return _examined(definitions, instance, node.assets_def, _partitions(instance, dims, scope))
+        keys = {dim: list(instance.get_dynamic_partitions(dim)) for dim in dims}
+        return _examined(definitions, instance, node.assets_def, _partitions(keys, scope))
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
-    begun = looks.begun(name, keys)
+    news = news or looks.news()
+    keys, begun = {dim: list(news.keys[dim]) for dim in dims}, looks.begun(name, news, dims)
     parents = {key: dimensions(graph.get(key).partitions_def) for key in node.parent_keys}
-    reached = looks.reached(asset, begun, parents, _tables_upstream(definitions, asset), keys)
-    partitions = _partitions(instance, dims, scope)
+    reached = looks.reached(asset, begun, news, parents, _tables_upstream(definitions, asset), dims)
     if reached is not None:
-        partitions = reached.join(partitions, on=KEYS, how="semi")
+        partitions = _in_scope(reached, scope)
         complete = len(partitions) == len(reached)
     else:
-        complete = all(len(_keys(instance, dim, scope)) == len(keys[dim]) for dim in dims)
+        partitions = _partitions(keys, scope)
+        complete = all(len(_within(keys[dim], dim, scope)) == len(keys[dim]) for dim in dims)
     with noting() as reads:
         stale = _examined(definitions, instance, node.assets_def, partitions)
-    every = {dim: shards.passages(warehouse, keys[dim])["passage"] if dim == "passage" else keys[dim] for dim in dims}
 
     def within(examined: pl.DataFrame, reads: Sequence[Read]) -> dict[str, list[str]]:
+        if examined.is_empty():
+            return {}
         passages = shards.expanded(examined, shards.members(warehouse, examined["passage"]))
-        return grains(reads, passages, {dim: len(values) for dim, values in every.items()})
+        numbers = {dim: len(values) for dim, values in keys.items()}
+        if "passage" in keys:
+            numbers["passage"] = len(shards.passages(warehouse, keys["passage"]))
+        return grains(reads, passages, numbers)
 
     def settle(made: Sequence[Made]) -> None:
         """Remember that all partitions are up to date. If all were examined, a few are examined again, which shows how
@@ -187,9 +194,10 @@ def missed(definitions: dg.Definitions, instance: dg.DagsterInstance, looks: Loo
     """
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     found = [f"{asset} (sum of states)" for asset in warehouse.mend_sums()]
+    news = looks.news()
     for asset in order(definitions):
         rows = due(definitions, instance, asset).rows
-        reached = due(definitions, instance, asset, looks=looks).rows if len(rows) else rows
+        reached = due(definitions, instance, asset, looks=looks, news=news).rows if len(rows) else rows
         if unseen := len(rows.join(reached, on=KEYS, how="anti")):
             looks.drop(asset)
             found.append(f"{asset.to_user_string()} {unseen}")
@@ -316,17 +324,28 @@ def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
     return ends
 
 
-def _partitions(instance: dg.DagsterInstance, dims: Sequence[str], scope: Scope) -> pl.DataFrame:
-    """Partitions in a scope, with columns `KEYS`. An unpartitioned asset has a single row, with '' in every column."""
+def _partitions(keys: Mapping[str, Sequence[str]], scope: Scope) -> pl.DataFrame:
+    """Partitions in a scope, with columns `KEYS`. An unpartitioned asset has a single row, with '' in every column.
+
+    `keys` are Dagster's keys of each dimension of the asset.
+    """
     rows = pl.DataFrame([{}])
     for name in KEYS:
-        keys = pl.Series(name, _keys(instance, name, scope) if name in dims else [""], dtype=pl.String)
-        rows = rows.join(keys.to_frame(), how="cross", maintain_order="left_right")
+        values = pl.Series(name, _within(keys[name], name, scope) if name in keys else [""], dtype=pl.String)
+        rows = rows.join(values.to_frame(), how="cross", maintain_order="left_right")
     return rows
 
 
-def _keys(instance: dg.DagsterInstance, dim: str, scope: Scope) -> list[str]:
-    keys = list(instance.get_dynamic_partitions(dim))
+def _in_scope(partitions: pl.DataFrame, scope: Scope) -> pl.DataFrame:
+    """Those of the partitions (columns of `KEYS`) that a scope includes."""
+    for dim in KEYS:
+        names = partitions[dim].unique().to_list()
+        partitions = partitions.filter(pl.col(dim).is_in(["", *_within(names, dim, scope)]))
+    return partitions
+
+
+def _within(keys: Sequence[str], dim: str, scope: Scope) -> Sequence[str]:
+    """Those of the keys that a scope includes."""
     if dim == "model":
         return keys if scope.models is None else [key for key in keys if key in scope.models]
     return keys if scope.corpora is None else [key for key in keys if key.partition("/")[0] in scope.corpora]

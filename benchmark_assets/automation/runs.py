@@ -280,8 +280,8 @@ class ChainUpdate:
     """An update under way: what is stale in a chain of assets, the runs that materialize it, and what they did.
 
     Assets that are not stale yet, but whose inputs in the chain are, belong to the same run: each asset of a run looks
-    for itself which partitions are stale by then. Studies are the exception, because a message states their cost before
-    they ask. What is stale after the runs makes another round.
+    for itself which partitions are stale by then. Exceptions are assets that applied to no partition at the last look,
+    and studies, because a message states their cost before they ask. What is stale after the runs makes another round.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ class ChainUpdate:
     ) -> None:  # fmt: skip
         warehouse: Warehouse = (definitions.resources or {})["warehouse"]
         self._definitions, self._instance, self._scope = definitions, instance, scope
-        self._payer, self._looks = payer, looks or Looks(instance, warehouse, "", 0, {})
+        self._payer, self._looks = payer, looks or Looks(instance, warehouse, "", 0, {}, {})
         self._graph = definitions.resolve_asset_graph()
         self._job = definitions.resolve_implicit_global_asset_job_def()
         self._counts: dict[str, int] = {}
@@ -344,9 +344,10 @@ class ChainUpdate:
     def _work(self, assets: Sequence[dg.AssetKey]) -> dict[dg.AssetKey, Due]:
         """The stale partitions of the assets, and those whose inputs in the chain are stale."""
         work: dict[dg.AssetKey, Due] = {}
+        news = self._looks.news()
         for asset in assets:
             try:
-                stale = due(self._definitions, self._instance, asset, self._scope, self._looks)
+                stale = due(self._definitions, self._instance, asset, self._scope, self._looks, news)
             except BadInput as fault:
                 if asset not in self._given_up:
                     self._failures.append(RunFailedError(str(fault)))
@@ -364,6 +365,8 @@ class ChainUpdate:
                         rows.append(of_parent)
                     elif not dims and len(of_parent):
                         rows.append(pl.DataFrame({key: [""] for key in KEYS}))
+            if any(map(len, rows[1:])) and self._looks.is_idle(asset, news):
+                rows = rows[:1]
             every = pl.concat(rows).unique(maintain_order=True)
             if asset in self._given_up:
                 every = self._without_given_up(asset, every)

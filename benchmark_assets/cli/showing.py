@@ -91,7 +91,8 @@ def stale(every: bool) -> None:
 
     home = Deployment()
     looks = home.looks()
-    parts = [due(home.definitions, home.instance, asset, looks=looks) for asset in order(home.definitions)]
+    news = looks.news()
+    parts = [due(home.definitions, home.instance, asset, looks=looks, news=news) for asset in order(home.definitions)]
     rows = pl.concat(
         [part.rows.select(pl.lit(part.asset.to_user_string()).alias("asset"), *KEYS, "reason") for part in parts]
     )

@@ -5,7 +5,7 @@ tests/test_lineage.py fails if an upgrade of Dagster moves these names. Not here
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import dagster as dg
@@ -204,12 +204,24 @@ def failures(instance: dg.DagsterInstance, asset: dg.AssetKey, dims: Sequence[st
     attempts = instance.event_log_storage.get_latest_asset_partition_materialization_attempts_without_materializations(
         asset
     ) if dims else {}  # fmt: skip
-    failed_runs = set[str]()
-    if attempts:
-        runs = sorted({run_id for run_id, _ in attempts.values()})
-        of_runs = instance.get_runs(dg.RunsFilter(run_ids=runs, statuses=[dg.DagsterRunStatus.FAILURE]))
-        failed_runs = {run.run_id for run in of_runs}
-    return pl.DataFrame(split([key for key, (run_id, _) in attempts.items() if run_id in failed_runs], dims))
+    failed = _failed_runs(instance, {run for run, _ in attempts.values()})
+    return pl.DataFrame(split([key for key, (run, _) in attempts.items() if run in failed], dims))
+
+
+def failed_partitions(instance: dg.DagsterInstance) -> list[tuple[dg.AssetKey, str]]:
+    """Partitions of all assets whose last attempt ended in a failed run."""
+    events = instance.event_log_storage
+    attempts = events.attempts() if isinstance(events, CompactEventLog) else {}
+    failed = _failed_runs(instance, {*attempts.values()})
+    return [key for key, run in attempts.items() if run in failed]
+
+
+def _failed_runs(instance: dg.DagsterInstance, runs: Collection[str]) -> set[str]:
+    """Those of the runs that have failed."""
+    if not runs:
+        return set()
+    failure = dg.RunsFilter(run_ids=sorted(runs), statuses=[dg.DagsterRunStatus.FAILURE])
+    return {run.run_id for run in instance.get_runs(failure)}
 
 
 def forgive(instance: dg.DagsterInstance, asset: dg.AssetKey, partitions: pl.DataFrame) -> None:
@@ -241,6 +253,11 @@ def pointers(
         pointer = pl.Series("pointer", [record.storage_id for record in records], dtype=pl.Int64)
         return pointer.extend_constant(None, 1 - len(pointer)).to_frame()
     dims = dimensions(partitions_def)
+    events = instance.event_log_storage
+    if list(on) == dims[:1] != dims and isinstance(events, CompactEventLog):
+        last = events.last_materializations(asset, {f"{key}|" for key in partitions[on[0]]})
+        values = {on[0]: [key.removesuffix("|") for key in last], "pointer": [*last.values()]}
+        return pl.DataFrame(values, {on[0]: pl.String, "pointer": pl.Int64})
     keys = {"|".join(row) for row in partitions.select(dims).iter_rows()} if list(on) == dims else set()
     latest = instance.event_log_storage.get_latest_storage_id_by_partition(
         asset, dg.DagsterEventType.ASSET_MATERIALIZATION, keys if len(keys) <= FEW else None

@@ -17,11 +17,12 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage import shards
-from benchmark_assets.lineage.events import failures, split
+from benchmark_assets.lineage.events import failed_partitions, split
 from resources.changes import EVERY, LOG
 from resources.dagster_storage.event_log import CompactEventLog
 from resources.digest import digest
 from resources.keys import CORPUS, KEYS
+from resources.state_sums import SUMS
 from resources.warehouse import STATES, Warehouse
 
 CURSOR = "variorum: looks"
@@ -54,6 +55,24 @@ class Look(NamedTuple):
     reads: Mapping[str, Sequence[str]]
 
 
+class News(NamedTuple):
+    """What has happened since the looks of a home, taken at once for a round of looks at several assets.
+
+    `number` and `event` are the position of the round's looks (see `Look`); `number` is None while a write is under way
+    in a database of several machines: the last change is not known then. `keys` are Dagster's keys by dimension,
+    `digests` their digests, and `changes` the entries of the log. `runs` has, by asset, the runs that planned or
+    materialized its partitions, with the last event of each, and `failed` its partitions whose last attempt failed.
+    """
+
+    number: int | None
+    event: int
+    keys: Mapping[str, Sequence[str]]
+    digests: Mapping[str, str]
+    changes: pl.DataFrame
+    runs: Mapping[str, Mapping[str, int]]
+    failed: Mapping[str, Sequence[str]]
+
+
 class Looks:
     """The looks of a home.
 
@@ -68,10 +87,10 @@ class Looks:
 
     def __init__(
         self, instance: dg.DagsterInstance, warehouse: Warehouse, determinants: str, epoch: int,
-        known: Mapping[str, Look],
+        known: Mapping[str, Look], keys: Mapping[str, str],
     ) -> None:  # fmt: skip
         self._instance, self._warehouse, self._determinants, self._epoch = instance, warehouse, determinants, epoch
-        self._known = dict(known)
+        self._known, self._keys = dict(known), keys
         self._made: dict[str, list[Made]] = {}
 
     @classmethod
@@ -83,12 +102,13 @@ class Looks:
         valid = content.get("epoch") == epoch - 2 and content.get("determinants") == determinants
         valid = valid and content["events"] == _events(instance, content["events"][0])
         known = {asset: Look(*look) for asset, look in content["looks"].items()} if valid else {}
-        return cls(instance, warehouse, determinants, epoch, known)
+        return cls(instance, warehouse, determinants, epoch, known, content["keys"] if valid else {})
 
     def keep(self) -> None:
         """Store the looks for the next update."""
         events = _events(self._instance, None)
         content = {"epoch": self._epoch, "determinants": self._determinants, "events": events, "looks": self._known}
+        content["keys"] = {dim: digest(list(self._instance.get_dynamic_partitions(dim))) for dim in KEYS}
         self._instance.daemon_cursor_storage.set_cursor_values({CURSOR: json.dumps(content)})
         self._warehouse.forget_changes(min((look.number for look in self._known.values()), default=0))
 
@@ -96,18 +116,30 @@ class Looks:
         """Have the next update examine everything."""
         self._instance.daemon_cursor_storage.set_cursor_values({CURSOR: "{}"})
 
-    def begun(self, asset: str, keys: Mapping[str, Sequence[str]]) -> Look:
-        """The position of a look that begins now, at an asset with the given keys of Dagster by dimension.
+    def news(self) -> News:
+        """What has happened since the looks."""
+        events, looks = self._instance.event_log_storage, self._known.values()
+        keys = {dim: list(self._instance.get_dynamic_partitions(dim)) for dim in KEYS}
+        digests = {dim: digest(keys[dim]) for dim in KEYS}
+        if not isinstance(events, CompactEventLog):
+            return News(self._warehouse.last_change(), 0, keys, digests, _none(), {}, {})
+        event, number = events.last_event(), self._warehouse.last_change()
+        changes = self._warehouse.changed(min((look.number for look in looks), default=number or 0))
+        runs: dict[str, dict[str, int]] = {}
+        for asset, run, last in events.runs_since(min((look.event for look in looks), default=event)):
+            runs.setdefault(asset.to_user_string(), {})[run] = last
+        failed: dict[str, list[str]] = {}
+        for asset, partition in failed_partitions(self._instance):
+            failed.setdefault(asset.to_user_string(), []).append(partition)
+        return News(number, event, keys, digests, changes, runs, failed)
 
-        While a write is under way in a database of several machines, the last change is not known yet; the position
-        is then that of the asset's last look.
-        """
-        events = self._instance.event_log_storage
-        event = events.last_event() if isinstance(events, CompactEventLog) else 0
-        number = self._warehouse.last_change()
+    def begun(self, asset: str, news: News, dims: Sequence[str]) -> Look:
+        """The position of a look at an asset with the given dimensions; that of its last look if the last change is
+        not known."""
+        number = news.number
         if number is None:
             number = self._known[asset].number if asset in self._known else 0
-        return Look(number, event, digest(*keys.values()), {})
+        return Look(number, news.event, digest(*(news.digests[dim] for dim in dims)), {})
 
     def settled(self, asset: str, look: Look, reads: Mapping[str, Sequence[str]], made: Sequence[Made]) -> None:
         """Remember that the partitions of an asset are up to date since a look, or were made so after it, by runs in
@@ -119,13 +151,19 @@ class Looks:
         """Forget the look at an asset: the next one is at all of its partitions."""
         self._known.pop(asset.to_user_string(), None)
 
+    def is_idle(self, asset: dg.AssetKey, news: News) -> bool:
+        """Whether an asset applied to no partition at the end of the last update, and there are no other keys since."""
+        name = asset.to_user_string()
+        known = name in self._known and self._keys == news.digests
+        return known and self._warehouse.read(SUMS, pl.DataFrame({"asset": [name]})).is_empty()
+
     def reads(self, asset: str) -> Mapping[str, Sequence[str]]:
         """What the settings of an asset were read from (`Look.reads`)."""
         return self._known[asset].reads
 
     def reached(
-        self, asset: dg.AssetKey, begun: Look, parents: Mapping[dg.AssetKey, Sequence[str]], upstream: Collection[str],
-        keys: Mapping[str, Sequence[str]],
+        self, asset: dg.AssetKey, begun: Look, news: News, parents: Mapping[dg.AssetKey, Sequence[str]],
+        upstream: Collection[str], dims: Sequence[str],
     ) -> pl.DataFrame | None:  # fmt: skip
         """Partitions that changes and events since the last look can reach, by Dagster's keys: columns of `KEYS`.
 
@@ -133,12 +171,14 @@ class Looks:
         ----------
         begun
             Position of the look that begins now.
+        news
+            What has happened since the last look.
         parents
             Assets that are inputs, with their dimensions.
         upstream
             Tables of all assets upstream. What runs of a look wrote there, they wrote before they came to the asset.
-        keys
-            Dagster's keys of each dimension of the asset.
+        dims
+            Dimensions of the asset.
 
         Returns
         -------
@@ -149,23 +189,26 @@ class Looks:
         if look is None or look.keys != begun.keys or not isinstance(events, CompactEventLog):
             return None
         # A run that fails adds no event of an asset, and may have planned its partitions before the last look.
-        failed = _within(failures(self._instance, asset, list(keys)), keys)
+        keys = {dim: news.keys[dim] for dim in dims}
+        attempted = news.failed.get(name, [])
+        failed = _within(pl.DataFrame(split(attempted, dims)), keys) if attempted else _none()
         if look[:2] == begun[:2]:
             return failed
         of = {table: list(columns) for table, columns in look.reads.items()}
-        for parent, dims in parents.items():  # whose states concern shared dimensions, and whose rows may be read, too
-            read = look.reads.get(parent.to_user_string(), dims)
-            named = [*keys, *(["corpus"] if "passage" in keys and "passage" in dims else [])]
-            of[parent.to_user_string()] = [dim for dim in named if dim in read and dim in (*dims, "corpus")]
+        for parent, of_parent in parents.items():  # their states concern shared dimensions, and rows may be read, too
+            read = look.reads.get(parent.to_user_string(), of_parent)
+            named = [*keys, *(["corpus"] if "passage" in keys and "passage" in of_parent else [])]
+            of[parent.to_user_string()] = [dim for dim in named if dim in read and dim in (*of_parent, "corpus")]
         of[name] = list(keys)
-        changed = self._warehouse.changed([*of], look.number)
-        news = events.partitions_since(asset, look.event, MOST_EVENTS)
+        changed = news.changes.filter(pl.col("source").is_in([*of]), pl.col("number") > look.number)
         made = self._made.get(name, [])
-        own = pl.col("source").is_in([name, *upstream]) & pl.col("run_id").is_in([run for run, _ in made])
-        foreign = [partition for partition, run in news or [] if all(run != known for known, _ in made)]
+        own_runs = {run for run, _ in made}
+        own = pl.col("source").is_in([name, *upstream]) & pl.col("run_id").is_in([*own_runs])
+        others = [run for run, last in news.runs.get(name, {}).items() if last > look.event and run not in own_runs]
+        foreign = events.partitions_since(asset, look.event, others, MOST_EVENTS) if others else []
         reached = [failed]
-        if news is None or foreign or len(changed.filter(~own)):
-            found = self._reached(changed.filter(~own), None if news is None else foreign, of, keys)
+        if foreign != [] or len(changed.filter(~own)):
+            found = self._reached(changed.filter(~own), foreign, of, keys)
             if found is None:
                 return None
             reached.append(found)

@@ -82,13 +82,17 @@ def owned(rows: pl.DataFrame, asset: str, partitions: pl.DataFrame | None = None
     return pl.select(owner) if partitions is None else partitions.with_columns(owner)
 
 
+def free(_: pl.DataFrame) -> None:
+    """The cost of an asset that calls no model."""
+
+
 def refresh(
     context: dg.AssetExecutionContext,
     warehouse: Warehouse,
     compute: Callable[[pl.DataFrame], Computed],
     settings: Settings = "",
     describe: Callable[[], Description] | Sequence[Exhibit] = dict,
-    cost: Cost = lambda _: None,
+    cost: Cost = free,
     sparse: bool = False,
     partial: bool = False,
     draw: Plots = lambda *_: {},
@@ -164,7 +168,7 @@ def refresh(
                     definition, upstream, warehouse, piece.partitions, settings, partial, context.instance, piece.keys
                 )
 
-        work = _Work(warehouse, look, compute, context.run.run_id, tables, dims)
+        work = _Work(warehouse, look, compute, context.run.run_id, tables, dims, cost is free)
         return _without_obsolete(work, _materialize(work, len(piece.partitions)))
 
     done = _joined([_collapsed(settled(piece), of, dims) for piece in shards.pieces(keys, of)])
@@ -246,7 +250,8 @@ def _metadata(description: Description) -> dict[str, dg.MetadataValue]:
 
 
 class _Work(NamedTuple):
-    """The parts of a materialization: `look` finds the stale partitions; `tables` begins with the asset's own table."""
+    """The parts of a materialization: `look` finds the stale partitions; `tables` begins with the asset's own table;
+    settings are `fixed` if computing does not change what they are read from, as models' replies do."""
 
     warehouse: Warehouse
     look: Callable[[], PartitionStates]
@@ -254,6 +259,7 @@ class _Work(NamedTuple):
     run_id: str
     tables: list[str]
     dims: list[str]
+    fixed: bool
 
     @property
     def name(self) -> str:
@@ -276,6 +282,7 @@ class _Done(NamedTuple):
 def _materialize(work: _Work, partition_count: int) -> _Done:
     """Compute and store stale partitions. Repeat for partitions whose inputs changed meanwhile, unless another run
     wrote them first."""
+    last = work.warehouse.last_change() if work.fixed else None
     standing, dims = work.look(), work.dims
     kept = standing.current.select(KEYS)
     current, obsolete, remaining, failures = standing.current, standing.obsolete, standing.stale, NO_FAILURES
@@ -288,7 +295,7 @@ def _materialize(work: _Work, partition_count: int) -> _Done:
         if unknown := {*computed.tables, *computed.notes} - set(work.tables):
             raise KeyError(f"{work.name} fills {sorted(unknown)}: list them under `tables` in the asset's metadata")
         failed = computed.failures if computed.failures is not None else NO_FAILURES
-        settle = functools.partial(_compare_and_store, work, computed, failed, remaining)
+        settle = functools.partial(_compare_and_store, work, computed, failed, remaining, standing, last)
         standing, outdated, written = work.warehouse.at_once(work.name, {*remaining["model"]}, settle)
         # A partition that another run has changed meanwhile is reported by that run.
         current = current.join(standing.current, on=[*KEYS, "version"], how="semi")
@@ -354,16 +361,20 @@ def _joined(parts: Sequence[_Done]) -> _Done:
 
 
 def _compare_and_store(
-    work: _Work, computed: Computed, failed: pl.DataFrame, partitions: pl.DataFrame
-) -> tuple[PartitionStates, pl.DataFrame, pl.DataFrame]:
+    work: _Work, computed: Computed, failed: pl.DataFrame, partitions: pl.DataFrame, standing: PartitionStates,
+    last: int | None,
+) -> tuple[PartitionStates, pl.DataFrame, pl.DataFrame]:  # fmt: skip
     """Write the computed partitions, except those that failed and those whose inputs changed meanwhile.
 
-    `partitions` has the columns of `KEYS`, `fingerprint` and `made_from`. Returns the standing before the write, the
-    partitions whose inputs have changed, and the written partitions (columns of `KEYS`, `version` and `row_count`). An
+    `partitions` has the columns of `KEYS`, `fingerprint` and `made_from`. They are looked at again only if the last
+    logged change is no longer `last`, the one before `standing`, or was not known. Returns the standing before the
+    write, the partitions whose inputs have changed, and the written partitions (columns of `KEYS`, `version` and
+    `row_count`). An
     input that another process changes between the comparison and the end of the write leaves a row whose fingerprint
     names the former version of the input: the next look finds it stale.
     """
-    standing = work.look()
+    if last is None or not work.warehouse.is_last(last):
+        standing = work.look()
     outdated = partitions.join(standing.stale, on=[*KEYS, "fingerprint"], how="anti")
     skipped = pl.concat(
         [failed, outdated.with_columns(error=pl.lit("outdated")).select(*work.dims, "error")], how="diagonal"

@@ -268,22 +268,69 @@ class CompactEventLog(SqlEventLogStorage):
         with self.index_connection() as index:
             return index.execute(db.select(db.func.count()).where(*made)).scalar() or 0
 
-    def partitions_since(self, asset_key: dg.AssetKey, event: int, most: int) -> list[tuple[str, str]] | None:
-        """Partitions of an asset that were planned or materialized after an event, with the run; '' for an asset
-        without partitions. None if there are more than `most`."""
+    def attempts(self) -> dict[tuple[dg.AssetKey, str], str]:
+        """For each asset and partition whose last attempt was not followed by a materialization: the run."""
+        plan, made = SqlEventLogStorageTable, SqlEventLogStorageTable.alias("made")
+        followed = db.exists().where(
+            made.c.asset_key == plan.c.asset_key,
+            made.c.dagster_event_type == MATERIALIZATION.value,
+            made.c.partition == plan.c.partition,
+            made.c.id > plan.c.id,
+        )
+        planned = plan.c.dagster_event_type == PLANNED.value, plan.c.partition.is_not(None)
+        query = db.select(plan.c.asset_key, plan.c.partition, plan.c.run_id).where(*planned, ~followed)
+        with self.index_connection() as index:
+            rows = index.execute(query.order_by(plan.c.id)).all()
+        return {(_key(asset), partition): run for asset, partition, run in rows}
+
+    def runs_since(self, event: int) -> list[tuple[dg.AssetKey, str, int]]:
+        """The runs that planned or materialized partitions after an event: asset, run, and the last such event."""
+        events = SqlEventLogStorageTable.c
+        attempted = events.id > event, events.dagster_event_type.in_([PLANNED.value, MATERIALIZATION.value])
+        query = db.select(events.asset_key, events.run_id, db.func.max(events.id)).where(*attempted)
+        with self.index_connection() as index:
+            rows = index.execute(query.group_by(events.asset_key, events.run_id)).all()
+        return [(_key(asset), run, last) for asset, run, last in rows]
+
+    def partitions_since(
+        self, asset_key: dg.AssetKey, event: int, runs: Collection[str], most: int
+    ) -> list[str] | None:
+        """Partitions of an asset that runs planned or materialized after an event; '' for an asset without partitions.
+        None if there are more than `most`."""
         events = SqlEventLogStorageTable.c
         query = (
-            db.select(events.partition, events.run_id)
+            db.select(events.partition)
             .distinct()
             .where(
                 events.id > event,
                 events.asset_key == asset_key.to_string(),
+                events.run_id.in_(runs),
                 events.dagster_event_type.in_([PLANNED.value, MATERIALIZATION.value]),
             )
         )
         with self.index_connection() as index:
-            rows = index.execute(query.limit(most + 1)).all()
-        return None if len(rows) > most else [(partition or "", run) for partition, run in rows]
+            partitions = index.execute(query.limit(most + 1)).scalars().all()
+        return None if len(partitions) > most else [partition or "" for partition in partitions]
+
+    def last_materializations(self, asset_key: dg.AssetKey, beginnings: Collection[str]) -> dict[str, int]:
+        """By beginning of partition keys: the id of the last materialization of such a partition of an asset, if any.
+
+        Dagster's own query returns an id for each partition.
+        """
+        events = SqlEventLogStorageTable.c
+        cases = [(db.func.substr(events.partition, 1, len(each)) == each, each) for each in beginnings]
+        if not cases:
+            return {}
+        beginning = db.case(*cases, else_=None).label("beginning")
+        query = db.select(beginning, db.func.max(events.id)).where(
+            events.asset_key == asset_key.to_string(),
+            events.dagster_event_type == MATERIALIZATION.value,
+            events.partition.is_not(None),
+        )
+        query = self._add_assets_wipe_filter_to_query(query, self._get_assets_details([asset_key]), [asset_key])
+        with self.index_connection() as index:
+            rows = index.execute(query.group_by(db.text("beginning"))).all()
+        return {each: last for each, last in rows if each is not None}
 
     def wipes(self) -> list[str]:
         """Assets that were wiped, with the time of the last wipe."""
@@ -410,6 +457,13 @@ def _old_evaluations(before: datetime) -> db.Delete:
         checks.id.not_in(latest),
         checks.id.not_in(latest.where(checks.execution_status.in_(evaluated))),
     )
+
+
+def _key(stored: str) -> dg.AssetKey:
+    """An asset key as it is stored."""
+    key = dg.AssetKey.from_db_string(stored)
+    assert key
+    return key
 
 
 def _indexed_tags(entry: dg.EventLogEntry) -> dict[str, str]:

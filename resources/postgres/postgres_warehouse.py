@@ -274,10 +274,13 @@ class PostgresWarehouse(Warehouse):
 
         return self._transacted(act)
 
-    def changed(self, sources: Sequence[str], since: int) -> pl.DataFrame:
-        """Entries of the log about some tables and assets."""
-        query = changes.SINCE.format("source = ANY($2::text[])")
-        return self._repeated(lambda session: _execute(session.connection, query, [since, list(sources)]))
+    def is_last(self, number: int) -> bool:
+        """Whether no later write than the one with a number is visible."""
+        return self._repeated(lambda session: int(_execute(session.connection, changes.LAST).item()) == number)
+
+    def changed(self, since: int) -> pl.DataFrame:
+        """Entries of the log since a number."""
+        return self._repeated(lambda session: _execute(session.connection, changes.SINCE, [since]))
 
     def forget_changes(self, number: int) -> None:
         """Remove entries from the log of changes."""

@@ -24,6 +24,7 @@ from dagster_postgres import PostgresEventLogStorage
 from hypothesis import given
 from hypothesis import strategies as st
 
+from resources.dagster_storage.event_log import CompactEventLog
 from resources.dagster_storage.event_storage import BatchingSqliteEventLogStorage
 from resources.dagster_storage.packing import PackedString, unpack
 from resources.home import PROJECT
@@ -391,6 +392,18 @@ def test_a_wiped_asset_is_gone_until_it_is_materialized_again(homes: tuple[Home,
     for home in homes:
         assert TOTAL not in home.storage.all_asset_keys()
         assert not home.storage.fetch_materializations(TOTAL, 10).records
+
+
+def test_the_last_materialization_of_a_model_is_that_of_any_of_its_passages(instance: dg.DagsterInstance) -> None:
+    asset, events = dg.AssetKey("score"), instance.event_log_storage
+    assert isinstance(events, CompactEventLog)
+    for partition in ("m|x/1", "M|x/1", "m|x/2", "mm|x/1", "m|x/1"):
+        instance.report_runless_asset_event(dg.AssetMaterialization(asset, partition=partition))
+    instance.report_runless_asset_event(dg.AssetMaterialization("another", partition="m|x/1"))
+    every = events.get_latest_storage_id_by_partition(asset, dg.DagsterEventType.ASSET_MATERIALIZATION)
+    expected = {"m|": every["m|x/1"], "M|": every["M|x/1"], "mm|": every["mm|x/1"]}
+    assert events.last_materializations(asset, ["m|", "M|", "mm|", "n|"]) == expected
+    assert events.last_materializations(asset, []) == {}
 
 
 # Transactions

@@ -20,7 +20,7 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.keys import KEYS
 from resources.state_sums import SCHEMA, SUMMED, SUMS, changed
-from resources.warehouse import STATES, Replacement, Warehouse
+from resources.warehouse import STATES, Replacement, Warehouse, noting
 from tests.resources.warehouses import (
     process,
     replace,
@@ -426,7 +426,7 @@ def test_a_killed_writer_leaves_whole_rows_and_all_that_it_had_committed(warehou
 
 
 def logged(warehouse: Warehouse, since: int) -> set[tuple[str, str]]:
-    return set(warehouse.changed(["source_text", "materialization"], since).select("source", "passage").iter_rows())
+    return set(warehouse.changed(since).select("source", "passage").iter_rows())
 
 
 def test_a_write_logs_its_partitions_and_is_found_by_whoever_knows_the_last_number(warehouse: Warehouse) -> None:
@@ -461,6 +461,14 @@ def test_a_refused_write_is_not_logged(warehouse: Warehouse) -> None:
     with pytest.raises(BadInput):
         replace(warehouse, sources("x/1", "x/2", position=[0, MOST["INTEGER"] + 1]))
     assert warehouse.last_change() == 0
+
+
+def test_reads_are_noted_unless_they_have_no_keys_for_which_rows_could_be_read(warehouse: Warehouse) -> None:
+    key = pl.DataFrame({"passage": ["x/1"]})
+    with noting() as reads:
+        for keys in (key, key.clear(), None):
+            warehouse.read("source_text", keys)
+    assert [keys is None or keys["passage"].to_list() for _, keys in reads] == [["x/1"], True]
 
 
 # Sums of states
