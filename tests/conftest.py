@@ -4,7 +4,7 @@ import gc
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -159,12 +159,22 @@ def finished() -> Path:
 def _finish(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("VARIORUM_PLOTS")
+        finish(folder)
+
+
+def finish(
+    folder: Path, rooms: Sequence[ModuleType] = ROOMS,
+    before: Callable[[dg.DagsterInstance, Warehouse], object] = lambda *_: None,
+) -> None:  # fmt: skip
+    """Make a home in which everything is materialized for the small corpus and two models, after `before`."""
+    with pytest.MonkeyPatch.context() as patch:
         warehouse = DuckDBWarehouse(path=str(made_home(patch, folder) / "variorum.duckdb"))
         systems = rule_systems(warehouse, folder)
         resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
-        definitions = build_definitions(resource_overrides=resources)
+        definitions = build_definitions(rooms=rooms, resource_overrides=resources)
         register(warehouse, write_corpus(folder / "corpus"))
         with dg.DagsterInstance.get() as instance:
+            before(instance, warehouse)
             runs.look(definitions, instance)
             instance.add_dynamic_partitions("model", MODELS)
             runs.update(definitions, instance)

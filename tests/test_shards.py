@@ -5,7 +5,7 @@ The small corpus is divided below its size, two passages a shard.
 
 import json
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from benchmark_assets.automation import repairing, runs
 from benchmark_assets.automation.due import SHARD, due, order, ranges
-from benchmark_assets.corpus.registry import register
 from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import RETRACTED
 from benchmark_assets.partitions import GRID
@@ -25,12 +24,15 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import RunFailedError
 from resources.keys import KEYS
 from resources.warehouse import Warehouse
+from tests.conftest import finish
 from tests.support import (
     CORE,
     MODELS,
     PASSAGES,
     TRANSLATIONS,
+    copy_finished,
     edit_segment,
+    made_once,
     reports,
     write_corpus,
 )
@@ -46,13 +48,9 @@ def rooms() -> Sequence[ModuleType]:
     return CORE
 
 
-def divide(
-    instance: dg.DagsterInstance, warehouse: Warehouse, found: Collection[str], limit: int = 2, size: int = 2
-) -> dict[str, str]:
-    """Divide corpora with these passages; return the shard of each passage that has one."""
-    frame = pl.DataFrame({"passage": list(found)}, {"passage": pl.String})
-    shards.divide(instance, warehouse, frame, "test", limit, size)
-    return dict(warehouse.read("passage_shard", columns=["passage", "shard"]).iter_rows())
+def divide(instance: dg.DagsterInstance, warehouse: Warehouse) -> None:
+    """Divide the small corpus into shards of two passages."""
+    shards.divide(instance, warehouse, pl.DataFrame({"passage": PASSAGES}), "test", 2, 2)
 
 
 def stale(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:
@@ -62,16 +60,11 @@ def stale(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataF
 
 
 @pytest.fixture
-def divided(
-    ruled: dg.Definitions, warehouse: Warehouse, instance: dg.DagsterInstance, corpus: Path, systems: RuleSystems
-) -> dg.Definitions:
+def divided(ruled: dg.Definitions, home: Path, corpus: Path) -> dg.Definitions:
     """The code location on a warehouse where the small corpus had two shards from the beginning."""
-    register(warehouse, corpus)
-    divide(instance, warehouse, PASSAGES)
-    runs.look(ruled, instance)
-    instance.add_dynamic_partitions("model", MODELS)
-    runs.update(ruled, instance)
-    systems.asked()
+    made = made_once("divided", lambda folder: finish(folder, CORE, divide))
+    shutil.rmtree(home)
+    copy_finished(made, home, corpus)
     return ruled
 
 
@@ -144,7 +137,7 @@ def test_a_corpus_that_grows_into_shards_keeps_its_rows(
 ) -> None:
     systems.asked()
     states = warehouse.read("materialization")
-    divide(instance, warehouse, PASSAGES)
+    divide(instance, warehouse)
     assert list(instance.get_dynamic_partitions("passage")) == [FIRST, LAST]
     runs.look(built, instance)
     rows = stale(built, instance)
