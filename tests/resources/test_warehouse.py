@@ -355,14 +355,15 @@ def test_a_stamp_of_a_document_changes_with_its_rows_alone(warehouse: Warehouse)
     assert {key: passages for key, (passages, _) in before.items()} == {("x", "a"): 2, ("x", "b"): 1, ("y", "a"): 1}
     select(True, "x/1", "x/2", "y/1")  # the rows that are there
     assert stamps() == before
-    for change, document in (
+    changes: list[tuple[Callable[[], object], tuple[str, str]]] = [
         (lambda: select(False, "x/2"), ("x", "a")),
         (lambda: select(False, "x/3"), ("x", "b")),  # a row that is new
         (lambda: warehouse.write(
             [Replacement("selection", warehouse.empty("selection"), pl.DataFrame({"passage": ["y/1"]}))], "run"
         ), ("y", "a")),
         (lambda: replace(warehouse, sources("x/3", text="new").with_columns(document=pl.lit("b")), "x/3"), ("x", "b")),
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for change, document in changes:
         change()
         after = stamps()
         assert [key for key in before if before[key] != after[key]] == [document]
