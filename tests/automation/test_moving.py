@@ -101,7 +101,8 @@ def test_a_moved_home_is_current_and_recomputes_after_an_edit_what_files_would(
     for table, rows in contents(moved, "run_id", "updated_at").items():
         if table == LOG:  # which run wrote what
             continue
-        assert rows.equals(files[table]), table
+        stamps = ["fingerprint"] if table == "unit_sum" else []  # of times
+        assert rows.drop(stamps).equals(files[table].drop(stamps)), table
 
 
 @pytest.fixture
