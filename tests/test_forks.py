@@ -36,7 +36,7 @@ def test_a_process_that_dies_is_a_failure_that_names_its_test(tmp_path: Path) ->
 
 @pytest.mark.parametrize("end", ["assert 0", "os.kill(os.getppid(), 9)"])
 def test_when_the_first_process_ends_so_do_the_others(tmp_path: Path, end: str) -> None:
-    seen = tmp_path / "seen"
+    (seen := tmp_path / "seen").touch()  # a slow process may end before its first test
     long = "import pytest, time\n@pytest.mark.parametrize('n', range(99))\ndef test_it(n):\n    time.sleep(0.1)\n"
     long += f"    open({str(seen)!r}, 'a').write('.')\n"
     done = forked(tmp_path, "-x", long=long, mortal=f"import os\ndef test_it():\n    {end}\n")
