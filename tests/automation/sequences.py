@@ -139,7 +139,7 @@ class Course:
         return found
 
     def content(self) -> dict[str, pl.DataFrame]:
-        """All tables but those of HISTORY, without the run that wrote a row and its time."""
+        """All tables except those of HISTORY, without the columns that say which run wrote a row, and when."""
         with self.warehouse.consistently():
             tables = {
                 name: self.warehouse.read(name, columns=[column for column in table.content if column != "home"])

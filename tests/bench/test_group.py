@@ -3,8 +3,6 @@
 Services are warm: they have evaluated other models. Their start is printed apart, and so is what they use when idle.
 """
 
-import os
-import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +13,7 @@ import pytest
 from resources.home import PROJECT
 from tests import postgres
 from tests.automation.group import Group, running
-from tests.processes import VARIORUM, environment, free_port
+from tests.processes import VARIORUM, environment, free_port, measured
 from tests.provider.server import Server
 from tests.support import write_corpus, write_registry
 
@@ -65,15 +63,7 @@ def told(words: str, seconds: Mapping[str, float]) -> float:
 
 def command(known: Mapping[str, str], *arguments: str) -> float:
     """CPU seconds of a command, run to its end."""
-    with subprocess.Popen(
-        [VARIORUM, *arguments], cwd=PROJECT, env=known, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stderr is not None
-        messages = process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, messages[-3000:]
-    return usage.ru_utime + usage.ru_stime
+    return measured([VARIORUM, *arguments], PROJECT, known)[1]
 
 
 def test_a_small_evaluation_by_a_group_and_by_one_process(

@@ -1,16 +1,14 @@
 """What a command imports before it works, and its CPU time beside that of `import dagster`, in the same run."""
 
 import math
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.processes import VARIORUM, environment
+from tests.processes import VARIORUM, environment, measured
 from tests.support import write_corpus
 
 SERVERS = {"dagster_graphql", "dagster_webserver", "graphql", "starlette", "uvicorn"}
@@ -47,17 +45,9 @@ COMPLETION = {"_VARIORUM_COMPLETE": "bash_complete", "COMP_WORDS": "variorum st"
 
 def ended(home: Path, *program: str, **variables: str) -> tuple[str, float]:
     """What a program writes to its two outputs, and the CPU seconds that it takes."""
-    pipe, known = subprocess.PIPE, environment(home, **variables)
+    known = environment(home, **variables)
     known.pop("PYTHONDONTWRITEBYTECODE", None)  # a user's programs are compiled once
-    with subprocess.Popen(
-        program, env=known, stdout=pipe, stderr=subprocess.STDOUT, text=True, cwd=home.parent
-    ) as process:
-        assert process.stdout is not None
-        written = process.stdout.read()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, written[-2000:]
-    return written, used.ru_utime + used.ru_stime
+    return measured(program, home.parent, known)
 
 
 def called(home: Path, command: str, **variables: str) -> tuple[str, float]:

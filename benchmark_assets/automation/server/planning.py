@@ -54,7 +54,7 @@ class PlannedUpdate(ChainUpdate):
     def _work(self, assets: Sequence[dg.AssetKey]) -> dict[dg.AssetKey, Due]:
         """As in one process, but what is under way for another planner is waited for."""
         every = (tuple(dimensions(self._graph.get(asset).partitions_def)) for asset in assets)
-        dims = next(filter(None, every), ())  # those of a chain's assets that have partitions are the same
+        dims = next(filter(None, every), ())  # all partitioned assets of a chain have the same ones
         single = pl.all_horizontal(pl.col(KEYS) == "")
         self._chain, self._kind = assets, " ".join(dims)
         self._unit = pl.when(single).then(pl.lit(ALL)).otherwise(UNITS.get(dims, pl.lit(ALL)))
