@@ -214,6 +214,7 @@ class MutantServer:
         items = [item for item in session.items if not item.get_closest_marker("proof")]
         small = [item for item in items if not HOMES & set(getattr(item, "fixturenames", []))]
         if active:
+            self.failed = "collection" if session.testsfailed else None
             self._run(small, stop=True)
             Path(REPORT).write_text(json.dumps(self.failed), encoding="utf-8")
             return True

@@ -45,6 +45,7 @@ EQUIVALENT = [
     ("pairwise/bradley_terry.py", "curvature + 1 ->", "steps: Floats =", "any number there changes no step"),
     ("provider/estimate.py", "is None or", "if self.about is None", "without a price both are absent"),
     ("lineage/events.py", "True -> False", "return dg.Output(None", "Dagster asks only whether the key is there"),
+    ("lineage/standing.py", "500 -> 501", "FEW =", "it decides only about speed"),
     ("lineage/shards.py", "50 -> 51", "PIECE =", "it decides only about memory"),
     ("lineage/shards.py", "True -> False", "for (corpus,), rows in", "the order of corpora"),
     ("understanding/task_scores.py", "True -> False", "for (system,), rows in", "the order of rows that have keys"),

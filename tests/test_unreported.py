@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
-from benchmark_assets.lineage.events import MANY, failures, unreported
+from benchmark_assets.lineage.events import MANY, failures, last_problems, unreported
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN, range_tags
 from resources.keys import KEYS
 from tests.support import made_home
@@ -71,3 +71,14 @@ def test_a_failed_attempt_after_a_comparison_is_found(instance: dg.DagsterInstan
     job = dg.Definitions([failing]).resolve_implicit_global_asset_job_def()
     job.execute_in_process(instance=instance, tags=range_tags(PASSAGES[3], PASSAGES[4]), raise_on_error=False)
     assert found(instance) == PASSAGES[3:5]
+
+
+def test_the_problems_of_a_check_are_those_of_its_last_run(instance: dg.DagsterInstance) -> None:
+    check = dg.AssetCheckKey(ASSET, "sound")
+    assert last_problems(instance, check) == []
+    for lines in (["| a |", "| b |"], []):
+        problems = {"problems": dg.MetadataValue.md("\n".join(lines))}
+        instance.report_runless_asset_event(
+            dg.AssetCheckEvaluation(asset_key=ASSET, check_name="sound", passed=not lines, metadata=problems)
+        )
+        assert last_problems(instance, check) == lines
