@@ -24,20 +24,31 @@ from resources.warehouse import Replacement, Warehouse
 from tests.reporting.reader.world import CLOSED, CORPUS, build
 
 
-@pytest.fixture
-def closed(tmp_path: Path) -> Warehouse:
-    """A warehouse in whose corpus one reference is restricted."""
-    return build(tmp_path, restricted=True, count=6)
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """A warehouse in whose corpus one reference is restricted. No test changes it."""
+    return build(tmp_path_factory.mktemp("closed"), restricted=True, count=6)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def public(closed: Warehouse) -> Iterator[httpx.Client]:
     yield from served(closed, private=False)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def private(closed: Warehouse) -> Iterator[httpx.Client]:
     yield from served(closed, private=True)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Warehouse:
+    """Such a warehouse of the test's own."""
+    return build(tmp_path, restricted=True, count=6)
+
+
+@pytest.fixture
+def client(own: Warehouse) -> Iterator[httpx.Client]:
+    yield from served(own, private=False)
 
 
 def served(warehouse: Warehouse, private: bool) -> Iterator[httpx.Client]:
@@ -71,49 +82,49 @@ def test_a_reader_is_served_at_the_address_of_its_corpus(public: httpx.Client) -
     assert public.get("/assets/reference").text == "a page of Dagster"
 
 
-def test_a_reader_is_written_again_after_a_change_and_only_then(public: httpx.Client, closed: Warehouse) -> None:
-    first = public.get(f"/readers/{CORPUS}/")
-    index = closed.folder / "readers/public" / CORPUS / first.url.path.split("/")[3] / "index.html"
+def test_a_reader_is_written_again_after_a_change_and_only_then(client: httpx.Client, own: Warehouse) -> None:
+    first = client.get(f"/readers/{CORPUS}/")
+    index = own.folder / "readers/public" / CORPUS / first.url.path.split("/")[3] / "index.html"
     written = index.stat().st_mtime_ns
-    assert public.get(f"/readers/{CORPUS}/").url == first.url
+    assert client.get(f"/readers/{CORPUS}/").url == first.url
     assert index.stat().st_mtime_ns == written
-    references = closed.read("reference")
-    content = references.select(closed.empty("reference").columns)
+    references = own.read("reference")
+    content = references.select(own.empty("reference").columns)
     text = pl.when(passage=f"{CORPUS}/a0:1", translator="ann").then(pl.lit("The well runs.")).otherwise("text")
-    closed.write([Replacement("reference", content.with_columns(text=text), None)], run_id="edit")
-    second = public.get(first.url)  # a former version's page leads to the current one
+    own.write([Replacement("reference", content.with_columns(text=text), None)], run_id="edit")
+    second = client.get(first.url)  # a former version's page leads to the current one
     assert second.url != first.url
-    assert "The well runs." in files(public, second)
+    assert "The well runs." in files(client, second)
     assert not index.parent.exists()
-    assert public.get(first.url.join("index.js")).status_code == 404
+    assert client.get(first.url.join("index.js")).status_code == 404
 
 
 def test_a_text_that_was_just_restricted_is_no_longer_served(
-    public: httpx.Client, closed: Warehouse, tmp_path: Path
+    client: httpx.Client, own: Warehouse, tmp_path: Path
 ) -> None:
     said = "runs quickly, ann says."
-    assert said in files(public, public.get(f"/readers/{CORPUS}/"))
+    assert said in files(client, client.get(f"/readers/{CORPUS}/"))
     description = next((tmp_path / "corpus").glob("*.yaml"))
     content = json.loads(description.read_text())
     content["references"]["ann"]["restricted"] = True
     description.write_text(json.dumps(content))
-    assert said not in files(public, public.get(f"/readers/{CORPUS}/"))
-    assert all(said not in file.read_text() for file in (closed.folder / "readers").rglob("*.js"))
+    assert said not in files(client, client.get(f"/readers/{CORPUS}/"))
+    assert all(said not in file.read_text() for file in (own.folder / "readers").rglob("*.js"))
 
 
-def test_first_requests_at_once_write_a_reader_once(public: httpx.Client, closed: Warehouse) -> None:
+def test_first_requests_at_once_write_a_reader_once(client: httpx.Client, own: Warehouse) -> None:
     with ThreadPoolExecutor(8) as pool:
-        pages = list(pool.map(lambda _: public.get(f"/readers/{CORPUS}/"), range(8)))
+        pages = list(pool.map(lambda _: client.get(f"/readers/{CORPUS}/"), range(8)))
     assert {(page.status_code, page.url) for page in pages} == {(200, pages[0].url)}
-    assert len(list((closed.folder / "readers/public" / CORPUS).iterdir())) == 1
+    assert len(list((own.folder / "readers/public" / CORPUS).iterdir())) == 1
 
 
-def test_another_page_does_not_wait_for_a_reader(public: httpx.Client, closed: Warehouse) -> None:
-    with ThreadPoolExecutor(1) as pool, closed.exclusively():  # as while a run writes
-        reader = pool.submit(public.get, f"/readers/{CORPUS}/")
+def test_another_page_does_not_wait_for_a_reader(client: httpx.Client, own: Warehouse) -> None:
+    with ThreadPoolExecutor(1) as pool, own.exclusively():  # as while a run writes
+        reader = pool.submit(client.get, f"/readers/{CORPUS}/")
         sleep(0.3)
         begun = monotonic()
-        assert public.get("/assets").text == "a page of Dagster"
+        assert client.get("/assets").text == "a page of Dagster"
         assert monotonic() - begun < 2
         assert not reader.done()
     assert reader.result().status_code == 200
@@ -124,22 +135,20 @@ def test_an_unknown_corpus_is_refused_with_the_names_of_those_that_there_are(pub
     assert (refused.status_code, refused.text) == (404, f"iliad: no such corpus; there are: {CORPUS}")
 
 
-@pytest.mark.parametrize(
-    "way", ["../private", "..%2fprivate", f"{CORPUS}/..%2f../..%2fprivate", "../../variorum.duckdb"]
-)
-def test_no_file_outside_of_the_readers_is_served(way: str, public: httpx.Client, closed: Warehouse) -> None:
+def test_no_file_outside_of_the_readers_is_served(public: httpx.Client, closed: Warehouse) -> None:
     public.get(f"/readers/{CORPUS}/")
     write_reader(closed, closed.folder / "readers/private/README", CORPUS, private=True)
     connection = HTTPConnection(public.base_url.host, public.base_url.port or 0)
-    for path in (way, f"{way}/README/README.md"):
-        connection.request("GET", f"/readers/{path}")  # leaves the path as it is
-        with connection.getresponse() as refused:
-            assert (refused.status, refused.read()) == (404, b"Not Found")
+    for way in ("../private", "..%2fprivate", f"{CORPUS}/..%2f../..%2fprivate", "../../variorum.duckdb"):
+        for path in (way, f"{way}/README/README.md"):
+            connection.request("GET", f"/readers/{path}")  # leaves the path as it is
+            with connection.getresponse() as refused:
+                assert (refused.status, refused.read()) == (404, b"Not Found"), path
 
 
-def test_a_corpus_without_a_passage_says_so(public: httpx.Client, closed: Warehouse) -> None:
-    closed.write([Replacement("selection", closed.empty("selection"), None)], run_id="edit")
-    refused = public.get(f"/readers/{CORPUS}/")
+def test_a_corpus_without_a_passage_says_so(client: httpx.Client, own: Warehouse) -> None:
+    own.write([Replacement("selection", own.empty("selection"), None)], run_id="edit")
+    refused = client.get(f"/readers/{CORPUS}/")
     assert refused.status_code == 503
     assert "has no passage in the benchmark" in refused.text
 

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
@@ -94,14 +96,28 @@ def benchmark(
     put(warehouse, "leaderboard", board.with_columns(origin=published, apart=late.otherwise("apart")))
 
 
-def made(
-    folder: Path, models: Sequence[str], passages: int, problem: str = "", without: Sequence[str] = ()
-) -> Warehouse:
-    """A warehouse of one corpus with models, translators, judges, a base set, tasks and calls.
+def made(folder: Path, models: Sequence[str], passages: int, problem: str = "") -> Warehouse:
+    """A warehouse in a folder that is filled (`fill`): once in each process, and then copied."""
+    path = folder / "variorum.duckdb"
+    path.write_bytes(_filled(tuple(models), passages, problem))
+    return DuckDBWarehouse(path=str(path))
+
+
+@cache
+def _filled(models: Sequence[str], passages: int, problem: str) -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "variorum.duckdb"
+        fill(DuckDBWarehouse(path=str(path)), models, passages, problem)
+        return path.read_bytes()
+
+
+def fill(
+    warehouse: Warehouse, models: Sequence[str], passages: int, problem: str = "", without: Sequence[str] = ()
+) -> None:
+    """Write rows of one corpus with models, translators, judges, a base set, tasks and calls.
 
     `without` names assets that were never made.
     """
-    warehouse = DuckDBWarehouse(path=str(folder / "variorum.duckdb"))
     with warehouse.kept_open():
         _details(warehouse, models)
         keys = [f"{CORPUS}/p{at}:1" for at in range(passages)]
@@ -218,7 +234,6 @@ def made(
             ]
         )
         put(warehouse, "materialization", states.with_columns(version=pl.lit("0123456789abcdef" * 2)))
-    return warehouse
 
 
 def _details(warehouse: Warehouse, models: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from benchmark_assets.reporting.report.writing import write
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Warehouse
-from tests.reporting.report.made import made, put
+from tests.reporting.report.made import fill, made, put
 
 
 def test_numbers_link_to_the_reader_from_where_the_report_lies(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_the_asset_keeps_the_page_in_the_home_and_its_version_tells_what_it_says
 ) -> None:
     _materialize(graph, instance)
     assert not (home / "reports").exists()
-    made(home, ["alpha"], 2, without=["understanding_board", "anchor_score", "error_estimate"])  # never made
+    fill(warehouse, ["alpha"], 2, without=["understanding_board", "anchor_score", "error_estimate"])  # never made
     metadata = _materialize(graph, instance)
     file = home / "reports" / "report.html"
     assert metadata["path"].value == str(file)
