@@ -160,10 +160,10 @@ def test_what_is_wrong_with_a_table_fails_its_check_and_the_run_that_looks(
 
 
 def test_a_run_checks_its_own_rows_and_a_look_at_whole_tables_finds_the_others(
-    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+    core: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
     def checked_with(model: str, passage: str) -> dict[str, str]:
-        job = assets(built, "drift_score")
+        job = assets(core, "drift_score")
         tags = range_tags(f"{model}|{passage}", f"{model}|{passage}")
         return failed(job.execute_in_process(instance=instance, tags=tags, raise_on_error=False))
 
@@ -176,16 +176,16 @@ def test_a_run_checks_its_own_rows_and_a_look_at_whole_tables_finds_the_others(
     lost = f"asset = 'drift_score' AND model = 'beta' AND passage = '{PASSAGES[2]}'"
     edit(warehouse, f"DELETE FROM materialization WHERE {lost}", "UPDATE drift_score SET drift = 1")
     assert "drift_score coverage" not in checked_with(MODELS[0], PASSAGES[0])
-    assert "drift_score coverage" in failed(execute(checks(built, "drift_score"), instance))
+    assert "drift_score coverage" in failed(execute(checks(core, "drift_score"), instance))
     assert "drift_score coverage" in checked_with(MODELS[0], PASSAGES[0])
     edit(warehouse, "UPDATE lexical_score SET bleu = 100.1")
     with pytest.raises(RunFailedError, match=r"check .sound. of drift_score"):
-        runs.check_tables(built, instance)
-    assert latest(built, instance)["lexical_score sound"] == AssetCheckExecutionRecordStatus.FAILED
+        runs.check_tables(core, instance)
+    assert latest(core, instance)["lexical_score sound"] == AssetCheckExecutionRecordStatus.FAILED
 
 
 def test_the_job_that_updates_looks_at_whole_tables(
-    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+    core: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
     lost = f"model = 'beta' AND passage = '{PASSAGES[2]}'"  # is a warning, which fails no run
     tables = ("drift_score", "output_similarity", "materialization")
@@ -198,7 +198,7 @@ def test_the_job_that_updates_looks_at_whole_tables(
         "UPDATE lexical_score SET bleu = 100.1",
     )
     with pytest.raises(RunFailedError, match=r"check 'sound' of lexical_score: .*bleu"):
-        runs.update(built, instance, whole=True)
+        runs.update(core, instance, whole=True)
 
 
 def test_nothing_is_computed_from_an_asset_that_is_not_sound_until_it_is(
@@ -322,22 +322,22 @@ def test_only_outputs_to_which_an_asset_applies_are_expected(
 
 
 def test_a_row_that_was_deleted_by_hand_is_unsound_until_its_asset_is_computed_anew(
-    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+    core: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
-    before, standing = stored(warehouse, "drift_score"), latest(built, instance)
+    before, standing = stored(warehouse, "drift_score"), latest(core, instance)
     edit(warehouse, f"DELETE FROM drift_score WHERE model = 'beta' AND passage = '{PASSAGES[1]}'")
-    result = execute(checks(built, "drift_score"), instance)
+    result = execute(checks(core, "drift_score"), instance)
     assert not result.success
     ((check, problems),) = failed(result).items()
     assert check == "drift_score sound"
     assert [line for line in problems.splitlines() if line.startswith("| rows | ") and f"beta\\|{PASSAGES[1]}" in line]
-    (refusal,) = reasons(run(built, instance, "summary", "alpha", raise_on_error=False))
+    (refusal,) = reasons(run(core, instance, "summary", "alpha", raise_on_error=False))
     assert "`variorum update --anew drift_score`" in refusal
 
-    runs.forget(built, instance, "drift_score")
-    runs.update(built, instance)
+    runs.forget(core, instance, "drift_score")
+    runs.update(core, instance)
     assert stored(warehouse, "drift_score").equals(before)
-    assert latest(built, instance) == standing
+    assert latest(core, instance) == standing
 
 
 def test_an_asset_that_is_unknown_cannot_be_computed_anew(ruled: dg.Definitions, instance: dg.DagsterInstance) -> None:

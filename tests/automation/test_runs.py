@@ -70,32 +70,32 @@ def test_nothing_is_due_once_everything_is_done_and_an_update_starts_no_run(
 
 
 def test_what_no_logged_change_explains_is_found_by_comparing_everything(
-    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+    core: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
-    runs.update(built, instance)
+    runs.update(core, instance)
     with by_hand(warehouse.name) as connection:
         connection.execute(
-            "UPDATE materialization SET made_from = '' WHERE asset = 'triage' AND passage = $1", [PASSAGES[0]]
+            "UPDATE materialization SET made_from = '' WHERE asset = 'lexical_score' AND passage = $1", [PASSAGES[0]]
         )
-    planted = {"triage": dict.fromkeys((f"{model}|{PASSAGES[0]}" for model in MODELS), "recompute requested")}
-    assert all_due(built, instance) == planted
-    runs.update(built, instance)
-    assert all_due(built, instance) == planted
+    planted = {"lexical_score": dict.fromkeys((f"{model}|{PASSAGES[0]}" for model in MODELS), "recompute requested")}
+    assert all_due(core, instance) == planted
+    runs.update(core, instance)
+    assert all_due(core, instance) == planted
     mark = warehouse.mark()
     assert mark
-    looks = Looks.of(instance, warehouse, determinants(built), mark.epoch + 1)
-    assert missed(built, instance, looks) == ["triage 2"]
-    runs.update(built, instance, whole=True)
-    assert all_due(built, instance) == {}
+    looks = Looks.of(instance, warehouse, determinants(core), mark.epoch + 1)
+    assert missed(core, instance, looks) == ["lexical_score 2"]
+    runs.update(core, instance, whole=True)
+    assert all_due(core, instance) == {}
 
 
 def test_an_event_without_a_partition_about_an_asset_with_partitions_stops_no_update(
-    built: dg.Definitions, instance: dg.DagsterInstance
+    core: dg.Definitions, instance: dg.DagsterInstance
 ) -> None:
-    runs.update(built, instance)
-    instance.report_runless_asset_event(dg.AssetMaterialization(dg.AssetKey("triage")))
-    runs.update(built, instance)
-    assert all_due(built, instance) == {}
+    runs.update(core, instance)
+    instance.report_runless_asset_event(dg.AssetMaterialization(dg.AssetKey("lexical_score")))
+    runs.update(core, instance)
+    assert all_due(core, instance) == {}
 
 
 def test_a_killed_run_leaves_no_failure_at_partitions_that_do_not_apply(
@@ -144,13 +144,13 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
 
 
 def test_a_fix_that_leaves_the_text_alone_ends_after_what_looks_at_its_segments(
-    built: dg.Definitions, instance: dg.DagsterInstance, corpus: Path
+    core: dg.Definitions, instance: dg.DagsterInstance, corpus: Path
 ) -> None:
     before = reports(instance)
     edit_segment(corpus, "ben", "doc1:1.1", "The mouse is running. A")
     edit_segment(corpus, "ben", "doc1:1.2", "cat sits still.")
-    runs.look(built, instance)
-    runs.update(built, instance)
+    runs.look(core, instance)
+    runs.update(core, instance)
     assert reports(instance) - before == Counter(
         {(asset, PASSAGES[0]): 1 for asset in ("segmented_reference", *OF_SEGMENTS, "reference")}
     )
@@ -187,13 +187,13 @@ def test_a_failed_passage_is_due_because_it_failed(
 
 
 def test_what_was_stored_but_not_reported_is_due_and_is_only_reported(
-    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, systems: RuleSystems
+    core: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, systems: RuleSystems
 ) -> None:
     stored = warehouse.read("drift_score")
     dg.DagsterInstance.get().wipe_assets([dg.AssetKey("drift_score")])
     grid = [f"{model}|{passage}" for model in MODELS for passage in PASSAGES]
-    assert all_due(built, instance) == {"drift_score": dict.fromkeys(grid, "stored, but not reported")}
-    runs.update(built, instance)
+    assert all_due(core, instance) == {"drift_score": dict.fromkeys(grid, "stored, but not reported")}
+    runs.update(core, instance)
     assert warehouse.read("drift_score").equals(stored)
     assert instance.get_materialized_partitions(dg.AssetKey("drift_score")) == set(grid)
 

@@ -74,7 +74,7 @@ def test_a_model_that_is_new_or_was_imported_is_evaluated_and_one_that_is_remove
     tmp_path: Path,
     full: bool,
 ) -> None:
-    """At full size, what the first and the last request of the sensor ask for is run, too."""
+    """At full size, each request is run by itself, and what the first and the last ask for, too."""
     first = tick(definitions, instance, "new_models", None)
     assert isinstance(first, dg.SensorResult)  # the home's two models are in no registry
     if full:
@@ -90,7 +90,12 @@ def test_a_model_that_is_new_or_was_imported_is_evaluated_and_one_that_is_remove
     third = tick(definitions, instance, "new_models", first.cursor)
     assert isinstance(third, dg.SensorResult)
     assert {"mine", "newcomer"} < {*instance.get_dynamic_partitions("model")}
-    start(definitions, instance, "evaluate", third)
+    groups = [request.run_config["ops"]["evaluate_models"]["config"]["models"] for request in third.run_requests or []]
+    assert sorted(groups) == [["mine"], ["newcomer"]]
+    if full:
+        start(definitions, instance, "evaluate", third)
+    else:
+        runs.evaluate(definitions, instance, "mine", "newcomer")
     assert sorted(key for seen in server.log() for key in seen.keys) == [key.partition("/")[2] for key in PASSAGES]
     board = warehouse.read("leaderboard").filter(kind="model")
     own = board.filter(removed=False).select("system", "passages", "failures")
