@@ -45,9 +45,11 @@ os.environ["VARIORUM_PLOTS"] = "off"
 LONG = (
     "tests/automation/test_runs.py", "tests/test_cli.py", "tests/benchmarks/test_adding.py",
     "tests/alignment/test_aligning.py", "tests/test_lineage.py", "tests/reporting/test_export.py",
-    "tests/resources/test_backups.py", "tests/automation/test_checks.py", "tests/resources/test_comet.py",
-    "tests/automation/test_rebuilding.py", "tests/provider/test_kills.py", "tests/automation/test_sensors.py",
-    "tests/automation/test_metadata.py", "tests/pairwise/test_matches.py", "tests/selection/test_selection_assets.py",
+    "tests/automation/test_sequences.py", "tests/trials/test_trials.py", "tests/resources/test_backups.py",
+    "tests/automation/test_damages.py", "tests/resources/test_comet.py", "tests/automation/test_rebuilding.py",
+    "tests/test_shards.py", "tests/provider/test_kills.py", "tests/automation/test_sensors.py",
+    "tests/automation/test_checks.py", "tests/automation/test_metadata.py", "tests/pairwise/test_matches.py",
+    "tests/selection/test_selection_assets.py",
 )  # fmt: skip
 """Files that take longest: first, so that none of them is left to one core at the end. Of the first four, one starts
 from the finished home: others would wait until it is made."""
