@@ -4,6 +4,7 @@ The chain is segmented_reference → reference → reference_envelope → drift_
 resolver sees it.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -33,7 +34,18 @@ from resources import catalogue
 from resources.errors import BadInput, RunFailedError
 from resources.keys import KEYS
 from resources.warehouse import Replacement, Warehouse
-from tests.support import CORE, MODELS, PASSAGES, SPARSE, TABLES, LetterEmbedder, edit_segment, run, write_outputs
+from tests.support import (
+    CORE,
+    MODELS,
+    PASSAGES,
+    SPARSE,
+    TABLES,
+    LetterEmbedder,
+    edit_segment,
+    reports,
+    run,
+    write_outputs,
+)  # fmt: skip
 from tests.systems import RuleSystems
 
 ABSENT = "tiny/doc3:1"
@@ -118,13 +130,14 @@ def test_a_changed_segment_makes_stale_what_depends_on_it_and_nothing_else(
 def test_a_change_that_leaves_the_text_alone_stops_at_the_reference(
     built: dg.Definitions, instance: dg.DagsterInstance, corpus: Path
 ) -> None:
+    before = reports(instance)
     edit_segment(corpus, "ben", "doc1:1.1", "The mouse is running. A")
     edit_segment(corpus, "ben", "doc1:1.2", "cat sits still.")
-    run(built, instance, "scan")
-    assert not_fresh(built, instance) == {
-        key: {PASSAGES[0]} for key in ["alignment", "glossary", "passage_filter", "reference", "verification"]
-    }
-    run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]))
+    runs.look(built, instance)
+    assets = ["alignment", "glossary", "passage_filter", "reference", "verification"]
+    assert not_fresh(built, instance) == {key: {PASSAGES[0]} for key in assets}
+    runs.update(built, instance)
+    assert reports(instance) - before == Counter((asset, PASSAGES[0]) for asset in ["segmented_reference", *assets])
     assert not_fresh(built, instance) == {}
 
 

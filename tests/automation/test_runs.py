@@ -143,19 +143,6 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     assert all_due(built, instance) == {}
 
 
-def test_a_fix_that_leaves_the_text_alone_ends_after_what_looks_at_its_segments(
-    core: dg.Definitions, instance: dg.DagsterInstance, corpus: Path
-) -> None:
-    before = reports(instance)
-    edit_segment(corpus, "ben", "doc1:1.1", "The mouse is running. A")
-    edit_segment(corpus, "ben", "doc1:1.2", "cat sits still.")
-    runs.look(core, instance)
-    runs.update(core, instance)
-    assert reports(instance) - before == Counter(
-        {(asset, PASSAGES[0]): 1 for asset in ("segmented_reference", *OF_SEGMENTS, "reference")}
-    )
-
-
 @pytest.mark.proof
 @pytest.mark.large
 def test_work_is_restricted_to_models_and_corpora(built: dg.Definitions, instance: dg.DagsterInstance) -> None:

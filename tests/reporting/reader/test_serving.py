@@ -153,11 +153,8 @@ def test_a_corpus_without_a_passage_says_so(client: httpx.Client, own: Warehouse
     assert "has no passage in the benchmark" in refused.text
 
 
-def test_restricted_texts_are_served_only_by_a_private_server(public: httpx.Client) -> None:
+def test_restricted_texts_are_served_only_by_a_private_server(public: httpx.Client, private: httpx.Client) -> None:
     assert CLOSED not in files(public, public.get(f"/readers/{CORPUS}/")).lower()
-
-
-def test_a_private_server_serves_them(private: httpx.Client) -> None:
     page = private.get(f"/readers/{CORPUS}/")
     assert page.url.path.endswith(f"/{PRIVATE}/")
     assert CLOSED in files(private, page)

@@ -127,23 +127,14 @@ def fill(
         put(warehouse, "corpus", [{**corpus, "audit": "{}"}])
         systems_in_order = [{**row, "rank": at, "passages": passages} for at, row in enumerate(named, start=1)]
         put(warehouse, "leaderboard", [{**row, "origin": None} for row in systems_in_order])
-        put(
-            warehouse,
-            "metric_rank",
-            [
-                {**row, "measure": each, "cluster": 1 if row["kind"] == "model" else None}
-                for row, each in product(named, [*MEASURES, MEAN_RANK])
-            ],
-        )
-        put(
-            warehouse,
-            "metric_concordance",
-            [
-                {**corpus, "statistic": "tau_b", "measure": one, "other": other}
-                for at, one in enumerate(MEASURES)
-                for other in MEASURES[:at]
-            ],
-        )
+        put(warehouse, "metric_rank", [
+            {**row, "measure": each, "cluster": 1 if row["kind"] == "model" else None}
+            for row, each in product(named, [*MEASURES, MEAN_RANK])
+        ])  # fmt: skip
+        put(warehouse, "metric_concordance", [
+            {**corpus, "statistic": "tau_b", "measure": one, "other": other}
+            for at, one in enumerate(MEASURES) for other in MEASURES[:at]
+        ])  # fmt: skip
         shares = [{**row, "translator": each} for row, each in product(named, TRANSLATORS) if each != row["system"]]
         put(warehouse, "closest_share", shares)
         random = np.random.default_rng(1)
@@ -153,24 +144,13 @@ def fill(
         put(warehouse, "triage", drifts)
         people = pl.DataFrame({"translator": TRANSLATORS}).join(pl.DataFrame({"passage": keys}), how="cross")
         put(warehouse, "human_baseline", people.with_columns(pl.Series("drift", random.gamma(4, 0.5, len(people)))))
-        put(
-            warehouse,
-            "audit_outcome",
-            [
-                {**corpus, "raters": raters, "model": model, "band": band}
-                for raters in ("panel", "people")
-                for model, band in [("", ""), *((each, "") for each in models), *(("", each) for each in BANDS)]
-            ],
-        )
-        put(
-            warehouse,
-            "error_category",
-            [
-                {**corpus, "raters": raters, "error_category": each}
-                for raters in ("panel", "people")
-                for each in "ABCDE"
-            ],
-        )
+        raters = ("panel", "people")
+        groups = [("", ""), *((each, "") for each in models), *(("", each) for each in BANDS)]
+        put(warehouse, "audit_outcome", [
+            {**corpus, "raters": each, "model": model, "band": band} for each, (model, band) in product(raters, groups)
+        ])  # fmt: skip
+        categories = [{**corpus, "raters": each, "error_category": letter} for each, letter in product(raters, "ABCDE")]
+        put(warehouse, "error_category", categories)
         put(warehouse, "error_estimate", [{**corpus, "model": each, "region": "all"} for each in ("", *models)])
         put(warehouse, "judge_calibration", [{**corpus, "judge": each} for each in JUDGES])
         agreed = [("acc_eq", "passage"), ("pearson", "pooled"), ("soft_pairwise_accuracy", "means")]
@@ -191,48 +171,28 @@ def fill(
         anchored = [{**base, "anchor": f"a{at}", "slice": part, "problem": None} for at in range(5) for part in SLICES]
         put(warehouse, "anchor_score", anchored)
         aspects = product(models, ("", "style", "accuracy"))
-        put(
-            warehouse,
-            "literary_score",
-            [
-                {**corpus, "model": model, "aspect": each, "score": 45.0, "interval_of": "chunks"}
-                for model, each in aspects
-            ],
-        )
-        votes = product(models, ("A", "B"), JUDGES[:3])
-        put(
-            warehouse,
-            "aspect_vote",
-            [
-                {"model": m, "passage": keys[0], "judge": each, "aspect": "style", "shown": shown, "better": "human"}
-                for m, shown, each in votes
-            ],
-        )
-        scores = product(models, ("sa", "bo"), ("", "SMDS", "RCMS"))
-        put(
-            warehouse,
-            "understanding_board",
-            [
-                {"system": s, "kind": "model", "benchmark": "b", "language": lang, "task": task, "score": 60.0}
-                for s, lang, task in scores
-            ],
-        )
+        put(warehouse, "literary_score", [
+            {**corpus, "model": name, "aspect": each, "score": 45.0, "interval_of": "chunks"} for name, each in aspects
+        ])  # fmt: skip
+        put(warehouse, "aspect_vote", [
+            {"model": m, "passage": keys[0], "judge": each, "aspect": "style", "shown": shown, "better": "human"}
+            for m, shown, each in product(models, ("A", "B"), JUDGES[:3])
+        ])  # fmt: skip
+        put(warehouse, "understanding_board", [
+            {"system": s, "kind": "model", "benchmark": "b", "language": lang, "task": task, "score": 60.0}
+            for s, lang, task in product(models, ("sa", "bo"), ("", "SMDS", "RCMS"))
+        ])  # fmt: skip
         attempts = [
             {"attempt": at, "model": model, "purpose": purpose, "outcome": "answered", "cost": 0.25, "detail": SECRET,
              "asked": None, "fingerprint": "f"}
             for at, (model, purpose) in enumerate(product(models, ("translate", "judge")))
         ]  # fmt: skip
         put(warehouse, "model_call", pl.DataFrame(attempts).with_columns(asked=pl.datetime(2026, 11, 21)))
-        states = pl.concat(
-            [
-                grid.with_columns(asset=pl.lit("drift_score")),
-                *(
-                    pl.DataFrame({"model": "", "passage": "", "asset": each})
-                    for each in ASSETS
-                    if each not in ("drift_score", *without)
-                ),
-            ]
-        )
+        others = [each for each in ASSETS if each not in ("drift_score", *without)]
+        states = pl.concat([
+            grid.with_columns(asset=pl.lit("drift_score")),
+            *(pl.DataFrame({"model": "", "passage": "", "asset": each}) for each in others),
+        ])  # fmt: skip
         put(warehouse, "materialization", states.with_columns(version=pl.lit("0123456789abcdef" * 2)))
 
 
