@@ -114,7 +114,8 @@ def _state(maker: str) -> str:
     """Digest of all that decides what a home contains: the project's code, what tests share, and a maker's module."""
     digest = blake2b(digest_size=8)
     files = [path for place in CODE for path in sorted((PROJECT / place).rglob("*.*")) if path.suffix != ".pyc"]
-    for path in [*files, *sorted((PROJECT / "tests").glob("*.py")), PROJECT / "constraints.txt", Path(maker)]:
+    shared = [path for path in sorted((PROJECT / "tests").glob("*.py")) if not path.name.startswith("test_")]
+    for path in [*files, *shared, PROJECT / "constraints.txt", Path(maker)]:
         digest.update(f"{path}\n".encode() + path.read_bytes())
     return digest.hexdigest()
 
