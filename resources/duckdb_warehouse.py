@@ -286,12 +286,13 @@ class DuckDBWarehouse(Warehouse):
             check(replacement)
         with self.exclusively(), self._connect() as connection:
             connection.begin()
+            # Before the replacements: a removal may take the last entry from the log, from which the number follows.
+            _log(connection, changes.entries((table, keys) for table, _, keys in replacements), run_id)
+            _READS.forget(changes.LOG, None)
             for replacement in replacements:
                 for each in (replacement, *self._sums(replacement, partial(_rows, connection))):
                     _replace(connection, each, run_id)
                     _READS.forget(each.table, each.partitions)
-            _log(connection, changes.entries((table, keys) for table, _, keys in replacements), run_id)
-            _READS.forget(changes.LOG, None)
             connection.commit()
 
     def last_change(self) -> int:

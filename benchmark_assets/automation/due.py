@@ -12,6 +12,7 @@ from typing import NamedTuple
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.benchmarks.reproduction import known
 from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.looks import Looks, Made, News, Read, common, grains, sample, sources
@@ -224,16 +225,17 @@ def _examined(
 
 def determinants(definitions: dg.Definitions) -> str:
     """Digest of what determines settings of partitions and is not in the warehouse: the registry, the versions that
-    endpoints serve, checkpoints, glossary files, prompts and the program."""
+    endpoints serve, checkpoints, glossary files, published numbers, prompts and the program."""
     resources = definitions.resources or {}
     provider: Provider = resources["provider"]
     registry = provider.registry()
-    served = [provider.model(name).determinants for name in [*registry.models, *registry.judges]]
+    served = [provider.model(name).determinants for name in [*registry.models, *registry.judges, *registry.aligners]]
     signatures = [resources["embedder"].signature, resources["comet"].signature]
     signatures += [metric.signature for metric in resources["metrics"].values()]
-    glossaries = [section.glossary for section in literary(resources["warehouse"]).values() if section.glossary]
-    contents = [path.read_bytes() for path in glossaries if path.is_file()]
-    return digest(registry, served, signatures, glossaries, contents, *_program())
+    files = [section.glossary for section in literary(resources["warehouse"]).values() if section.glossary]
+    files += known(resources["warehouse"]).values()
+    contents = [path.read_bytes() for path in files if path.is_file()]
+    return digest(registry, served, signatures, files, contents, *_program())
 
 
 def _program() -> Iterator[tuple[str, int, int]]:

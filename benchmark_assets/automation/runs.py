@@ -192,30 +192,38 @@ def update(
     still = dg.partition_loading_context(datetime.now(UTC))
     with still, warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger) as epoch:
         settle_the_dead(instance)
+        payer = {PAYER: str(uuid4())}
+        if probe:
+            _probe(definitions, scope, payer)  # a version that an endpoint serves is a determinant
         looks = Looks.of(instance, warehouse, determinants(definitions), epoch)  # before events are forgotten
         forget_history(instance, datetime.now(UTC) - history)
-        failures = _update(definitions, instance, scope, probe, whole, looks)
+        looks.begin()
+        failures = _update(definitions, instance, scope, payer, whole, looks)
     warehouse.compact()
     provider.ledger.compact(datetime.now(UTC) - timedelta(days=REPLIES_DAYS))
     if failures:
         raise failures[0]
 
 
-def _update(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, probe: bool, whole: bool, looks: Looks
-) -> list[RunFailedError]:
-    """Carry out `update` while the warehouse is kept open; return all failures."""
+def _probe(definitions: dg.Definitions, scope: Scope, payer: Mapping[str, str]) -> None:
+    """Ask endpoints which version they serve."""
     resources = definitions.resources or {}
-    notifications: Notifications = resources["notifications"]
     provider: Provider = resources["provider"]
-    payer = {PAYER: str(uuid4())}
     registry = provider.registry()
     models = sorted(registry.models) if scope.models is None else list(scope.models)
-    if probe and (names := provider.worth_probing([*models, *sorted(registry.judges)])):
-        notifications.send(
+    if names := provider.worth_probing([*models, *sorted(registry.judges)]):
+        resources["notifications"].send(
             f"asking endpoints which version they serve: {', '.join(names)}; {provider.cost_of_probing(names)}"
         )
         provider.probe(names, payer[PAYER])
+
+
+def _update(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, payer: Mapping[str, str], whole: bool,
+    looks: Looks,
+) -> list[RunFailedError]:  # fmt: skip
+    """Carry out `update` while the warehouse is kept open; return all failures."""
+    notifications: Notifications = (definitions.resources or {})["notifications"]
     checked = _checked(definitions, instance, payer) if whole else UpdateOutcome([], [], [])
     if whole and (unseen := missed(definitions, instance, looks)):
         notifications.send(f"{UNSEEN}: {', '.join(unseen)}")

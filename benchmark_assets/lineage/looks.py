@@ -90,8 +90,9 @@ class Looks:
         known: Mapping[str, Look], keys: Mapping[str, str],
     ) -> None:  # fmt: skip
         self._instance, self._warehouse, self._determinants, self._epoch = instance, warehouse, determinants, epoch
-        self._known, self._keys = dict(known), keys
+        self._known, self._keys, self._alone = dict(known), keys, bool(known)
         self._made: dict[str, list[Made]] = {}
+        self._events: list[int] | None = None
 
     @classmethod
     def of(cls, instance: dg.DagsterInstance, warehouse: Warehouse, determinants: str, epoch: int) -> Self:
@@ -104,13 +105,22 @@ class Looks:
         known = {asset: Look(*look) for asset, look in content["looks"].items()} if valid else {}
         return cls(instance, warehouse, determinants, epoch, known, content["keys"] if valid else {})
 
+    def begin(self) -> None:
+        """Remember Dagster's events before an update. If some of them are gone when it ends, its looks are not kept."""
+        self._events = _events(self._instance, None)
+
     def keep(self) -> None:
         """Store the looks for the next update."""
+        if self._events and self._events != _events(self._instance, self._events[0]):
+            self.discard()
+            return
         events = _events(self._instance, None)
         content = {"epoch": self._epoch, "determinants": self._determinants, "events": events, "looks": self._known}
         content["keys"] = {dim: digest(list(self._instance.get_dynamic_partitions(dim))) for dim in KEYS}
         self._instance.daemon_cursor_storage.set_cursor_values({CURSOR: json.dumps(content)})
-        self._warehouse.forget_changes(min((look.number for look in self._known.values()), default=0))
+        mark = self._warehouse.mark()
+        if self._alone and mark and mark.epoch == self._epoch:  # an update at the same time may have to read the log
+            self._warehouse.forget_changes(min((look.number for look in self._known.values()), default=0))
 
     def discard(self) -> None:
         """Have the next update examine everything."""
@@ -260,6 +270,8 @@ def grains(reads: Iterable[Read], partitions: pl.DataFrame, keys: Mapping[str, i
         for source in sources(table, frame):
             columns = [] if frame is None else [name for name in frame.columns if name in own]
             contained = {name for name in columns if frame is not None and set(frame[name]) <= own[name]}
+            if table == STATES:  # the asset's own states are not noted: the passages may be all of a small document
+                contained.discard("passage")
             found[source] = found.get(source, contained) & contained
     return {table: sorted(columns) for table, columns in found.items()}
 

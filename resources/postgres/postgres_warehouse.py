@@ -255,13 +255,19 @@ class PostgresWarehouse(Warehouse):
             check(replacement)
         prepared = [self._prepared(replacement) for replacement in replacements]
         entries = _encoded(changes.entries((table, keys) for table, _, keys in replacements), changes.LOG)
+        # A removal may take the last entry from the log, from which the number follows. Others log late: nobody knows
+        # the last number while a transaction has logged and not ended.
+        removal = any(table == changes.LOG for table, *_ in replacements)
 
         def act(connection: adbc.Connection) -> None:
             _lock(connection, {path for replacement in prepared for path in _paths(replacement)})
+            if removal:
+                _log(connection, entries, run_id)
             for given, replacement in zip(replacements, prepared, strict=True):
                 for each in (replacement, *map(self._prepared, self._sums(given, self.read))):
                     _replace(connection, each, run_id)
-            _log(connection, entries, run_id)
+            if not removal:
+                _log(connection, entries, run_id)
 
         self._transacted(act)
 

@@ -36,6 +36,7 @@ from benchmark_assets.automation.safekeeping import agreement, back_up
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import ROOMS, build_definitions
 from benchmark_assets.lineage.looks import Looks
+from benchmark_assets.literary import assets as literary
 from benchmark_assets.metrics import assets as metrics
 from benchmark_assets.partitions import dimensions, range_tags
 from benchmark_assets.people.answers import import_labels
@@ -71,7 +72,7 @@ CALLED = "epsilon"
 WORDS = ["mus", "felis", "sol", "luna", "nihil", "dicit", "currit", "sedet", "oritur", "amen", "indeed", "thus"]
 
 SIZES = {
-    "files": CONSTRUCTED, "scores": [*CONSTRUCTED, translation, metrics, adjudication], "all": ROOMS,
+    "files": CONSTRUCTED, "scores": [*CONSTRUCTED, literary, translation, metrics, adjudication], "all": ROOMS,
 }  # fmt: skip
 """Rooms of the code location. An update with all of them takes five times as long as one with the first."""
 
@@ -753,6 +754,7 @@ def prepare(folder: Path, rooms: str, judges: str, models: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         course = built(life, life / "inputs", rooms, patch, [*RULED, CALLED])
         course.update()
+        assert rooms == "files" or len(course.warehouse.read("model_output")), "no model translates"
         course.instance.dispose()
     life.rename(folder / rooms)
 

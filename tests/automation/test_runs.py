@@ -15,7 +15,8 @@ from dagster._core.definitions.data_version import CachingStaleStatusResolver
 from dagster._core.loader import LoadingContextForTest
 
 from benchmark_assets.automation import runs, settling
-from benchmark_assets.automation.due import Scope, determinants, due, missed, order
+from benchmark_assets.automation.due import EVERYTHING, Scope, determinants, due, missed, order
+from benchmark_assets.automation.identity import advanced
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.lineage.events import failures, last_problems
 from benchmark_assets.lineage.looks import Looks
@@ -29,6 +30,7 @@ from resources.warehouse import Warehouse
 from tests.processes import VARIORUM, begin
 from tests.provider.server import Server
 from tests.support import (
+    CORE,
     MODELS,
     PASSAGES,
     STAGES,
@@ -87,6 +89,42 @@ def test_what_no_logged_change_explains_is_found_by_comparing_everything(
     assert missed(core, instance, looks) == ["lexical_score 2"]
     runs.update(core, instance, whole=True)
     assert all_due(core, instance) == {}
+
+
+def test_of_two_updates_at_once_each_finds_what_has_changed(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
+) -> None:
+    ledger = built.resources["provider"].ledger  # type: ignore[index]
+    runs.update(built, instance)
+    for segment in ("doc1:2.1", "doc2:1.1"):
+        edit_segment(corpus, "ben", segment, "The sun is coming up.")
+        runs.look(built, instance)
+    with warehouse.kept_open(), advanced(instance, warehouse, ledger) as epoch:
+        looks = Looks.of(instance, warehouse, determinants(built), epoch)
+        runs.update(built, instance, Scope(corpora=["another"]))
+        update = runs.ChainUpdate(built, instance, EVERYTHING, {}, looks)
+        assert update.carry_out().failures == []
+        looks.keep()
+    assert all_due(built, instance) == {}
+
+
+@pytest.mark.usefixtures("built")
+def test_a_version_that_a_probe_finds_is_asked_in_the_same_update(
+    home: Path, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path, server: Server
+) -> None:
+    write_registry(tmp_path / "models.yaml", server.url, "good")
+    provider = Provider(registry_path=str(tmp_path / "models.yaml"), ledger_path=str(home / "ledger.sqlite"))
+    overrides = {"warehouse": warehouse, "provider": provider, "embedder": LetterEmbedder()}
+    called = build_definitions(rooms=CORE, resource_overrides=overrides)
+    instance.add_dynamic_partitions("model", ["good"])
+    server.configure(served_model="v1")
+    runs.update(called, instance)
+    runs.update(called, instance)
+    server.configure(served_model="v2")
+    asked = len(server.log())
+    runs.update(called, instance, probe=True)
+    assert len(server.log()) == asked + 1 + len(PASSAGES)
+    assert all_due(called, instance) == {}
 
 
 def test_an_event_without_a_partition_about_an_asset_with_partitions_stops_no_update(

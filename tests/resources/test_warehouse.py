@@ -458,6 +458,15 @@ def test_what_is_forgotten_leaves_the_last_number(warehouse: Warehouse) -> None:
     assert logged(warehouse, last) == {("source_text", "x/1")}
 
 
+def test_a_removal_that_takes_the_last_entry_has_a_later_number(warehouse: Warehouse) -> None:
+    replace(warehouse, sources("x/1"), "x/1")
+    last = warehouse.last_change()
+    assert last
+    gone = pl.DataFrame({"passage": ["x/1"]})
+    warehouse.write([Replacement(table, warehouse.empty(table), gone) for table in ("change", "source_text")], "run")
+    assert logged(warehouse, last) == {("source_text", "*")}
+
+
 def test_a_refused_write_is_not_logged(warehouse: Warehouse) -> None:
     with pytest.raises(BadInput):
         replace(warehouse, sources("x/1", "x/2", position=[0, MOST["INTEGER"] + 1]))
