@@ -1,6 +1,7 @@
 """Commands that keep a home safe: back up, restore, verify, rebuild without a backup, and move it to a database."""
 
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -91,6 +92,7 @@ def verify(folder: Path | None, at: str | None) -> None:
         if unseen := missed(deployment.definitions, deployment.instance, looks):
             looks.discard()
             click.echo(f"{UNSEEN}: {', '.join(unseen)}; the next update examines everything")
+            sys.exit(1)
         return
     chosen = backups.chosen(folder, at)
     expected = backups.check(chosen)
