@@ -33,42 +33,44 @@ READ = 160  # tokens: enough for three short texts
 UNIFIED: dict[str, Any] = {"layer_norm": False, "sent_layer": "mix", "word_layer": 2}
 
 
-def build_metricx(folder: Path) -> None:
-    """An mT5 of 8 dimensions with a vocabulary that has the score token, and a tokenizer of letters."""
+def build_metricx(folder: Path, width: int = 8, layers: int = 2) -> None:
+    """An mT5, by default of 8 dimensions, with a vocabulary that has the score token, and a tokenizer of letters."""
     torch.manual_seed(4)
     vocabulary = [(token, -1.0) for token in ["<pad>", "</s>", "<unk>", "▁", ":", *LETTERS]]
     tokenizer = Tokenizer(Unigram(vocabulary, unk_id=2))
     tokenizer.pre_tokenizer = Metaspace()
     tokenizer.post_processor = TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     T5TokenizerFast(tokenizer_object=tokenizer, extra_ids=0).save_pretrained(folder)
+    heads = max(2, width // 64)
     network = MT5ForConditionalGeneration(
         MT5Config(
-            vocab_size=SCORE_TOKEN + 11,
-            d_model=8,
-            d_kv=4,
-            d_ff=16,
-            num_layers=2,
-            num_heads=2,
-            tie_word_embeddings=False,
+            vocab_size=SCORE_TOKEN + 11, d_model=width, d_kv=width // heads, d_ff=2 * width, num_layers=layers,
+            num_heads=heads, tie_word_embeddings=False,
         )
-    )
+    )  # fmt: skip
     with torch.no_grad():  # spread the scores over the range and beyond
-        network.lm_head.weight[SCORE_TOKEN] = torch.randn(8) * 4
+        network.lm_head.weight[SCORE_TOKEN] = torch.randn(width) * 4 * (8 / width) ** 0.5
     network.save_pretrained(folder)
 
 
-def metricx_scores(folder: Path, kind: str, rows: pl.DataFrame) -> list[float]:
-    """Scores of single items, as the published inference computes them from the parts of the network."""
+def stock_metricx(folder: Path, device: str = "cpu") -> tuple[Any, Any]:
+    """The network and the tokenizer, as transformers loads them."""
     network: Any = MT5ForConditionalGeneration.from_pretrained(folder)
-    tokenizer = T5TokenizerFast.from_pretrained(folder)
+    return network.to(device), T5TokenizerFast.from_pretrained(folder)
+
+
+def metricx_scores(loaded: tuple[Any, Any], kind: str, rows: pl.DataFrame) -> list[float]:
+    """Scores of single items, as the published inference computes them from the parts of the network."""
+    network, tokenizer = loaded
+    device = network.device
     limit = 1024 if "23" in kind else 1536
     found = []
     for row in rows.iter_rows(named=True):
         text = FORMATS[kind].format(**row)
-        ids = torch.tensor([tokenizer(text, max_length=limit, truncation=True)["input_ids"][:-1]])
+        ids = torch.tensor([tokenizer(text, max_length=limit, truncation=True)["input_ids"][:-1]], device=device)
         with torch.no_grad():
             encoded = network.encoder(input_ids=ids)[0]
-            decoded = network.decoder(input_ids=torch.tensor([[0]]), encoder_hidden_states=encoded)[0]
+            decoded = network.decoder(input_ids=torch.tensor([[0]], device=device), encoder_hidden_states=encoded)[0]
             found.append(torch.clamp(network.lm_head(decoded)[0, 0, SCORE_TOKEN], 0, 25).item())
     return found
 
@@ -94,7 +96,8 @@ def main(folder: Path, rows: pl.DataFrame) -> None:
     }
     found = {name: comet_scores(path, rows) for name, path in paths.items()}
     build_metricx(folder / "metricx")
-    found |= {kind: {"scores": metricx_scores(folder / "metricx", kind, rows)} for kind in FORMATS}
+    stock = stock_metricx(folder / "metricx")
+    found |= {kind: {"scores": metricx_scores(stock, kind, rows)} for kind in FORMATS}
     (folder / "found.json").write_text(json.dumps(found), encoding="utf-8")
 
 

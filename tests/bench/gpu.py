@@ -52,13 +52,14 @@ def metrics(kind: str, device: str, folder: Path, passages: int, width: int, lay
 
     from tests.comet_bench import READ, corpus
     from tests.comet_checkpoints import build
-    from tests.metric_checkpoints import UNIFIED, build_metricx, metricx_scores
+    from tests.metric_checkpoints import UNIFIED, build_metricx, metricx_scores, stock_metricx
 
     budget = 8192 if device == "cuda" else 2048
     rows = corpus(passages, 10, 1)
     if kind.startswith("metricx"):
-        build_metricx(folder)
-        path, stock = str(folder), lambda: metricx_scores(folder, kind, rows)
+        build_metricx(folder, width, layers)
+        loaded = stock_metricx(folder, device)
+        path, stock = str(folder), lambda: metricx_scores(loaded, kind, rows)
     else:
         if kind == "comet":
             path = str(build(folder, width, layers, READ))
