@@ -255,8 +255,8 @@ class PostgresWarehouse(Warehouse):
             check(replacement)
         prepared = [self._prepared(replacement) for replacement in replacements]
         entries = _encoded(changes.entries((table, keys) for table, _, keys in replacements), changes.LOG)
-        # A removal may take the last entry from the log, from which the number follows. Others log late: nobody knows
-        # the last number while a transaction has logged and not ended.
+        # A removal may take the last entry from the log, from which the number follows. Others log late: no process
+        # reads the last number while a transaction has logged and not ended.
         removal = any(table == changes.LOG for table, *_ in replacements)
 
         def act(connection: adbc.Connection) -> None:
