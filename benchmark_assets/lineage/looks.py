@@ -83,14 +83,16 @@ class Looks:
     epoch
         Epoch of the home's mark (see `resources.identity`). An update advances it when it begins and when it ends, and
         a repair, too: looks of the update that came last before are used, and no others.
+    alone
+        Whether that update had ended before this one began, so that no other one may be under way.
     """
 
     def __init__(
         self, instance: dg.DagsterInstance, warehouse: Warehouse, determinants: str, epoch: int,
-        known: Mapping[str, Look], keys: Mapping[str, str],
+        known: Mapping[str, Look], keys: Mapping[str, str], alone: bool = False,
     ) -> None:  # fmt: skip
         self._instance, self._warehouse, self._determinants, self._epoch = instance, warehouse, determinants, epoch
-        self._known, self._keys, self._alone = dict(known), keys, bool(known)
+        self._known, self._keys, self._alone = dict(known), keys, alone
         self._made: dict[str, list[Made]] = {}
         self._events: list[int] | None = None
 
@@ -100,10 +102,11 @@ class Looks:
         determinants = digest(determinants, *_wipes(instance))
         stored = instance.daemon_cursor_storage.get_cursor_values({CURSOR}).get(CURSOR)
         content = json.loads(stored) if stored else {}
-        valid = content.get("epoch") == epoch - 2 and content.get("determinants") == determinants
+        alone = content.get("epoch") == epoch - 2
+        valid = alone and content.get("determinants") == determinants
         valid = valid and content["events"] == _events(instance, content["events"][0])
         known = {asset: Look(*look) for asset, look in content["looks"].items()} if valid else {}
-        return cls(instance, warehouse, determinants, epoch, known, content["keys"] if valid else {})
+        return cls(instance, warehouse, determinants, epoch, known, content["keys"] if valid else {}, alone)
 
     def begin(self) -> None:
         """Remember Dagster's events before an update. If some of them are gone when it ends, its looks are not kept."""

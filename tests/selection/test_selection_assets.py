@@ -145,7 +145,7 @@ class Stage:
         """Tables that have rows of a passage, of those that only selected ones are in."""
         key = pl.DataFrame({"passage": [passage]})
         tables = [name for name, each in catalogue.tables().items() if "passage" in each.columns]
-        return {each for each in tables if each not in BEFORE | {"materialization", "near_duplicate"}
+        return {each for each in tables if each not in BEFORE | {"materialization", "near_duplicate", "change"}
                 and len(self.warehouse.read(each, key))}  # fmt: skip
 
     def versions(self) -> dict[tuple[str, str, str], str]:
