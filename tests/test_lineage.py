@@ -423,9 +423,12 @@ def test_another_embedder_remakes_the_envelopes_and_never_meets_old_vectors(
     assert (after["drift"] - before["drift"]).abs().max() < 1e-5  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("deleted", [False, True], ids=["in Dagster", "deleted in Dagster"])
 def test_a_passage_that_leaves_the_files_leaves_every_table(
-    built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse, corpus: Path
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path, deleted: bool
 ) -> None:
+    if deleted:
+        instance.delete_dynamic_partition("passage", PASSAGES[2])
     for file in corpus.parent.rglob("doc2_*.json"):
         file.unlink()
     runs.look(built, instance)

@@ -225,9 +225,11 @@ def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, contents: Sca
 
     Returns the number of these passages, and the number of rows removed from each table.
 
-    Passages of a corpus with faults are kept, because a fault may hide them.
+    Passages of a corpus with faults are kept, because a fault may hide them. Also removed are rows of a passage whose
+    partition somebody deleted on Dagster's pages.
     """
-    passages = shards.passages(warehouse, context.instance.get_dynamic_partitions("passage"))
+    keys = shards.passages(warehouse, context.instance.get_dynamic_partitions("passage")).select("passage")
+    passages = pl.concat([keys, warehouse.read("source_text", columns=["passage"])]).unique(maintain_order=True)
     obsolete = passages.filter(CORPUS.is_in(contents.sound)).join(contents.versions, on="passage", how="anti")
     labels = recorded_labels(warehouse, obsolete)
     return len(obsolete), remove(context, warehouse, obsolete, labels, keep=KEPT.union(BY_PEOPLE))
