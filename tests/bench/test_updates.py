@@ -75,7 +75,7 @@ def cost(words: str, work: Callable[[], object]) -> float:
 
 
 @pytest.mark.large
-@pytest.mark.parametrize(("passages", "models"), [(100, 8), (200, 3), (1700, 9)])
+@pytest.mark.parametrize(("passages", "models"), [(100, 8), (200, 3), (1700, 9), (10000, 10)])
 def test_updates_of_a_grid(passages: int, models: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = made_home(monkeypatch, tmp_path)
     with dg.DagsterInstance.get() as instance:
