@@ -226,7 +226,7 @@ def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, contents: Sca
     Returns the number of these passages, and the number of rows removed from each table.
 
     Passages of a corpus with faults are kept, because a fault may hide them. Also removed are rows of a passage whose
-    partition somebody deleted on Dagster's pages.
+    partition a person deleted on Dagster's pages.
     """
     keys = shards.passages(warehouse, context.instance.get_dynamic_partitions("passage")).select("passage")
     passages = pl.concat([keys, warehouse.read("source_text", columns=["passage"])]).unique(maintain_order=True)
