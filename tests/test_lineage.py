@@ -229,16 +229,9 @@ def test_downstream_steps_of_the_same_run_see_the_rows_of_their_upstream(
         assert len(warehouse.read(key.to_user_string(), pl.DataFrame({"model": ["delta"]}))) == 3
 
 
-@pytest.mark.proof
 def test_good_passages_of_a_row_with_failures_are_scored_and_make_a_leaderboard_row(
-    built: dg.Definitions,
-    instance: dg.DagsterInstance,
-    systems: RuleSystems,
-    warehouse: Warehouse,
-    tmp_path: Path,
-    full: bool,
+    built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """At full size, the failed passage is asked for again, too."""
     (tmp_path / "failing").write_text(PASSAGES[1])
     with pytest.raises(RunFailedError, match="1 of 3 partitions of model_output failed"):
         runs.evaluate(built, instance, "gamma")
@@ -248,12 +241,11 @@ def test_good_passages_of_a_row_with_failures_are_scored_and_make_a_leaderboard_
     statuses = instance.get_status_by_partition(dg.AssetKey("drift_score"), keys, GRID) or {}
     assert [status.value if status else None for status in statuses.values()] == ["MATERIALIZED", None, "MATERIALIZED"]
 
-    if full:
-        (tmp_path / "failing").unlink()
-        systems.asked()
-        runs.evaluate(built, instance, "gamma")
-        assert systems.asked() == [f"gamma|{PASSAGES[1]}"]
-        assert warehouse.read("leaderboard").filter(pl.col("system") == "gamma")["passages"].to_list() == [3]
+    (tmp_path / "failing").unlink()
+    systems.asked()
+    runs.evaluate(built, instance, "gamma")
+    assert systems.asked() == [f"gamma|{PASSAGES[1]}"]
+    assert warehouse.read("leaderboard").filter(pl.col("system") == "gamma")["passages"].to_list() == [3]
 
 
 def backfill(

@@ -140,7 +140,7 @@ class Course:
         return found
 
     def content(self) -> dict[str, pl.DataFrame]:
-        """All tables except those of HISTORY, without the columns that say which run wrote a row, and when."""
+        """All tables except those of HISTORY, without the run and the time of each row."""
         with self.warehouse.consistently():
             tables = {
                 name: self.warehouse.read(name, columns=[column for column in table.content if column != "home"])
