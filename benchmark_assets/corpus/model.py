@@ -48,9 +48,10 @@ class Passage:
 class Aside:
     """An addition to a continuous text that does not belong to the text itself.
 
-    `kind` is 'heading', 'footnote', 'note' (of an editor) or 'number' (of a paragraph or verse). `at` is the offset in
-    the text, in characters; for a footnote, the offset of its mark. `text` is the content of the aside, or the mark
-    of a footnote whose content is not in the file.
+    `kind` is 'heading', 'footnote', 'note' (of an editor), 'number' (of a paragraph or verse), 'page' (number or
+    running head of a page), 'furniture' (title page, licence, colophon), 'ruby' (reading of characters) or 'character'
+    (format characters, counted). `at` is the offset in the text, in characters; for a footnote, the offset of its mark.
+    `text` is the content of the aside, or the mark of a footnote whose content is not in the file.
     """
 
     kind: str
@@ -62,9 +63,9 @@ class Aside:
 class SegmentAside:
     """An addition to a segment that does not belong to its text.
 
-    `kind` is 'heading' (the segment is a heading), 'note' (of a translator), 'variant' (readings of other editions) or
-    'reference' (places in other editions). `translator` is '' for the source. `text` is the content; for a heading, the
-    segment itself.
+    `kind` is 'heading' (the segment is a heading), 'note' (of a translator), 'variant' (readings of other editions),
+    'reference' (places in other editions), or a kind of `Aside`. `translator` is '' for the source. `text` is the
+    content; for a heading, the segment itself.
     """
 
     segment: str

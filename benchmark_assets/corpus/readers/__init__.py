@@ -12,6 +12,7 @@ from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers import anchored, bilara, chunks, editions, jsonl, moses, offsets, table, tmx
 from benchmark_assets.corpus.readers.listed import only_listed
+from benchmark_assets.corpus.readers.plain import plain
 from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
 from resources.errors import BadInput, meant, one_of, raise_all
 
@@ -45,10 +46,19 @@ def read(description: Description) -> Iterator[Document | BadInput]:
     if not description.root.exists():
         problem = f"does not exist{meant(description.root)}"
         raise BadInput(description.root, "", problem, f"correct `root` in the description of {description.name}")
-    documents = _distinct(READERS[description.layout](description))
+    documents = _distinct(_plain(READERS[description.layout](description), description))
     if description.only:
         documents = only_listed(documents, description.only)
     yield from with_prose(description, documents) if description.continuous else documents
+
+
+def _plain(documents: Iterator[Document | BadInput], description: Description) -> Iterator[Document | BadInput]:
+    """Make the texts of documents plain, whatever their layout. A document without text is replaced by a fault."""
+    for document in documents:
+        try:
+            yield plain(document, description) if isinstance(document, Document) else document
+        except BadInput as fault:
+            yield fault
 
 
 def layout_faults(description: Description, where: object) -> Iterator[BadInput]:

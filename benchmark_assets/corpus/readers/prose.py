@@ -14,6 +14,7 @@ from benchmark_assets.corpus.model import Aside, Document, Prose
 from benchmark_assets.corpus.readers import html, tei, text
 from benchmark_assets.corpus.readers.characters import clean
 from benchmark_assets.corpus.readers.files import translations
+from benchmark_assets.corpus.readers.plain import plain_prose
 from benchmark_assets.corpus.readers.running_text import without_numbers
 from resources.errors import BadInput
 
@@ -83,4 +84,4 @@ def _prose(translator: str, reference: Text, files: list[Path]) -> Iterator[Pros
         content, asides = without_numbers(*PROSE_READERS[reference.layout].read(path), reference.numbering)
         if not content:
             raise BadInput(path, "", "contains no text", "remove the file if there is no translation")
-        yield Prose(translator, path, clean(content, path), asides)
+        yield plain_prose(Prose(translator, path, clean(content, path), asides))

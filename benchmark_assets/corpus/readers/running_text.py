@@ -84,6 +84,35 @@ class RunningText:
         self._pending.clear()
 
 
+def without(
+    text: str, asides: Sequence[Aside], cuts: Sequence[tuple[int, int]], removed: Sequence[Aside] = ()
+) -> tuple[str, tuple[Aside, ...]]:
+    """Cut ranges out of a text, and move its asides.
+
+    Parameters
+    ----------
+    cuts
+        Half-open ranges of offsets, in order and disjoint.
+    removed
+        Asides that say what was cut, with their offsets in `text`.
+
+    Returns
+    -------
+    The text without the ranges, and all asides in order of their offsets.
+    """
+    starts, ends = [cut[0] for cut in cuts], [cut[1] for cut in cuts]
+    shortened = "".join(text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True)).rstrip()
+    lengths = [0, *accumulate(end - start for start, end in cuts)]
+
+    def new_offset(at: int) -> int:
+        before = bisect_right(starts, at)
+        inside = max(0, ends[before - 1] - at) if before else 0
+        return min(at - lengths[before] + inside, len(shortened))
+
+    moved = [replace(aside, at=new_offset(aside.at)) for aside in (*asides, *removed)]
+    return shortened, tuple(sorted(moved, key=lambda aside: aside.at))
+
+
 def without_numbers(text: str, asides: Sequence[Aside], expression: str) -> tuple[str, tuple[Aside, ...]]:
     """Move the numbers of paragraphs from a text to its asides.
 
@@ -96,25 +125,16 @@ def without_numbers(text: str, asides: Sequence[Aside], expression: str) -> tupl
     -------
     The text without numbers, and all asides, including the numbers, in order of their offsets.
     """
-    cuts: list[tuple[int, int, str]] = []
+    cuts: list[tuple[int, int]] = []
+    numbers: list[Aside] = []
     start = 0
     for paragraph in text.split(PARAGRAPH):
         match = re.match(expression, paragraph)
         if match and (number := match.group().strip()):
-            cuts.append((start, _blanks_end(text, start + match.end()), number))
+            cuts.append((start, _blanks_end(text, start + match.end())))
+            numbers.append(Aside("number", start, number))
         start += len(paragraph) + len(PARAGRAPH)
-    starts, ends = [cut[0] for cut in cuts], [cut[1] for cut in cuts]
-    shortened = "".join(text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True)).rstrip()
-    removed = [0, *accumulate(end - start for start, end, _ in cuts)]
-
-    def new_offset(at: int) -> int:
-        before = bisect_right(starts, at)
-        inside = max(0, ends[before - 1] - at) if before else 0
-        return min(at - removed[before] + inside, len(shortened))
-
-    moved_asides = [replace(aside, at=new_offset(aside.at)) for aside in asides]
-    numbers = [Aside("number", new_offset(start), number) for start, _, number in cuts]
-    return shortened, tuple(sorted(moved_asides + numbers, key=lambda aside: aside.at))
+    return without(text, asides, cuts, numbers)
 
 
 def _blanks_end(text: str, at: int) -> int:

@@ -1,0 +1,251 @@
+"""Plain text: without format characters, HTML and Beta Code, which become asides or letters.
+
+Every document and every continuous translation passes through `plain` or `plain_prose` when corpora are read, whatever
+its layout. So a reader hands over the text of its file, with tags and marks. Here: what is removed from any text. Not
+here: structure of a layout (its reader), refusal of damaged text (characters).
+"""
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from html import unescape
+from html.entities import html5
+from html.parser import HTMLParser
+from typing import NamedTuple
+
+from betacode.conv import beta_to_uni
+
+from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.model import Aside, Document, Passage, Prose, Reference, SegmentAside
+from benchmark_assets.corpus.readers.running_text import LINE, PARAGRAPH, RunningText, without
+from resources.errors import BadInput
+
+_JOINERS = "\u200c\u200d"
+_SHAPED = "\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u1cff\ua840-\uabff\u2190-\u2bff\ufe0f\U00010a00-\U0001faff"
+"""Scripts in which a joiner changes the form of letters, and symbols that it joins."""
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+"""Scripts without spaces, in which U+200B separates words."""
+FORMAT = re.compile(
+    "\u00ad(?:[^\\S\n]*\n[^\\S\n]*)?|[\u200e\u200f\u061c\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]"
+    f"|(?<![{_SHAPED}])[{_JOINERS}]|(?<![{_UNSPACED}])\u200b|[\x01-\x08\x0e-\x1b\x7f]"
+)
+"""Characters that format a text and are not part of it. A soft hyphen at the end of a line takes the break with it."""
+
+_NAMES = (
+    "a|abbr|b|big|blockquote|br|center|cite|dd|del|div|dl|dt|em|font|h[1-6]|hr|i|img|ins|li|mark|ol|p|pre|q|rp|rt|ruby"
+    "|s|script|small|span|strike|strong|style|sub|sup|table|tbody|td|th|thead|tr|tt|u|ul|wbr"
+)
+_TAG = re.compile(_NAMES)
+_BREAKS = {"br": LINE, "li": LINE, "tr": LINE, "dd": LINE, "dt": LINE, "td": " ", "th": " "} | dict.fromkeys(
+    ("p", "div", "blockquote", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "pre"), PARAGRAPH
+)
+_EMPTY = frozenset(["br", "hr", "img", "wbr"])
+_DROPPED = frozenset(["script", "style", "rp", "del"])
+_SIGN = re.compile(
+    rf"<({_NAMES})\b[^<>]*>.*?</\1\s*>|<(?:br|hr)\s*/?>|<(?:{_NAMES})\s+[\w-]+=[\"'][^<>]*>", re.IGNORECASE | re.DOTALL
+)
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_MARK = re.compile(r"[\s\[(]*(?:\d{1,3}|[*†‡§]{1,3})[\s\])]*")
+_NOTE = re.compile(r"\b(?:foot|end)?notes?\b|\bfn\b", re.IGNORECASE)
+
+_SUSPECT = re.compile(rf"<\w|</\w|{_ENTITY.pattern}|{FORMAT.pattern}")
+"""A text without a match stays as it is."""
+
+_BETA = re.compile(r"(?i)[aeiouhwr][)(]?[/\\=]|(?<![a-z*])[aeiouhwr]{1,2}[)(]|\*[)(]?[/\\=]?[a-z]")
+LEAST_BETA = 0.05
+"""Least number of Beta Code's breathings, accents and capitals per letter. Greek has about one for five letters."""
+
+
+class _Signs(NamedTuple):
+    """How a text is written: with tags, or in Beta Code."""
+
+    tags: bool
+    beta: bool
+
+
+def plain(document: Document, description: Description) -> Document:
+    """A document whose texts are plain. What is removed becomes an aside of its segment.
+
+    Whether `<` begins a tag, and whether letters are Beta Code, is decided for a whole text: all segments of the source
+    or of a translator. A text has tags if one of them is closed, empty or has an attribute; `vir<i>` has none, and is
+    an editor's supplement. Entities (`&nbsp;`) are always read.
+
+    Raises
+    ------
+    BadInput
+        If nothing of a passage's source is text.
+    """
+    texts: dict[str, dict[str, str]] = defaultdict(dict)
+    for passage in document.passages:
+        texts[""].update((segment.id, segment.text) for segment in passage.segments)
+        for reference in passage.references:
+            pairs = zip(passage.segments, reference.segments, strict=True)
+            texts[reference.translator].update((segment.id, text) for segment, text in pairs if text)
+    removed = {(each.segment, each.translator, each.kind): each.text for each in document.asides}
+    changed: dict[tuple[str, str], str] = {}
+    signs: dict[str, _Signs] = {}
+    for translator, own in texts.items():
+        text = description.texts.get(translator)
+        signs[translator] = _signs(own.values(), text.language if text else "")
+        for segment, raw in own.items():
+            if signs[translator].beta or _SUSPECT.search(raw):
+                words, asides = _plain(raw, signs[translator])
+                changed[segment, translator] = " ".join(words.split()) if signs[translator].tags else words.strip()
+                for aside in asides:
+                    key = (segment, translator, aside.kind)
+                    removed[key] = f"{removed[key]}\n{aside.text}" if key in removed else aside.text
+    if not changed:
+        return document
+    passages = tuple(_changed(passage, changed, signs[""], document) for passage in document.passages)
+    return replace(document, passages=passages, asides=tuple(SegmentAside(*key, removed[key]) for key in removed))
+
+
+def plain_prose(prose: Prose) -> Prose:
+    """A continuous translation without format characters. Their number becomes an aside where the first one was."""
+    found = [(match.start(), match.end()) for match in FORMAT.finditer(prose.text)]
+    if not found:
+        return prose
+    text, asides = without(prose.text, prose.asides, found, _counted(prose.text))
+    return replace(prose, text=text, asides=asides)
+
+
+def with_html(content: str, text: RunningText) -> None:
+    """Add a piece of HTML to a text. Footnotes and readings (`rt`) become asides; unknown tags are text."""
+    parser = _Html(text)
+    parser.feed(content)
+    parser.close()
+
+
+def has_tags(texts: Iterable[str]) -> bool:
+    """Whether a text, given in parts, has HTML tags (see `plain`)."""
+    return any("<" in text and _SIGN.search(text) for text in texts)
+
+
+def _signs(texts: Collection[str], language: str) -> _Signs:
+    return _Signs(has_tags(texts), language.split("-")[0] in ("grc", "el") and _is_beta(texts))
+
+
+def _is_beta(texts: Iterable[str]) -> bool:
+    text = "\n".join(texts)
+    letters = sum(map(str.isalpha, text))
+    return len(_BETA.findall(text)) > LEAST_BETA * letters and sum(map(str.isascii, text)) > 0.9 * len(text)
+
+
+def _plain(raw: str, signs: _Signs) -> tuple[str, list[Aside]]:
+    """A text without format characters, tags, entities and Beta Code, and what was removed."""
+    asides = _counted(raw)
+    text = FORMAT.sub("", raw)
+    if signs.tags:
+        running = RunningText()
+        with_html(text, running)
+        text, notes = running.finish()
+        asides += notes
+    else:
+        text = unicodedata.normalize("NFC", _ENTITY.sub(_character, text))
+    return unicodedata.normalize("NFC", beta_to_uni(text)) if signs.beta else text, asides
+
+
+def _character(entity: re.Match[str]) -> str:
+    """The character that an entity names; an unknown entity is text."""
+    known = entity[0][1] == "#" or entity[0][1:] in html5
+    return unescape(entity[0]).replace("\xa0", " ") if known else entity[0]
+
+
+def _counted(text: str) -> list[Aside]:
+    """An aside for each format character in a text: its name and number, where it first occurs."""
+    first: dict[str, int] = {}
+    counts = Counter[str]()
+    for match in FORMAT.finditer(text):
+        first.setdefault(match[0][0], match.start())
+        counts[match[0][0]] += 1
+    names = {sign: f"U+{ord(sign):04X} {unicodedata.name(sign, 'CONTROL CHARACTER')}" for sign in first}
+    return [Aside("character", at, f"{names[sign]}: {counts[sign]}") for sign, at in first.items()]
+
+
+def _changed(passage: Passage, changed: Mapping[tuple[str, str], str], signs: _Signs, document: Document) -> Passage:
+    """A passage with changed texts of segments, by segment and translator."""
+    segments = tuple(replace(each, text=changed.get((each.id, ""), each.text)) for each in passage.segments)
+    if any(each.text.strip() for each in passage.segments) and not any(each.text for each in segments):
+        problem = "contains no text, only markup or invisible characters"
+        raise BadInput(document.file, passage.id, problem, "write the text, or drop its segments")
+    references = []
+    for reference in passage.references:
+        texts = tuple(
+            (changed.get((each.id, reference.translator), text) or ("" if not each.text else None)) if text else text
+            for each, text in zip(segments, reference.segments, strict=True)
+        )
+        if any(texts) or texts == reference.segments:
+            references.append(Reference(reference.translator, texts, reference.flag))
+    around = (passage.text, passage.previous, passage.following)
+    text, previous, following = (part and _plain(part, signs)[0].strip() for part in around)
+    return replace(
+        passage, segments=segments, references=tuple(references), text=text, previous=previous, following=following
+    )
+
+
+class _Html(HTMLParser):
+    """Writes HTML to a running text."""
+
+    def __init__(self, text: RunningText) -> None:
+        super().__init__(convert_charrefs=True)
+        self._text, self._inside = text, list[str]()
+        self._tag, self._depth, self._note = "", 0, False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Separate words, or begin a note; an unknown tag is text."""
+        if not _TAG.fullmatch(tag):
+            self.handle_data(self.get_starttag_text() or "")
+        elif self._tag:
+            self._depth += tag == self._tag
+        elif (note := _NOTE.search(dict(attrs).get("class") or "") is not None) or tag in (*_DROPPED, "sup", "rt"):
+            if tag not in _EMPTY:
+                self._tag, self._depth, self._note = tag, 1, note
+        else:
+            self._text.separate(_BREAKS.get(tag, ""))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """A tag such as `<br/>`."""
+        if _TAG.fullmatch(tag):
+            self._text.separate(_BREAKS.get(tag, ""))
+        else:
+            self.handle_data(self.get_starttag_text() or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        """Separate words, or end a note; an unknown tag is text."""
+        if not _TAG.fullmatch(tag):
+            self.handle_data(f"</{tag}>")
+        elif not self._tag:
+            self._text.separate(_BREAKS.get(tag, ""))
+        elif tag == self._tag:
+            self._depth -= 1
+            if not self._depth:
+                self._end()
+
+    def handle_data(self, data: str) -> None:
+        """Add text, to the text or to the note that is open."""
+        if self._tag:
+            self._inside.append(data)
+        else:
+            self._text.add(data)
+
+    def close(self) -> None:
+        """End the piece; a note that is not closed ends here."""
+        super().close()
+        if self._tag:
+            self._end()
+
+    def _end(self) -> None:
+        """End an element that is no text, or that was found to be text."""
+        tag, inside, self._tag = self._tag, "".join(self._inside), ""
+        self._inside.clear()
+        words = " ".join(inside.split())
+        if tag in _DROPPED:
+            return
+        if tag == "rt":
+            self._text.after("ruby", words)
+        elif self._note or _MARK.fullmatch(inside):
+            self._text.after("footnote", words)
+        else:
+            self._text.add(inside)
