@@ -34,7 +34,8 @@ new.add_command(Later("benchmark", "benchmarks.new_benchmark"))
 def new_corpus(name: str, place: Path) -> None:
     """Look at a file or folder, write a description of the corpus NAME beside it, and show the first passage as read.
 
-    Reads tables (.csv, .tsv, .xlsx), JSON lines, TEI, TMX, folders of texts, and the layout of SuttaCentral.
+    Reads tables (.csv, .tsv, .xlsx), JSON lines, TEI, TMX, USFM, OSIS, Sefaria, folders of texts, and the layout of
+    SuttaCentral.
     """
     text, path = propose(place, name), place.resolve().parent / f"{slug(name)}.yaml"
     if path.exists():

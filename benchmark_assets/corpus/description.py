@@ -22,8 +22,9 @@ class Text(Frozen):
     A restricted text is left out of exports and pages by default. `edition` is the edition of the source, for layouts
     with several editions (bilara: `root/<language>/<edition>`). A reference with its own `layout` is a continuous
     translation. It is aligned to the segments of the source or, in the layout `tei`, divided by its citations. The
-    following keys apply only to such translations, except that the source of a `tei` corpus may also have `files`, and
-    that each text of the layout `offsets` has `files` (the path of its file below the corpus's root) and `sha256`:
+    following keys apply only to such translations, except that a source that is divided by citations may also have
+    `files`, and that each text of the layout `offsets` has `files` (the path of its file below the corpus's root) and
+    `sha256`:
 
     - `root`: folder of the files, by default the corpus's root. Each document has one file.
     - `files`: pattern for the paths of these files, in which `{document}` matches the document's id, `*` any part of a
@@ -215,10 +216,10 @@ class Description(Frozen):
     - `columns`: only for the layout `table`: names of columns in the files, by `segment_id`, `source` or a translator;
       `segment_id: ''` numbers the rows of each file from 1.
 
-    The following keys are only for the layout `tei`, which divides texts by citation. A level is given by its name
+    The following keys are only for layouts that divide texts by citation (`BY_CITATION`). A level is given by its name
     (`book`, `chapter`, `section`) or its number, from 1:
 
-    - `segment`: level of the segments, by default the finest level that the source and all TEI translations share.
+    - `segment`: level of the segments, by default the finest level that the source and all such translations share.
     - `passage`: level of the passages, by default the one above the segments.
     - `lines`: number of lines (or other segments) in a part of a divided passage; 0 if passages are not divided.
     """
@@ -279,9 +280,15 @@ class Description(Frozen):
         return next((text.language for text in self.references.values()), self.target)
 
 
-ONLY_FOR = dict.fromkeys(("segment", "passage", "lines"), "tei") | dict.fromkeys(("offsets", "wrapped"), "offsets")
-ONLY_FOR["columns"] = "table"
-"""The layout for which a key of a description is."""
+BY_CITATION = ("tei", "osis", "sefaria", "usfm")
+"""Layouts that divide texts by citation."""
+
+ONLY_FOR = {
+    **dict.fromkeys(("segment", "passage", "lines"), BY_CITATION),
+    **dict.fromkeys(("offsets", "wrapped"), ("offsets",)),
+    "columns": ("table",),
+}  # fmt: skip
+"""The layouts for which a key of a description is."""
 
 ESSENTIAL = ("name", "layout", "root", "source", "references", "target")
 """Keys without which a description cannot be checked."""
@@ -374,9 +381,9 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
 
 def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
     """Faults in the settings of files, of levels and of continuous translations."""
-    for key, layout in ONLY_FOR.items():
-        if getattr(description, key) and description.layout != layout:
-            yield BadInput(path, key, f"is only for the layout `{layout}`", "drop it")
+    for key, layouts in ONLY_FOR.items():
+        if getattr(description, key) and description.layout not in layouts:
+            yield BadInput(path, key, f"is only for the layout `{'` or `'.join(layouts)}`", "drop it")
     if description.layout == "offsets" and not description.offsets:
         yield BadInput(path, "offsets", "is missing", "name the table of the segments' places")
     for name in sorted(description.columns.keys() - {"segment_id", "source", *description.segmented}):
@@ -390,8 +397,8 @@ def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
             settings = [name for name in settings if name != "files"]
         elif text.sha256:
             yield BadInput(path, f"{key}.sha256", "is only for the layout `offsets`", "drop it")
-        if key == "source" and description.layout == "tei" and text.files:
-            if "{document}" not in text.files:
+        if key == "source" and description.layout in BY_CITATION and text.files:
+            if description.layout == "tei" and "{document}" not in text.files:
                 remedy = "write {document} in place of the document's id, as in '**/{document}.xml'"
                 yield BadInput(path, f"{key}.files", f"{text.files!r} names one file", remedy)
             settings.remove("files")

@@ -6,6 +6,7 @@ descriptions (description).
 
 import re
 import string
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +16,7 @@ import yaml
 from benchmark_assets.corpus.readers import table
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
+from benchmark_assets.corpus.versions import Version, versions
 from resources.errors import BadInput, meant
 from resources.keys import slug
 
@@ -113,6 +115,8 @@ def _look(path: Path) -> ProposedKeys:
     """What a file or folder seems to contain."""
     if not path.exists():
         raise BadInput(path, "", f"does not exist{meant(path)}", "check the path")
+    if found := versions(path):
+        return _versions(found)
     if path.is_dir():
         return _folder(path)
     ending = path.suffix.casefold()
@@ -148,6 +152,22 @@ def _folder(path: Path) -> ProposedKeys:
         return ProposedKeys("chunks", {}, {"language": _language(decode(by_ending[".txt"]))}, {})
     problem = f"has files that end in {', '.join(sorted(by_ending))}" if by_ending else "contains no file"
     raise BadInput(path, "", problem, f"give files that end in {', '.join((*table.ENDINGS, '.jsonl', '.xml', '.tmx'))}")
+
+
+def _versions(found: Sequence[Version]) -> ProposedKeys:
+    """Versions of works in one cited form; the first one is the source. References are in one language: English, if a
+    version is, else the language of most versions that are not in the language of the source."""
+    source, *others = found
+    languages = Counter(each.language for each in others if each.language != source.language)
+    if languages:
+        target = "en" if "en" in languages else languages.most_common(1)[0][0]
+        others = [each for each in others if each.language == target]
+    texts = {
+        slug(each.name): {"language": each.language or UNKNOWN, "layout": each.form, "files": each.files}
+        for each in others
+    }
+    keys = {"language": source.language or UNKNOWN, **({"files": source.files} if others else {})}
+    return ProposedKeys(source.form, {}, keys, texts)
 
 
 def _bilara(path: Path) -> ProposedKeys:

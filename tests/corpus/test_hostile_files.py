@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 import xlsxwriter
 
-from benchmark_assets.corpus.description import load
+from benchmark_assets.corpus.description import BY_CITATION, load
 from benchmark_assets.corpus.scan import scan
 from resources.errors import BadInput
 from resources.tables import plain
@@ -64,6 +64,8 @@ UNITS = "".join(
     f'<tu tuid="{key}"><tuv xml:lang="la"><seg>{source}</seg></tuv><tuv xml:lang="en"><seg>{text}</seg></tuv></tu>'
     for key, source, text in ROWS
 )
+USFM = b"\\id JAS\n\\c 1\n\\p\n" + b"".join(f"\\v {key} {source}\n".encode() for key, source, _ in ROWS)
+VERSES = "".join(f'<verse osisID="Jas.1.{key}">{source}</verse>' for key, source, _ in ROWS)
 PAGE = b'<html><body><article><p>The mouse runs.</p></article><div id="sutta"><p>It runs.</p></div></body>'
 CORRECTION = b'{"segment": "d:1.1", "translator": "ann", "text": "The mouse runs."}\n'
 DESCRIPTION = b"""name: c
@@ -104,6 +106,10 @@ READERS = {
     "moses source": Reader("moses", "d.la", lines(1), {"d.en": lines(2)}),
     "moses translation": Reader("moses", "d.en", lines(2), {"d.la": lines(1)}),
     "tmx": Reader("tmx", "d.tmx", f"<tmx><body>{UNITS}</body></tmx>".encode()),
+    "usfm": Reader("usfm", "d.usfm", USFM),
+    "osis": Reader("osis", "d.xml", f"<osis><div type='book' osisID='Jas'>{VERSES}</div></osis>".encode()),
+    "sefaria": Reader("sefaria", "d.json", json.dumps({"title": "d", "text": [row[1] for row in ROWS]}).encode()),
+    "usfm prose": Reader("table", "prose/d.usfm", USFM, SOURCE_TABLE, "usfm"),
     "chunks": Reader("chunks", "d.txt", "道可道，非常道。名可名，非常名。\n無名天地之始。".encode()),
     "tei source": Reader("tei", "d.xml", markup(1)),
     "tei prose": Reader("table", "prose/d.xml", markup(2), SOURCE_TABLE, "tei"),
@@ -228,7 +234,7 @@ def write(folder: Path, reader: Reader) -> Path:
         (folder / name).write_bytes(content)
     if reader.file == "c.yaml":
         return folder / "c.yaml"
-    segmented = [] if reader.layout in ("chunks", "tei") or reader.prose else ["ann"]
+    segmented = [] if reader.layout in ("chunks", *BY_CITATION) or reader.prose else ["ann"]
     path = describe(folder / "c.yaml", reader.layout, folder, segmented, edition="e")
     if reader.prose:
         terms = {"language": "en", "licence": "CC0-1.0", "layout": reader.prose, "root": "prose"}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers import anchored, bilara, chunks, editions, jsonl, moses, offsets, table, tmx
+from benchmark_assets.corpus.readers import anchored, bilara, chunks, cited, editions, jsonl, moses, offsets, table, tmx
 from benchmark_assets.corpus.readers.listed import only_listed
 from benchmark_assets.corpus.readers.plain import plain
 from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
@@ -28,6 +28,7 @@ READERS: dict[str, Reader] = {
     "table": table.documents,
     "tei": editions.documents,
     "tmx": tmx.documents,
+    **dict.fromkeys(cited.FORMS, cited.documents),
 }
 
 

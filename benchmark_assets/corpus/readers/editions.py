@@ -86,6 +86,13 @@ def _document(
     if not source.units:
         raise BadInput(path, "", "contains no numbered segments", "give its segments an `xml:id` or `n`")
     editions = {translator: edition(file, name) for translator, file in files.items()}
+    yield from divided(description, name, path, source, editions)
+
+
+def divided(
+    description: Description, name: str, path: Path, source: Edition, editions: Mapping[str, Edition]
+) -> Iterator[Document | BadInput]:
+    """The document with this source and these translations by citation, or its faults. `path` is the source's file."""
     division = _division(description, path, source, editions)
     segment_of, texts = _segments(name, source, editions, division)
     lines = {segment: source.units[citation] for citation, segment in reversed(segment_of.items())}

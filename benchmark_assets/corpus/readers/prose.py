@@ -6,12 +6,13 @@ layouts themselves, the alignment of translations with the segments of the sourc
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmark_assets.corpus.description import Description, Text
 from benchmark_assets.corpus.model import Aside, Document, Prose
-from benchmark_assets.corpus.readers import html, tei, text
+from benchmark_assets.corpus.readers import cited, html, tei, text
 from benchmark_assets.corpus.readers.characters import clean
 from benchmark_assets.corpus.readers.files import translations
 from benchmark_assets.corpus.readers.plain import plain_prose
@@ -31,14 +32,15 @@ PROSE_READERS = {
     "suttacentral-html": ProseReader(".html", html.suttacentral),
     "tei": ProseReader(".xml", tei.running_text),
     "text": ProseReader(".txt", text.running_text),
+    **{name: ProseReader(form.endings[0], partial(cited.running_text, name)) for name, form in cited.FORMS.items()},
 }
 
 
 def with_prose(description: Description, sources: Iterable[Document | BadInput]) -> Iterator[Document | BadInput]:
     """Add continuous translations to documents. A document with a faulty translation is replaced by its faults.
 
-    A translation that a document already has as a segmented reference is not added. A document without a file of a
-    translator has no translation by that translator. Files of unknown documents are ignored.
+    A translation that a document already has, as a segmented reference or as prose, is not added. A document without a
+    file of a translator has no translation by that translator. Files of unknown documents are ignored.
 
     Raises
     ------
@@ -46,6 +48,10 @@ def with_prose(description: Description, sources: Iterable[Document | BadInput])
         If no file matches the pattern of a translator, or the pattern names one file for several documents.
     """
     results = list(sources)
+    read_already = cited.FORMS if description.layout in cited.FORMS else ()
+    translations_apart = {
+        name: reference for name, reference in description.continuous.items() if reference.layout not in read_already
+    }
     documents = {document.id: document for document in results if isinstance(document, Document)}
     yield from (fault for fault in results if isinstance(fault, BadInput))
     files = {
@@ -56,13 +62,13 @@ def with_prose(description: Description, sources: Iterable[Document | BadInput])
             documents,
             all_read=len(documents) == len(results),
         )
-        for translator, reference in description.continuous.items()
+        for translator, reference in translations_apart.items()
     }
     for document in documents.values():
-        prose: list[Prose] = []
+        prose = [*document.prose]
         faults: list[BadInput] = []
         segmented = {reference.translator for passage in document.passages for reference in passage.references}
-        for translator, reference in description.continuous.items():
+        for translator, reference in translations_apart.items():
             if translator in segmented:
                 continue
             try:

@@ -1,0 +1,193 @@
+"""Works in cited forms: what each form reads, how versions are joined, and what a proposal says of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmark_assets.corpus.description import BY_CITATION, load
+from benchmark_assets.corpus.model import Document
+from benchmark_assets.corpus.proposals import propose
+from benchmark_assets.corpus.readers import cited, read
+from resources.errors import BadInput
+from tests.corpus.support import edit
+
+VALE = r"""\id JAS Invented - Vale
+\h The Mill
+\toc1 The Book of the Mill
+\mt1 The Book of the Mill
+\ip Written by the river.
+\c 1
+\s1 At the river
+\p
+\v 1 There was a \w mill|lemma="mola" strong="G1"\w* by the river,\f + \fr 1:1 \ft Others: \fqa weir\f* and
+\zaln-s |x="1"\*a miller\zaln-e\*.
+\v 2 He ground. \v 3 “Who pays?” \add said\add* he.\x - \xo 1:3 \xt 2:1\x*
+\q1
+\v 4 “Nobody,
+\q2 for~the mill is old.”
+\b
+\s5
+\v 5 It stood.
+\c 2
+\cl The second chapter
+\v 1 The end.
+"""
+STONE = r"""\id JAS Invented - Stone
+\c 1
+\p
+\v 1 A mill stood by the water.
+\v 2-3 The miller ground and asked for pay.
+\v 4a “None,” said they;
+\v 4b “it is an old mill.”
+\v 5
+\c 2
+\v 1 It ends.
+"""
+OSIS = """<osis><osisText xml:lang="en"><header><title>x</title></header><div type="book" osisID="Jas">
+<chapter osisID="Jas.1"><title>At the river</title>
+<verse osisID="Jas.1.1">Here was a mill.<note>Or: weir</note></verse>
+<p><verse sID="a" osisID="Jas.1.2 Jas.1.3"/>He ground, <q marker="“" sID="q"/>who pays?<q marker="”" eID="q"/>
+<verse eID="a"/></p>
+<lg><l><verse sID="b" osisID="Jas.1.4"/>None,</l><l>it is old.<verse eID="b"/></l></lg></chapter>
+<chapter osisID="Jas.2"><verse osisID="Jas.2.1">Done.</verse></chapter></div></osisText></osis>"""
+
+
+BOOK = '<div type="book" osisID="Jas"><verse osisID="Jas.1.1">One.</verse></div>'
+
+
+def corpus(folder: Path, layout: str, source: str, **translations: tuple[str, str]) -> list[Document | BadInput]:
+    """Write a corpus with this source, and translations as layout and text, and read it."""
+    ending = {"sefaria": "json", "osis": "xml"}
+    terms = {"language": "en", "licence": "CC0-1.0"}
+    references = {}
+    for name, (form, text) in {"source": (layout, source), **translations}.items():
+        (folder / name).mkdir()
+        (folder / name / f"JAS.{ending.get(form, form)}").write_text(text, encoding="utf-8")
+        references[name] = terms | {"layout": form, "root": name}
+    del references["source"]
+    content = {"name": "c", "layout": layout, "root": "source", "source": terms, "references": references}
+    (folder / "c.yaml").write_text(json.dumps(content | ({} if references else {"target": "en"})), encoding="utf-8")
+    return list(read(load(folder / "c.yaml")))
+
+
+def texts(document: Document | BadInput, translator: str = "") -> dict[str, str | None]:
+    """The texts of a document by segment, of the source or of a translator."""
+    assert isinstance(document, Document), document
+    found: dict[str, str | None] = {}
+    for passage in document.passages:
+        own = [reference.segments for reference in passage.references if reference.translator == translator]
+        rendered = own[0] if own else [None] * len(passage.segments)
+        sources = [segment.text for segment in passage.segments]
+        found |= zip([each.id for each in passage.segments], rendered if translator else sources, strict=True)
+    return found
+
+
+def test_versions_of_a_book_share_the_stretches_that_none_divides(tmp_path: Path) -> None:
+    (document,) = corpus(tmp_path, "usfm", VALE, stone=("usfm", STONE), oeb=("osis", OSIS))
+    assert texts(document) == {
+        "JAS:1.1": "There was a mill by the river, and a miller.",
+        "JAS:1.2-3": "He ground. “Who pays?” said he.",
+        "JAS:1.4": "“Nobody, for the mill is old.”",
+        "JAS:1.5": "It stood.",
+        "JAS:2.1": "The end.",
+    }
+    assert texts(document, "stone") == {
+        "JAS:1.1": "A mill stood by the water.",
+        "JAS:1.2-3": "The miller ground and asked for pay.",
+        "JAS:1.4": "“None,” said they; “it is an old mill.”",
+        "JAS:1.5": None,
+        "JAS:2.1": "It ends.",
+    }
+    assert list(texts(document, "oeb").values()) == [
+        "Here was a mill.", "He ground, “who pays?”", "None, it is old.", None, "Done."
+    ]  # fmt: skip
+    assert isinstance(document, Document)
+    assert [(aside.segment, aside.translator, aside.text) for aside in document.asides] == [
+        ("JAS:1.1", "", "Written by the river.\nOthers: weir"), ("JAS:1.2-3", "", "2:1"), ("JAS:1.1", "oeb", "Or: weir")
+    ]  # fmt: skip
+
+
+def test_numbers_that_all_versions_divide_alike_stay(tmp_path: Path) -> None:
+    both = "\\id JAS\n\\c 1\n\\v 1-2 One.\n\\v 3a Two.\n\\v 3b Three.\n"
+    (document,) = corpus(tmp_path, "usfm", both, ann=("usfm", both))
+    assert list(texts(document, "ann")) == ["JAS:1.1-2", "JAS:1.3a", "JAS:1.3b"]
+
+
+def test_a_translation_without_the_numbers_of_the_source_is_continuous(tmp_path: Path) -> None:
+    other = "\\id JAS\n\\c 8\n\\v 1 One.\n\\v 2 Two.\\f + \\ft Or: both.\\f*\n"
+    (document,) = corpus(tmp_path, "usfm", VALE, ann=("usfm", other))
+    assert isinstance(document, Document)
+    (prose,) = document.prose
+    assert (prose.translator, prose.text) == ("ann", "One. Two.")
+    assert [(each.kind, each.text) for each in prose.asides] == [
+        ("number", "8.1"), ("number", "8.2"), ("footnote", "Or: both.")
+    ]  # fmt: skip
+
+
+def sefaria(text: object, *names: str) -> str:
+    return json.dumps({"title": "Sefer HaGesher", "versionTitle": "x", "sectionNames": names, "text": text})
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "segments"),
+    [
+        ([["a", ""], ["b"]], ("Chapter", "Verse"), ["1.1", "1.2", "2.1"]),
+        ([[], [], ["a", "b"], ["c"]], ("Daf", "Line"), ["2a.1", "2a.2", "2b.1"]),
+        ({"Introduction": ["a"], "": ["b", "c"]}, ("Paragraph",), ["Introduction.1", "text.1", "text.2"]),
+        ([[["a"], []], [["b", "c"]]], (), ["1.1.1", "2.1.1", "2.1.2"]),
+        (["a", "b"], ("Verse",), ["1", "2"]),
+    ],
+)
+def test_lists_of_sefaria_are_levels(tmp_path: Path, text: object, names: tuple[str, ...], segments: list[str]) -> None:
+    (document,) = corpus(tmp_path, "sefaria", sefaria(text, *names))
+    assert list(texts(document)) == [f"sefer-hagesher:{segment}" for segment in segments]
+
+
+@pytest.mark.parametrize(
+    ("layout", "content", "problem"),
+    [
+        ("usfm", "\\c 1\n\\v 1 One.", r"has no line `\\id` with the code of a book"),
+        ("osis", "<osis/>", "has no book with verses"),
+        ("osis", "<tei/>", "is not OSIS"),
+        ("osis", f"<osis>{BOOK}{BOOK}</osis>", "the book occurs twice"),
+        ("sefaria", '{"title": "a"}', "lacks `title` or `text`"),
+        ("sefaria", sefaria([["a", 5]]), "has int in place of a text"),
+        ("sefaria", sefaria([["", ""]]), "contains no text"),
+    ],
+)  # fmt: skip
+def test_a_faulty_file_is_named(tmp_path: Path, layout: str, content: str, problem: str) -> None:
+    with pytest.raises(BadInput, match=problem):
+        corpus(tmp_path, layout, content)
+
+
+def test_a_translation_needs_files_of_its_own(tmp_path: Path) -> None:
+    corpus(tmp_path, "usfm", VALE, ann=("usfm", STONE))
+    terms = {"language": "en", "licence": "CC0-1.0", "layout": "usfm", "root": "source"}
+    edit(tmp_path / "c.yaml", {"references": {"ann": terms}})
+    with pytest.raises(BadInput, match=r"references\.ann\.files: matches only the source"):
+        list(read(load(tmp_path / "c.yaml")))
+
+
+def test_a_proposal_finds_the_versions_and_the_source(tmp_path: Path) -> None:
+    for name, language, text in (
+        ("Hebrew/Base", "he", "איש זקן ישב על הגשר הגדול אשר על הנהר"),
+        ("English/Vale, 2011", "en", "An old man sat on the great bridge over the river."),
+        ("English/Stone", "en", "There sat an old man upon the bridge, and it was evening."),
+        ("English/merged", "en", "An old man sat."),
+        ("French/Roche", "fr", "Un vieil homme était assis sur le pont."),
+    ):
+        path = tmp_path / "book" / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        record = {"title": "Book", "actualLanguage": language, "versionTitle": name, "text": [[text]]}
+        path.write_text(json.dumps(record, ensure_ascii=False), encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(propose(tmp_path / "book", "mine"), encoding="utf-8")
+    description = load(tmp_path / "mine.yaml")
+    assert (description.layout, description.source.language) == ("sefaria", "he")
+    assert set(description.references) == {"Stone", "vale-2011"}
+    (document,) = read(description)
+    assert texts(document, "vale-2011") == {"Book:1.1": "An old man sat on the great bridge over the river."}
+
+
+def test_every_form_divides_by_citation() -> None:
+    assert set(BY_CITATION) == {"tei", *cited.FORMS}
