@@ -3,6 +3,9 @@
 Paragraphs are separated by empty lines; in a file without empty lines, each line is a paragraph. Line breaks within a
 paragraph are kept, because plain text does not show whether they belong to verse.
 
+What a book prints around its text becomes asides: titles, headings, salutations, page numbers, running heads, footnotes
+and licences (furniture). Words that are broken at the end of a line are joined.
+
 A number, `*`, `†` or `‡` in square brackets is the mark of a footnote or, before the first word of a paragraph, the
 number of the paragraph. Other words in brackets are text.
 """
@@ -12,7 +15,8 @@ from pathlib import Path
 
 from benchmark_assets.corpus.model import Aside
 from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.readers.running_text import LINE, PARAGRAPH, RunningText
+from benchmark_assets.corpus.readers.furniture import pieces
+from benchmark_assets.corpus.readers.running_text import PARAGRAPH, RunningText
 from resources.errors import BadInput
 
 # The match includes preceding white space, unless a word directly follows the mark.
@@ -32,23 +36,24 @@ def running_text(path: Path) -> tuple[str, tuple[Aside, ...]]:
     if _MARKUP.match(content):
         raise BadInput(path, "", "is markup, not plain text", "correct `layout` or `files`, or fetch the plain text")
     text = RunningText()
-    paragraphs = re.split(r"\n\s*\n", content.strip())
-    for paragraph in paragraphs if len(paragraphs) > 1 else content.split("\n"):
-        text.separate(PARAGRAPH)
-        _add(paragraph, text)
+    has_words = False
+    for piece in pieces(content):
+        if piece.kind:
+            text.before(piece.kind, piece.text)
+            continue
+        text.separate(piece.separator)
+        has_words = _add(piece.text, text, has_words and piece.separator != PARAGRAPH)
     return text.finish()
 
 
-def _add(paragraph: str, text: RunningText) -> None:
-    """Add a paragraph to a text, with its marks and number as asides."""
-    has_words = False
-    for line in paragraph.split("\n"):
-        text.separate(LINE)
-        for position, piece in enumerate(_MARK.split(line)):
-            if position % 2 == 0:
-                text.add(piece)
-                has_words = has_words or re.search(r"\w", piece) is not None
-            elif has_words:
-                text.after("footnote", piece)
-            else:
-                text.before("number", piece)
+def _add(line: str, text: RunningText, has_words: bool) -> bool:
+    """Add a line to a text, with its marks and number as asides. Tells whether its paragraph has words so far."""
+    for position, part in enumerate(_MARK.split(line)):
+        if position % 2 == 0:
+            text.add(part)
+            has_words = has_words or re.search(r"\w", part) is not None
+        elif has_words:
+            text.after("footnote", part)
+        else:
+            text.before("number", part)
+    return has_words
