@@ -1,6 +1,7 @@
 """Keys of partitions: what may stand in one, and what is proposed in place of one that may not."""
 
 import re
+import unicodedata
 
 import dagster as dg
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, BY_TASK, GRID, MODEL, PASSAGE, TASK, TASK_GRID, dimensions
 from resources.errors import BadInput, beginning
-from resources.keys import check_key
+from resources.keys import check_key, escaped, unescaped
 
 ALLOWED = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/-")
 
@@ -52,6 +53,38 @@ def test_ids_of_passages_and_models_are_keys(key: str) -> None:
 def test_what_dagster_would_read_otherwise_is_no_key(key: str, proposal: str) -> None:
     with pytest.raises(BadInput, match=re.escape(f"rename it, for instance to {proposal!r}")):
         check_key(key, "passage", "a file")
+
+
+NAMES = st.text() | st.text(alphabet="aAéÉe\u0301ßſıİ.|~/=^+ (")
+
+
+@given(NAMES)
+def test_any_name_is_a_key_that_dagster_takes_and_that_leads_back_to_the_name(name: str) -> None:
+    key = escaped(name)
+    assert unescaped(key) == name
+    if name and set(name) <= ALLOWED and "..." not in name:
+        assert key == name
+    else:
+        assert not any(part in key for part in ("...", "|", "~", "/", " ", "\n", '"', ","))
+
+
+@given(NAMES, NAMES)
+def test_an_escaped_name_differs_from_others_by_more_than_case_and_composition(one: str, other: str) -> None:
+    keys = [escaped(one), escaped(other)]
+    if one != other and keys != [one, other]:
+        folded = [unicodedata.normalize("NFKD", key).casefold() for key in keys]
+        assert folded[0] != folded[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("5(6)", "5(6)"), ("Aen. 1.1", "^aen.+1.1"), ("a|b", "a=7c=b"), ("2??", "2=3f==3f="), ("1...2", "1..=2e=2"),
+        ("α.1", "α.1"), ("Α.1", "=391=.1"), ("卷一.3", "卷一.3"), ("a/b", "a/b"), ("a/b c", "a=2f=b+c"),
+    ],
+)  # fmt: skip
+def test_odd_citations_stay_readable(name: str, key: str) -> None:
+    assert escaped(name) == key
 
 
 @pytest.mark.parametrize(

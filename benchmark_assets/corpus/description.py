@@ -213,6 +213,7 @@ class Description(Frozen):
     - `wrapped`: for the layout `offsets` only, whether lines of the files were broken at a fixed width.
     - `ignore`: keys of JSON lines and columns of tables that are not read. Other unknown keys and columns are faults.
     - `downloads`: texts that `variorum scan --download` fetches into `root`.
+    - `coverage`: minimum share of a source's text, from 0 to 1, that has to be in segments (layout `tei`).
     - `columns`: only for the layout `table`: names of columns in the files, by `segment_id`, `source` or a translator;
       `segment_id: ''` numbers the rows of each file from 1.
 
@@ -248,6 +249,7 @@ class Description(Frozen):
     ignore: tuple[str, ...] = ()
     downloads: tuple[Download, ...] = ()
     columns: dict[str, str] = Field(default={})
+    coverage: float = Field(default=0.98, ge=0, le=1)
     segment: str | int = ""
     passage: str | int = ""
     lines: int = Field(default=0, ge=0)

@@ -63,9 +63,10 @@ class Aside:
 class SegmentAside:
     """An addition to a segment that does not belong to its text.
 
-    `kind` is 'heading' (the segment is a heading), 'note' (of a translator), 'variant' (readings of other editions),
-    'reference' (places in other editions), or a kind of `Aside`. `translator` is '' for the source. `text` is the
-    content; for a heading, the segment itself.
+    `kind` is 'heading' (the segment is a heading; of a translation: one that the translator added before the segment),
+    'note' (of a translator), 'variant' (readings of other editions), 'reference' (places in other editions), 'doubt'
+    (why the place of a part of the text is not certain), or a kind of `Aside`. `translator` is '' for the source. The
+    `text` is the content; for a heading of the source, the segment itself.
     """
 
     segment: str

@@ -58,3 +58,24 @@ def test_comments_variants_references_and_headings_are_kept(suttas: dict[str, Do
     }
     assert len(by_number) == 65 + 4
     assert counts["heading", ""] == 1144 - 4
+
+
+def test_presentation_leaves_no_text_out(realdata: Path, tmp_path: Path) -> None:
+    """Dhammapada, Udāna and Vinaya: html with hidden titles, and with headings that the translator added."""
+    folder = realdata / "bilara-more"
+    path = describe(tmp_path / "more.yaml", "bilara", folder, ["sujato", "brahmali"], language="pli", edition="ms")
+    documents, faults = read_back(path)
+    assert not faults
+    passages = [passage for document in documents for passage in document.passages]
+    assert (len(documents), sum(len(passage.segments) for passage in passages)) == (151, 16585)
+    texts = [(text, part.text) for each in passages for own in each.references
+             for text, part in zip(own.segments, each.segments, strict=True)]  # fmt: skip
+    assert sum(bool(text and source) for text, source in texts) == 14915
+    added = Counter(
+        (aside.kind, line) for document in documents for aside in document.asides if aside.translator == "brahmali"
+        for line in aside.text.split("\n") if aside.kind in ("heading", "doubt")
+    )  # fmt: skip
+    kinds = Counter(kind for kind, _ in added.elements())
+    assert (kinds["heading"], kinds["doubt"]) == (372, 84)
+    titles = [document.asides[0].kind for document in documents if document.id.startswith("dhp")]
+    assert titles.count("heading") == len(titles) == 26

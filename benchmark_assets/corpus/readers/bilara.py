@@ -10,16 +10,23 @@ Four more trees are read if they exist. They contain asides of the segments:
 - `comment/<language>/<translator>/**/<document>_comment-<language>-<translator>.json`: notes of a translator;
 - `variant/<language>/<edition>/**/<document>_variant-<language>-<edition>.json`: variant readings of the source;
 - `reference/<language>/<edition>/**/<document>_reference.json`: places of the segments in other editions;
-- `html/<language>/<edition>/**/<document>_html.json`: the markup of each segment, with `{}` in place of its text. A
-  segment within `<header>` or `<h1>` to `<h6>` is a heading. If a document has no such file, a segment is a heading if
-  one of the numbers after the colon is 0, as in `mn1:0.2` and `mn2:5.0`.
+- `html/<language>/<edition>/**/<document>_html.json`: the markup of each segment, with `{}` in place of its text (or
+  nothing, if pages hide the text). A segment within `<header>` or `<h1>` to `<h6>` is a heading. If a document has no
+  such file, or it cannot be read, a segment is a heading if one of the numbers after the colon is 0, as in `mn1:0.2`
+  and `mn2:5.0`.
 
-No other file is read. In these four trees, files of documents without a source file are ignored.
+No other file is read. In these four trees, files of documents without a source file are ignored, and faults are logged:
+they never leave a text out.
+
+A translation may have segments that the source lacks. Headings that the translator added are asides of the source's
+next segment. Other text is joined to the segment before, with a doubt. A translation that shares no segment with the
+source is a fault.
 """
 
+import logging
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from lxml import etree
@@ -30,6 +37,8 @@ from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.segments import passages, source_faults
 from benchmark_assets.corpus.readers.strict_json import parse
 from resources.errors import BadInput, collecting, raise_all
+
+logger = logging.getLogger("variorum.corpus")
 
 Faults = dict[str, list[BadInput]]
 """Faults by document."""
@@ -127,16 +136,23 @@ def _document(
         faults.append(BadInput(path, "", "contains no segments", "write its segments, or remove the file"))
     segments = {key: text for key, text in source.items() if text is not None}
     faults += source_faults(path, segments)
+    headings = {key for key in segments if _NUMBERED_AS_HEADING.search(key)}
+    if html and (templates := _beside(html)):
+        headings = _headings(templates)
     references, asides = {}, []
     for translator, file in translations.items():
-        references[translator] = _of_segments(_texts(file, faults), file, path, source, faults)
+        texts = {key: text for key, text in _texts(file, faults).items() if text}
+        if texts and source and source.keys().isdisjoint(texts):
+            problem, remedy = f"has no source in {path.name}", "add the source segment, or drop this one"
+            faults += [BadInput(file, key, problem, remedy) for key in texts]
+        references[translator], own = _joined(texts, source, headings, translator)
+        asides += own
     for (translator, kind), file in beside.items():
-        texts = _of_segments(_texts(file, faults), file, path, source, faults)
-        asides += [SegmentAside(segment, translator, kind, text) for segment, text in texts.items()]
-    headings = [key for key in segments if _NUMBERED_AS_HEADING.search(key)]
-    if html:
-        headings = _headings(_of_segments(_texts(html, faults), html, path, source, faults), html, faults)
-    asides += [SegmentAside(key, "", "heading", segments[key]) for key in headings if segments.get(key)]
+        texts = _beside(file)
+        asides += [SegmentAside(key, translator, kind, text) for key, text in texts.items() if key in source]
+        if unknown := [key for key in texts if key not in source]:
+            logger.warning("%s: left out, because the source lacks their segments: %s", file, ", ".join(unknown))
+    asides += [SegmentAside(key, "", "heading", segments[key]) for key in segments if key in headings and segments[key]]
     if faults:
         return [*faults]
     order = {key: position for position, key in enumerate(segments)}
@@ -157,26 +173,53 @@ def _texts(path: Path, faults: list[BadInput]) -> dict[str, str | None]:
     return texts
 
 
-def _of_segments(
-    texts: Mapping[str, str | None], file: Path, path: Path, source: Mapping[str, str | None], faults: list[BadInput]
-) -> dict[str, str]:
-    """The nonempty texts of a file by segment id. Adds a fault for each segment that the source in `path` lacks."""
-    filled = {key: text for key, text in texts.items() if text}
-    for key in filled:
-        if key not in source and source:
-            problem = f"has no source in {path.name}"
-            faults.append(BadInput(file, key, problem, "add the source segment, or drop this one"))
-    return filled
+def _beside(file: Path) -> dict[str, str]:
+    """The nonempty values of a file beside the texts. Its faults are logged."""
+    faults: list[BadInput] = []
+    values = {key: value for key, value in _texts(file, faults).items() if value}
+    for fault in faults:
+        logger.warning("%s", fault)
+    return values
 
 
-def _headings(templates: Mapping[str, str], path: Path, faults: list[BadInput]) -> list[str]:
-    """Segments that are headings according to their markup. Adds a fault for each segment whose markup has no place for
-    the text."""
-    for key, template in templates.items():
-        if _PLACE not in template:
-            problem = f"lacks {_PLACE}, which marks the place of the text"
-            faults.append(BadInput(path, key, problem, "fetch the file again"))
-    marked = [template.replace(_PLACE, f"<data value='{at}'></data>") for at, template in enumerate(templates.values())]
-    root = etree.fromstring(f"<html>{''.join(marked)}</html>".encode(), etree.HTMLParser(encoding="utf-8"))
+def _joined(
+    texts: Mapping[str, str], source: Collection[str], headings: Collection[str], translator: str
+) -> tuple[dict[str, str], list[SegmentAside]]:
+    """Texts of a translation by segment of the source, and asides for the segments that the source lacks."""
+    joined: dict[str, str] = {}
+    added: dict[tuple[str, str], list[str]] = defaultdict(list)
+    waiting: list[str] = []
+    for key, text in texts.items():
+        if key in source:
+            joined[key] = text
+            if waiting:
+                added[key, "heading"] = waiting
+                waiting = []
+        elif key in headings or not joined:
+            waiting.append(text)
+        else:
+            before = next(reversed(joined))
+            joined[before] += f" {text}"
+            added[before, "doubt"].append(f"the source lacks {key}, whose text is joined to {before}")
+    if waiting and joined:
+        added[next(reversed(joined)), "heading"] += waiting
+    if added:
+        count: Counter[str] = Counter()
+        for (_, kind), parts in added.items():
+            count[kind] += len(parts)
+        logger.warning(
+            "%s: the source lacks %d headings and %d other segments of %s, which are kept as asides or joined to the "
+            "segment before", min(texts), count["heading"], count["doubt"], translator,
+        )  # fmt: skip
+    return joined, [SegmentAside(key, translator, kind, "\n".join(parts)) for (key, kind), parts in added.items()]
+
+
+def _headings(templates: Mapping[str, str]) -> set[str]:
+    """Segments that are headings according to their markup."""
     keys = list(templates)
-    return [keys[int(at)] for at in dict.fromkeys(root.xpath(_HEADINGS))]
+    marked = []
+    for at, template in enumerate(templates.values()):
+        place = f"<data value='{at}'></data>"
+        marked.append(template.replace(_PLACE, place) if _PLACE in template else template.replace(">", f">{place}", 1))
+    root = etree.fromstring(f"<html>{''.join(marked)}</html>".encode(), etree.HTMLParser(encoding="utf-8"))
+    return {keys[int(at)] for at in root.xpath(_HEADINGS)}

@@ -1,17 +1,19 @@
-"""Citations of a TEI file: the scheme that numbers its text, and the citation of every word.
+"""Citations of a TEI file: the schemes that number its text, and the citation of every word.
 
-Here: which elements have a number in the scheme, and where each citation begins and ends. Not here: the text itself
-(tei), the choice of passages and segments (editions).
+Here: which elements have a number in a scheme, and where each citation begins and ends. Not here: the text itself
+(tei), the choice of a scheme for a corpus, of passages and of segments (tei, editions).
 
-A citation has one number for each level, from the highest level down: book, chapter, section. The scheme is the one
-that the file declares in a `refsDecl` (`citeStructure`, `cRefPattern` of CTS, `refState`). If the file declares several
-schemes, the scheme with the most levels that have elements in the file is used. In case of a tie, a CTS scheme is
-preferred, then the first scheme. A file without a usable declaration is cited by the nesting of its elements with an
-`n` or `xml:id`. Below the last level of a scheme, numbered `div`, `l` and `milestone` elements are added as further
-levels, if hardly any of the new citations occurs twice, and nearly all text of the last level gets such a citation.
+A citation has one number for each level, from the highest level down: book, chapter, section. A file can be cited by
+the schemes that it declares in a `refsDecl` (`citeStructure`, `cRefPattern` of CTS, `refState` or `step`; CTS first),
+by the nesting of its elements with an `n` or `xml:id`, and by its numbered divisions, lines and milestones alone. Below
+the last level of a scheme, numbered `div`, `l` and `milestone` elements are added as further levels, if hardly any of
+the new citations occurs twice, and nearly all text of the last level gets such a citation.
 
 A milestone is not a container: its number holds until the next number of its level or of a higher level. The number of
 a container holds until the end of the container. A milestone in a note numbers the text that follows the note.
+
+A number with question marks (`2??`) is read without them. Text whose citation occurs again, and is no continuation of a
+divided line or chapter, belongs to the citation before it.
 """
 
 import re
@@ -19,7 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from lxml import etree
 
@@ -43,41 +45,64 @@ _PREFIX = r"\btei:"
 _COVERED = 0.9
 _UNIQUE = 0.95
 
+COMPLETE = 0.98
+"""Minimum share of a text's characters that a scheme has to give a citation."""
+
 
 class Scheme(NamedTuple):
     """Names of the levels (`levels`). For each element with numbers, the depth of its first number, and a tuple of all
-    its numbers (`places`). Whether the file declares the scheme (`declared`)."""
+    its numbers (`places`)."""
 
     levels: tuple[str, ...]
     places: dict[Element, tuple[int, Citation]]
-    declared: bool
+
+
+class Odd(NamedTuple):
+    """A number that is not taken as it stands: its citation, the citation that its text has, the element, and why."""
+
+    citation: Citation
+    taken: Citation
+    element: Element
+    why: Literal["repeated", "doubtful"]
 
 
 @dataclass
 class Cited:
-    """The citations of a text.
+    """The citations of a text by one scheme.
 
-    - `levels`: names of the levels of the scheme; `declared`: whether the file declares it.
+    - `levels`: names of the levels of the scheme.
     - `units`: the citations in order, each with the first element that has it.
-    - `repeated`: citations that occur again, each with the element in which it occurs again. A line that is divided
-      into several `l`, or a chapter that is divided into adjacent `div`, does not count as repeated.
+    - `odd`: numbers that occur again or are doubtful, in order. A line that is divided into several `l`, or a chapter
+      that is divided into adjacent `div`, does not occur again.
     - `starts`, `ends`: the citation of the text that follows the start or the end of an element.
+    - `divisions`: citations at which a numbered or unnumbered division begins.
     - `outside`: the first element with text outside all citations.
     - `letters`: number of characters of text, by the length of the text's citation.
     """
 
     levels: tuple[str, ...]
-    declared: bool
     units: dict[Citation, Element] = field(default_factory=dict)
-    repeated: list[tuple[Citation, Element]] = field(default_factory=list)
+    odd: list[Odd] = field(default_factory=list)
     starts: dict[Element, Citation] = field(default_factory=dict)
     ends: dict[Element, Citation] = field(default_factory=dict)
+    divisions: set[Citation] = field(default_factory=set)
     outside: Element | None = None
     letters: Counter[int] = field(default_factory=Counter)
 
+    @property
+    def read(self) -> float:
+        """Share of the text that has a citation."""
+        return 1 - self.letters[0] / max(self.letters.total(), 1)
 
-def cited(root: Element, bodies: Sequence[Element], excluded: frozenset[Element], document: str) -> Cited:
-    """The citations of a file's bodies.
+    @property
+    def is_complete(self) -> bool:
+        """Whether nearly all text has a citation, and hardly any citation occurs again."""
+        repeated = sum(odd.why == "repeated" for odd in self.odd)
+        return self.read >= COMPLETE and repeated <= 2 + (1 - _UNIQUE) * len(self.units)
+
+
+def readings(root: Element, bodies: Sequence[Element], excluded: frozenset[Element], document: str) -> Iterator[Cited]:
+    """The citations of a file's bodies by each scheme that the file can be cited by, in order of preference.
 
     Parameters
     ----------
@@ -86,19 +111,32 @@ def cited(root: Element, bodies: Sequence[Element], excluded: frozenset[Element]
     document
         The document's id, which an `xml:id` may begin with.
     """
-    declared = [scheme for scheme in _declared(root, bodies) if scheme.levels]
-    scheme = max(declared, key=lambda one: len(one.levels)) if declared else _nesting(bodies, excluded, document)
-    scheme = _with_lines(scheme, bodies, excluded)
+    seen: list[tuple[str, ...]] = []
+    for scheme in _schemes(root, bodies, excluded, document):
+        found = _extended(_with_lines(scheme, bodies, excluded), bodies, excluded)
+        if found.units and found.levels not in seen:
+            seen.append(found.levels)
+            yield found
+
+
+def _schemes(root: Element, bodies: Sequence[Element], excluded: frozenset[Element], document: str) -> Iterator[Scheme]:
+    yield from (scheme for scheme in _declared(root, bodies) if scheme.levels)
+    yield _nesting(bodies, excluded, document)
+    yield Scheme((), {})
+
+
+def _extended(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[Element]) -> Cited:
+    """The citations of the text by a scheme, and by further levels below it."""
     found = _walk(scheme, bodies, excluded)
     for name, elements in sorted(_further(scheme, bodies).items(), key=lambda item: len(item[1])):
         if name in scheme.levels:
             continue
         depth = len(scheme.levels)
         places = scheme.places | {each: (depth, (_n(each),)) for each in elements}
-        extended = _with_lines(Scheme((*scheme.levels, name), places, scheme.declared), bodies, excluded)
+        extended = _with_lines(Scheme((*scheme.levels, name), places), bodies, excluded)
         deeper = _walk(extended, bodies, excluded)
         units = sum(len(citation) > depth for citation in deeper.units)
-        repeated = sum(len(citation) > depth for citation, _ in deeper.repeated)
+        repeated = sum(odd.why == "repeated" and len(odd.citation) > depth for odd in deeper.odd)
         letters = sum(number for length, number in deeper.letters.items() if length >= depth)
         covers = deeper.letters[depth + 1] >= _COVERED * letters
         if covers and units >= _UNIQUE * (units + repeated):
@@ -128,7 +166,7 @@ def _declared(root: Element, bodies: Sequence[Element]) -> Iterator[Scheme]:
             places: dict[Element, tuple[int, Citation]] = {}
             for depth, (_, numbers) in enumerate(levels):
                 places |= {element: (depth, (number,)) for element, number in numbers.items()}
-            yield Scheme(tuple(name for name, _ in levels), places, declared=True)
+            yield Scheme(tuple(name for name, _ in levels), places)
 
 
 def _cite_structure(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
@@ -171,9 +209,9 @@ def _patterns(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
 
 
 def _states(declaration: Element, bodies: Sequence[Element]) -> Iterator[Level]:
-    """Levels of `refState` (P5) or `state` (P4). A level's elements have the name of the declared unit."""
-    for state in declaration.xpath("refState | state"):
-        unit = (state.get("unit") or "").casefold()
+    """Levels of `refState` (P5), `state` or `step` (P4). A level's elements have the name of the declared unit."""
+    for state in declaration.xpath("refState | state | step"):
+        unit = (state.get("unit") or state.get("refunit") or "").casefold()
         elements = [element for body in bodies for element in body.iter() if _n(element)]
         yield unit, {each: _n(each) for each in elements if unit in _names(each)}
 
@@ -226,7 +264,7 @@ def _nesting(bodies: Sequence[Element], excluded: frozenset[Element], document: 
         places[element] = (len(outer), parts)
         for depth in range(len(outer), len(outer) + len(parts)):
             names[depth][_name(element)] += 1
-    return Scheme(tuple(names[depth].most_common(1)[0][0] for depth in sorted(names)), places, declared=False)
+    return Scheme(tuple(names[depth].most_common(1)[0][0] for depth in sorted(names)), places)
 
 
 def _name(element: Element) -> str:
@@ -290,12 +328,18 @@ def _counted(lines: Sequence[Element], scheme: Scheme) -> list[str]:
 
 
 def _walk(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[Element]) -> Cited:
-    """The citations of the text, in order."""
-    found = Cited(scheme.levels, scheme.declared)
+    """The citations of the text, in order.
+
+    `current` is the citation by the numbers as they stand; `taken` is the citation that the text gets.
+    """
+    found = Cited(scheme.levels)
     last: dict[int, Citation] = {}
+    latest: Citation = ()
     for body in bodies:
         current: Citation = ()
-        outer: list[Citation] = []
+        taken: Citation = ()
+        outer: list[tuple[Citation, Citation]] = []
+        begins = False
         walker = etree.iterwalk(body, events=("start", "end"))
         for event, element in walker:
             place = None if element in excluded else scheme.places.get(element)
@@ -305,26 +349,38 @@ def _walk(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[Element
                     walker.skip_subtree()
                     numbered = _milestones(element, scheme)
                 elif place is not None and _contains(element):
-                    outer.append(current)
+                    outer.append((current, taken))
+                begins = begins or str(element.tag).startswith("div")
                 for each in numbered:
                     depth, numbers = scheme.places[each]
-                    if len(current) >= depth:
-                        number = numbers[0].removeprefix(".".join(current[:depth]) + ".") if depth else numbers[0]
-                        current = (*current[:depth], number, *numbers[1:])
-                        divided = each.tag.startswith(("l", "div")) and last.get(len(current)) == current
-                        if current in found.units and not divided:
-                            found.repeated.append((current, each))
-                        found.units.setdefault(current, each)
-                        last[len(current)] = current
-                    found.starts[element] = current
+                    if len(current) < depth:
+                        continue
+                    number = numbers[0].removeprefix(".".join(current[:depth]) + ".") if depth else numbers[0]
+                    current = (*current[:depth], number, *numbers[1:])
+                    divided = each.tag.startswith(("l", "div")) and last.get(len(current)) == current
+                    written, current = current, (*current[:-1], current[-1].rstrip("?") or current[-1])
+                    if current in found.units and not divided:
+                        taken = latest
+                        found.odd.append(Odd(written, taken, each, "repeated"))
+                    else:
+                        taken = current
+                        if written != current:
+                            found.odd.append(Odd(written, taken, each, "doubtful"))
+                    found.units.setdefault(taken, each)
+                    latest = taken
+                    last[len(current)] = current
+                    if begins:
+                        found.divisions.add(taken)
+                        begins = False
+                    found.starts[element] = taken
                 if element not in excluded:
-                    _count(found, element.text, current, element)
+                    _count(found, element.text, taken, element)
             else:
                 if place is not None and _contains(element):
-                    current = outer.pop()
-                    found.ends[element] = current
+                    current, taken = outer.pop()
+                    found.ends[element] = taken
                 if element is not body:
-                    _count(found, element.tail, current, element.getparent())
+                    _count(found, element.tail, taken, element.getparent())
     return found
 
 

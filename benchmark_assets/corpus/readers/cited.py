@@ -161,7 +161,7 @@ def joined(editions: Mapping[str, Edition]) -> dict[str, Edition]:
             units={renamed(citation): line for citation, line in edition.units.items()},
             pieces=[(renamed(citation), text) for citation, text in edition.pieces],
             notes=[(renamed(citation), text) for citation, text in edition.notes],
-            repeated=[(renamed(citation), line) for citation, line in edition.repeated],
+            odd=[(renamed(citation), sentence) for citation, sentence in edition.odd],
         )
         for translator, edition in editions.items()
     }

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from benchmark_assets.corpus.model import Aside
 from benchmark_assets.corpus.readers.citations import Citation
 from benchmark_assets.corpus.readers.running_text import RunningText
-from benchmark_assets.corpus.readers.tei import Edition
+from benchmark_assets.corpus.readers.tei import Edition, lengths_of
 
 
 class CitedText(NamedTuple):
@@ -31,13 +31,17 @@ class Citing:
         self.text = RunningText()
         self._levels = levels
         self._units: dict[Citation, int] = {}
-        self._repeated: list[tuple[Citation, int]] = []
+        self._odd: list[tuple[Citation, str]] = []
+        self._latest: Citation = ()
         self._names: dict[str, Citation] = {"": ()}
 
     def cite(self, citation: Citation, line: int) -> str:
-        """Begin the text of a citation at a line of the file."""
+        """Begin the text of a citation at a line of the file. Text of a repeated one belongs to the one before."""
         if len(citation) == len(self._levels) and citation in self._units:
-            self._repeated.append((citation, line))
+            sentence = f"line {line}: {'.'.join(citation)} occurs again, and its text is joined to "
+            self._odd.append((self._latest, sentence + ".".join(self._latest)))
+            return ".".join(self._latest)
+        self._latest = citation
         for depth in range(1, len(citation) + 1):
             self._units.setdefault(citation[:depth], line)
             self._names.setdefault(".".join(citation[:depth]), citation[:depth])
@@ -59,5 +63,5 @@ class Citing:
             if aside.kind in ("footnote", "note")
         ]
         outside = (1, "text without a number") if any(not citation for citation, _ in pieces) else None
-        edition = Edition(self._levels, True, self._units, pieces, notes, self._repeated, outside)
+        edition = Edition(self._levels, self._units, pieces, notes, self._odd, outside, lengths_of(pieces, asides))
         return CitedText(edition, content, asides)

@@ -6,7 +6,8 @@ id is the document's id, a colon and the citation: `phi0914:21.1.3`, and `phi069
 
 A TEI translation that shares the segments' level with the source is a segmented reference: each segment has the text
 with the segment's citation, or no text. A level is shared if it has the same depth and name in both texts, and the
-source has at least half of the translation's citations at this level. If a translation numbers at most half of the
+source has at least half of the translation's citations at this level. A source that shares no level by its first scheme
+is read by another one of its schemes that does. If a translation numbers at most half of the
 segments of its chapters or poems (such as every fifth line of verse), its numbers are taken as the beginnings of
 ranges: the segments are then joined up to the next number that all such translations have. Text with a citation that
 the source lacks belongs to no segment; a log message lists such citations. Other TEI translations are continuous; their
@@ -16,20 +17,25 @@ Here: documents of a TEI corpus. Not here: text and citations of a file (tei, ci
 """
 
 import logging
+import math
+import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, SegmentAside
-from benchmark_assets.corpus.readers.citations import LINE, Citation
+from benchmark_assets.corpus.readers.citations import LINE, Citation, Cited
 from benchmark_assets.corpus.readers.files import check_sources_only, fitting, listed, translations
-from benchmark_assets.corpus.readers.segments import passages, source_faults
-from benchmark_assets.corpus.readers.tei import Edition, edition
+from benchmark_assets.corpus.readers.segments import passages
+from benchmark_assets.corpus.readers.tei import Edition, complete_levels, edition
 from resources.errors import BadInput
 
 logger = logging.getLogger("variorum.corpus")
+
+RANGES = 0.9
+"""Maximum share of the source's citations that a translation numbers if its numbers are the beginnings of ranges."""
 
 LONGEST = 5000
 """Maximum number of characters of a passage's source, about 750 words of Latin; longer passages are reported.
@@ -82,50 +88,97 @@ def _document(
     if own := [translator for translator, file in files.items() if file.samefile(path)]:
         remedy = "give the translation's `files` or `root`"
         raise BadInput(description.name, f"references.{own[0]}.files", f"matches the source, {path}", remedy)
-    source = edition(path, name)
-    if not source.units:
-        raise BadInput(path, "", "contains no numbered segments", "give its segments an `xml:id` or `n`")
-    editions = {translator: edition(file, name) for translator, file in files.items()}
-    yield from divided(description, name, path, source, editions)
+    source, editions = _editions(description, name, path, files)
+    yield from divided(description, name, path, source, editions, lambda: complete_levels(path, name))
 
 
 def divided(
-    description: Description, name: str, path: Path, source: Edition, editions: Mapping[str, Edition]
-) -> Iterator[Document | BadInput]:
-    """The document with this source and these translations by citation, or its faults. `path` is the source's file."""
+    description: Description, name: str, path: Path, source: Edition, editions: Mapping[str, Edition],
+    complete: Callable[[], Sequence[str]] = tuple,
+) -> Iterator[Document | BadInput]:  # fmt: skip
+    """The document with this source and these translations by citation.
+
+    Parameters
+    ----------
+    path
+        The source's file.
+    complete
+        Describes the schemes of citations that read the whole source.
+
+    Raises
+    ------
+    BadInput
+        If the source lacks a level that the description names, or the description permits no scheme that leaves so much
+        text out.
+    """
+    _check_coverage(description, path, source, complete)
     division = _division(description, path, source, editions)
     segment_of, texts = _segments(name, source, editions, division)
-    lines = {segment: source.units[citation] for citation, segment in reversed(segment_of.items())}
-    passage_of = _with_text(_passages(name, segment_of, division, description.lines), texts)
+    passage_of = _with_text(_passages(name, segment_of, source, division, description.lines), texts)
     texts = {segment: text for segment, text in texts.items() if segment in passage_of}
-    faults = []
-    if source.outside:
-        line, tag = source.outside
-        problem = f"has text outside the segments, in <{tag}>"
-        if not source.declared:
-            faults.append(BadInput(path, f"line {line}", problem, "give the element an `xml:id` or `n`"))
-        else:  # the publisher does not count it as part of the work
-            count = sum(len(text) for citation, text in source.pieces if not citation)
-            logger.warning("%s: line %d %s: %s characters are not read", path, line, problem, f"{count:,}")
-    for citation, line in source.repeated:
-        if len(citation) == division.segment:
-            where = f"line {line} {name}:{'.'.join(citation)}"
-            faults.append(BadInput(path, where, "the segment occurs twice", "renumber one of them"))
-    faults += source_faults(path, texts, lines, passage_of.get)
-    if faults:
-        yield from faults
-        return
-    references = {
-        translator: _texts(editions[translator], segment_of, division.segment, f"{name}: {translator}")
-        for translator in division.translators
-    }
+    depth = division.segment
+    asides = _notes("", source, segment_of, texts, depth)
+    asides += _doubts("", source.odd, segment_of, texts, depth, name)
+    references: dict[str, dict[str, str]] = {}
+    for translator in division.translators:
+        own, where = editions[translator], f"{name}: {translator}"
+        references[translator], joined = _texts(own, segment_of, depth, where)
+        asides += _notes(translator, own, segment_of, texts, depth)
+        asides += _doubts(translator, [*own.odd, *joined], segment_of, texts, depth, where)
     found = passages(description.source.language, texts, references, passage_of.get)
     _report_long_passages(name, {passage.id: sum(len(s.text) for s in passage.segments) for passage in found}, source,
                           division)  # fmt: skip
-    asides = [*_notes("", source, segment_of, texts, division.segment)]
-    for translator in division.translators:
-        asides += _notes(translator, editions[translator], segment_of, texts, division.segment)
     yield Document(name, path, found, asides=tuple(asides))
+
+
+def _editions(
+    description: Description, name: str, path: Path, files: Mapping[str, Path]
+) -> tuple[Edition, dict[str, Edition]]:
+    """The source and its TEI translations, each by the scheme that fits best.
+
+    A scheme of the source has to have the levels that the description names. If such schemes differ in what they share
+    with the translations, one that shares a level is used.
+    """
+    wanted = [level for level in (description.segment, description.passage) if level]
+
+    def has_levels(cited: Cited) -> bool:
+        return all(_depth_of(level, cited.levels) for level in wanted)
+
+    def is_shared(cited: Cited | Edition) -> bool:
+        return any(_shared_depth(cited, each) for each in editions.values())
+
+    source = edition(path, name, has_levels)
+    if not source.units:
+        raise BadInput(path, "", "contains no numbered segments", "give its segments an `xml:id` or `n`")
+    editions = {
+        translator: edition(file, name, lambda cited: bool(_shared_depth(source, cited)))
+        for translator, file in files.items()
+    }
+    if editions and not is_shared(source):
+        other = edition(path, name, lambda cited: cited.is_complete and has_levels(cited) and is_shared(cited))
+        source = other if is_shared(other) else source
+    return source, editions
+
+
+def _check_coverage(
+    description: Description, path: Path, source: Edition, complete: Callable[[], Sequence[str]]
+) -> None:
+    """Raise BadInput if a scheme leaves out more of the source than the description permits. Log what it leaves out."""
+    if source.outside is None:
+        return
+    line, tag = source.outside
+    read, nothing = source.lengths.segments, source.lengths.nothing
+    share = read / (read + nothing)
+    problem = f"has text outside the segments, in <{tag}>: {nothing:,} characters are not read"
+    if share >= description.coverage:
+        logger.warning("%s: line %d %s", path, line, problem)
+        return
+    found = complete()
+    levels = f"choose other levels: {'; '.join(found)}" if found else "number the text with `xml:id` or `n`"
+    raise BadInput(
+        path, f"line {line}", f"{problem}, and only {share:.1%} of the text are",
+        f"{levels}; or write `coverage: {math.floor(100 * share) / 100}` in the description to go on",
+    )  # fmt: skip
 
 
 class _Division(NamedTuple):
@@ -158,17 +211,20 @@ def _division(description: Description, path: Path, source: Edition, editions: M
 
 def _depth(level: str | int, key: str, path: Path, levels: Sequence[str]) -> int:
     """The depth of a level, given by its name or number."""
-    depths = {name: depth for depth, name in enumerate(levels, start=1)} | {
-        depth: depth for depth in range(1, len(levels) + 1)
-    }
-    depth = depths.get(level.casefold() if isinstance(level, str) else level)
-    if depth is None:
+    if not (depth := _depth_of(level, levels)):
         problem = f"{level!r} is not a level of the text, whose levels are {', '.join(levels)}"
         raise BadInput(path, key, problem, f"use one of these, or a number up to {len(levels)}")
     return depth
 
 
-def _shared_depth(source: Edition, translation: Edition) -> int:
+def _depth_of(level: str | int, levels: Sequence[str]) -> int:
+    """The depth of a level, given by its name or number; 0 if it is none of `levels`."""
+    if isinstance(level, int):
+        return level if level <= len(levels) else 0
+    return 1 + list(levels).index(level.casefold()) if level.casefold() in levels else 0
+
+
+def _shared_depth(source: Edition | Cited, translation: Edition | Cited) -> int:
     """Depth of the finest level that a translation shares with the source; 0 if there is none."""
     for depth in range(min(len(source.levels), len(translation.levels)), 0, -1):
         citations = {citation for citation in translation.units if len(citation) == depth}
@@ -187,8 +243,9 @@ def _segments(
     for citation, text in source.pieces:
         texts[citation[:depth]].append(text)
     citations = [each for each in source.units if len(each) == depth or (len(each) < depth and each in texts)]
-    numbered = [editions[translator].units.keys() & set(citations) for translator in division.translators]
-    sparse = [numbers for numbers in numbered if _numbers_ranges(numbers, citations)]
+    lengths = {citation: sum(map(len, texts[citation])) for citation in citations}
+    numbered = [_lengths(editions[translator], lengths, depth) for translator in division.translators]
+    sparse = [numbers for numbers in numbered if _numbers_ranges(numbers, lengths)]
     runs: list[list[Citation]] = []
     for citation in citations:
         follows = runs and runs[-1][-1][:-1] == citation[:-1]
@@ -200,11 +257,46 @@ def _segments(
     return segment_of, {f"{name}:{_span(run)}": " ".join(t for each in run for t in texts[each]) for run in runs}
 
 
-def _numbers_ranges(numbers: Iterable[Citation], citations: Sequence[Citation]) -> bool:
-    """Whether a translation numbers at most half of the citations in the chapters or poems in which it has numbers."""
-    counts = Counter(citation[:-1] for citation in citations)
-    numbered = Counter(number[:-1] for number in numbers)
-    return 0 < 2 * numbered.total() <= sum(counts[parent] for parent in numbered)
+def _lengths(translation: Edition, citations: Collection[Citation], depth: int) -> dict[Citation, int]:
+    """Number of characters of a translation by citation, for the citations of the source that it has."""
+    lengths = {citation: 0 for citation in translation.units if citation in citations}
+    for citation, text in translation.pieces:
+        if citation[:depth] in lengths:
+            lengths[citation[:depth]] += len(text)
+    return lengths
+
+
+def _numbers_ranges(numbers: Mapping[Citation, int], lengths: Mapping[Citation, int]) -> bool:
+    """Whether the numbers of a translation are the beginnings of ranges.
+
+    They are if it numbers at most half of the citations in the chapters or poems in which it has numbers. They also are
+    if it numbers at most RANGES of them, and the text of most numbers that are followed by unnumbered citations has the
+    length of a translation of all these citations, rather than of the first one.
+
+    Parameters
+    ----------
+    numbers, lengths
+        Number of characters by citation, of the translation and of the source.
+    """
+    counts = Counter(citation[:-1] for citation in lengths)
+    among = sum(counts[parent] for parent in {number[:-1] for number in numbers})
+    if 2 * len(numbers) <= among or len(numbers) > RANGES * among:
+        return 0 < 2 * len(numbers) <= among
+    ranges: list[list[Citation]] = []
+    for citation in lengths:
+        if citation in numbers:
+            ranges.append([citation])
+        elif ranges and ranges[-1][0][:-1] == citation[:-1]:
+            ranges[-1].append(citation)
+    single = [run[0] for run in ranges if len(run) == 1]
+    ratio = sum(numbers[each] for each in single) / max(sum(lengths[each] for each in single), 1)
+    likely = Counter(
+        abs(math.log(numbers[run[0]] / (ratio * whole))) < abs(math.log(numbers[run[0]] / (ratio * lengths[run[0]])))
+        for run in ranges
+        if len(run) > 1 and numbers[run[0]] and lengths[run[0]] and ratio
+        and (whole := sum(lengths[each] for each in run)) > lengths[run[0]]
+    )  # fmt: skip
+    return likely[True] > likely[False]
 
 
 def _span(citations: Sequence[Citation]) -> str:
@@ -217,7 +309,9 @@ def _span(citations: Sequence[Citation]) -> str:
     return f"{'.'.join(first)}-{'.'.join(last[common:])}"
 
 
-def _passages(name: str, segment_of: Mapping[Citation, str], division: _Division, lines: int) -> dict[str, str]:
+def _passages(
+    name: str, segment_of: Mapping[Citation, str], source: Edition, division: _Division, lines: int
+) -> dict[str, str]:
     """The passage of each segment."""
     groups: dict[str, dict[str, list[Citation]]] = defaultdict(lambda: defaultdict(list))
     for citation, segment in segment_of.items():
@@ -226,11 +320,26 @@ def _passages(name: str, segment_of: Mapping[Citation, str], division: _Division
         groups[passage][segment].append(citation)
     passage_of: dict[str, str] = {}
     for passage, segments in groups.items():
-        windows = list(_windows(segments, lines)) if lines else [list(segments)]
+        if lines:
+            windows = list(_windows(segments, lines))
+        elif not division.passage and source.lengths.segments > LONGEST:
+            windows = _divisions(segments, source.divisions)
+        else:
+            windows = [list(segments)]
         for window in windows:
             span = _span([segments[window[0]][0], segments[window[-1]][-1]])
             passage_of |= dict.fromkeys(window, passage if len(windows) == 1 else f"{name}:{span}")
     return passage_of
+
+
+def _divisions(segments: Mapping[str, Sequence[Citation]], divisions: Collection[Citation]) -> list[list[str]]:
+    """Divide the segments of a long text without a level above them where its acts, scenes or other parts begin."""
+    windows: list[list[str]] = [[]]
+    for segment, citations in segments.items():
+        if citations[0] in divisions and windows[-1]:
+            windows.append([])
+        windows[-1].append(segment)
+    return windows
 
 
 def _with_text(passage_of: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:
@@ -256,26 +365,77 @@ def _windows(segments: Mapping[str, Sequence[Citation]], lines: int) -> Iterator
     yield window
 
 
-def _texts(translation: Edition, segment_of: Mapping[Citation, str], depth: int, where: str) -> dict[str, str]:
-    """Text of a translation by segment; logs the citations that the source lacks."""
+def _texts(
+    translation: Edition, segment_of: Mapping[Citation, str], depth: int, where: str
+) -> tuple[dict[str, str], list[tuple[Citation, str]]]:
+    """Text of a translation by segment, and citations whose text is joined to another segment, each with a sentence.
+
+    A second number in brackets may be missing: 5.6 is the source's 5(6).6. Text with another number that the source
+    lacks is joined to the segment before, if both are in the same chapter or poem. Text before the first number of a
+    chapter is joined to the first segment, if the translation numbers others. Other text is not read, and a log message
+    has its citations.
+    """
     texts: dict[str, list[str]] = defaultdict(list)
     unknown: Counter[Citation] = Counter()
+    joined: dict[tuple[Citation, Citation], str] = {}
+    first: dict[Citation, Citation] = {}
+    for citation in reversed(segment_of):
+        first[citation[:-1]] = citation
+    numbered = Counter(citation[:-1] for citation in translation.units if citation in segment_of)
+    other_numbers = {
+        outer: citation for citation in segment_of if (outer := tuple(_outer(part) for part in citation)) != citation
+    }
+    before: Citation = ()
     for citation, text in translation.pieces:
-        if segment := segment_of.get(citation[:depth]):
-            texts[segment].append(text)
-        else:
-            unknown[citation[:depth]] += len(text)
+        own = taken = citation[:depth]
+        if own not in segment_of and own in other_numbers:
+            taken = other_numbers[own]
+        elif own not in segment_of:
+            if own in first and numbered[own]:
+                taken = first[own]
+                where_it_is = f" of {'.'.join(own)}" * bool(own)
+                joined[taken, own] = f"text before the first number{where_it_is} is joined to {'.'.join(taken)}"
+            elif before and before[:-1] == own[:-1]:
+                taken = before
+                joined[taken, own] = f"the source lacks {'.'.join(own)}, whose text is joined to {'.'.join(taken)}"
+            else:
+                unknown[own] += len(text)
+                continue
+        before = taken
+        texts[segment_of[taken]].append(text)
     if unknown:
         citations = [".".join(citation) or "no number" for citation in unknown]
-        shown = f"{', '.join(citations[:10])}{', …' if len(citations) > 10 else ''}"
         logger.warning(
             "%s: %s characters are not read, because the source lacks their citations: %s", where,
-            f"{unknown.total():,}", shown,
+            f"{unknown.total():,}", _some(citations),
         )  # fmt: skip
-    repeated = sorted({".".join(citation) for citation, _ in translation.repeated if len(citation) == depth})
-    if repeated:
-        logger.warning("%s: these citations occur twice, and their texts are joined: %s", where, ", ".join(repeated))
-    return {segment: " ".join(parts) for segment, parts in texts.items()}
+    return {segment: " ".join(parts) for segment, parts in texts.items()}, [
+        (taken, sentence) for (taken, _), sentence in joined.items()
+    ]
+
+
+def _outer(number: str) -> str:
+    """A number without the other number that it has in brackets: `5` for `5(6)`."""
+    return re.sub(r"(?<=\w)\s*[(\[]\w+[)\]]$", "", number)
+
+
+def _some(items: Sequence[str]) -> str:
+    return f"{', '.join(items[:10])}{', …' if len(items) > 10 else ''}"
+
+
+def _doubts(
+    translator: str, odd: Iterable[tuple[Citation, str]], segment_of: Mapping[Citation, str],
+    segments: Collection[str], depth: int, where: str,
+) -> list[SegmentAside]:  # fmt: skip
+    """The doubts about the numbers of segments, which are also logged. All doubts of a segment are one aside."""
+    doubts: dict[str, list[str]] = defaultdict(list)
+    for citation, sentence in odd:
+        if (segment := segment_of.get(citation[:depth])) in segments:
+            doubts[str(segment)].append(sentence)
+    if doubts:
+        sentences = [sentence for parts in doubts.values() for sentence in parts]
+        logger.warning("%s: doubtful numbers of %d segments: %s", where, len(doubts), _some(sentences))
+    return [SegmentAside(segment, translator, "doubt", "\n".join(parts)) for segment, parts in doubts.items()]
 
 
 def _notes(

@@ -20,7 +20,7 @@ from benchmark_assets.corpus.readers.files import listed
 from benchmark_assets.corpus.readers.strict_json import parse
 from benchmark_assets.corpus.readers.unknown_keys import DESCRIBED, unknown_keys
 from resources.errors import BadInput, collecting, raise_all
-from resources.keys import check_key
+from resources.keys import escaped
 
 KEYS = frozenset(["passage_id", "lang", "source", "references", "flags", "previous", "next"])
 """Keys of a line."""
@@ -75,8 +75,6 @@ def _file(path: Path, description: Description) -> Iterator[Document | BadInput]
 def _passage(identity: str, record: dict[str, Any], path: Path, number: int, description: Description) -> Passage:
     where = f"line {number} {identity}"
     faults = unknown_keys(path, dict.fromkeys(record, where), KEYS, DESCRIBED, description.ignore)
-    with collecting(faults):
-        check_key(identity, "passage", path)
     texts: dict[str, str] = {}
     for key in ("lang", "source", "previous", "next"):
         with collecting(faults):
@@ -103,7 +101,7 @@ def _passage(identity: str, record: dict[str, Any], path: Path, number: int, des
     raise_all(faults)
     is_chunk = "previous" in record or "next" in record
     return Passage(
-        identity, texts["lang"], (Segment(identity, texts["source"]),), tuple(renderings),
+        escaped(identity), texts["lang"], (Segment(identity, texts["source"]),), tuple(renderings),
         previous=texts["previous"] if is_chunk else None, following=texts["next"] if is_chunk else None,
     )  # fmt: skip
 

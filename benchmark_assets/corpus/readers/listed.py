@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import decode
 from resources.errors import BadInput
+from resources.keys import unescaped
 
 logger = logging.getLogger("variorum.corpus")
 
@@ -26,16 +27,16 @@ def only_listed(documents: Iterator[Document | BadInput], table: Path) -> Iterat
     BadInput
         If the table cannot be read, or has no column `passage_id`.
     """
-    missing = _ids(table)
+    missing = {unescaped(passage) for passage in _ids(table)}
     listed = frozenset(missing)
     for document in documents:
         if isinstance(document, BadInput):
             yield document
             continue
-        found = {passage.id for passage in document.passages} & listed
+        found = {unescaped(passage.id) for passage in document.passages} & listed
         missing = missing - found
         if found:
-            passages = tuple(replace(passage, listed=passage.id in found) for passage in document.passages)
+            passages = tuple(replace(passage, listed=unescaped(passage.id) in found) for passage in document.passages)
             yield replace(document, passages=passages)
     if missing:
         logger.warning("%s: no file has %d listed passages: %s", table, len(missing), ", ".join(sorted(missing)))

@@ -24,6 +24,9 @@ Role = Literal["left out", "gap", "heading", "note", "footnote", "paragraph", "l
 element without a role continues the line. A `heading`, `note` or `footnote` becomes an aside, and a `gap` becomes
 '[…]'."""
 
+GAP = "[…]"
+"""The text for a gap."""
+
 _SEPARATORS = {"paragraph": PARAGRAPH, "line": LINE, "cell": SPACE}
 _OPTIONS = {"encoding": "utf-8", "remove_comments": True, "remove_pis": True}
 
@@ -55,7 +58,7 @@ class Markup:
         elif role == "footnote":
             text.after(role, self.footnotes.get(element) or self.plain(element))
         elif role == "gap":
-            text.add("[…]")
+            text.add(GAP)
         elif role != "left out":
             text.separate(_SEPARATORS.get(role or "", ""))
             self._contents(element, text)
@@ -139,7 +142,8 @@ def _escaped(text: str) -> str:
 def parse_xml(path: Path) -> Element:
     """The root element of an XML file. Tags are local names, without namespaces.
 
-    No DTD and no other file is read. An entity is known if HTML or the file itself defines it.
+    No DTD and no other file is read. An entity is known if HTML or the file itself defines it; the file needs no
+    DOCTYPE.
 
     Raises
     ------
@@ -147,6 +151,8 @@ def parse_xml(path: Path) -> Element:
         If the file cannot be read as UTF-8, is not well-formed, or uses any other entity.
     """
     content = decode(path)
+    if "<!DOCTYPE" not in content:
+        content = re.sub(r"\A(\s*<\?xml[^>]*\?>)?", r'\1<!DOCTYPE names SYSTEM "names">', content, count=1)
     parser = etree.XMLParser(**_OPTIONS, load_dtd=True, resolve_entities=True, no_network=True)
     parser.resolvers.add(_Definitions(content, path))
     try:

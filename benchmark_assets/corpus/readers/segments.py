@@ -12,7 +12,7 @@ from typing import NamedTuple
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Passage, Reference, Segment, passage_of
 from resources.errors import BadInput
-from resources.keys import check_key, slug
+from resources.keys import escaped, slug
 
 Grouping = Callable[[str], str | None]
 """Function from the id of a segment to the id of its passage; None if the id does not name a passage."""
@@ -59,7 +59,7 @@ def passages(
     references: Mapping[str, Mapping[str, str]],
     grouping: Grouping = passage_of,
 ) -> tuple[Passage, ...]:
-    """The passages of a document.
+    """The passages of a document. The signs of an id that a partition key cannot have are escaped.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def passages(
             if any(key in texts for key in keys)
         )
         parts = tuple(Segment(key, segments[key].strip()) for key in keys)
-        grouped.append(Passage(passage, language, parts, tuple(rendered)))
+        grouped.append(Passage(escaped(passage), language, parts, tuple(rendered)))
     return tuple(grouped)
 
 
@@ -105,8 +105,8 @@ def source_faults(
 ) -> Iterator[BadInput]:
     """Faults in the source of a document.
 
-    Faults are segments whose id does not name a passage, passages without text, passages whose id cannot be a partition
-    key, and, if `lines` is given, passages whose segments are not adjacent.
+    Faults are segments whose id does not name a passage, passages without text and, if `lines` is given, passages
+    whose segments are not adjacent.
 
     Parameters
     ----------
@@ -134,10 +134,6 @@ def source_faults(
         if not has_text:
             where = _where(passage, first_segments[passage], lines)
             yield BadInput(path, where, "the source of the passage is empty", "write its text, or drop its segments")
-        try:
-            check_key(passage, "passage", path)
-        except BadInput as fault:
-            yield fault
 
 
 def _where(name: str, segment: str, lines: Mapping[str, int] | None) -> str:

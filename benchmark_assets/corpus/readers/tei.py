@@ -5,18 +5,20 @@ regularization or expansion or, without any of these, to its first alternative. 
 out, supplied and unclear text is kept, and a gap becomes '[…]'. Heads, arguments, stage directions, speakers and notes
 do not belong to the text. A line, column or page break separates words, unless it has `break="no"`.
 
-Here: text and citations of one file. Not here: the scheme of citations (citations), documents and their passages
-(editions).
+Here: text and citations of one file, by the scheme that reads it. Not here: the schemes of a file (citations),
+documents and their passages (editions).
 """
 
 from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmark_assets.corpus.model import Aside
 from benchmark_assets.corpus.readers.characters import clean
-from benchmark_assets.corpus.readers.citations import UNITS, Citation, cited
-from benchmark_assets.corpus.readers.markup import Markup, Role, parse_xml, roles
+from benchmark_assets.corpus.readers.citations import UNITS, Citation, Cited, Odd, readings
+from benchmark_assets.corpus.readers.markup import GAP, Element, Markup, Role, parse_xml, roles
 from benchmark_assets.corpus.readers.running_text import RunningText
 from resources.errors import BadInput
 
@@ -38,25 +40,56 @@ _NO_TEXT = frozenset[Role | None](["left out", "heading", "footnote", "note"])
 """Roles of elements whose content is not part of the text."""
 
 
+class Lengths(NamedTuple):
+    """Number of characters of a text by what became of them. `nothing`: text that is in no segment."""
+
+    segments: int
+    notes: int
+    headings: int
+    apparatus: int
+    gaps: int
+    nothing: int
+
+
 class Edition(NamedTuple):
     """A text by citation.
 
-    - `levels`: names of the levels of its scheme, from the highest; `declared`: whether the file declares the scheme.
+    - `levels`: names of the levels of its scheme, from the highest.
     - `units`: the citations in order, each with its line in the file. Citations of higher levels are included, each
       before its first part.
     - `pieces`: the text, in order, each piece with its citation; () for text outside the scheme.
     - `notes`: notes and footnotes, in order, each with the citation of its place.
-    - `repeated`: citations that occur again, each with the line where it occurs again.
+    - `odd`: numbers that do not count as they stand, each with the citation that its text has, and a sentence.
     - `outside`: line and name of the first element with text outside the scheme.
+    - `lengths`: what became of the characters.
+    - `divisions`: the citations at which an act, a scene or another division begins.
     """
 
     levels: tuple[str, ...]
-    declared: bool
     units: dict[Citation, int]
     pieces: list[tuple[Citation, str]]
     notes: list[tuple[Citation, str]]
-    repeated: list[tuple[Citation, int]]
+    odd: list[tuple[Citation, str]]
     outside: tuple[int, str] | None
+    lengths: Lengths
+    divisions: frozenset[Citation] = frozenset()
+
+
+def lengths_of(pieces: Sequence[tuple[Citation, str]], asides: Iterable[Aside], apparatus: int = 0) -> Lengths:
+    """What became of the characters of a text with these pieces and asides."""
+    beside: Counter[str] = Counter()
+    for aside in asides:
+        beside[aside.kind] += len(aside.text)
+    inside, outside = ([text for citation, text in pieces if bool(citation) == cited] for cited in (True, False))
+    gaps = sum(text.count(GAP) for text in inside) * len(GAP)
+    return Lengths(
+        sum(map(len, inside)), beside["note"] + beside["footnote"], beside["heading"], apparatus, gaps,
+        sum(map(len, outside)),
+    )  # fmt: skip
+
+
+Fitting = Callable[[Cited], bool]
+"""Whether the citations of a scheme fit a purpose."""
 
 
 def running_text(path: Path) -> tuple[str, tuple[Aside, ...]]:
@@ -67,7 +100,8 @@ def running_text(path: Path) -> tuple[str, tuple[Aside, ...]]:
     BadInput
         If the file is not well-formed TEI in UTF-8, or has no <body>.
     """
-    text, asides, found = _read(path, path.stem)
+    source = _Source(path, path.stem)
+    text, asides, found = source.written(_best(source.readings()))
     citations = {".".join(citation): citation for citation in found.units}
     placed: list[Aside] = []
     begun: set[Citation] = set()
@@ -82,52 +116,101 @@ def running_text(path: Path) -> tuple[str, tuple[Aside, ...]]:
     return text, tuple(placed)
 
 
-def edition(path: Path, document: str) -> Edition:
-    """The text of a file by citation. `document` is its id, which an `xml:id` may begin with.
+def edition(path: Path, document: str, fits: Fitting = lambda cited: True) -> Edition:
+    """The text of a file by citation.
+
+    The first scheme that the file declares is used if it fits and gives nearly all text a citation. Otherwise, the
+    scheme with the most citations that does both; otherwise, one that fits; otherwise, one that does not.
+
+    Parameters
+    ----------
+    document
+        The document's id, which an `xml:id` may begin with.
 
     Raises
     ------
     BadInput
         If the file is not well-formed TEI in UTF-8, has no <body>, or lost letters in conversion.
     """
-    content, _, found = _read(path, document)
+    source = _Source(path, document)
+    content, _, found = source.written(_best(source.readings(), fits))
     clean(content, path)
     return found
 
 
-def _read(path: Path, document: str) -> tuple[str, tuple[Aside, ...], Edition]:
-    root = parse_xml(path)
-    if root.tag not in ("TEI", "TEI.2", "teiCorpus"):
-        problem = f"is not TEI (its root element is <{root.tag}>)"
-        raise BadInput(path, "", problem, "correct `layout`, or fetch the file again")
-    bodies = root.xpath("//body[not(ancestor::body)]")
-    if not bodies:
-        raise BadInput(path, "", "has no <body>", "write its text, or remove the file")
-    by_element = roles(root, _RULES)
-    excluded = frozenset(element for element, role in by_element.items() if role in _NO_TEXT)
-    found = cited(root, bodies, excluded, document)
-    starts, ends = (
-        {each: ".".join(citation) for each, citation in part.items()} for part in (found.starts, found.ends)
-    )
-    markup, text = Markup(by_element, {}, {}, starts, ends), RunningText()
-    for body in bodies:
-        text.cite("")
-        markup.write(body, text)
-    content, asides = text.finish()
-    citations = {".".join(citation): citation for citation in (*found.units, ())}
-    numbers = [((), 0), *((citations[aside.text], aside.at) for aside in asides if aside.kind == "number")]
-    places = [at for _, at in numbers]
-    pieces = [
-        (citation, " ".join(content[start:end].split()))
-        for (citation, start), end in zip(numbers, [*places[1:], len(content)], strict=True)
-        if content[start:end].strip()
-    ]
-    notes = [
-        (numbers[bisect_right(places, aside.at) - 1][0], aside.text)
-        for aside in asides
-        if aside.kind in ("footnote", "note")
-    ]
-    outside = (found.outside.sourceline, found.outside.tag) if found.outside is not None else None
-    lines = {citation: element.sourceline for citation, element in found.units.items()}
-    repeated = [(citation, element.sourceline) for citation, element in found.repeated]
-    return content, asides, Edition(found.levels, found.declared, lines, pieces, notes, repeated, outside)
+def complete_levels(path: Path, document: str) -> list[str]:
+    """The schemes that give nearly all text of a file a citation: levels, number of citations and share of the text."""
+    return [
+        f"{', '.join(cited.levels)} ({len(cited.units):,} citations, {cited.read:.1%} of the text)"
+        for cited in _Source(path, document).readings() if cited.is_complete
+    ]  # fmt: skip
+
+
+def _best(found: Iterator[Cited], fits: Fitting = lambda cited: True) -> Cited:
+    """The citations by the best scheme; none if there is no scheme."""
+    first = next(found, Cited(()))
+    if first.is_complete and fits(first):
+        return first
+    every = [first, *found]
+    return max(every, key=lambda one: (fits(one), one.is_complete, len(one.units) if one.is_complete else one.read))
+
+
+class _Source:
+    """The elements of a TEI file, and its text by the citations of each scheme."""
+
+    def __init__(self, path: Path, document: str) -> None:
+        self.root = parse_xml(path)
+        if self.root.tag not in ("TEI", "TEI.2", "teiCorpus"):
+            problem = f"is not TEI (its root element is <{self.root.tag}>)"
+            raise BadInput(path, "", problem, "correct `layout`, or fetch the file again")
+        self.bodies: list[Element] = self.root.xpath("//body[not(ancestor::body)]")
+        if not self.bodies:
+            raise BadInput(path, "", "has no <body>", "write its text, or remove the file")
+        self.roles = roles(self.root, _RULES)
+        self.document = document
+
+    def readings(self) -> Iterator[Cited]:
+        excluded = frozenset(element for element, role in self.roles.items() if role in _NO_TEXT)
+        return readings(self.root, self.bodies, excluded, self.document)
+
+    def written(self, cited: Cited) -> tuple[str, tuple[Aside, ...], Edition]:
+        """The text, its asides, and the text by citation."""
+        starts, ends = (
+            {each: ".".join(citation) for each, citation in part.items()} for part in (cited.starts, cited.ends)
+        )
+        markup, text = Markup(self.roles, {}, {}, starts, ends), RunningText()
+        for body in self.bodies:
+            text.cite("")
+            markup.write(body, text)
+        content, asides = text.finish()
+        citations = {".".join(citation): citation for citation in (*cited.units, ())}
+        numbers = [((), 0), *((citations[aside.text], aside.at) for aside in asides if aside.kind == "number")]
+        places = [at for _, at in numbers]
+        pieces = [
+            (citation, " ".join(content[start:end].split()))
+            for (citation, start), end in zip(numbers, [*places[1:], len(content)], strict=True)
+            if content[start:end].strip()
+        ]
+        notes = [
+            (numbers[bisect_right(places, aside.at) - 1][0], aside.text)
+            for aside in asides
+            if aside.kind in ("footnote", "note")
+        ]
+        left_out = {element for element, role in self.roles.items() if role == "left out"}
+        apparatus = [
+            markup.plain(each) for body in self.bodies for each in body.iter()
+            if each in left_out and left_out.isdisjoint(each.iterancestors())
+        ]  # fmt: skip
+        lengths = lengths_of(pieces, asides, sum(map(len, apparatus)))
+        outside = (cited.outside.sourceline, cited.outside.tag) if cited.outside is not None else None
+        lines = {citation: element.sourceline for citation, element in cited.units.items()}
+        odd = [(number.taken, _sentence(number)) for number in cited.odd]
+        divisions = frozenset(cited.divisions)
+        return content, asides, Edition(cited.levels, lines, pieces, notes, odd, outside, lengths, divisions)
+
+
+def _sentence(number: Odd) -> str:
+    written, taken = ".".join(number.citation), ".".join(number.taken) or "no number"
+    if number.why == "doubtful":
+        return f"line {number.element.sourceline}: {written} is read as {taken}"
+    return f"line {number.element.sourceline}: {written} occurs again, and its text is joined to {taken}"

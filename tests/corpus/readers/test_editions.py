@@ -149,9 +149,60 @@ def test_text_above_the_last_level_has_the_citation_that_it_has(corpus: Corpus) 
     assert segments(corpus(source)) == {"w:21": {"w:21": "Fabula."}} | TREE
 
 
-def test_text_outside_a_declared_scheme_is_named_and_not_read(corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:
-    assert segments(corpus(DIVISIONS.replace("<body>", "<body>\n<p>Finis.</p>"))) == TREE
+def test_a_source_of_which_much_is_not_read_is_refused_until_told_to_go_on(
+    corpus: Corpus, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = DIVISIONS.replace("<body>", "<body>\n<p>Finis.</p>")
+    documents, (fault,) = corpus(source)
+    assert not documents
+    assert (fault.key, fault.problem) == (
+        "line 2", "has text outside the segments, in <p>: 6 characters are not read, and only 84.6% of the text are"
+    )  # fmt: skip
+    assert "`coverage: 0.84`" in fault.remedy
+    assert segments(corpus(source, coverage=0.84)) == TREE
     assert caplog.messages[0].endswith("line 2 has text outside the segments, in <p>: 6 characters are not read")
+
+
+def test_a_refusal_names_the_levels_that_would_do(corpus: Corpus) -> None:
+    documents, (fault,) = corpus(CROSSING, segment="chapter")
+    assert not documents
+    assert "section (4 citations, 100.0% of the text)" in fault.remedy
+
+
+CROSSING = tei(
+    """<div type='edition'><div type='section' n='1'><p>Mus currit per agros latos.</p></div>
+    <div type='section' n='2'><p>Felis dormit. <milestone unit='chapter' n='1'/>Sol.</p></div>
+    <div type='section' n='3'><p>Canis latrat <milestone unit='chapter' n='2'/>nocte.</p></div>
+    <div type='section' n='4'><p>Luna lucet.</p></div></div>""",
+    "<refsDecl><refState unit='chapter'/><refState unit='section'/></refsDecl>" +
+    """<refsDecl n='CTS'><cRefPattern n='section' matchPattern='(.+)'
+    replacementPattern="#xpath(/tei:TEI/tei:text/tei:body/tei:div/tei:div[@n='$1'])"/></refsDecl>""",
+)  # fmt: skip
+"""Chapters begin within sections."""
+
+
+def test_the_declared_scheme_is_preferred_to_a_deeper_one_that_loses_text(corpus: Corpus) -> None:
+    assert list(segments(corpus(CROSSING))) == ["w:1", "w:2", "w:3", "w:4"]
+
+
+def test_a_declared_scheme_that_loses_text_gives_way_to_the_finest_that_reads_it(corpus: Corpus) -> None:
+    """The lines of the odes are declared, most of the play is numbered by cards and paragraphs."""
+    body = "".join(
+        f"<milestone unit='card' n='{n}'/><p n='{n}'>Mus currit.</p><p n='{n}b'>Felis sedet.</p>" for n in range(1, 9)
+    )
+    declared = "<refsDecl><step refunit='line' from='DESCENDANT (1 L N%1)'/></refsDecl>"
+    found = segments(corpus(tei(f"{body}<l n='1'>Io!</l>", declared), coverage=0.9))
+    assert len(found) == 16
+
+
+def test_a_level_of_another_scheme_is_found_by_its_name(corpus: Corpus) -> None:
+    scenes = "<div type='scene' n='1'><l n='1'>A</l></div><div type='scene' n='2'><l n='2'>B</l></div>"
+    body = f"<div type='act' n='1'>{scenes}</div>"
+    by_line = CTS.replace("tei:div[@n='$1']//", "").replace("$2", "$1").replace("tei:div/tei:l", "/tei:l")
+    states = STATES.replace("book", "act").replace("chapter", "scene").replace("section", "line")
+    play = tei(f"<div n='urn:x'>{body}</div>", by_line + states)
+    assert list(segments(corpus(play))) == ["w"]
+    assert segments(corpus(play, passage="scene")) == {"w:1.1": {"w:1.1.1": "A"}, "w:1.2": {"w:1.2.2": "B"}}
 
 
 @pytest.mark.parametrize(
@@ -309,6 +360,15 @@ def test_a_poem_without_a_level_above_its_lines_is_one_passage(corpus: Corpus) -
     assert list(segments(corpus(play, lines=3))) == ["w:1-3", "w:4-7"]
 
 
+def test_a_long_play_is_divided_where_its_scenes_begin(corpus: Corpus) -> None:
+    number, scenes = 0, ""
+    for length in (120, 150):
+        lines = "".join(f"<l n='{number + at}'>mus currit et felis sedet</l>" for at in range(1, length + 1))
+        scenes, number = f"{scenes}<div type='scene'>{lines}</div>", number + length
+    play = tei(f"<div n='urn:x'>{scenes}</div>", CTS.replace("tei:div[@n='$1']//", "/").replace("$2", "$1"))
+    assert list(segments(corpus(play))) == ["w:1-120", "w:121-270"]
+
+
 def test_a_passage_that_is_too_long_is_named_with_the_levels_that_would_do(
     corpus: Corpus, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -345,19 +405,35 @@ def test_a_translation_is_divided_by_its_citations(corpus: Corpus) -> None:
     assert not found[0][0].prose
 
 
-def test_a_missing_segment_is_a_gap_and_a_number_that_the_source_lacks_is_named(
-    corpus: Corpus, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_number_with_question_marks_is_read_and_named(corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:
     found = corpus(DIVISIONS, {"ann": ENGLISH.replace("unit='section' n='2'", "unit='section' n='2??'")})
-    assert references(found, "ann") == ["A mouse runs.", None, "The sun shines."]
-    assert caplog.messages == ["w: ann: 11 characters are not read, because the source lacks their citations: 21.1.2??"]
+    assert references(found, "ann") == ["A mouse runs.", "A cat sits.", "The sun shines."]
+    assert caplog.messages == ["w: ann: doubtful numbers of 1 segments: line 2: 21.1.2?? is read as 21.1.2"]
 
 
 def test_a_number_that_occurs_twice_in_a_translation_is_named(corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:
     third = "<milestone unit='section' n='1'/> And again.</p></div>"
     found = corpus(DIVISIONS, {"ann": ENGLISH.replace("</p></div>", third)})
     assert references(found, "ann")[2] == "The sun shines. And again."
-    assert "these citations occur twice, and their texts are joined: 21.2.1" in caplog.messages[0]
+    assert "21.2.1 occurs again, and its text is joined to 21.2.1" in caplog.messages[0]
+
+
+def test_text_with_a_number_that_the_source_lacks_is_joined_within_its_chapter(
+    corpus: Corpus, caplog: pytest.LogCaptureFixture
+) -> None:
+    more = "<milestone unit='section' n='7'/> And ran.<milestone unit='chapter' n='9'/>Stray."
+    found = corpus(DIVISIONS, {"ann": ENGLISH.replace("sits.", "sits." + more)})
+    assert references(found, "ann") == ["A mouse runs.", "A cat sits. And ran.", "The sun shines."]
+    assert [(aside.segment, aside.text) for aside in found[0][0].asides if aside.kind == "doubt"] == [
+        ("w:21.1.2", "the source lacks 21.1.7, whose text is joined to 21.1.2")
+    ]
+    assert "6 characters are not read, because the source lacks their citations: 21.9" in caplog.text
+
+
+def test_text_before_the_first_number_of_a_chapter_belongs_to_its_first_segment(corpus: Corpus) -> None:
+    found = corpus(DIVISIONS, {"ann": ENGLISH.replace("<milestone unit='section' n='1'/>A mouse", "A mouse")})
+    assert references(found, "ann")[0] == "A mouse runs."
+    assert found[0][0].asides[0].text == "text before the first number of 21.1 is joined to 21.1.1"
 
 
 def test_segments_are_at_the_finest_level_that_all_texts_share(corpus: Corpus) -> None:
@@ -399,6 +475,19 @@ def test_verse_that_is_numbered_every_fifth_line_gives_ranges(corpus: Corpus) ->
         "w:3": {"w:3.1-3": "mus 1 mus 2 mus 3"},
     }
     assert references(found, "ann") == ["from 1", "from 5", "from 10", "from 1"]
+
+
+@pytest.mark.parametrize(("whole", "segment_count"), [(True, 6), (False, 10)])
+def test_ranges_are_recognized_by_the_length_of_their_text(corpus: Corpus, whole: bool, segment_count: int) -> None:
+    """Six of ten lines have a number; the others are in the text before them, or are left out."""
+    numbered = [1, 2, 3, 5, 8, 10]
+    ends = [*numbered[1:], 11]
+    lines = "".join(
+        f"<l n='{n}'>{'a mouse runs ' * ((end - n) if whole else 1)}</l>" for n, end in zip(numbered, ends, strict=True)
+    )
+    found = corpus(tei(f"<div>{poem(10)}</div>", CTS), {"ann": tei(f"<div><div n='10'>{lines}</div></div>", CTS)})
+    assert len(references(found, "ann")) == segment_count
+    assert references(found, "ann").count(None) == segment_count - 6
 
 
 def test_lines_of_another_translation_are_joined_to_the_ranges(corpus: Corpus) -> None:

@@ -225,10 +225,10 @@ def test_a_translator_without_any_file_leaves_the_corpus_as_it_was(
 
 def test_where_documents_have_faults_their_files_are_not_missed(corpus: Corpus, tmp_path: Path) -> None:
     """The only document with a translation is the one that cannot be read."""
-    write(tmp_path / "prose", "mn|1.txt")
-    documents, (fault,) = corpus("mn|1 mn2", ben={})
+    write(tmp_path / "prose", "mn1.txt")
+    documents, (fault,) = corpus("mn1 mn1 mn2", ben={})
     assert names(documents, tmp_path) == {"mn2": []}
-    assert "cannot be the key of a passage" in fault.problem
+    assert "occurs twice" in fault.problem
 
 
 # What the description says of them

@@ -163,7 +163,6 @@ def test_a_table_reads_back_as_it_was_written(ending: str, passages: list[list[t
         (["b:2.1  Sun "], ["line 4 b:2"], "the source of the passage is empty"),
         (["b:2.1 Nix  ", "b:1.2 Ver  "], ["line 5 b:1.2"], "is separated from the other segments of b:1"),
         (["b:2.1 Nix  ", "b:1.2 Ver  ", "b:1.2   "], ["line 6 b:1.2", "line 5 b:1.2"], ""),
-        (["b:1|2.1 Nix  "], ["'b:1|2'"], "cannot be the key of a passage"),
     ],
 )
 def test_a_faulty_segment_leaves_only_its_own_document_out(
