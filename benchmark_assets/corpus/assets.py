@@ -8,7 +8,7 @@ import polars as pl
 
 from benchmark_assets.corpus.human_work import BY_PEOPLE, notices, recorded_labels
 from benchmark_assets.corpus.registry import registered
-from benchmark_assets.corpus.scan import Scan, scan
+from benchmark_assets.corpus.scan import Scan, covered, scan
 from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.events import dagster_records, report, reported
 from benchmark_assets.lineage.removal import KEPT, remove, words
@@ -103,7 +103,8 @@ def look_at_files(
     for notice in news:
         notifications.send(notice)
     counts = {"passages": len(passages), "changed": changed, "gone": removed}
-    tables = {"removed": markdown(rows), "notices": "\n\n".join(news)}
+    coverage = markdown(covered(contents.coverage).with_columns(pl.col("share").round(4)), most=MOST)
+    tables = {"removed": markdown(rows), "notices": "\n\n".join(news), "coverage": coverage}
     context.add_output_metadata(counts | {name: dg.MetadataValue.md(text) for name, text in tables.items()})
     if contents.faults:
         raise _scan_failure(contents, [])

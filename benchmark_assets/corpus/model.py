@@ -1,7 +1,9 @@
 """The parts of a corpus as plain values: documents, passages, segments, references. Not here: reading, storage."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +91,24 @@ class Prose:
     asides: tuple[Aside, ...] = ()
 
 
+class Lengths(NamedTuple):
+    """Number of characters of a text by what became of them. `gaps`: marks of gaps; `nothing`: text in no segment."""
+
+    segments: int
+    notes: int = 0
+    headings: int = 0
+    apparatus: int = 0
+    gaps: int = 0
+    nothing: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A published text: the unit in which passages are read and translations are aligned.
 
     `file` is the file of its source; `prose` has its continuous translations, before alignment; `asides` has the
-    additions to its segments, in the order of the segments.
+    additions to its segments, in the order of the segments. `lengths` says what became of the characters of the source
+    (by the key '') and of translations, if the reader knows it.
     """
 
     id: str
@@ -102,6 +116,7 @@ class Document:
     passages: tuple[Passage, ...]
     prose: tuple[Prose, ...] = ()
     asides: tuple[SegmentAside, ...] = ()
+    lengths: Mapping[str, Lengths] = field(default_factory=dict)
 
 
 def passage_of(segment_id: str) -> str | None:

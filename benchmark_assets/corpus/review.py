@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import polars as pl
 
 from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.model import Lengths
 from benchmark_assets.corpus.proposals import UNKNOWN, UNSTATED
-from benchmark_assets.corpus.scan import Scan
+from benchmark_assets.corpus.scan import Scan, covered
 
 LONGEST = 300
 """Characters that are shown of a text."""
@@ -32,6 +33,9 @@ def review(description: Description, scanned: Scan) -> Iterator[str]:
         f"  source: {sum(lengths):,} characters; a passage has {lengths[0]} to {lengths[-1]}, "
         f"median {lengths[len(lengths) // 2]}"
     )
+    for (translator,), texts in covered(scanned.coverage).group_by(["translator"], maintain_order=True):
+        parts = ", ".join(f"{name} {texts[name].sum():,}" for name in Lengths._fields)
+        yield f"  characters of {translator or 'the source'}: {parts}{_least(texts)}"
     for translator in description.segmented:
         rows = scanned.reference.filter(translator=translator)
         whole = rows.filter(pl.col("segments").list.drop_nulls().list.len() == pl.col("segments").list.len())
@@ -46,6 +50,12 @@ def review(description: Description, scanned: Scan) -> Iterator[str]:
         yield f"  {translator}: prose of {len(rows)} documents, {characters:,} characters, to be aligned {how}"
     if len(description.references) < 2:
         yield "  drift needs two references of a passage; with fewer, similarity and lexical scores remain"
+
+
+def _least(texts: pl.DataFrame) -> str:
+    """The document with the smallest share of text in segments, if it is not whole."""
+    document, share = texts.select("document", "share").row(0)
+    return f"; in {document}, {share:.1%} are in segments" if share < 1 else ""
 
 
 def reminders(description: Description) -> Iterator[str]:

@@ -5,7 +5,7 @@ to Dagster (corpus.assets).
 """
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import polars as pl
 from benchmark_assets.corpus.anchors import anchors
 from benchmark_assets.corpus.corrections import Corrections, check, load
 from benchmark_assets.corpus.description import Description
-from benchmark_assets.corpus.model import Document, joined
+from benchmark_assets.corpus.model import Document, Lengths, joined
 from benchmark_assets.corpus.readers import read
 from resources.catalogue import schema
 from resources.digest import digest
@@ -27,6 +27,12 @@ SCHEMAS = {
     "continuous": schema("continuous_reference"),
     "prose": pl.Schema({**schema("prose"), "fingerprint": pl.String()}),
     "aside": pl.Schema({**schema("aside"), "fingerprint": pl.String()}),
+    "coverage": pl.Schema(
+        {
+            **dict.fromkeys(["corpus", "document", "translator"], pl.String()),
+            **dict.fromkeys(Lengths._fields, pl.Int64()),
+        }
+    ),
     "versions": pl.Schema(dict.fromkeys(["passage", *VERSIONED, "place"], pl.String())),
 }
 """Schemas of the frames of a Scan."""
@@ -37,6 +43,7 @@ class Scan(NamedTuple):
 
     - `source`, `reference`, `continuous`: rows of the tables `source_text`, `segmented_reference` and
       `continuous_reference`, without the fingerprint; `prose`, `aside`: rows of the tables with these names.
+    - `coverage`: what became of the characters of each source (`translator` is '') and segmented reference.
     - `versions`: for each passage, a hash of its content in each asset of VERSIONED, and `place`, a hash of its
       document and position. A passage that only moves keeps its versions, and nothing downstream becomes stale.
     - `faults`: faults of descriptions, files and documents.
@@ -48,6 +55,7 @@ class Scan(NamedTuple):
     continuous: pl.DataFrame
     prose: pl.DataFrame
     aside: pl.DataFrame
+    coverage: pl.DataFrame
     versions: pl.DataFrame
     faults: list[BadInput]
     sound: list[str]
@@ -93,6 +101,29 @@ def _readable(description: Description) -> Iterator[Document | BadInput]:
         raise BadInput(where, "", problem, "correct the path or its permissions") from error
 
 
+def covered(coverage: pl.DataFrame) -> pl.DataFrame:
+    """The rows of `Scan.coverage` with the column `share`, the share of the text in segments; smallest share first."""
+    share = pl.col("segments") / (pl.col("segments") + pl.col("nothing"))
+    return coverage.with_columns(share=share.fill_nan(1)).sort("share", maintain_order=True)
+
+
+def _lengths(document: Document) -> dict[str, Lengths]:
+    """What became of the characters of a document's texts. What the reader does not say follows from the segments."""
+    segments: Counter[str] = Counter()
+    beside: dict[str, Counter[str]] = defaultdict(Counter)
+    for passage in document.passages:
+        segments[""] += sum(len(segment.text) for segment in passage.segments)
+        for reference in passage.references:
+            segments[reference.translator] += sum(len(text or "") for text in reference.segments)
+    for aside in document.asides:
+        beside[aside.translator][aside.kind] += len(aside.text)
+    found = {
+        translator: Lengths(number, beside[translator]["note"], beside[translator]["heading"] * bool(translator))
+        for translator, number in segments.items()
+    }  # fmt: skip
+    return {**found, **document.lengths}
+
+
 class _Rows:
     """Rows of the frames of a Scan, collected document by document."""
 
@@ -119,6 +150,9 @@ class _Rows:
             digests += [source, segmented]
             self.by_frame["versions"].append((key, source, segmented, "", digest(document.id, position)))
         self._add_asides(document, corpus)
+        self.by_frame["coverage"] += [
+            (corpus, document.id, translator, *lengths) for translator, lengths in _lengths(document).items()
+        ]
         self._add_prose(document, corpus, corrections, digest(digests))
 
     def _add_asides(self, document: Document, corpus: str) -> None:

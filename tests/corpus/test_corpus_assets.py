@@ -103,6 +103,19 @@ def scanned(home: Path) -> Path:
     return home.parent / "corpus" / "corpus.yaml"
 
 
+def test_odd_citations_are_keys_that_dagster_takes(
+    scanned: Path, definitions: dg.Definitions, warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    odd = {"doc1:5(6).1": "Luna.", "doc1:Aen. 1.1": "Arma.", "doc1:a|~/b...c.1": "Nix.", "doc1:α.1": "Sol."}
+    edit(scanned.parent / SOURCE, odd)
+    run(definitions, instance, "scan")
+    keys = ["5(6)", "^aen.+1", "a=7c==7e==2f=b..=2e=c", "α"]
+    for key in (f"tiny/doc1:{key}" for key in keys):
+        assert key in instance.get_dynamic_partitions("passage")
+        assert key in texts(warehouse)
+        assert reread(definitions, instance, key).success
+
+
 def test_the_first_scan_adds_stores_and_reports_all_passages(
     scanned: Path, warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:

@@ -120,15 +120,19 @@ def divided(
     asides = _notes("", source, segment_of, texts, depth)
     asides += _doubts("", source.odd, segment_of, texts, depth, name)
     references: dict[str, dict[str, str]] = {}
+    lengths = {"": source.lengths}
     for translator in division.translators:
         own, where = editions[translator], f"{name}: {translator}"
         references[translator], joined = _texts(own, segment_of, depth, where)
+        read = sum(map(len, references[translator].values()))
+        nothing = own.lengths.segments + own.lengths.nothing - read
+        lengths[translator] = own.lengths._replace(segments=read, nothing=max(nothing, 0))
         asides += _notes(translator, own, segment_of, texts, depth)
         asides += _doubts(translator, [*own.odd, *joined], segment_of, texts, depth, where)
     found = passages(description.source.language, texts, references, passage_of.get)
     _report_long_passages(name, {passage.id: sum(len(s.text) for s in passage.segments) for passage in found}, source,
                           division)  # fmt: skip
-    yield Document(name, path, found, asides=tuple(asides))
+    yield Document(name, path, found, asides=tuple(asides), lengths=lengths)
 
 
 def _editions(
@@ -157,7 +161,32 @@ def _editions(
     if editions and not is_shared(source):
         other = edition(path, name, lambda cited: cited.is_complete and has_levels(cited) and is_shared(cited))
         source = other if is_shared(other) else source
-    return source, editions
+    return source, {translator: _as_in(source, each) for translator, each in editions.items()}
+
+
+def _as_in(source: Edition, translation: Edition) -> Edition:
+    """A translation with the levels of the source, if only one of them has a highest level with a single number.
+
+    A file of one book may number its chapters and sections with the book, or without it.
+    """
+    own, others = translation.levels, source.levels
+    if not _shared_depth(source, translation) and own and others:
+        if own[1:] == others and sum(len(each) == 1 for each in translation.units) == 1:
+            return _renumbered(translation, own[1:], lambda citation: citation[1:])
+        above = [each for each in source.units if len(each) == 1]
+        if others[1:] == own and len(above) == 1:
+            return _renumbered(translation, others, lambda citation: (*above[0], *citation) if citation else ())
+    return translation
+
+
+def _renumbered(edition: Edition, levels: tuple[str, ...], renumber: Callable[[Citation], Citation]) -> Edition:
+    return edition._replace(
+        levels=levels,
+        units={renumber(citation): line for citation, line in edition.units.items() if renumber(citation)},
+        pieces=[(renumber(citation), text) for citation, text in edition.pieces],
+        notes=[(renumber(citation), text) for citation, text in edition.notes],
+        odd=[(renumber(citation), sentence) for citation, sentence in edition.odd],
+    )
 
 
 def _check_coverage(
@@ -395,6 +424,8 @@ def _texts(
                 taken = first[own]
                 where_it_is = f" of {'.'.join(own)}" * bool(own)
                 joined[taken, own] = f"text before the first number{where_it_is} is joined to {'.'.join(taken)}"
+            elif own[:-1] in segment_of and before[:-1] != own[:-1]:  # the source does not number a chapter's beginning
+                taken = own[:-1]
             elif before and before[:-1] == own[:-1]:
                 taken = before
                 joined[taken, own] = f"the source lacks {'.'.join(own)}, whose text is joined to {'.'.join(taken)}"

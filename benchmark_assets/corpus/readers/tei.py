@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmark_assets.corpus.model import Aside
+from benchmark_assets.corpus.model import Aside, Lengths
 from benchmark_assets.corpus.readers.characters import clean
 from benchmark_assets.corpus.readers.citations import UNITS, Citation, Cited, Odd, readings
 from benchmark_assets.corpus.readers.markup import GAP, Element, Markup, Role, parse_xml, roles
@@ -38,17 +38,6 @@ _RULES: dict[Role, str] = {
 }
 _NO_TEXT = frozenset[Role | None](["left out", "heading", "footnote", "note"])
 """Roles of elements whose content is not part of the text."""
-
-
-class Lengths(NamedTuple):
-    """Number of characters of a text by what became of them. `nothing`: text that is in no segment."""
-
-    segments: int
-    notes: int
-    headings: int
-    apparatus: int
-    gaps: int
-    nothing: int
 
 
 class Edition(NamedTuple):

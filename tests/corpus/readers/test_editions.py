@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.description import load
-from benchmark_assets.corpus.model import Document, SegmentAside
+from benchmark_assets.corpus.model import Document, Lengths, SegmentAside
 from resources.errors import BadInput
 from tests.corpus.support import describe, edit, read_back
 
@@ -161,6 +161,18 @@ def test_a_source_of_which_much_is_not_read_is_refused_until_told_to_go_on(
     assert "`coverage: 0.84`" in fault.remedy
     assert segments(corpus(source, coverage=0.84)) == TREE
     assert caplog.messages[0].endswith("line 2 has text outside the segments, in <p>: 6 characters are not read")
+
+
+def test_what_became_of_the_characters_is_counted(corpus: Corpus) -> None:
+    source = DIVISIONS.replace("<body>", "<body><p>Finis.</p>").replace(
+        "Mus currit.", "Mus <gap/> currit.<note>Sic.</note>"
+    )
+    english = ENGLISH.replace("sits.", "sits.<milestone unit='chapter' n='9'/>Stray.")
+    (document,), _ = corpus(source, {"ann": english}, coverage=0)
+    assert document.lengths == {
+        "": Lengths(segments=37, notes=4, headings=5, gaps=3, nothing=6),
+        "ann": Lengths(segments=39, nothing=6),
+    }
 
 
 def test_a_refusal_names_the_levels_that_would_do(corpus: Corpus) -> None:
@@ -434,6 +446,26 @@ def test_text_before_the_first_number_of_a_chapter_belongs_to_its_first_segment(
     found = corpus(DIVISIONS, {"ann": ENGLISH.replace("<milestone unit='section' n='1'/>A mouse", "A mouse")})
     assert references(found, "ann")[0] == "A mouse runs."
     assert found[0][0].asides[0].text == "text before the first number of 21.1 is joined to 21.1.1"
+
+
+def test_a_beginning_of_a_chapter_that_only_the_source_leaves_unnumbered_has_its_translation(corpus: Corpus) -> None:
+    source = DIVISIONS.replace("<div subtype='section' n='1'><p>Mus currit.</p></div>", "<p>Mus currit.</p>")
+    found = corpus(source, {"ann": ENGLISH})
+    assert segments(found)["w:21.1"] == {"w:21.1": "Mus currit.", "w:21.1.2": "Felis sedet."}
+    assert references(found, "ann") == ["A mouse runs.", "A cat sits.", "The sun shines."]
+
+
+@pytest.mark.parametrize("with_book", [True, False])
+def test_a_book_is_numbered_with_the_book_or_without(corpus: Corpus, with_book: bool) -> None:
+    """The source or the translation lacks the level of the only book."""
+    bare = "<refsDecl><refState unit='chapter'/><refState unit='section'/></refsDecl>"
+    without = {STATES: bare, "subtype='book' n='21'": "", "type='book' n='21'": ""}
+    source, english = DIVISIONS, ENGLISH
+    for part, other in without.items():
+        source, english = source.replace(part, other), english.replace(part, other)
+    found = corpus(DIVISIONS, {"ann": english}) if with_book else corpus(source, {"ann": ENGLISH})
+    assert references(found, "ann") == ["A mouse runs.", "A cat sits.", "The sun shines."]
+    assert list(segments(found)) == (["w:21.1", "w:21.2"] if with_book else ["w:1", "w:2"])
 
 
 def test_segments_are_at_the_finest_level_that_all_texts_share(corpus: Corpus) -> None:
