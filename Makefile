@@ -31,6 +31,7 @@ lint: .venv/testing
 	$(BIN)/lint-imports
 	$(BIN)/python -m resources.catalogue
 	$(BIN)/python -m tests.language
+	$(BIN)/python -m tests.licences
 	$(BIN)/python -m tests.budget
 	$(BIN)/mypy
 

@@ -20,11 +20,11 @@ class Text(Frozen):
     """The description of the source or of one reference.
 
     A restricted text is left out of exports and pages by default. `edition` is the edition of the source, for layouts
-    with several editions (bilara: `root/<language>/<edition>`). A reference with its own `layout` is a continuous
-    translation. It is aligned to the segments of the source or, in the layout `tei`, divided by its citations. The
-    following keys apply only to such translations, except that a source that is divided by citations may also have
-    `files`, and that each text of the layout `offsets` has `files` (the path of its file below the corpus's root) and
-    `sha256`:
+    with several editions (bilara: `root/<language>/<edition>`), or a variant of the source or a reference (tmx). A
+    reference with its own `layout` is a continuous translation. It is aligned to the segments of the source or, in
+    layouts that divide by citation, divided by its citations. The following keys apply only to such translations,
+    except that a source that is divided by citations may also have `files`, and that each text of the layout `offsets`
+    has `files` (the path of its file below the corpus's root) and `sha256`:
 
     - `root`: folder of the files, by default the corpus's root. Each document has one file.
     - `files`: pattern for the paths of these files, in which `{document}` matches the document's id, `*` any part of a
@@ -282,7 +282,9 @@ class Description(Frozen):
         return next((text.language for text in self.references.values()), self.target)
 
 
-BY_CITATION = ("tei", "osis", "sefaria", "usfm")
+BY_CITATION = (
+    "tei", "cbeta", "docx", "epub", "html", "kanripo", "osis", "sefaria", "tei-lines", "tei-milestones", "usfm"
+)  # fmt: skip
 """Layouts that divide texts by citation."""
 
 ONLY_FOR = {

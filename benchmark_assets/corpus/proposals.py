@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import yaml
 
-from benchmark_assets.corpus.readers import table
+from benchmark_assets.corpus.readers import table, tmx
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
 from benchmark_assets.corpus.versions import Version, versions
@@ -129,7 +129,7 @@ def _look(path: Path) -> ProposedKeys:
     if ending == ".xml":
         return ProposedKeys("tei", {}, {"language": _tei_language(path)}, {})
     if ending == ".tmx":
-        return ProposedKeys("tmx", {}, {}, {"translation": {"language": "en"}})
+        return _memory(path)
     raise BadInput(
         path, "", f"no layout reads a single file that ends in {ending!r}",
         "write one segment a row in a table (.csv, .xlsx) with the source and its translations; a folder of .txt files "
@@ -168,6 +168,16 @@ def _versions(found: Sequence[Version]) -> ProposedKeys:
     }
     keys = {"language": source.language or UNKNOWN, **({"files": source.files} if others else {})}
     return ProposedKeys(source.form, {}, keys, texts)
+
+
+def _memory(path: Path) -> ProposedKeys:
+    """A translation memory, whose languages and variants are in its first units."""
+    source, translations = tmx.proposed(path)
+    references = {
+        slug(name): {"language": language, **({"edition": edition} if edition else {})}
+        for name, (language, edition) in translations.items()
+    }
+    return ProposedKeys("tmx", {}, {"language": source.partition("-")[0] or UNKNOWN}, references)
 
 
 def _bilara(path: Path) -> ProposedKeys:

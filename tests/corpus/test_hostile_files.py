@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from benchmark_assets.corpus.description import BY_CITATION, load
 from benchmark_assets.corpus.scan import scan
 from resources.errors import BadInput
 from resources.tables import plain
+from tests.corpus.readers.test_pages import BOOK, archive, document, paragraph
 from tests.corpus.support import describe, edit
 
 ROWS = [("1", "Mus currit per agrum.", "The mouse runs through the field."), ("2", "Sol oritur.", "The sun is rising.")]
@@ -45,6 +47,20 @@ def lines(column: int) -> bytes:
     return "".join(row[column] + "\n" for row in ROWS).encode()
 
 
+def zipped(write: Callable[[Path], Path]) -> bytes:
+    """The bytes of an archive that a function writes."""
+    with TemporaryDirectory() as folder:
+        return write(Path(folder) / "d").read_bytes()
+
+
+def word_document() -> bytes:
+    return zipped(lambda path: document(path, "".join(paragraph(row[2]) for row in ROWS)))
+
+
+def book() -> bytes:
+    return zipped(lambda path: archive(path, BOOK))
+
+
 def bilara(column: int) -> bytes:
     return json.dumps({f"d:{row[0]}.1": row[column] for row in ROWS}).encode()
 
@@ -64,6 +80,10 @@ UNITS = "".join(
     f'<tu tuid="{key}"><tuv xml:lang="la"><seg>{source}</seg></tuv><tuv xml:lang="en"><seg>{text}</seg></tuv></tu>'
     for key, source, text in ROWS
 )
+SENTENCES = "".join(
+    f"# sent_id = {key}\n# text = {source}\n# text_en = {text}\n1\t{source}\t" + "_\t" * 7 + "_\n\n"
+    for key, source, text in ROWS
+).encode()
 USFM = b"\\id JAS\n\\c 1\n\\p\n" + b"".join(f"\\v {key} {source}\n".encode() for key, source, _ in ROWS)
 VERSES = "".join(f'<verse osisID="Jas.1.{key}">{source}</verse>' for key, source, _ in ROWS)
 PAGE = b'<html><body><article><p>The mouse runs.</p></article><div id="sutta"><p>It runs.</p></div></body>'
@@ -109,6 +129,12 @@ READERS = {
     "usfm": Reader("usfm", "d.usfm", USFM),
     "osis": Reader("osis", "d.xml", f"<osis><div type='book' osisID='Jas'>{VERSES}</div></osis>".encode()),
     "sefaria": Reader("sefaria", "d.json", json.dumps({"title": "d", "text": [row[1] for row in ROWS]}).encode()),
+    "cbeta": Reader("cbeta", "d.xml", markup(1)),
+    "kanripo": Reader("kanripo", "d.txt", "# -*- mode: mandoku-view -*-\n1.1道可道¶\n1.2名可名¶\n".encode()),
+    "html": Reader("html", "d.html", b"<p>1. Mus.</p><p>2. It currit.</p><p>3. Sol.</p>"),
+    "epub prose": Reader("table", "prose/d.epub", book(), SOURCE_TABLE, "epub"),
+    "docx prose": Reader("table", "prose/d.docx", word_document(), SOURCE_TABLE, "docx"),
+    "conllu": Reader("conllu", "d.conllu", SENTENCES),
     "usfm prose": Reader("table", "prose/d.usfm", USFM, SOURCE_TABLE, "usfm"),
     "chunks": Reader("chunks", "d.txt", "道可道，非常道。名可名，非常名。\n無名天地之始。".encode()),
     "tei source": Reader("tei", "d.xml", markup(1)),

@@ -10,7 +10,19 @@ from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers import anchored, bilara, chunks, cited, editions, jsonl, moses, offsets, table, tmx
+from benchmark_assets.corpus.readers import (
+    anchored,
+    bilara,
+    chunks,
+    cited,
+    conllu,
+    editions,
+    jsonl,
+    moses,
+    offsets,
+    table,
+    tmx,
+)
 from benchmark_assets.corpus.readers.listed import only_listed
 from benchmark_assets.corpus.readers.plain import plain
 from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
@@ -21,6 +33,7 @@ Reader = Callable[[Description], Iterator[Document | BadInput]]
 READERS: dict[str, Reader] = {
     "bilara": bilara.documents,
     "chunks": chunks.documents,
+    "conllu": conllu.documents,
     "jp-tl-bench": anchored.documents,
     "jsonl": jsonl.documents,
     "moses": moses.documents,

@@ -15,17 +15,18 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmark_assets.corpus.description import Description, Text
 from benchmark_assets.corpus.model import Aside, Document, Prose
-from benchmark_assets.corpus.readers import osis, sefaria, usfm
+from benchmark_assets.corpus.readers import kanripo, marked, osis, pages, sefaria, usfm
 from benchmark_assets.corpus.readers.citations import Citation
 from benchmark_assets.corpus.readers.citing import CitedText
 from benchmark_assets.corpus.readers.editions import divided
 from benchmark_assets.corpus.readers.files import check_sources_only, fitting, listed, visible
-from benchmark_assets.corpus.readers.running_text import without_numbers
+from benchmark_assets.corpus.readers.plain import plain_prose
 from benchmark_assets.corpus.readers.tei import Edition
 from resources.errors import BadInput, one_of, raise_all
 
@@ -40,8 +41,15 @@ class Form(NamedTuple):
 
 
 FORMS = {
+    "cbeta": Form((".xml",), r"cbeta\.org/ns", partial(marked.read, "cbeta")),
+    "docx": Form((".docx",), "(?!)", pages.docx),
+    "epub": Form((".epub",), "(?!)", pages.epub),
+    "html": Form((".html", ".htm", ".xhtml"), "(?!)", pages.html),
+    "kanripo": Form((".txt",), r"mandoku-view|<pb:KR", kanripo.read),
     "osis": Form((".xml", ".osis"), r"<osis\b", osis.read),
     "sefaria": Form((".json",), r'"(?:versionTitle|heTitle|sectionNames)"\s*:', sefaria.read),
+    "tei-lines": Form((".xml",), "(?!)", partial(marked.read, "tei-lines")),
+    "tei-milestones": Form((".xml",), r"84000", partial(marked.read, "tei-milestones")),
     "usfm": Form((".usfm", ".sfm"), r"\\id\s", usfm.read),
 }
 
@@ -73,13 +81,16 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
             translations[translator] = _texts(files, FORMS[text.layout], faults)
     yield from faults
     for name, (path, source) in sources.items():
+        if not source.edition.units:
+            yield BadInput(path, "", "contains no numbered segments", "number them, or give the text in a table")
+            continue
         versions = {translator: texts[name] for translator, texts in translations.items() if name in texts}
         editions = joined({"": source.edition, **{key: text.edition for key, (_, text) in versions.items()}})
         for result in divided(description, name, path, editions.pop(""), editions):
             if isinstance(result, Document):
                 segmented = {each.translator for passage in result.passages for each in passage.references}
                 prose = (
-                    Prose(translator, file, *without_numbers(text.content, text.asides, ""))
+                    plain_prose(Prose(translator, file, text.content, text.asides))
                     for translator, (file, text) in versions.items()
                     if translator not in segmented and text.content
                 )

@@ -11,7 +11,8 @@ too.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -120,20 +121,31 @@ def _running_text(path: Path, dialect: _Dialect) -> tuple[str, tuple[Aside, ...]
     if not contents:
         problem = f"contains no text of a translation (no {dialect.container}); it may be a login or error page"
         raise BadInput(path, "", problem, "fetch the page again, or correct `layout`")
-    page_roles = roles(root, _ANY_PAGE) | roles(root, dialect.rules)
+    by_element = page_roles(root) | roles(root, dialect.rules)
     if dialect.introduced:
-        page_roles |= dict.fromkeys(list(_introductions(root, page_roles)), "note")
+        by_element |= dict.fromkeys(list(_introductions(root, by_element)), "note")
     numbers = {
         element: element.xpath("normalize-space()") or element.get("id") for element in root.xpath(dialect.numbers)
     }
-    footnotes = _footnotes(root, Markup(page_roles, {}, {}))
-    markup = Markup(page_roles | dict.fromkeys(footnotes.blocks, "left out"), numbers, footnotes.by_mark)
     text = RunningText()
+    write(root, contents, Markup(by_element, numbers, {}), text)
+    return text.finish()
+
+
+def page_roles(root: Element) -> dict[Element, Role]:
+    """Roles by element that hold for pages of any site."""
+    return roles(root, _ANY_PAGE)
+
+
+def write(root: Element, contents: Iterable[Element], markup: Markup, text: RunningText) -> None:
+    """Add the contents of a page to a text, with the page's footnotes at their marks."""
+    footnotes = _footnotes(root, markup)
+    by_element = {**markup.roles, **dict.fromkeys(footnotes.blocks, "left out")}
+    markup = replace(markup, roles=by_element, footnotes=footnotes.by_mark)
     for content in contents:
         markup.write(content, text)
     for footnote in footnotes.without_mark:
         text.after("footnote", footnote)
-    return text.finish()
 
 
 suttacentral = partial(_running_text, dialect=_SUTTACENTRAL)

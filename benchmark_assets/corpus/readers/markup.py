@@ -96,8 +96,13 @@ def parse_html(path: Path) -> Element:
     BadInput
         If the page cannot be read as UTF-8, or the parser gives up, for example at 256 nested elements.
     """
+    return html_of(decode(path), path)
+
+
+def html_of(content: str, path: Path) -> Element:
+    """The root element of a page with this content; `path` names it in faults, as for `parse_html`."""
     parser = etree.HTMLParser(**_OPTIONS)
-    root = etree.fromstring(decode(path).encode(), parser)
+    root = etree.fromstring(content.encode(), parser)
     for fault in parser.error_log:
         if fault.level == etree.ErrorLevels.FATAL:
             problem = f"cannot be parsed as HTML ({fault.message})"
@@ -150,10 +155,17 @@ def parse_xml(path: Path) -> Element:
     BadInput
         If the file cannot be read as UTF-8, is not well-formed, or uses any other entity.
     """
-    content = decode(path)
+    return xml_of(decode(path), path)
+
+
+def xml_of(content: str, path: Path) -> Element:
+    """The root element of an XML file with this content; `path` names it in faults, as for `parse_xml`.
+
+    An `xml:id` that occurs twice is no fault of form.
+    """
     if "<!DOCTYPE" not in content:
         content = re.sub(r"\A(\s*<\?xml[^>]*\?>)?", r'\1<!DOCTYPE names SYSTEM "names">', content, count=1)
-    parser = etree.XMLParser(**_OPTIONS, load_dtd=True, resolve_entities=True, no_network=True)
+    parser = etree.XMLParser(**_OPTIONS, load_dtd=True, resolve_entities=True, no_network=True, collect_ids=False)
     parser.resolvers.add(_Definitions(content, path))
     try:
         root = etree.fromstring(content.encode(), parser)

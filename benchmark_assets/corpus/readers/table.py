@@ -1,4 +1,5 @@
-"""Segments with their translations as a table: .tsv or .csv in UTF-8, or the first sheet of an .xlsx workbook.
+"""Segments with their translations as a table: .tsv or .csv in UTF-8, the first sheet of an .xlsx workbook, or the
+largest table of a .docx document.
 
 The first line names the columns: `segment_id`, `source`, and one column per translator whose translation has no layout
 of its own, or the names that the corpus description gives them under `columns`. Other columns are faults, unless the
@@ -20,6 +21,7 @@ from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.files import listed
+from benchmark_assets.corpus.readers.pages import rows
 from benchmark_assets.corpus.readers.segments import Unit, documents_of, located
 from benchmark_assets.corpus.readers.unknown_keys import DESCRIBED, unknown_keys
 from resources.errors import BadInput, collecting, one_of, raise_all
@@ -29,7 +31,9 @@ DELIMITERS = {".tsv": "\t;,", ".csv": ",;\t"}
 
 WORKBOOK = ".xlsx"
 
-ENDINGS = (*DELIMITERS, WORKBOOK)
+WORD = ".docx"
+
+ENDINGS = (*DELIMITERS, WORKBOOK, WORD)
 """File name extensions of tables."""
 
 ID = "segment_id"
@@ -76,6 +80,8 @@ def lines(path: Path, columns: Collection[str]) -> list[Line]:
     BadInput
         If the file cannot be read as a table.
     """
+    if path.suffix == WORD:
+        return rows(path)
     return list(_sheet(path) if path.suffix == WORKBOOK else _lines(path, columns))
 
 

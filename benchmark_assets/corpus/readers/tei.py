@@ -23,7 +23,7 @@ from benchmark_assets.corpus.readers.running_text import RunningText
 from resources.errors import BadInput
 
 _BETTER = "self::corr or self::reg or self::expan"
-_RULES: dict[Role, str] = {
+RULES: dict[Role, str] = {
     "left out": "//del | //surplus | //fw | //figDesc | //app//note"
     " | //rdg[../lem or preceding-sibling::rdg] | //rdgGrp[../lem or preceding-sibling::rdgGrp]"
     f" | //choice[*[{_BETTER}]]/*[not({_BETTER}) or preceding-sibling::*[{_BETTER}]]"
@@ -36,6 +36,7 @@ _RULES: dict[Role, str] = {
     "line": "//l | //item | //row",
     "cell": "//cell | //space | //*[self::lb or self::cb or self::pb or self::gb][not(@break = 'no')]",
 }
+"""XPaths of elements with a role."""
 _NO_TEXT = frozenset[Role | None](["left out", "heading", "footnote", "note"])
 """Roles of elements whose content is not part of the text."""
 
@@ -155,7 +156,7 @@ class _Source:
         self.bodies: list[Element] = self.root.xpath("//body[not(ancestor::body)]")
         if not self.bodies:
             raise BadInput(path, "", "has no <body>", "write its text, or remove the file")
-        self.roles = roles(self.root, _RULES)
+        self.roles = roles(self.root, RULES)
         self.document = document
 
     def readings(self) -> Iterator[Cited]:

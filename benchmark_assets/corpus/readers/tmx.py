@@ -2,14 +2,17 @@
 
 Each .tmx file is a document, and each unit is a segment. The id of a unit is its `tuid` or, without one, its number in
 the file; `segments.located` explains such ids. Texts are read in the languages of the description; `en` also matches
-`en-GB`. A unit without a text in the reference's language is untranslated. Inline codes of the original format (`bpt`,
+`en-GB`. If a language has several variants (several translations), `edition` of the source or reference names one: its
+`creationid`, `changeid`, a property (`prop`) or its tag (`en-GB`), or its number among the variants of the unit (`2`).
+A unit without a text in the reference's language is untranslated. Inline codes of the original format (`bpt`,
 `ept`, `it`, `ph`, `ut`) are left out, highlighted text (`hi`) is kept.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.description import Description, Text
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import clean
 from benchmark_assets.corpus.readers.files import listed
@@ -18,6 +21,9 @@ from benchmark_assets.corpus.readers.segments import Unit, documents_of, located
 from resources.errors import BadInput, collecting
 
 _TEXT = ".//text()[not(ancestor::bpt or ancestor::ept or ancestor::it or ancestor::ph or ancestor::ut)]"
+VARIANTS = "a `creationid`, `changeid`, `prop` or tag of the file, or the variant's number in its unit"
+LOOKED_AT = 200
+"""Number of units by which languages and variants are proposed."""
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -27,16 +33,45 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        If the folder contains no .tmx file, or the corpus has several segmented references.
+        If the folder contains no .tmx file, or several references have the same variant.
     """
-    if len(description.segmented) > 1:
-        remedy = "keep one of them, give the others a `layout` of their own, or write a table"
-        raise BadInput(description.name, "references", "a TMX file has one translation per language", remedy)
+    variants = [text.edition.casefold() for text in description.segmented.values()]
+    if len(set(variants)) < len(variants):
+        problem = "are in one language, and do not name different variants"
+        raise BadInput(description.name, "references", problem, f"give each an `edition`: {VARIANTS}")
     for path in listed(description, ".tmx"):
         faults: list[BadInput] = []
         with collecting(faults):
             units = list(_units(path, description, faults))
         yield from faults or documents_of(path, units, description)
+
+
+def proposed(path: Path) -> tuple[str, dict[str, tuple[str, str]]]:
+    """The language of the source, and for each translation, by a name, its language and what names its variant."""
+    root = parse_xml(path)
+    units = root.xpath("body/tu")[:LOOKED_AT]
+    tags = Counter(tag for unit in units for tag in {_tag(variant) for variant in unit.xpath("tuv")})
+    stated = root.xpath("string(header/@srclang)").casefold()
+    source = stated if stated in tags else next(iter(tags), "")
+    others = Counter({tag: number for tag, number in tags.items() if tag != source})
+    language = "en" if any(tag.startswith("en") for tag in others) else _base(next(iter(others), "en"))
+    variants = [[each for _, each in _variants(unit, language)] for unit in units]
+    if max(map(len, variants), default=0) < 2:
+        return source, {"translation": (language, "")}
+    for place in ("@creationid", "@changeid", "prop", "@xml:lang | @lang"):
+        found = [[str(each.xpath(f"string({place})")) for each in own] for own in variants]
+        if all(all(own) and len(set(own)) == len(own) for own in found):
+            return source, {name: (language, name) for name in dict.fromkeys(name for own in found for name in own)}
+    numbers = map(str, range(1, max(map(len, variants)) + 1))
+    return source, {f"translation-{number}": (language, number) for number in numbers}
+
+
+def _tag(variant: Element) -> str:
+    return (variant.get(_LANGUAGE) or variant.get("lang") or "").casefold()
+
+
+def _base(tag: str) -> str:
+    return tag.partition("-")[0]
 
 
 def _units(path: Path, description: Description, faults: list[BadInput]) -> Iterator[Unit]:
@@ -54,18 +89,27 @@ def _units(path: Path, description: Description, faults: list[BadInput]) -> Iter
             own: dict[str, str] = {}
             for name, text in texts.items():
                 with collecting(faults):
-                    own[name] = _text(unit, text.language, path)
+                    own[name] = _text(unit, text, path)
             yield Unit(path.stem, segment, unit.sourceline, own)
 
 
-def _text(unit: Element, language: str, path: Path) -> str:
-    """Text of a unit in a language; '' if it has none."""
+def _text(unit: Element, text: Text, path: Path) -> str:
+    """Text of a unit in the language of a text, of the variant that its `edition` names; '' if it has none."""
     texts = []
-    for variant in unit.xpath("tuv"):
-        tag = (variant.get(_LANGUAGE) or variant.get("lang") or "").casefold()
-        if tag == language.casefold() or tag.startswith(f"{language.casefold()}-"):
+    for number, (tag, variant) in enumerate(_variants(unit, text.language), start=1):
+        names = {tag, str(number), variant.get("creationid"), variant.get("changeid"), *variant.xpath("prop/text()")}
+        if not text.edition or text.edition.casefold() in {name.strip().casefold() for name in names if name}:
             texts += ["".join(seg.xpath(_TEXT)) for seg in variant.xpath("seg")]
     if len(texts) > 1:
-        problem = f"has {len(texts)} texts in {language!r}"
-        raise BadInput(path, f"line {unit.sourceline}", problem, "keep one of them in each unit")
+        named = f"of the variant {text.edition!r}" if text.edition else f"in {text.language!r}"
+        remedy = f"name the variant by `edition`: {VARIANTS}"
+        raise BadInput(path, f"line {unit.sourceline}", f"has {len(texts)} texts {named}", remedy)
     return clean(texts[0], path, f"line {unit.sourceline}").strip() if texts else ""
+
+
+def _variants(unit: Element, language: str) -> Iterator[tuple[str, Element]]:
+    """The variants of a unit in a language, each with its tag."""
+    for variant in unit.xpath("tuv"):
+        tag = _tag(variant)
+        if tag == language.casefold() or tag.startswith(f"{language.casefold()}-"):
+            yield tag, variant

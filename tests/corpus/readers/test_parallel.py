@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.model import Document, Passage, Reference, Segment
+from benchmark_assets.corpus.proposals import propose
 from resources.errors import BadInput
-from tests.corpus.support import describe, read_back
+from tests.corpus.support import describe, edit, read_back
 
 
 def moses(folder: Path, files: dict[str, str], *translators: str) -> tuple[list[Document], list[BadInput]]:
@@ -100,6 +102,68 @@ def test_faulty_units_are_named(tmp_path: Path, units: str, key: str, problem: s
     assert problem in faults[0].problem
 
 
-def test_tmx_has_one_translation_in_a_language(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="b: references: a TMX file has one translation per language; keep one"):
+VARIANTS = """
+<tu><tuv xml:lang="la"><seg>Mus.</seg></tuv><tuv xml:lang="en-GB" creationid="Vale"><seg>A mouse.</seg></tuv>
+<tuv xml:lang="en-US" creationid="Stone"><prop type="x">Third</prop><seg>Mice.</seg></tuv></tu>
+<tu><tuv xml:lang="la"><seg>Sol.</seg></tuv><tuv xml:lang="en-GB" creationid="Vale"><seg>The sun.</seg></tuv></tu>
+"""
+
+
+@pytest.mark.parametrize(("one", "other"), [("vale", "Stone"), ("en-GB", "en-us"), ("1", "2"), ("Vale", "third")])
+def test_variants_of_a_language_are_translations(tmp_path: Path, one: str, other: str) -> None:
+    path = tmp_path / "b.tmx"
+    path.write_text(f'<?xml version="1.0"?><tmx><header srclang="la"/><body>{VARIANTS}</body></tmx>')
+    terms = {"language": "en", "licence": "CC0-1.0"}
+    references = {"ann": terms | {"edition": one}, "ben": terms | {"edition": other}}
+    description = describe(tmp_path / "b.yaml", "tmx", path, [])
+    edit(description, {"references": references})
+    (document,), faults = read_back(description)
+    assert not faults
+    assert [passage.references for passage in document.passages] == [
+        (Reference("ann", ("A mouse.",)), Reference("ben", ("Mice.",))), (Reference("ann", ("The sun.",)),)
+    ]  # fmt: skip
+    (tmp_path / "c.yaml").write_text(propose(path, "c"))
+    assert {name: text.edition for name, text in load(tmp_path / "c.yaml").references.items()} == {
+        "Vale": "Vale", "Stone": "Stone"
+    }  # fmt: skip
+
+
+def test_translations_of_a_tmx_file_name_different_variants(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="b: references: are in one language, and do not name different variants"):
         tmx(tmp_path / "b.tmx", UNITS, "ann", "ben")
+
+
+SENTENCES = """# sent_id = 7
+# text = Mus currit.
+# text_en = A mouse runs.
+# text_en_ben = Mice run.
+1\tMus\tmus\tNOUN\t_\t_\t2\tnsubj\t_\t_
+2\tcurrit\tcurro\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
+3\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_
+
+1-2\tmecum\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tme\tego\tPRON\t_\t_\t0\troot\t_\t_
+2\tcum\tcum\tADP\t_\t_\t1\tcase\t_\t_
+2.1\test\tsum\tAUX\t_\t_\t_\t_\t_\t_
+3\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_
+
+"""
+
+
+def test_sentences_of_conllu_are_segments(tmp_path: Path) -> None:
+    (tmp_path / "b.conllu").write_text(SENTENCES)
+    (document,), faults = read_back(describe(tmp_path / "b.yaml", "conllu", tmp_path / "b.conllu", ["ann"]))
+    assert not faults
+    assert document.passages == (
+        Passage("b:7", "la", (Segment("b:7.1", "Mus currit."),), (Reference("ann", ("A mouse runs.",)),)),
+        Passage("b:2", "la", (Segment("b:2.1", "mecum."),), ()),
+    )
+    (document,), _ = read_back(describe(tmp_path / "b.yaml", "conllu", tmp_path / "b.conllu", ["ann", "ben"]))
+    assert document.passages[0].references == (Reference("ben", ("Mice run.",)),)
+
+
+@pytest.mark.parametrize(("text", "problem"), [("", "contains no sentences"), ("1 Mus\n\n", "is not CoNLL-U")])
+def test_faulty_conllu_is_named(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "b.conllu").write_text(text)
+    _, faults = read_back(describe(tmp_path / "b.yaml", "conllu", tmp_path / "b.conllu", ["ann"]))
+    assert problem in faults[0].problem
