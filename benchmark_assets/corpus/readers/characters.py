@@ -81,3 +81,23 @@ def _misread(text: str) -> str:
     except UnicodeError:
         return ""
     return text[:20] if sum(not sign.isascii() for sign in original) > 1 else ""
+
+
+_HIGH = re.compile(f"[\x80-\xff{''.join(map(chr, _BYTES))}]{{2,}}")
+
+
+def mended(text: str) -> tuple[str, list[str]]:
+    """A text in which UTF-8 that was read as Windows-1252 is restored, and what was restored: `Ã« is read as ë`.
+
+    A text that `clean` accepts is not changed.
+    """
+    if not _misread(text):
+        return text, []
+    mends: dict[str, str] = {}
+    for signs in _HIGH.findall(text):
+        try:
+            mends[signs] = signs.translate(_BYTES).encode("latin-1").decode()
+        except UnicodeError:
+            continue
+    restored = _HIGH.sub(lambda match: mends.get(match[0], match[0]), text)
+    return restored, [f"{signs} is read as {original}" for signs, original in mends.items()]

@@ -458,14 +458,14 @@ def _doubts(
     translator: str, odd: Iterable[tuple[Citation, str]], segment_of: Mapping[Citation, str],
     segments: Collection[str], depth: int, where: str,
 ) -> list[SegmentAside]:  # fmt: skip
-    """The doubts about the numbers of segments, which are also logged. All doubts of a segment are one aside."""
+    """The doubts about numbers and words of segments, which are also logged. All doubts of a segment are one aside."""
     doubts: dict[str, list[str]] = defaultdict(list)
     for citation, sentence in odd:
         if (segment := segment_of.get(citation[:depth])) in segments:
             doubts[str(segment)].append(sentence)
     if doubts:
         sentences = [sentence for parts in doubts.values() for sentence in parts]
-        logger.warning("%s: doubtful numbers of %d segments: %s", where, len(doubts), _some(sentences))
+        logger.warning("%s: doubts about %d segments: %s", where, len(doubts), _some(sentences))
     return [SegmentAside(segment, translator, "doubt", "\n".join(parts)) for segment, parts in doubts.items()]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmark_assets.corpus.model import Aside, Lengths
-from benchmark_assets.corpus.readers.characters import clean
+from benchmark_assets.corpus.readers.characters import clean, mended
 from benchmark_assets.corpus.readers.citations import UNITS, Citation, Cited, Odd, readings
 from benchmark_assets.corpus.readers.markup import GAP, Element, Markup, Role, parse_xml, roles
 from benchmark_assets.corpus.readers.running_text import RunningText
@@ -49,7 +49,7 @@ class Edition(NamedTuple):
       before its first part.
     - `pieces`: the text, in order, each piece with its citation; () for text outside the scheme.
     - `notes`: notes and footnotes, in order, each with the citation of its place.
-    - `odd`: numbers that do not count as they stand, each with the citation that its text has, and a sentence.
+    - `odd`: numbers and words that are not taken as they stand, each with the citation of its text, and a sentence.
     - `outside`: line and name of the first element with text outside the scheme.
     - `lengths`: what became of the characters.
     - `divisions`: the citations at which an act, a scene or another division begins.
@@ -120,12 +120,17 @@ def edition(path: Path, document: str, fits: Fitting = lambda cited: True) -> Ed
     Raises
     ------
     BadInput
-        If the file is not well-formed TEI in UTF-8, has no <body>, or lost letters in conversion.
+        If the file is not well-formed TEI in UTF-8, has no <body>, or lost letters in conversion beyond restoring.
     """
     source = _Source(path, document)
-    content, _, found = source.written(_best(source.readings(), fits))
-    clean(content, path)
-    return found
+    _, _, found = source.written(_best(source.readings(), fits))
+    pieces, odd = [], list(found.odd)
+    for citation, text in found.pieces:
+        restored, mends = mended(text)
+        pieces.append((citation, restored))
+        odd += [(citation, mend) for mend in mends]
+    clean("\n".join(text for _, text in pieces), path)
+    return found._replace(pieces=pieces, odd=odd)
 
 
 def complete_levels(path: Path, document: str) -> list[str]:

@@ -420,7 +420,7 @@ def test_a_translation_is_divided_by_its_citations(corpus: Corpus) -> None:
 def test_a_number_with_question_marks_is_read_and_named(corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:
     found = corpus(DIVISIONS, {"ann": ENGLISH.replace("unit='section' n='2'", "unit='section' n='2??'")})
     assert references(found, "ann") == ["A mouse runs.", "A cat sits.", "The sun shines."]
-    assert caplog.messages == ["w: ann: doubtful numbers of 1 segments: line 2: 21.1.2?? is read as 21.1.2"]
+    assert caplog.messages == ["w: ann: doubts about 1 segments: line 2: 21.1.2?? is read as 21.1.2"]
 
 
 def test_a_number_that_occurs_twice_in_a_translation_is_named(corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:

@@ -224,6 +224,16 @@ def test_a_number_that_is_not_taken_as_it_stands_is_marked(source: Source) -> No
     ]
 
 
+def test_words_that_were_read_as_windows_1252_are_restored_and_marked(source: Source) -> None:
+    (document,), faults = source("<p n='1'>Mus noÃ«ros et &#xCE;&#x91;&#xE1;¼°.</p><p n='2'>“É” manet, ’tis.</p>")
+    assert not faults
+    assert [each.text for passage in document.passages for each in passage.segments] == [
+        "Mus noëros et Αἰ.", "“É” manet, ’tis."
+    ]  # fmt: skip
+    assert [(aside.segment, aside.kind) for aside in document.asides] == [("mus:1", "doubt")]
+    assert "Ã« is read as ë" in document.asides[0].text
+
+
 def test_odd_numbers_are_escaped_in_keys_of_passages(source: Source) -> None:
     (document,), _ = source("<p n='5(6).1'>A</p><p n='a|b/c.1'>B</p>")
     assert [passage.id for passage in document.passages] == ["mus:5(6)", "mus:a=7c=b=2f=c"]
