@@ -8,7 +8,7 @@ anything that only a comparison with the source can tell (alignment).
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from benchmark_assets.corpus.readers.running_text import LINE, PARAGRAPH
@@ -42,6 +42,10 @@ _IMPRINT = re.compile(
     r"|traduction|tradotto|von|par|di)\b.*|(?:[A-Z][\w. ]+[,:] )+\d{4}\W*|.*https?://.*|\W*(?:1[4-9]|20)\d\d\W*",
     re.IGNORECASE,
 )
+_TRANSCRIBED = re.compile(
+    r"(?:produced by|transcribed from|\[?transcriber.?s.? note|e-?text prepared|this (?:e-?book|e-?text)\b)",
+    re.IGNORECASE,
+)
 _SALUTATION = re.compile(
     r"(?:my |most |o )*(?:dear(?:est)?|beloved|honou?red|gentle|kind|courteous)\b.{0,40}"
     r"|to (?:the|my|his|her|our) (?:\w+ )?(?:reader|friend|lord|lady|king|queen|public|brother|patron)s?\b.{0,40}"
@@ -63,7 +67,7 @@ _START = re.compile(r"\*\*\*\s*START OF .*PROJECT GUTENBERG|\*END\*?\s*THE SMALL
 _END = re.compile(r"(?:\*\*\*\s*)?END OF .*PROJECT GUTENBERG", re.IGNORECASE)
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _NOTE = re.compile(
-    r"\s*(?:\[(?P<bracket>\d{1,3}|[a-z]|[*†‡]+)\]|\(?(?P<digits>\d{1,3})[.)]?(?=\s)|(?P<sign>[*†‡§]+)(?!\w[^*]*\*)|(?P<raised>[⁰¹²³⁴-⁹]+))"
+    r"\s*(?:\[(?P<bracket>\d{1,3}|[a-z]|[*†‡]+)\]|\{(?P<brace>\d{1,3})\}|\(?(?P<digits>\d{1,3})[.)]?(?=\s)|(?P<sign>[*†‡§]+)(?!\w[^*]*\*)|(?P<raised>[⁰¹²³⁴-⁹]+))"
     r"\s*(?=[^\s*†‡])"
 )
 _APPARATUS = re.compile(
@@ -71,14 +75,21 @@ _APPARATUS = re.compile(
     r"|Vgl\b|Siehe|Voir|Note\b|The (?:text|manuscripts?|MSS?|reading|Latin|Greek|Pali|Chinese)\b"
     r"|An? (?:allusion|reference)\b)"
 )
+_OF_TEXT = re.compile(
+    r"\b(?:refers? to|literally|lit\.|manuscripts?|mss?\.|cf\.|ibid|op\. cit|i\.e\.|reading|editors?|commentators?"
+    r"|in the original|translators?|(?:the|in) (?:greek|latin|pali|sanskrit|chinese|hebrew|tibetan)|allu(?:des|sion)"
+    r"|play on words|siehe|vgl\.|wörtlich|voir|littéralement|see (?:above|below|also|note|chapter|book|p\.|page))\b",
+    re.IGNORECASE,
+)
 _REMARK = re.compile(r"(?:Note|N\.B\.|Footnote|Anm\.)\s*\d*\s*[:.]\s")
 _MARKS = re.compile(
     r"(?<=[\w.,;:!?”\"’')\]])(?P<sign>\[[*†‡]+\]|\*+(?!\w)|[†‡§]+)|(?<=\S)(?P<raised>[⁰¹²³⁴-⁹]+)"
     r"|(?<=[^\W\d_]|[.,;:!?”\"’)])(?P<digits>(?<!\d[.,])\d{1,3})(?=[\s.,;:)”\"]|$)|(?<=\S)\[(?P<bracket>\d{1,3}|[a-z])\]"
+    r"|\s?\{(?P<brace>\d{1,3})\}"
 )
 _PAGE_OF_HEAD = re.compile(rf"^[\[(]?{_NUMBER}[\])]?\s{{2,}}|\s{{2,}}[\[(]?{_NUMBER}[\])]?$|^\d+\s+|\s+\d+$")
 _SENTENCE_END = re.compile(r"[.?!…:。！？][\W\d]*$")
-_MOST_WORDS, _MOST_LETTERS = 14, 100
+_MOST_WORDS, _MOST_LETTERS, _SHORT, _MOST_PARAGRAPHS = 14, 100, 300, 8
 _SMALL = re.compile(
     "a|an|and|as|at|but|by|for|from|in|into|of|on|or|nor|the|to|with|de|des|du|et|la|le|les|au|aux|sur|della|di|del|e|il"
     "|das|dem|den|der|die|ein|eine|im|und|von|vom|zu|y|el|los|las|en"
@@ -122,11 +133,14 @@ def pieces(content: str) -> list[Piece]:
     for at, block in enumerate(blocks):
         kind = _kind(block, not first <= at <= last, poem) or ("heading" if at in titles else "")
         in_notes = (kind == "heading" and _NOTES.fullmatch(block.text) is not None) or (in_notes and kind != "heading")
+        note = ""
         if at in notes or (in_notes and not kind):
-            listed.append(Piece("footnote", block.text))
-            continue
-        of_page = all((at, number) in heads or number in pages.get(at, {}) for number in range(len(block.lines)))
-        if kind and not of_page:
+            first_line = notes.get(at, 0)
+            block, note = _Block(block.lines[:first_line]), _Block(block.lines[first_line:]).text
+        of_page = not note and all(
+            (at, number) in heads or number in pages.get(at, {}) for number in range(len(block.lines))
+        )
+        if kind and not of_page and not note:
             listed.append(Piece(kind, block.text))
             broken = ""
             continue
@@ -141,6 +155,8 @@ def pieces(content: str) -> list[Piece]:
                     separator = LINE
                 listed += _without_additions(line, separator)
                 separator, broken = LINE, "" if _SENTENCE_END.search(line.strip()) else line
+        if note:
+            listed.append(Piece("footnote" if "illustration" not in note[:15].casefold() else "furniture", note))
     if tail.strip():
         listed.append(Piece("furniture", " ".join(tail.split())))
     if not any(re.search(r"\w", piece.text) for piece in listed if not piece.kind):
@@ -174,12 +190,22 @@ def _kind(block: _Block, outside: bool, poem: bool) -> str:
     """
     text = block.text
     words = _WORD.findall(text)
+    if not words and not re.search(r"[\d….]", text):
+        return "furniture"
+    lines = [line.strip(" ,;:") for line in block.lines]
+    titled = all(_is_title(line) or _is_caps(line) or _SMALL.fullmatch(line.casefold()) for line in lines)
+    pages = sum(re.search(rf"[\s.]{_NUMBER}$", line) is not None for line in lines)
+    if (_is_caps(text) and len(text) < _SHORT and text[-1] not in "!?") or (pages > 2 and pages > 0.6 * len(lines)):
+        return "heading" if pages < 3 else "furniture"
+    if outside and _TRANSCRIBED.match(text):
+        return "furniture"
+    titled = titled and outside and len(text) < _SHORT and not text.endswith(".")
     if len(block.lines) > 3 or len(text) > _MOST_LETTERS or len(words) > _MOST_WORDS:
-        return ""
+        return "heading" if titled else ""
     if chapter := _CHAPTER.fullmatch(text):
         title = chapter["title"] or ""
         return "heading" if not title or len(title.split()) < 3 or _is_title(title) or _is_caps(title) else ""
-    if (_ALONE.fullmatch(text) and (text[0].isupper() or text[0] in "(*")) or (_is_caps(text) and text[-1] not in "!?"):
+    if _ALONE.fullmatch(text) and (text[0].isupper() or text[0] in "(*"):
         return "heading"
     if _SALUTATION.fullmatch(text) and len(words) < 12:
         return "furniture"
@@ -187,8 +213,7 @@ def _kind(block: _Block, outside: bool, poem: bool) -> str:
         return ""
     if _IMPRINT.fullmatch(text):
         return "furniture"
-    lines = [line.strip(" ,;:") for line in block.lines]
-    if all(_is_title(line) or _is_caps(line) or _SMALL.fullmatch(line) for line in lines) and not text.endswith("."):
+    if titled:
         return "heading"
     return "" if poem or text[0].islower() or _SENTENCE_END.search(text) else "furniture"
 
@@ -315,37 +340,43 @@ def _beside(blocks: Sequence[_Block], at: int, number: int, pages: Mapping[int, 
     return "page" in (before, after)
 
 
-def _footnotes(blocks: Sequence[_Block]) -> tuple[set[int], set[str]]:
-    """Indices of paragraphs that are footnotes, and the marks in the text that refer to them.
+def _footnotes(blocks: Sequence[_Block]) -> tuple[dict[int, int], set[str]]:
+    """Paragraphs with footnotes, with the line at which these begin, and the marks in the text that refer to them.
 
-    A paragraph that begins with a mark is a footnote if that mark occurs earlier in the text, after a word, or if it
-    begins as a philologist's remark does. Paragraphs that are numbered before the first mark are not.
+    A paragraph, or the rest of one, that begins with a mark is a footnote if that mark occurs earlier in the text,
+    after a word, or if it speaks of the text as philologists do. Paragraphs that are numbered before the first mark
+    are not.
     """
-    notes: set[int] = set()
+    notes: dict[int, int] = {}
     used: set[str] = set()
     seen = Counter[str]()
     stars = sum(block.lines[0].lstrip().startswith("*") for block in blocks)
-    numbered = False
+    numbered, unclosed = False, 0  # before this paragraph, a square bracket is open
     for at, block in enumerate(blocks):
-        match = _NOTE.match(block.lines[0])
-        kind = match.lastgroup if match else None
-        mark = match[kind].translate(_SUPERSCRIPTS) if match and kind else ""
-        rest = block.text[len(match[0].strip()) :].lstrip() if match else block.text
-        known = bool(mark) and seen[mark] > 0
-        remark = bool(match) and _APPARATUS.match(rest) is not None
-        signed = kind == "raised" or (kind == "sign" and stars < max(5, 0.2 * len(blocks)) and rest[:1].isalnum())
-        if (
-            (known and not (numbered and kind in ("bracket", "digits")))
-            or remark
-            or signed
-            or _REMARK.match(block.text)
-        ):
-            notes.add(at)
-            used.add(mark)
+        if _ADDITION.match(block.lines[0]) and at >= unclosed:
+            depths = accumulate(
+                each.text.count("[") - each.text.count("]") for each in blocks[at : at + _MOST_PARAGRAPHS]
+            )
+            unclosed = at + next((length for length, depth in enumerate(depths, start=1) if depth <= 0), 0)
+        if at < unclosed:
+            notes[at] = 0
             continue
-        numbered = numbered or (kind in ("bracket", "digits") and not seen)
-        for found in _MARKS.finditer(block.text):
-            seen[(found[str(found.lastgroup)]).strip("[]").translate(_SUPERSCRIPTS)] += 1
+        for number, line in enumerate(block.lines):
+            match = _NOTE.match(line)
+            kind = match.lastgroup if match else None
+            mark = match[kind].translate(_SUPERSCRIPTS) if match and kind else ""
+            rest = " ".join(block.lines[number:])[match.end() if match else 0 :]
+            counted = kind in ("bracket", "digits")
+            referred = bool(mark) and seen[mark] > 0 and not (counted and (numbered or (kind == "digits" and number)))
+            remark = match is not None and (_APPARATUS.match(rest) or (len(rest) < _SHORT and _OF_TEXT.search(rest)))
+            few = kind == "raised" or (kind == "sign" and stars < max(5, 0.2 * len(blocks)))
+            if referred or (remark and not (number and counted)) or (few and rest[:1].isalnum()) or _REMARK.match(line):
+                notes[at] = number
+                used.add(mark)
+                break
+            numbered = numbered or (counted and not seen and not number)
+        for found in _MARKS.finditer(" ".join(block.lines[: notes.get(at)])):
+            seen[(found[str(found.lastgroup)]).strip("[]{}").translate(_SUPERSCRIPTS)] += 1
     return notes, used - {""}
 
 
