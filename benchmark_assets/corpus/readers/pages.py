@@ -2,7 +2,8 @@
 
 Numbers are those of the marks (`<sup>12</sup>`, `<span class="verse">12</span>`) or beginnings of paragraphs (`12.`,
 `[12]`, `2:12`) that count upwards best. A chapter has the last number in the heading above it, else the count of the
-times at which numbers begin again. A text without numbers is prose. Headings and footnotes become asides (html).
+times at which numbers begin again; its number may stand in place of that of verse 1. A text without numbers is prose.
+Headings and footnotes become asides (html).
 
 A Word document may also be a table: `rows` are those of its largest table or, without a table, a numbered paragraph
 with the paragraphs that follow it.
@@ -211,15 +212,37 @@ def _marks(root: Element, by_element: dict[Element, Role]) -> list[_Mark]:
     best = max(groups.values(), key=_steps, default=[])
     marks = best if len(best) >= FEWEST and _steps(best) >= COUNTING * (len(best) - 1) else []
     firsts = [mark for mark in marks if mark.inside and mark.number == 1]
-    return marks if all(map(_begins, firsts)) else []
+    if not all(map(_begins, firsts)):
+        return []
+    return _with_chapters(root, marks, [group for group in groups.values() if group is not best])
 
 
 def _steps(marks: list[_Mark]) -> int:
     """How many numbers follow the one before, or begin again."""
     return sum(
-        later.number in (earlier.number + 1, 1) or later.chapter != earlier.chapter
+        later.number in (earlier.number + 1, 1, 2) or later.chapter != earlier.chapter
         for earlier, later in pairwise(marks)
     )
+
+
+def _with_chapters(root: Element, marks: list[_Mark], others: list[list[_Mark]]) -> list[_Mark]:
+    """The marks, and a mark of verse 1 for each number of a chapter that stands in its place, before the mark of verse
+    2, as in printed Bibles."""
+    order, verses = (
+        {element: at for at, element in enumerate(root.iter(etree.Element))},
+        {each.element for each in marks},
+    )
+    for group in others:
+        both = sorted((*marks, *group), key=lambda mark: order[mark.element])
+        following = {one.element: other for one, other in pairwise(both)}
+        chapters = [
+            mark for mark in group
+            if mark.inside and (after := following.get(mark.element)) and after.element in verses and after.number == 2
+        ]  # fmt: skip
+        if chapters and len(chapters) >= COUNTING * len(group):
+            firsts = [mark._replace(chapter=str(mark.number), number=1) for mark in chapters]
+            return sorted((*marks, *firsts), key=lambda mark: order[mark.element])
+    return marks
 
 
 def _begins(mark: _Mark) -> bool:
@@ -240,10 +263,12 @@ def _cited(root: Element, marks: list[_Mark]) -> Iterator[tuple[_Mark, Citation]
             numbers = re.findall(r"\d+", "".join(element.itertext()))
             heading = numbers[-1] if numbers else heading
         elif mark := by_element.get(element):
-            if mark.number <= last or not chapter:
+            if mark.chapter:
+                chapter = int(mark.chapter)
+            elif mark.number <= last or not chapter:
                 chapter = int(heading) if heading else chapter + 1
                 heading = ""
             last = mark.number
             if not mark.inside:
                 element.text = _BEGINNING.sub("", element.text or "", count=1)
-            yield mark, (mark.chapter or str(chapter), str(mark.number))
+            yield mark, (str(chapter), str(mark.number))

@@ -68,11 +68,13 @@ def page(folder: Path, body: str) -> CitedText:
         '<p><span class="v">1</span> One.<br><span class="v">2</span> Two.</p><p><span class="v">1</span> Three.</p>',
         "<p><b>1:1</b> One. <b>1:2</b> Two.</p><p><b>2:1</b> Three.</p>",
         "<p>1. One.</p><p>2. Two.</p><p>1. Three.</p>",
+        '<p><i class="c">1</i> One. <i>2</i> Two.</p><p><i class="c">2</i> Three. <i>2</i> Four. <i>3</i> Five.</p>',
         "<p>[1] One.</p><p>[2] Two.</p><h3>2</h3><p>[1] Three.</p>",
     ],
 )
 def test_verses_of_a_page_are_numbered_in_many_ways(tmp_path: Path, body: str) -> None:
-    assert pieces(page(tmp_path, body)) == {"1.1": "One.", "1.2": "Two.", "2.1": "Three."}
+    verses = {"1.1": "One.", "1.2": "Two.", "2.1": "Three."}
+    assert pieces(page(tmp_path, body)) == verses | ({"2.2": "Four.", "2.3": "Five."} if "Five" in body else {})
 
 
 def test_marks_of_footnotes_are_no_verses(tmp_path: Path) -> None:
