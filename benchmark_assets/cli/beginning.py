@@ -8,16 +8,15 @@ import click
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.later import Later
 from benchmark_assets.cli.words import PATH, holding
-from benchmark_assets.corpus.description import load
+from benchmark_assets.corpus.description import examine
 from benchmark_assets.corpus.proposals import propose
-from benchmark_assets.corpus.review import first_passage
+from benchmark_assets.corpus.review import first_passage, rows
 from benchmark_assets.corpus.scan import scan
 from benchmark_assets.pairwise.base_sets import Identity, checked
 from benchmark_assets.pairwise.building import build_base_set
 from benchmark_assets.pairwise.scores import OVERALL
 from resources import whole_files
 from resources.errors import BadInput
-from resources.keys import slug
 
 
 @click.group()
@@ -34,20 +33,24 @@ new.add_command(Later("benchmark", "benchmarks.new_benchmark"))
 def new_corpus(name: str, place: Path) -> None:
     """Look at a file or folder, write a description of the corpus NAME beside it, and show the first passage as read.
 
-    Reads tables (.csv, .tsv, .xlsx), JSON lines, TEI, TMX, USFM, OSIS, Sefaria, folders of texts, and the layout of
-    SuttaCentral.
+    Reads tables (.csv, .tsv, .xlsx, .json), JSON lines, TEI, TMX, USFM, OSIS, Sefaria, folders of texts, and the layout
+    of SuttaCentral. Cells decide what a column holds. Translations into a second language get a description
+    of their own.
     """
-    text, path = propose(place, name), place.resolve().parent / f"{slug(name)}.yaml"
-    if path.exists():
+    paths = {place.resolve().parent / f"{corpus}.yaml": text for corpus, text in propose(place, name).items()}
+    for path in filter(Path.exists, paths):
         raise BadInput(path, "", "exists already", "choose another name, or edit the file")
-    whole_files.hand_over(path, text)
-    click.echo(f"{path}:\n\n{text}")
-    scanned = scan([load(path)])
-    for line in first_passage(scanned):
+    for path, text in paths.items():
+        whole_files.hand_over(path, text)
+        click.echo(f"{path}:\n\n{text}")
+    description, questions = examine(next(iter(paths)))
+    assert description is not None  # it was written above
+    scanned = scan([description])
+    for line in (*rows(description), *first_passage(scanned)):
         click.echo(line)
-    for fault in scanned.faults:
+    for fault in (*questions, *scanned.faults):
         click.echo(f"fault: {fault}", err=True)
-    click.echo(f"\ncorrect the description, then run `variorum check corpus {path}`")
+    click.echo(f"\ncorrect the description, then run `variorum check corpus {next(iter(paths))}`")
 
 
 @new.command(name="baseset")

@@ -214,8 +214,22 @@ class Description(Frozen):
     - `ignore`: keys of JSON lines and columns of tables that are not read. Other unknown keys and columns are faults.
     - `downloads`: texts that `variorum scan --download` fetches into `root`.
     - `coverage`: minimum share of a source's text, from 0 to 1, that has to be in segments (layout `tei`).
-    - `columns`: only for the layout `table`: names of columns in the files, by `segment_id`, `source` or a translator;
-      `segment_id: ''` numbers the rows of each file from 1.
+    - `questions`: what was left open when the description was proposed. A corpus with open questions is not read:
+      correct the description, and delete the question.
+
+    The following keys are only for the layout `table`:
+
+    - `columns`: names of columns in the files, by `segment_id`, `source`, a translator, or `document` (names of the
+      documents). `segment_id: ''` numbers the rows of each file from 1; several columns, such as chapter and verse, are
+      joined by dots, and an empty cell of all but the last repeats the one above. A column without a head, or with that
+      of another, is called `column 3`.
+    - `asides`: kinds of columns whose cells are kept beside the text and shown: `note`, `reference` (a citation, a
+      place in an edition) or `variant`.
+    - `heads`: numbers of the rows with the heads; `[]` if there are none. By default, the first row that has the most
+      of the names in `columns`.
+    - `sheets`: sheets of a workbook; by default the first.
+    - `encoding`: of text files, such as `cp1252`; by default UTF-8, or UTF-16 with a byte order mark.
+    - `passage: row`: each row is a passage. By default, ids that agree up to their last dot name one passage.
 
     The following keys are only for layouts that divide texts by citation (`BY_CITATION`). A level is given by its name
     (`book`, `chapter`, `section`) or its number, from 1:
@@ -248,8 +262,13 @@ class Description(Frozen):
     wrapped: bool = False
     ignore: tuple[str, ...] = ()
     downloads: tuple[Download, ...] = ()
-    columns: dict[str, str] = Field(default={})
     coverage: float = Field(default=0.98, ge=0, le=1)
+    questions: tuple[str, ...] = ()
+    columns: dict[str, str | tuple[str, ...]] = Field(default={})
+    asides: dict[str, Literal["note", "reference", "variant"]] = Field(default={})
+    heads: tuple[int, ...] | None = None
+    sheets: tuple[str, ...] = ()
+    encoding: str = ""
     segment: str | int = ""
     passage: str | int = ""
     lines: int = Field(default=0, ge=0)
@@ -287,10 +306,13 @@ BY_CITATION = (
 )  # fmt: skip
 """Layouts that divide texts by citation."""
 
+ROW = "row"
+"""Value of `passage` with which each row of a table is a passage."""
+
 ONLY_FOR = {
     **dict.fromkeys(("segment", "passage", "lines"), BY_CITATION),
     **dict.fromkeys(("offsets", "wrapped"), ("offsets",)),
-    "columns": ("table",),
+    **dict.fromkeys(("columns", "asides", "heads", "sheets", "encoding"), ("table",)),
 }  # fmt: skip
 """The layouts for which a key of a description is."""
 
@@ -385,13 +407,17 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
 
 def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
     """Faults in the settings of files, of levels and of continuous translations."""
+    for question in description.questions:
+        yield BadInput(path, "questions", question, "correct the description, and delete the question")
     for key, layouts in ONLY_FOR.items():
-        if getattr(description, key) and description.layout not in layouts:
+        is_row = key == "passage" and description.passage == ROW and description.layout in ("table", "tmx")
+        if getattr(description, key) and description.layout not in layouts and not is_row:
             yield BadInput(path, key, f"is only for the layout `{'` or `'.join(layouts)}`", "drop it")
     if description.layout == "offsets" and not description.offsets:
         yield BadInput(path, "offsets", "is missing", "name the table of the segments' places")
-    for name in sorted(description.columns.keys() - {"segment_id", "source", *description.segmented}):
-        remedy = f"use one of {', '.join(['segment_id', 'source', *description.segmented])}"
+    ours = ["document", "segment_id", "source", *description.segmented]
+    for name in sorted(description.columns.keys() - {*ours}):
+        remedy = f"use one of {', '.join(ours)}"
         yield BadInput(path, f"columns.{name}", "is neither the id, nor the source, nor a reference", remedy)
     for translator, text in description.texts.items():
         key = f"references.{translator}" if translator else "source"
@@ -406,6 +432,8 @@ def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
                 remedy = "write {document} in place of the document's id, as in '**/{document}.xml'"
                 yield BadInput(path, f"{key}.files", f"{text.files!r} names one file", remedy)
             settings.remove("files")
+        if description.layout == "table" and not text.layout:  # a table of its own
+            settings = [name for name in settings if name != "files"]
         if key == "source" and settings:
             remedy = "drop it; `layout` and `root` of the corpus apply to the source"
             yield from (BadInput(path, f"{key}.{name}", "is for references only", remedy) for name in settings)

@@ -5,7 +5,6 @@ descriptions (description).
 """
 
 import re
-import string
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,73 +12,83 @@ from typing import NamedTuple
 
 import yaml
 
-from benchmark_assets.corpus.readers import table, tmx
+from benchmark_assets.corpus.description import ROW
+from benchmark_assets.corpus.heads import Found, heads
+from benchmark_assets.corpus.languages import plain
+from benchmark_assets.corpus.readers import grid, jsonl, table, tmx
 from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.readers.files import visible as visible_files
+from benchmark_assets.corpus.readers.prose import PROSE_READERS
 from benchmark_assets.corpus.readers.strict_json import parse
+from benchmark_assets.corpus.readers.table import found_heads
+from benchmark_assets.corpus.roles import (
+    FOREIGN,
+    MODELS,
+    UNKNOWN,
+    Column,
+    Roles,
+    are_numbers,
+    are_texts,
+    language_of,
+    roles,
+    translator_name,
+)
 from benchmark_assets.corpus.versions import Version, versions
 from resources.errors import BadInput, meant
+from resources.harmless import visible
 from resources.keys import slug
-
-IDS = (
-    "segment_id", "passage_id", "id", "segment", "passage", "number", "no", "nr", "n", "ref", "line", "verse",
-    "section",
-)  # fmt: skip
-"""Names of columns that are taken for ids, in lower case and without punctuation."""
-
-SOURCES = ("source", "original", "text", "src")
-"""Names of columns that are taken for the source, besides names of languages."""
-
-LANGUAGES = {
-    "arabic": "ar", "chinese": "lzh", "coptic": "cop", "english": "en", "french": "fr", "german": "de", "greek": "grc",
-    "hebrew": "he", "italian": "it", "japanese": "ja", "korean": "ko", "latin": "la", "pali": "pli", "persian": "fa",
-    "sanskrit": "sa", "syriac": "syr", "tamil": "ta", "tibetan": "bo",
-}  # fmt: skip
-"""Tags of languages by their English names. A source in Chinese or Greek is taken for the classical language."""
-
-SCRIPTS = {
-    r"[\u3040-\u30ff]": "ja", r"[\uac00-\ud7af]": "ko", r"[\u4e00-\u9fff]": "lzh",
-    r"[\u0370-\u03ff\u1f00-\u1fff]": "grc",
-    r"[\u0f00-\u0fff]": "bo", r"[\u0900-\u097f]": "sa", r"[\u0590-\u05ff]": "he", r"[\u0600-\u06ff]": "ar",
-    r"[\u0700-\u074f]": "syr", r"[\u0b80-\u0bff]": "ta",
-}  # fmt: skip
-"""A language for each script whose letters the expression matches; the first script that occurs decides."""
-
-UNKNOWN = "und"
-"""Tag of an undetermined language (ISO 639-2)."""
 
 THREE_LETTERS = {
     "ara": "ar", "chi": "lzh", "eng": "en", "fre": "fr", "ger": "de", "ita": "it", "lat": "la", "san": "sa",
 }  # fmt: skip
 """Tags of languages by the codes in the names of TEI files (`phi0914.phi00121.perseus-lat2.xml`)."""
 
+NO_TEXT = re.compile(r"readme|licen[cs]e|copying|changelog")
+"""Names of files beside texts that are no texts."""
+
 UNSTATED = "unknown"
 """Licence of a text in a proposal."""
 
 
 class ProposedKeys(NamedTuple):
-    """What files seem to contain: keys of the description, of its source, and of each reference."""
+    """What files seem to contain: keys of the description, of its source, and of each reference; remarks on what is not
+    read and on what is not sure, questions where two readings are possible, and further languages of translations."""
 
     layout: str
     keys: dict[str, object]
     source: dict[str, str]
     references: dict[str, dict[str, str]]
+    remarks: Sequence[str] = ()
+    questions: Sequence[str] = ()
+    further: Sequence[str] = ()
 
 
-def propose(path: Path, name: str) -> str:
-    """A description of the corpus `name` with the files at `path`, as commented YAML.
+def propose(path: Path, name: str) -> dict[str, str]:
+    """Descriptions of corpora with the files at `path`, as commented YAML, by name: of the corpus `name`, and of one
+    more for each further language of translations.
 
     Raises
     ------
     BadInput
         If no layout fits the files, with the forms that can be read.
     """
-    found = _look(path)
+    found = _look(path, "")
+    further = {f"{slug(name)}-{language}": _look(path, language) for language in found.further}
+    return {name: _description(path, name, keys) for name, keys in {slug(name): found, **further}.items()}
+
+
+def _description(path: Path, name: str, found: ProposedKeys) -> str:
     lines = [
         f"# A proposal for {path.name}: check every line, then run `variorum check corpus` on this file.",
-        *_yaml({"name": slug(name), "layout": found.layout, "root": path.name, **found.keys}),
-        "source:",
-        *_text(found.source, "  "),
+        *(f"# {visible(remark)}" for remark in found.remarks),
+        *_yaml({"name": name, "layout": found.layout, "root": path.name, **found.keys}),
     ]
+    if found.questions:
+        lines.append("questions:  # answer each one by correcting this file, then delete it")
+        lines += [
+            f"  {line}" for line in yaml.safe_dump([*found.questions], allow_unicode=True, width=1000).splitlines()
+        ]
+    lines += ["source:", *_text(found.source, "  ")]
     if found.references:
         lines.append("references:  # human translations; `ignore: [COLUMN]` instead leaves a column out")
         for translator, keys in found.references.items():
@@ -106,26 +115,21 @@ def _text(keys: Mapping[str, str], margin: str) -> list[str]:
     ]
 
 
-def _language(sample: str, latin: str = UNKNOWN) -> str:
-    """The language of a text by its script; `latin` for Latin script."""
-    return next((language for letters, language in SCRIPTS.items() if re.search(letters, sample)), latin)
-
-
-def _look(path: Path) -> ProposedKeys:
+def _look(path: Path, into: str = "") -> ProposedKeys:
     """What a file or folder seems to contain."""
     if not path.exists():
         raise BadInput(path, "", f"does not exist{meant(path)}", "check the path")
     if found := versions(path):
-        return _versions(found)
+        return _versions(found, into)
     if path.is_dir():
-        return _folder(path)
+        return _folder(path, into)
     ending = path.suffix.casefold()
     if ending != path.suffix:
         raise BadInput(path, "", f"ends in {path.suffix!r}", f"rename it, so that it ends in {ending!r}")
-    if ending in table.ENDINGS:
-        return _table(path)
-    if ending == ".jsonl":
-        return _records(path)
+    if ending == ".jsonl" and (found := _records(path)):
+        return found
+    if ending in table.SINGLE and (ending != ".txt" or grid.is_table(path)):
+        return _table(path, into)
     if ending == ".xml":
         return ProposedKeys("tei", {}, {"language": _tei_language(path)}, {})
     if ending == ".tmx":
@@ -137,37 +141,50 @@ def _look(path: Path) -> ProposedKeys:
     )  # fmt: skip
 
 
-def _folder(path: Path) -> ProposedKeys:
+def _folder(path: Path, into: str) -> ProposedKeys:
     """What a folder seems to contain."""
     if (path / "root").is_dir() and (path / "translation").is_dir():
         return _bilara(path)
-    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
-    by_ending = {file.suffix: file for file in reversed(files)}
+    files = [file for file in visible_files(path) if file.is_file() and not file.name.startswith("~$")]
+    by_ending: dict[str, list[Path]] = {}
+    for file in files:
+        by_ending.setdefault(file.suffix, []).append(file)
     if ".xml" in by_ending:
-        return _editions(path, [file for file in files if file.suffix == ".xml"])
-    for ending in (*table.ENDINGS, ".jsonl", ".tmx"):
+        return _editions(path, by_ending[".xml"])
+    words = by_ending.get(grid.WORD, [])
+    if tables := [file for file in files if file.suffix in table.ENDINGS and file not in words] or words:
+        return _with_prose(path, _tables(path, tables, into), tables, files)
+    for ending in (".jsonl", ".json", ".tmx"):
         if ending in by_ending:
-            return _look(by_ending[ending])
+            found = _look(by_ending[ending][0], into)
+            return found if len(files) > 1 else found._replace(keys={"root": _below(path, files[0]), **found.keys})
     if ".txt" in by_ending:
-        return ProposedKeys("chunks", {}, {"language": _language(decode(by_ending[".txt"]))}, {})
+        return ProposedKeys("chunks", {}, {"language": language_of([decode(by_ending[".txt"][0])])}, {})
     problem = f"has files that end in {', '.join(sorted(by_ending))}" if by_ending else "contains no file"
     raise BadInput(path, "", problem, f"give files that end in {', '.join((*table.ENDINGS, '.jsonl', '.xml', '.tmx'))}")
 
 
-def _versions(found: Sequence[Version]) -> ProposedKeys:
-    """Versions of works in one cited form; the first one is the source. References are in one language: English, if a
-    version is, else the language of most versions that are not in the language of the source."""
+def _below(folder: Path, file: Path) -> str:
+    """The path of a file from the folder that has the description."""
+    return f"{folder.name}/{file.relative_to(folder).as_posix()}"
+
+
+def _versions(found: Sequence[Version], into: str) -> ProposedKeys:
+    """Versions of works in one cited form; the first is the source. References are in one language, as in tables."""
     source, *others = found
-    languages = Counter(each.language for each in others if each.language != source.language)
-    if languages:
-        target = "en" if "en" in languages else languages.most_common(1)[0][0]
-        others = [each for each in others if each.language == target]
+    languages = Counter(each.language for each in others if plain(each.language) != plain(source.language))
+    targets = sorted(languages, key=lambda each: (-languages[each], each != "en"))
+    target = into or next(iter(targets), "")
     texts = {
         slug(each.name): {"language": each.language or UNKNOWN, "layout": each.form, "files": each.files}
-        for each in others
-    }
+        for each in others if each.language == target
+    }  # fmt: skip
+    remarks = [f"{each.files} is not read: in {each.language or UNKNOWN}" for each in others if each.language != target]
+    asked = [f"All versions are in {source.language}: which is the source? {source.files} is read."]
+    questions = asked if others and not languages else []
     keys = {"language": source.language or UNKNOWN, **({"files": source.files} if others else {})}
-    return ProposedKeys(source.form, {}, keys, texts)
+    further = [each for each in targets if each != target]
+    return ProposedKeys(source.form, {}, keys, texts, remarks, questions, further)
 
 
 def _memory(path: Path) -> ProposedKeys:
@@ -196,46 +213,210 @@ def _subfolders(folder: Path) -> list[str]:
     return names
 
 
-def _table(path: Path) -> ProposedKeys:
-    """A table whose first line names columns."""
-    rows = table.lines(path, (*IDS, *SOURCES, *LANGUAGES))
-    header = [name.strip() for name in rows[0][1]] if rows else []
-    sample = {name: " ".join(cells[at] for _, cells in rows[1:6] if at < len(cells)) for at, name in enumerate(header)}
-    names = [name for name in header if name]
-    source = _chosen(names, (*SOURCES, *LANGUAGES))
-    numbers = (name for name in names if sample[name] and not any(map(str.isalpha, sample[name])))
-    identity = _chosen(names, IDS) or next(numbers, None)
-    rest = [name for name in names if name not in (identity, source)]
-    if source is None and rest:
-        source = rest.pop(0)
-    if source is None:
-        raise BadInput(path, "line 1", "names no column with a source", "name a column `source`")
-    translators = {slug(name): name for name in rest}
-    columns = {"segment_id": identity or "", "source": source, **translators}
-    columns = {name: column for name, column in columns.items() if name != column}
+class _Sheet(NamedTuple):
+    """A table as it was looked at: the rows, where the text begins, the columns, and settings of the description."""
+
+    rows: list[grid.Line]
+    found: Found
+    columns: list[Column]
+    settings: dict[str, object]
+    remarks: list[str]
+
+
+def _table(path: Path, into: str) -> ProposedKeys:
+    """A table, by what its cells hold."""
+    sheet = _sheet(path)
+    return _proposed(path, roles(sheet.columns, into), sheet)
+
+
+def _sheet(path: Path) -> _Sheet:
+    """A table, or the sheet of a workbook that has the most text, with others that have the same heads."""
+    encoding = grid.encoding_of(path)
+    by_sheet = {sheet: grid.lines(path, (), encoding, sheet) for sheet in grid.sheets(path)}
+    sizes = {sheet: sum(len(cell) for _, cells in rows for cell in cells) for sheet, rows in by_sheet.items()}
+    if not any(sizes.values()):
+        raise BadInput(path, "", "contains no text", "write its segments")
+    first = max(sizes, key=sizes.__getitem__)
+    rows = by_sheet[first]
+    found = Found((1,), True, list(rows[1:])) if path.suffix in grid.RECORDS else heads(rows)
+    similar = [
+        sheet for sheet, other in by_sheet.items()
+        if sheet == first or (found.heads and found.heads == heads(other).heads and other[0] == rows[0])
+    ]  # fmt: skip
+    settings: dict[str, object] = {"encoding": encoding} if encoding else {}
+    settings |= {"sheets": similar} if first else {}
+    remarks = [f"encoding {encoding}: {_example(path, encoding)}"] if encoding else []
+    remarks += [f"the sheet {sheet!r} is not read" for sheet in by_sheet if sheet not in similar]
+    return _Sheet(rows, found, _columns(path, rows, found, first), settings, remarks)
+
+
+def _tables(folder: Path, paths: Sequence[Path], into: str) -> ProposedKeys:
+    """Tables in a folder: of one form; or each with one text, and the same ids; or one that is the text."""
+    sheets = {path: _sheet(path) for path in paths}
+    bare = [path for path, sheet in sheets.items() if not any(are_texts(each.cells) for each in sheet.columns)]
+    if 0 < len(bare) < len(paths):
+        found = _tables(folder, [path for path in paths if path not in bare], into)
+        return found._replace(remarks=[*found.remarks, *(f"{path.name} is not read: no text" for path in bare)])
+    if together := _parallel(folder, sheets, into):
+        return together
+    texts = {path: [each for each in sheet.columns if are_texts(each.cells)] for path, sheet in sheets.items()}
+    largest = max(paths, key=lambda path: sum(len(cell) for each in texts[path] for cell in each.cells))
+    first = sheets[largest]
+    if all([each.name for each in sheet.columns] == [each.name for each in first.columns] for sheet in sheets.values()):
+        cells = [
+            [cell for sheet in sheets.values() for cell in sheet.columns[at].cells] for at in range(len(first.columns))
+        ]
+        whole = [each._replace(cells=own) for each, own in zip(first.columns, cells, strict=True)]
+        of_all, ids = roles(whole, into), roles(first.columns, into).ids  # unique in each file
+        asides, unread = ({k: v for k, v in d.items() if k not in ids} for d in (of_all.asides, of_all.unread))
+        return _proposed(largest, of_all._replace(ids=ids, asides=asides, unread=unread), first)
+    found = _proposed(largest, roles(first.columns, into), first)
+    others = [f"{path.name} is not read" for path in paths if path != largest]
+    return found._replace(keys={"root": _below(folder, largest), **found.keys}, remarks=[*found.remarks, *others])
+
+
+def _parallel(folder: Path, sheets: Mapping[Path, _Sheet], into: str) -> ProposedKeys | None:
+    """Tables that have one text each, and the same ids; None if they have not."""
+    read = {path: roles(sheet.columns, into) for path, sheet in sheets.items()}
+    ids = {own.ids for own in read.values()}
+    if len(sheets) < 2 or len(ids) != 1 or any(len(list(filter(are_texts, _cells(s)))) != 1 for s in sheets.values()):
+        return None
+    (names,) = ids
+    texts: dict[Path, dict[tuple[str, ...], str]] = {}
+    for path, sheet in sheets.items():
+        by_name = {each.name: each.cells for each in sheet.columns}
+        keys = (
+            zip(*(by_name[name] for name in names), strict=True) if names else enumerate(next(iter(by_name.values())))
+        )
+        (text,) = (each for each in sheet.columns if are_texts(each.cells))
+        texts[path] = dict(zip(map(tuple, keys), text.cells, strict=True))
+    every = list(dict.fromkeys(key for own in texts.values() for key in own))
+    if any(2 * len(own) < len(every) for own in texts.values()):
+        return None
+    columns = [Column(path.name, path.stem, [own.get(key, "") for key in every]) for path, own in texts.items()]
+    whole = roles(columns, into)
+    if whole.source is None or not whole.translations:
+        return None
+    by_file = {path.name: path for path in sheets}
+    first = by_file[whole.source[0]]
+    own = {name: next(e.name for e in sheets[path].columns if are_texts(e.cells)) for name, path in by_file.items()}
+    found = _proposed(first, read[first]._replace(questions=whole.questions), sheets[first])
+    named = {translator: own[file] for translator, (file, _) in whole.translations.items()}
+    columns_named = found.keys["columns"] | {t: c for t, c in named.items() if t != c}
+    return found._replace(
+        keys=found.keys | {"columns": columns_named},
+        source={"language": whole.source[1], "files": first.relative_to(folder).as_posix()},
+        references={
+            translator: {"language": tag, "files": by_file[file].relative_to(folder).as_posix()}
+            for translator, (file, tag) in whole.translations.items()
+        },
+        remarks=[*found.remarks, *(f"{name} is not read: {why}" for name, why in whole.unread.items())],
+    )  # fmt: skip
+
+
+def _cells(sheet: _Sheet) -> list[Sequence[str]]:
+    return [each.cells for each in sheet.columns]
+
+
+def _with_prose(folder: Path, found: ProposedKeys, tables: Sequence[Path], files: Sequence[Path]) -> ProposedKeys:
+    """Add the files of prose beside tables: translations that will be aligned."""
+    layouts = {reader.ending: layout for layout, reader in PROSE_READERS.items() if layout in ("text", "docx", "epub")}
+    references, remarks = dict(found.references), list(found.remarks)
+    source = plain(found.source["language"])
+    for file in files:
+        if file.suffix not in layouts or NO_TEXT.search(file.stem.casefold()):
+            continue
+        place = file.relative_to(folder).as_posix()
+        document = next(
+            (name for name in sorted((slug(t.stem) for t in tables), key=len, reverse=True) if name in place), ""
+        )
+        pattern = place.replace(document, "{document}") if document and len(tables) > 1 else place
+        translator = translator_name(
+            re.sub(rf"\b{re.escape(document)}\b" if document else "$^", " ", place.removesuffix(file.suffix))
+        )
+        content, _ = PROSE_READERS[layouts[file.suffix]].read(file)
+        language = language_of([content])
+        if plain(language) == source:
+            remarks.append(f"{place} is not read: in {language}, as the source")
+        else:
+            keys = {"language": language, "layout": layouts[file.suffix], "files": pattern}
+            references.setdefault(translator, keys)
+    return found._replace(references=references, remarks=remarks)
+
+
+def _proposed(path: Path, read: Roles, sheet: _Sheet) -> ProposedKeys:
+    """The keys for a table whose columns have these roles."""
+    if read.source is None:
+        names = ", ".join(column.head or column.name for column in sheet.columns)
+        raise BadInput(path, "", f"has no column with a text (columns: {names})", "give a table with the source")
+    source, language = read.source
+    identity: str | list[str] = read.ids[0] if len(read.ids) == 1 else list(read.ids) or ""
+    named: dict[str, str | list[str]] = {"segment_id": identity, "source": source}
+    of_documents = read.ids[0] if len(read.ids) > 1 else ""
+    if of_documents and not are_numbers(next(each.cells for each in sheet.columns if each.name == of_documents)):
+        named = {"document": of_documents, **named, "segment_id": list(read.ids[1:])}
+    named |= {translator: column for translator, (column, _) in read.translations.items()}
+    expected = [column for each in named.values() for column in ([each] if isinstance(each, str) else each) if column]
+    keys: dict[str, object] = {"columns": {name: column for name, column in named.items() if name != column}}
+    if tuple(sheet.found.heads) != _default_heads(sheet.rows, expected):
+        keys["heads"] = list(sheet.found.heads)
+    keys |= {**sheet.settings, "passage": ROW}
+    if read.asides:
+        keys["asides"] = read.asides
+    if read.unread:
+        keys["ignore"] = list(read.unread)
+    sure = [] if sheet.found.sure else [f"Is row {sheet.found.heads[0]} the row of heads? It is not read as text."]
+    languages = (why.removeprefix(FOREIGN) for why in read.unread.values() if why.startswith(FOREIGN))
     return ProposedKeys(
-        "table",
-        {"columns": columns} if columns else {},
-        {"language": LANGUAGES.get(source.casefold(), _language(sample[source]))},
-        {translator: {"language": _language(sample[name], "en")} for translator, name in translators.items()},
-    )
+        "table", keys, {"language": language},
+        {translator: {"language": tag} for translator, (_, tag) in read.translations.items()},
+        [*sheet.remarks, *(f"{name!r} is not read: {why}" for name, why in read.unread.items())],
+        [*sure, *read.questions], list(dict.fromkeys(languages)),
+    )  # fmt: skip
 
 
-def _chosen(names: Sequence[str], known: Sequence[str]) -> str | None:
-    """The name that comes first in `known`, in any case and with any punctuation around it; None if there is none."""
-    by_case = {name.strip(string.punctuation + " ").casefold(): name for name in reversed(names)}
-    return next((by_case[name] for name in known if name in by_case), None)
+def _columns(path: Path, rows: Sequence[grid.Line], found: Found, sheet: str) -> list[Column]:
+    """The columns below the heads, under the names that the reader gives them."""
+    names = found_heads(rows, (), found.heads).names
+    whole = [cells + [""] * (len(names) - len(cells)) for _, cells in found.rows]
+    whole = [cells for cells in whole if sum(bool(cell.strip()) for cell in cells) > 1] or whole
+    hidden = grid.hidden(path, sheet)
+    return [
+        Column(name if name and names.count(name) == 1 else f"column {at + 1}", name, [cells[at] for cells in whole],
+               at in hidden)
+        for at, name in enumerate(names)
+    ]  # fmt: skip
 
 
-def _records(path: Path) -> ProposedKeys:
-    """JSON lines, by their first line."""
-    first = next((line for line in decode(path).split("\n") if line.strip()), "{}")
-    record = parse(first, path, 1)
-    references = record.get("references")
-    texts = references if isinstance(references, dict) else {}
-    language = str(record.get("lang") or _language(str(record.get("source", ""))))
-    translations = {str(name): {"language": _language(str(text), "en")} for name, text in texts.items()}
-    return ProposedKeys("jsonl", {}, {"language": language}, translations)
+def _default_heads(rows: Sequence[grid.Line], expected: Sequence[str]) -> tuple[int, ...]:
+    """The row in which the reader looks for the heads by itself."""
+    below = found_heads(rows, expected).rows
+    above = [number for number, _ in rows if not below or number < below[0][0]]
+    return tuple(above[-1:])
+
+
+def _example(path: Path, encoding: str) -> str:
+    """A word with letters outside ASCII, by which a person can see whether an encoding is right."""
+    words = {word for word in re.findall(r"[^\s\d,;]+", decode(path, encoding)) if not word.isascii()}
+    return f"check that these words are right: {', '.join(sorted(words, key=str.isalpha)[-5:])}"
+
+
+def _records(path: Path) -> ProposedKeys | None:
+    """JSON lines in the general layout; None if they have other keys, or outputs of models among the references."""
+    lines = [parse(line, path, at) for at, line in enumerate(decode(path).split("\n"), start=1) if line.strip()]
+    texts: dict[str, list[str]] = {}
+    for record in lines:
+        references = record.get("references", {})
+        if not {"passage_id", "source"} <= record.keys() <= jsonl.KEYS or not isinstance(references, dict):
+            return None
+        for name, text in {"": record["source"], **references}.items():
+            texts.setdefault(name, []).append(str(text))
+    if not texts or any(MODELS.search(name.casefold()) for name in texts):
+        return None
+    stated = str(lines[0].get("lang", ""))
+    languages = {name: language_of(cells, name) for name, cells in texts.items()}
+    translations = {name: {"language": language} for name, language in languages.items() if name}
+    return ProposedKeys("jsonl", {}, {"language": stated or languages[""]}, translations)
 
 
 def _editions(folder: Path, files: Sequence[Path]) -> ProposedKeys:

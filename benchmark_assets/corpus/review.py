@@ -11,6 +11,7 @@ import polars as pl
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Lengths
 from benchmark_assets.corpus.proposals import UNKNOWN, UNSTATED
+from benchmark_assets.corpus.readers import table
 from benchmark_assets.corpus.scan import Scan, covered
 
 LONGEST = 300
@@ -36,18 +37,19 @@ def review(description: Description, scanned: Scan) -> Iterator[str]:
     for (translator,), texts in covered(scanned.coverage).group_by(["translator"], maintain_order=True):
         parts = ", ".join(f"{name} {texts[name].sum():,}" for name in Lengths._fields)
         yield f"  characters of {translator or 'the source'}: {parts}{_least(texts)}"
+    yield from rows(description)
     for translator in description.segmented:
-        rows = scanned.reference.filter(translator=translator)
-        whole = rows.filter(pl.col("segments").list.drop_nulls().list.len() == pl.col("segments").list.len())
-        partial = len(rows) - len(whole)
+        rendered = scanned.reference.filter(translator=translator)
+        whole = rendered.filter(pl.col("segments").list.drop_nulls().list.len() == pl.col("segments").list.len())
+        partial = len(rendered) - len(whole)
         yield f"  {translator}: complete in {len(whole)} of {len(source)} passages, in parts in {partial}"
     for translator, text in description.continuous.items():
-        rows = scanned.prose.filter(translator=translator)
-        if rows.is_empty():
+        prose = scanned.prose.filter(translator=translator)
+        if prose.is_empty():
             continue
         how = f"by the model {text.aligner}" if text.aligner else "offline, by sentence embeddings"
-        characters = rows["text"].str.len_chars().sum()
-        yield f"  {translator}: prose of {len(rows)} documents, {characters:,} characters, to be aligned {how}"
+        characters = prose["text"].str.len_chars().sum()
+        yield f"  {translator}: prose of {len(prose)} documents, {characters:,} characters, to be aligned {how}"
     if len(description.references) < 2:
         yield "  drift needs two references of a passage; with fewer, similarity and lexical scores remain"
 
@@ -56,6 +58,12 @@ def _least(texts: pl.DataFrame) -> str:
     """The document with the smallest share of text in segments, if it is not whole."""
     document, share = texts.select("document", "share").row(0)
     return f"; in {document}, {share:.1%} are in segments" if share < 1 else ""
+
+
+def rows(description: Description) -> Iterator[str]:
+    """For tables: how many rows became how many passages, and which rows are no segment."""
+    if description.layout == "table":
+        yield from (f"  {line}" for line in table.accounts(description))
 
 
 def reminders(description: Description) -> Iterator[str]:

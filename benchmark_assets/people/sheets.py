@@ -10,14 +10,14 @@ from pathlib import Path
 
 from benchmark_assets.corpus.readers import table
 from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.readers.table import Line
+from benchmark_assets.corpus.readers.grid import WORKBOOK, Line
 from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from benchmark_assets.people.form import Form, storable
 from benchmark_assets.people.items import is_reference
 from resources.errors import BadInput, raise_all
 from resources.harmless import guarded, unguarded
 
-ENDINGS = (".csv", table.WORKBOOK)
+ENDINGS = (".csv", WORKBOOK)
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
@@ -54,7 +54,7 @@ def read(
     BadInput
         If the file is not a sheet of one of these forms, or has an unknown column, or one twice that people fill in.
     """
-    if path.suffix.lower() == table.WORKBOOK:
+    if path.suffix.lower() == WORKBOOK:
         header, rows = _split(table.lines(path, forms[0].asked))
     else:
         header, rows = _of_text(path, forms)

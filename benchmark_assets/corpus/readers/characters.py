@@ -1,5 +1,6 @@
 """Characters of a file: decoding UTF-8, NFC, and detection of damaged text. Not here: the layout of the text."""
 
+import codecs
 import csv
 import re
 import unicodedata
@@ -20,20 +21,29 @@ _BYTES = {ord(bytes([byte]).decode("cp1252", "ignore") or chr(byte)): byte for b
 """The byte in Windows-1252 of each character that Latin-1 lacks."""
 
 
-def decode(path: Path) -> str:
-    """Text of a UTF-8 file, with or without a byte order mark. Line breaks become '\\n'.
+def decode(path: Path, encoding: str = "") -> str:
+    """Text of a file. Line breaks become '\\n'.
+
+    `encoding` is the encoding that the description of a corpus states. By default, the file is UTF-8, with or without a
+    byte order mark, or UTF-16 with a byte order mark.
 
     Raises
     ------
     BadInput
-        If the file cannot be read, is not UTF-8, or contains a NUL character, as UTF-16 and binary files do.
+        If the file cannot be read, has another encoding, or contains a NUL character, as binary files do.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        content = path.read_bytes()
+        is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        text = content.decode("utf-16" if is_utf16 else encoding or "utf-8-sig").removeprefix("\ufeff")
     except OSError as error:
         raise BadInput(path, "", f"cannot be read ({error.strerror})", "restore the file, or remove it") from error
     except UnicodeDecodeError as error:
-        raise BadInput(path, f"byte {error.start}", "is not UTF-8", "save the file as UTF-8") from error
+        problem = f"is not {error.encoding.upper()}"
+        raise BadInput(path, f"byte {error.start}", problem, "save the file as UTF-8") from error
+    except LookupError as error:
+        raise BadInput(path, "", f"has an unknown encoding, {encoding!r}", "write its name, such as cp1252") from error
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise BadInput(path, f"line {line}", "contains a NUL character", "save the file as text in UTF-8")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmark_assets.corpus.description import Description
-from benchmark_assets.corpus.model import Document, Passage, Reference, Segment, passage_of
+from benchmark_assets.corpus.model import Document, Passage, Reference, Segment, SegmentAside, passage_of
 from resources.errors import BadInput
 from resources.keys import escaped, slug
 
@@ -20,12 +20,13 @@ Grouping = Callable[[str], str | None]
 
 class Unit(NamedTuple):
     """A segment in a file: its document, its id, the line at which it begins, and its texts: of the source, by the key
-    `source`, and of translators. A missing text is '', or has no key."""
+    `source`, and of translators. A missing text is '', or has no key. `asides` are its kinds and texts of asides."""
 
     document: str
     segment: str
     line: int
     texts: dict[str, str]
+    asides: tuple[tuple[str, str], ...] = ()
 
 
 def documents_of(path: Path, units: Iterable[Unit], description: Description) -> Iterator[Document | BadInput]:
@@ -50,7 +51,12 @@ def documents_of(path: Path, units: Iterable[Unit], description: Description) ->
         if faults:
             yield from faults
         else:
-            yield Document(name, path, passages(description.source.language, segments, references))
+            asides = [
+                SegmentAside(unit.segment, "", kind, "\n".join(text for other, text in unit.asides if other == kind))
+                for unit in own for kind in dict(unit.asides)
+            ]  # fmt: skip
+            found = passages(description.source.language, segments, references)
+            yield Document(name, path, found, asides=tuple(asides))
 
 
 def passages(
@@ -85,15 +91,18 @@ def passages(
     return tuple(grouped)
 
 
-def located(identity: str, path: Path) -> tuple[str, str]:
+def located(identity: str, path: Path, is_passage: bool = False) -> tuple[str, str]:
     """Document and id of a segment, from the id `identity` of its row or unit in a file.
 
     The document is the part of the id before its last colon or, without a colon, the name of the file. A plain id,
     which has neither colon nor dot, numbers a passage of one segment: `7` in `book.csv` is the segment `book:7.1` of
-    the passage `book:7`. Letters of the file's name that a key cannot have are replaced (`keys.slug`).
+    the passage `book:7`. Letters of the file's name that a key cannot have are replaced (`keys.slug`). If `is_passage`
+    is true, each id names a passage of one segment: `1.7` is `book:1.7.1`.
     """
     name = slug(path.stem)
     document = identity.rpartition(":")[0] or name
+    if is_passage:
+        return document, f"{identity if ':' in identity else f'{name}:{identity}'}.1"
     return document, identity if ":" in identity or "." in identity else f"{name}:{identity}.1"
 
 

@@ -15,14 +15,22 @@ _HALF = re.compile(r"[\ud800-\udfff]")
 
 
 def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:
-    """Parse a JSON object. `line` is its line number in a JSON lines file, for messages; 0 for other files.
+    """Parse a JSON object as `loaded` does. Raises BadInput for another value, too."""
+    content = loaded(text, path, line)
+    if not isinstance(content, dict):
+        problem, where = "is not a JSON object", f"line {line}" if line else ""
+        raise BadInput(path, where, problem, "write an object with keys and values")
+    return content
+
+
+def loaded(text: str, path: Path, line: int = 0) -> Any:
+    """Parse JSON. `line` is its line number in a JSON lines file, for messages; 0 for other files.
 
     Raises
     ------
     BadInput
-        For malformed JSON, objects that are nested too deeply, a number with thousands of digits, a value that is not
-        an object, a key that occurs twice, or a string with an unpaired surrogate, which is half a character and cannot
-        be stored.
+        For malformed JSON, objects that are nested too deeply, a number with thousands of digits, a key that occurs
+        twice, or a string with an unpaired surrogate, which is half a character and cannot be stored.
     """
     where = f"line {line}" if line else ""
     faults: list[BadInput] = []
@@ -50,8 +58,6 @@ def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:
     except ValueError as error:  # an integer of more digits than Python converts
         raise BadInput(path, where, "contains a number with thousands of digits", "write texts as strings") from error
     raise_all(faults)
-    if not isinstance(content, dict):
-        raise BadInput(path, where, "is not a JSON object", "write an object with keys and values")
     return content
 
 

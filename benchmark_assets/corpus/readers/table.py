@@ -1,46 +1,64 @@
-"""Segments with their translations as a table: .tsv or .csv in UTF-8, the first sheet of an .xlsx workbook, or the
-largest table of a .docx document.
+"""Segments with their translations as a table: delimited text, a workbook, a Word document, or JSON records (grid).
 
-The first line names the columns: `segment_id`, `source`, and one column per translator whose translation has no layout
-of its own, or the names that the corpus description gives them under `columns`. Other columns are faults, unless the
-description lists them under `ignore`. The cells of a text file are separated by tabs, semicolons or commas; the reader
-uses the delimiter with which it finds the largest number of these columns, or else of any columns. A quoted cell may
-contain line breaks, delimiters and doubled quotation marks. Each row is a segment, in the order of the text; an empty
-cell is an untranslated segment. `segments.located` explains the ids. An unreadable row excludes the whole file, because
-the row could belong to any document in it.
+A row of heads names the columns: `segment_id`, `source`, and one column per translator whose translation has no layout
+of its own, or the names that the corpus description gives them under `columns`. The heads are in the first row that has
+the most of these names, unless the description says where they are (`heads`); rows above are titles. Other columns are
+faults, unless the description lists them under `asides` or `ignore`. Each row is a segment, in the order of the text;
+an empty cell is an untranslated segment. `segments.located` explains the ids. An unreadable row excludes the whole
+file, because the row could belong to any document in it.
+
+Rows without text, and rows below the text that have neither an id nor a translation, are no segments; `accounts` counts
+them. A text with `files` has tables of its own, whose rows belong to the source's rows with the same ids.
 """
 
-import csv
+import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from io import StringIO
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
-import fastexcel
-
-from benchmark_assets.corpus.description import Description
-from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers.characters import clean, decode
-from benchmark_assets.corpus.readers.files import listed
-from benchmark_assets.corpus.readers.pages import rows
+from benchmark_assets.corpus.description import ROW, Description
+from benchmark_assets.corpus.model import Document, passage_of
+from benchmark_assets.corpus.readers import grid
+from benchmark_assets.corpus.readers.characters import clean
+from benchmark_assets.corpus.readers.files import fitting, listed
+from benchmark_assets.corpus.readers.grid import DELIMITERS, RECORDS, WORD, WORKBOOKS, Line
 from benchmark_assets.corpus.readers.segments import Unit, documents_of, located
 from benchmark_assets.corpus.readers.unknown_keys import DESCRIBED, unknown_keys
 from resources.errors import BadInput, collecting, one_of, raise_all
 
-DELIMITERS = {".tsv": "\t;,", ".csv": ",;\t"}
-"""Delimiters to try, by file name extension."""
+logger = logging.getLogger("variorum.corpus")
 
-WORKBOOK = ".xlsx"
-
-WORD = ".docx"
-
-ENDINGS = (*DELIMITERS, WORKBOOK, WORD)
+ENDINGS = (".tsv", ".csv", *WORKBOOKS, WORD)
 """File name extensions of tables."""
 
-ID = "segment_id"
-"""The column with the ids of the segments. If a description calls it '', rows are numbered from 1."""
+SINGLE = (*ENDINGS, *DELIMITERS, *RECORDS)
+"""File name extensions of a file that may be a table if the description names it."""
 
-Line = tuple[int, list[str]]
-"""A row of a file: its line number, and its cells."""
+ID, SOURCE, DOCUMENT = "segment_id", "source", "document"
+"""Our names of the columns with the ids of the segments, with the source, and with the names of documents. If a
+description calls the first one '', rows are numbered from 1."""
+
+HIGHEST = 30
+"""Number of rows among which the heads are looked for."""
+
+
+class Heads(NamedTuple):
+    """The heads of a table: the name of each column, '' if it has none, their place in the file for messages, and the
+    rows below."""
+
+    names: list[str]
+    place: str
+    rows: list[Line]
+
+
+class Reading(NamedTuple):
+    """The segments of a table, its faults, and its account: the numbers of rows, segments and passages, and the rows
+    that are no segment, with the reason."""
+
+    units: list[Unit]
+    faults: list[BadInput]
+    account: list[str]
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
@@ -49,25 +67,94 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        If the folder contains no table, or the file has another extension.
+        If the folder contains no table, the file has another extension, or no file matches `files` of a text.
     """
-    for path in listed(description, *ENDINGS):
-        if path.suffix not in ENDINGS:
-            raise BadInput(path, "", "has an unknown file name extension", f"use {one_of(sorted(ENDINGS))}")
-        units, faults = read_units(path, description)
-        yield from faults or documents_of(path, units, description)
+    for path in _files(description):
+        reading = _reading(path, description)
+        for line in reading.account[1:]:
+            logger.warning("%s: %s", path, line)
+        yield from reading.faults or documents_of(path, reading.units, description)
+
+
+def accounts(description: Description) -> Iterator[str]:
+    """For each table, the number of rows and segments, and the rows that are no segment."""
+    for path in _files(description):
+        for line in _reading(path, description).account:
+            yield f"{path.name}: {line}"
 
 
 def read_units(path: Path, description: Description) -> tuple[list[Unit], list[BadInput]]:
     """The segments of a table and the faults in it."""
-    columns = {name: description.columns.get(name, name) for name in (ID, "source", *description.segmented)}
-    faults: list[BadInput] = []
-    units: list[Unit] = []
-    with collecting(faults):
-        units = list(_units(path, lines(path, columns.values()), columns, description.ignore, faults))
-    if not units and not faults:
-        faults.append(BadInput(path, "", "contains no segments", "write its segments, or remove the file"))
-    return units, faults
+    reading = _reading(path, description)
+    return reading.units, reading.faults
+
+
+def _files(description: Description) -> list[Path]:
+    """The tables with the sources."""
+    if pattern := description.source.files:
+        return _matching(description, pattern, "source")
+    if description.root.is_dir():
+        own = {file for name in description.references for file in _own(description, name)}
+        return [path for path in listed(description, *ENDINGS) if path not in own]
+    if description.root.suffix not in SINGLE:
+        raise BadInput(description.root, "", "has an unknown file name extension", f"use {one_of(sorted(SINGLE))}")
+    return [description.root]
+
+
+def _own(description: Description, translator: str) -> list[Path]:
+    """The tables of a translator's own; none if the translation is a column of the source's tables."""
+    text = description.references[translator]
+    is_own = text.files and not text.layout and description.layout == "table"
+    return _matching(description, text.files, f"references.{translator}") if is_own else []
+
+
+def _matching(description: Description, pattern: str, key: str) -> list[Path]:
+    found = [path for paths in fitting(description.root, pattern).values() for path in paths]
+    if not found:
+        remedy = "correct `files`, or `root`"
+        raise BadInput(description.root, f"{key}.files", f"no file matches {pattern!r}", remedy)
+    return found
+
+
+def _reading(path: Path, description: Description) -> Reading:
+    """The segments of the tables of a source, with the texts of the translators that have tables of their own."""
+    own = {name: files for name in description.segmented if (files := _own(description, name))}
+    reading = _table(path, description, [SOURCE, *(name for name in description.segmented if name not in own)], path)
+    units = {(unit.document, unit.segment): unit for unit in reading.units}
+    for translator, files in own.items():
+        lacking: list[str] = []
+        for file in files:
+            other = _table(file, description, [translator], path)
+            reading.faults.extend(other.faults)
+            for unit in other.units:
+                if of_source := units.get((unit.document, unit.segment)):
+                    of_source.texts.update(unit.texts)
+                else:
+                    lacking.append(unit.segment)
+        if lacking:
+            reading.account.append(f"{translator}: {len(lacking)} rows have no source ({_some(lacking)})")
+    if not reading.units and not reading.faults:
+        reading.faults.append(BadInput(path, "", "contains no segments", "write its segments, or remove the file"))
+    return reading
+
+
+def _table(path: Path, description: Description, texts: Collection[str], source: Path) -> Reading:
+    """The segments of one table. `texts` are our names of its texts; documents are named after the file `source`."""
+    named = [DOCUMENT] if DOCUMENT in description.columns else []
+    columns = {name: description.columns.get(name, name) for name in (*named, ID, *texts)}
+    expected = [name for column in columns.values() for name in _parts(column)]
+    reading = Reading([], [], [])
+    for sheet in description.sheets or ("",):
+        with collecting(reading.faults):
+            rows = grid.lines(path, expected, description.encoding, sheet)
+            heads = found_heads(rows, expected, description.heads)
+            named_after = source.with_name(f"{source.stem}-{sheet}.csv") if len(description.sheets) > 1 else source
+            _Rows(path, description, columns, named_after, heads, reading).read(len(rows))
+    return reading
+
+
+def _some(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:10])}{', …' if len(names) > 10 else ''}"
 
 
 def lines(path: Path, columns: Collection[str]) -> list[Line]:
@@ -80,9 +167,7 @@ def lines(path: Path, columns: Collection[str]) -> list[Line]:
     BadInput
         If the file cannot be read as a table.
     """
-    if path.suffix == WORD:
-        return rows(path)
-    return list(_sheet(path) if path.suffix == WORKBOOK else _lines(path, columns))
+    return grid.lines(path, columns)
 
 
 def records(
@@ -116,89 +201,125 @@ def records(
             yield line, dict(zip(header, _whole(path, line, cells, header), strict=True))
 
 
-def _lines(path: Path, columns: Collection[str]) -> Iterator[Line]:
-    """Rows of a text file, except empty lines."""
-    text = decode(path)
-    headers = {sign: _header(text, sign) for sign in DELIMITERS.get(path.suffix, ",;\t")}
-    delimiter = max(headers, key=lambda sign: (len(set(columns) & set(headers[sign])), len(headers[sign])))
-    reader = csv.reader(StringIO(text), delimiter=delimiter, strict=True)
-    line = 1
-    try:
-        for cells in reader:
-            if cells or line == 1:
-                yield line, cells
-            line = reader.line_num + 1
-    except csv.Error as error:
-        remedy = "double quotation marks within a quoted cell, and quote cells that begin with a quotation mark"
-        raise BadInput(path, f"line {line}", f"is not a valid row ({error})", remedy) from error
+def found_heads(rows: Sequence[Line], expected: Collection[str], stated: Collection[int] | None = None) -> Heads:
+    """The heads of a table: in the rows with the numbers `stated`, or in the first row that has the most of the
+    expected names. A head of several rows is their texts, joined by spaces."""
+    if stated is None:
+        counts = [len({cell.strip() for cell in cells} & {*expected}) for _, cells in rows[:HIGHEST]]
+        stated = [rows[counts.index(max(counts))][0]] if rows else []
+    last = max(stated, default=0)
+    below = [row for row in rows if row[0] > last]
+    heads = [cells for number, cells in rows if number in stated]
+    width = max(map(len, heads or [cells for _, cells in below]), default=0)
+    padded = [cells + [""] * (width - len(cells)) for cells in heads or [[""]]]
+    return Heads([" ".join(" ".join(parts).split()) for parts in zip(*padded, strict=True)], f"line {last}", below)
 
 
-def _header(text: str, delimiter: str) -> list[str]:
-    try:
-        return [name.strip() for name in next(csv.reader(StringIO(text), delimiter=delimiter, strict=True), [])]
-    except csv.Error:
-        return []
+def _parts(column: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of an id, from the highest level."""
+    return (column,) * bool(column) if isinstance(column, str) else column
 
 
-def _sheet(path: Path) -> Iterator[Line]:
-    """Rows of the first sheet of a workbook, except empty rows."""
-    try:
-        sheet = fastexcel.read_excel(path).load_sheet(0, header_row=None, dtypes="string").to_polars()
-    except fastexcel.FastExcelError as error:
-        reason = str(error).splitlines()[0].removeprefix("calamine error: ")
-        raise BadInput(path, "", f"cannot be read as a workbook ({reason})", "save it again as .xlsx") from error
-    for number, cells in enumerate(sheet.rows(), start=1):
-        if any(cells) or number == 1:
-            yield number, [cell or "" for cell in cells]
+class _Rows:
+    """The rows of one sheet, read into a Reading. Documents are named after the file `source`."""
+
+    def __init__(
+        self, path: Path, description: Description, columns: Mapping[str, str | tuple[str, ...]], source: Path,
+        heads: Heads, reading: Reading,
+    ) -> None:  # fmt: skip
+        self._path, self._description, self._columns, self._source = path, description, columns, source
+        self._heads, self._reading = heads, reading
+        self._texts = {our: str(column) for our, column in columns.items() if our not in (ID, DOCUMENT)}
+        self._ids = _parts(columns[ID])
+        self._above: dict[str, str] = {}
+
+    def read(self, count: int) -> None:
+        """Add the segments. `count` is the number of rows of the sheet that are not empty."""
+        reading, (names, place, rows) = self._reading, self._heads
+        expected = [name for column in self._columns.values() for name in _parts(column)]
+        header = [
+            name if name and position not in expected else position
+            for name, position in zip(names, map("column {}".format, range(1, len(names) + 1)), strict=True)
+        ]
+        remedy = f"name the columns {', '.join(expected)}, or give their names under `columns` in the description"
+        faults = _header_faults(self._path, header, expected, remedy, place)
+        places = {
+            name: place for at, name in enumerate(header)
+            if names[at] or any(cell.strip() for _, cells in rows for cell in cells[at : at + 1])
+        }  # fmt: skip
+        kept = [*self._description.asides, *self._description.ignore, *[grid.KEY] * (self._path.suffix in RECORDS)]
+        faults += unknown_keys(self._path, places, expected, DESCRIBED, kept, "column")
+        reading.faults.extend(faults)
+        if faults:
+            return
+        end, before = self._end(rows, header), len(reading.units)
+        reasons: dict[str, list[str]] = {"below the text": [str(line) for line, _ in rows[end:]]}
+        for number, (line, cells) in enumerate(rows[:end], start=1):
+            with collecting(reading.faults):
+                whole = dict(zip(header, _whole(self._path, line, cells, header), strict=True))
+                found = self._unit(line, number, whole)
+                if isinstance(found, Unit):
+                    reading.units.append(found)
+                else:
+                    reasons.setdefault(found, []).append(str(line))
+        if above := count - len(rows) - (1 if self._description.heads is None else len(self._description.heads)):
+            reasons["above the heads"] = [str(above)]
+        units = reading.units[before:]
+        passages = len({passage_of(unit.segment) for unit in units})
+        grouped = "" if passages == len(units) else "; ids that agree up to their last dot name one passage"
+        reading.account.append(f"{len(rows)} rows, {len(units)} segments, {passages} passages{grouped}")
+        reading.account.extend(f"no segments, {why}: {_some(where)}" for why, where in reasons.items() if where)
+
+    def _end(self, rows: Sequence[Line], header: Sequence[str]) -> int:
+        """The number of rows before those below the text: rows at the end without an id and without a translation, if
+        ids or an empty row tell them from segments."""
+        ids = [header.index(name) for name in self._ids[-1:]]
+        translations = [header.index(column) for name, column in self._texts.items() if name != SOURCE]
+        end = len(rows)
+        while end and not any(cell.strip() for at in ids + translations for cell in rows[end - 1][1][at : at + 1]):
+            end -= 1
+        gap = any(later[0] - row[0] > 1 for row, later in pairwise(rows[max(end - 1, 0) :]))
+        return end if translations and end and (ids or gap) else len(rows)
+
+    def _unit(self, line: int, number: int, cells: Mapping[str, str]) -> Unit | str:
+        """The segment of a row, or why it is none: each row with an id is a segment, unless rows are passages."""
+        described = self._description
+        for name in (*self._ids[:-1], *_parts(described.columns.get(DOCUMENT, ""))):
+            self._above[name] = cells[name].strip() or self._above.get(name, "")
+        last = cells[self._ids[-1]].strip() if self._ids else str(number)
+        texts = {
+            name: clean(cells[column], self._path, f"line {line} {column}").strip()
+            for name, column in self._texts.items()
+        }
+        if (not last or described.passage == ROW) and not any(texts.values()):
+            return "no text"
+        if described.passage == ROW and not texts.get(SOURCE, "-"):
+            return "no source"
+        if not last:
+            raise BadInput(self._path, f"line {line} {self._ids[-1]}", "is empty", "write the segment's id")
+        identity = ".".join([*map(self._above.__getitem__, self._ids[:-1]), last])
+        if of_document := [self._above[name] for name in _parts(described.columns.get(DOCUMENT, ""))]:
+            identity = f"{'.'.join(of_document)}:{identity}"
+        document, segment = located(identity, self._source, described.passage == ROW)
+        asides = [(kind, cells[name].strip()) for name, kind in described.asides.items() if cells.get(name, "").strip()]
+        return Unit(document, segment, line, texts, tuple(asides))
 
 
-def _units(
-    path: Path, table: list[Line], columns: Mapping[str, str], ignored: tuple[str, ...], faults: list[BadInput]
-) -> Iterator[Unit]:
-    """The segments of a table. Its faults are added to `faults`.
-
-    `columns` has the names of the columns in the file by our names.
-    """
-    header = [name.strip() for name in table[0][1]] if table else []
-    expected = [name for name in columns.values() if name]
-    remedy = f"name the columns {', '.join(expected)}, or give their names under `columns` in the description"
-    faults += _header_faults(path, header, expected, remedy)
-    places = {
-        name or f"column {at}": "line 1"
-        for at, name in enumerate(header, start=1)
-        if name or any(cells[at - 1 : at] for _, cells in table[1:])
-    }
-    faults += unknown_keys(path, places, expected, DESCRIBED, ignored, "column")
-    if faults:
-        return
-    for number, (line, cells) in enumerate(table[1:], start=1):
-        with collecting(faults):
-            yield _unit(path, line, number, dict(zip(header, _whole(path, line, cells, header), strict=True)), columns)
-
-
-def _header_faults(path: Path, header: Sequence[str], columns: Iterable[str], remedy: str) -> list[BadInput]:
+def _header_faults(
+    path: Path, header: Sequence[str], columns: Iterable[str], remedy: str, place: str = "line 1"
+) -> list[BadInput]:
     """A fault for each column that does not occur exactly once."""
     return [
-        BadInput(path, f"line 1 {name}", f"the column {'occurs twice' if name in header else 'is missing'}", remedy)
+        BadInput(path, f"{place} {name}", f"the column {'occurs twice' if name in header else 'is missing'}", remedy)
         for name in columns if header.count(name) != 1
     ]  # fmt: skip
 
 
-def _whole(path: Path, line: int, cells: list[str], header: list[str]) -> list[str]:
-    """The cells of a row; raise BadInput if it has more or fewer than the header."""
+def _whole(path: Path, line: int, cells: list[str], header: Sequence[str]) -> list[str]:
+    """The cells of a row; raise BadInput if it has more or fewer than the header, empty cells at its end aside."""
+    while len(cells) > len(header) and not cells[-1].strip():
+        cells = cells[:-1]
     if len(cells) != len(header):
         problem = f"has {len(cells)} cells, but the table has {len(header)} columns"
         raise BadInput(path, f"line {line}", problem, "quote cells that contain a delimiter or a line break")
     return cells
-
-
-def _unit(path: Path, line: int, number: int, cells: Mapping[str, str], columns: Mapping[str, str]) -> Unit:
-    identity = cells[columns[ID]].strip() if columns[ID] else str(number)
-    if not identity:
-        raise BadInput(path, f"line {line} {columns[ID]}", "is empty", "write the segment's id")
-    document, segment = located(identity, path)
-    texts = {
-        name: clean(cells[column], path, f"line {line} {column}").strip()
-        for name, column in columns.items() if name != ID
-    }  # fmt: skip
-    return Unit(document, segment, line, texts)

@@ -35,6 +35,8 @@ SCORES = {
 """Columns with scores that the reader shows, by table."""
 
 JUDGEMENT = ("label", "error_category", "severity", "confidence")
+ASIDES = ("reference", "note", "footnote", "variant")
+"""Kinds of asides that stand below a text: what its segments have beside them."""
 WORDS = ("cause", "evidence", "problem_phrase", "correction", "abstention")
 """Columns with the judges' free text, which may quote any text."""
 
@@ -97,6 +99,11 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
         outputs = _outputs(warehouse, passages)
         drifts = warehouse.read("human_baseline", passages, ["passage", "translator", "drift"])
         texts = _texts(sources, references.join(drifts, on=["passage", "translator"], how="left"), target)
+        asides = _asides(warehouse, corpus, sources)
+        for passage, records in texts.items():
+            for record in records:
+                if record["name"] not in rights.hidden and (own := asides.get((passage, record["name"]))):
+                    record["asides"] = own
         judgements = {
             "votes": _votes(warehouse, passages, private), "people": _people(warehouse, passages, private),
             "marked": _marked(warehouse, passages), "errors": _errors(warehouse, passages, private),
@@ -118,7 +125,7 @@ def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
 
     `collection` is '' for a document that belongs to no collection.
     """
-    columns = ["passage", "passage_id", "document", "position", "language", "text"]
+    columns = ["passage", "passage_id", "document", "position", "language", "text", "segment_ids"]
     rows = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), columns)
     selected = warehouse.read("selection", rows.select("passage"), ["passage", "selected"]).filter("selected")
     rows = rows.join(selected, on="passage", how="semi").sort("document", "position", "passage")
@@ -164,6 +171,18 @@ def _texts(sources: pl.DataFrame, references: pl.DataFrame, target: str | None) 
         record = {"name": name, "language": target or "", "text": text, "complete": complete, "drift": _short(drift)}
         texts[passage].append(record)
     return texts
+
+
+def _asides(warehouse: Warehouse, corpus: str, sources: pl.DataFrame) -> dict[tuple[str, object], list[list[str]]]:
+    """Kinds and texts of the asides of segments, by passage and translator."""
+    asides = warehouse.read("aside", sources.select("document", corpus=pl.lit(corpus)).unique())
+    asides = asides.filter(pl.col("kind").is_in(ASIDES))
+    placed = sources.select("passage", "document", segment_id="segment_ids").explode("segment_id")
+    rows = placed.join(asides, on=["document", "segment_id"], maintain_order="left")
+    found: dict[tuple[str, object], list[list[str]]] = {}
+    for passage, translator, kind, text in rows.select("passage", "translator", "kind", "text").iter_rows():
+        found.setdefault((passage, translator), []).append([kind, text])
+    return found
 
 
 def _votes(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict[tuple[str, str], list[Record]]:

@@ -271,7 +271,8 @@ const READER = (() => {
     const title = text.name ? `Reference: ${text.name}` : "Source";
     const words = notes.filter(Boolean).join(", ");
     return make("section", {}, make("h3", {}, make("bdi", {}, title), words ? make("small", {}, ` ${words}`) : ""),
-      text.text === null ? withheld(text.characters) : paragraph(text.language, text.text));
+      text.text === null ? withheld(text.characters) : paragraph(text.language, text.text),
+      ...(text.asides ?? []).map(([kind, words]) => make("p", { class: "note" }, make("bdi", {}, `${kind}: ${words}`))));
   }
 
   // Source and references scroll in their own column, which must be focusable for keyboard users.

@@ -181,7 +181,7 @@ def test_a_proposal_finds_the_versions_and_the_source(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         record = {"title": "Book", "actualLanguage": language, "versionTitle": name, "text": [[text]]}
         path.write_text(json.dumps(record, ensure_ascii=False), encoding="utf-8")
-    (tmp_path / "mine.yaml").write_text(propose(tmp_path / "book", "mine"), encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(propose(tmp_path / "book", "mine")["mine"], encoding="utf-8")
     description = load(tmp_path / "mine.yaml")
     assert (description.layout, description.source.language) == ("sefaria", "he")
     assert set(description.references) == {"Stone", "vale-2011"}

@@ -83,7 +83,7 @@ def test_descriptions_name_table_files_and_digests(corpus: Path) -> None:
     ]  # fmt: skip
     edit(corpus, {"layout": "table", "offsets": "book.csv", "references": {"ann": plain | {"sha256": "a" * 64}}})
     _, faults = examine(corpus)
-    assert {"offsets", "references.ann.sha256", "source.files", "source.sha256"} == {fault.key for fault in faults}
+    assert {"offsets", "references.ann.sha256", "source.sha256"} == {fault.key for fault in faults}
 
 
 def test_a_place_may_leave_out_a_part(corpus: Path) -> None:

@@ -105,7 +105,7 @@ def test_a_word_document_is_prose_or_a_table_or_numbered_paragraphs(tmp_path: Pa
         ("pairs", "".join(map(paragraph, ["A title", "[1] Mola.", "A mill.", "[2] Stetit."]))),
     ):
         path = document(tmp_path / f"{name}.docx", body)
-        (tmp_path / f"{name}.yaml").write_text(propose(path, name), encoding="utf-8")
+        (tmp_path / f"{name}.yaml").write_text(propose(path, name)[name], encoding="utf-8")
         scanned = scan([load(tmp_path / f"{name}.yaml")])
         assert scanned.faults == []
         assert scanned.source["text"].to_list() == ["Mola.", "Stetit."]

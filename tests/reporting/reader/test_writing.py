@@ -30,6 +30,7 @@ def test_no_byte_of_a_restricted_text_is_in_the_folder(closed: Warehouse, tmp_pa
     assert "annotator-1" in whole
     assert "translate, answered by zq-2026" in whole
     assert ENDPOINT not in whole
+    assert '"asides":[["reference","Sen. ep. 1.1"]]' in whole
     assert (tmp_path / "out/README.md").read_text().startswith("# Variorum reader: tiny\n")
     length = len(f"{CLOSED} tiny/a0:1.")
     assert f'"name":"cleo","language":"en","text":null,"complete":true,"drift":null,"characters":{length}' in whole

@@ -63,6 +63,11 @@ def build(
             for key, (name, text) in zip(keys, texts.items(), strict=True)
         ))  # fmt: skip
         put(warehouse, "selection", *({"passage": key, "selected": True, "reasons": []} for key in keys))
+        asides = [("", "reference", "Sen. ep. 1.1"), *([("cleo", "note", CLOSED)] if restricted else [])]
+        put(warehouse, "aside", *(
+            {"corpus": CORPUS, "document": "a0", "translator": translator, "segment_id": "a0:1", "position": 0,
+             "kind": kind, "text": text} for translator, kind, text in asides
+        ))  # fmt: skip
         names = ["ann", "ben", *(["cleo"] if restricted else [])]
         put(warehouse, "reference", *(
             {"passage": key, "translator": name, "complete": name != "ben",
