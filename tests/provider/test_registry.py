@@ -9,7 +9,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.embedders import EndpointEmbedder, PackagedEmbedder, SentenceTransformerEmbedder
+from resources.embedders import (
+    EndpointEmbedder,
+    MultilingualEmbedder,
+    PackagedEmbedder,
+    SentenceTransformerEmbedder,
+)
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.registry import NANO, Price, Registry, default_path, load
@@ -52,7 +57,7 @@ def test_the_shipped_registry_is_sound_and_its_recording_is_there(monkeypatch: p
         recording = registry.model(name).endpoint.recording
         assert recording is None or recording.is_file()
     assert isinstance(registry.chosen_embedder(), PackagedEmbedder)
-    assert registry.multilingual_embedder() is None
+    assert isinstance(registry.multilingual_embedder(), MultilingualEmbedder)
     assert registry.budget.run is not None
 
 

