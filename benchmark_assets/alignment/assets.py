@@ -65,7 +65,10 @@ def alignment(
             across = unguided(warehouse, passages)
             parts = [(passages.join(across, on="passage", how="anti"), embedder), (across, multilingual)]
         of_corpora = corpus_languages(warehouse), aligners(warehouse)
-        hashes = pl.concat(fingerprints(part, *of_corpora, chosen.signature, provider) for part, chosen in parts)
+        beside = multilingual.signature if multilingual else ""
+        hashes = pl.concat(
+            fingerprints(part, *of_corpora, chosen.signature, beside, provider) for part, chosen in parts
+        )
         return with_corrections(warehouse, hashes)
 
     def price(stale: pl.DataFrame) -> CostEstimate | None:

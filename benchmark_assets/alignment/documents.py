@@ -148,11 +148,13 @@ class Aligner(NamedTuple):
     """The aligner of a translator's continuous translations, as the corpus description configures it.
 
     `model` is the name of an aligner in the registry, or '' for the offline aligner. `ask` is 'all' to ask the model
-    about all segments, or 'unsure' to ask only about segments that the offline aligner is unsure of.
+    about all segments, or 'unsure' to ask only about segments that the offline aligner is unsure of. `compare` is what
+    the translation is compared with: 'guides', 'source' or 'both'.
     """
 
     model: str
     ask: str
+    compare: str = "guides"
 
 
 def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[tuple[str, str], dict[str, str]]:
@@ -170,7 +172,7 @@ def aligners(warehouse: Warehouse) -> dict[tuple[str, str], Aligner]:
     """The configured aligners of all continuous translations, by corpus and translator."""
     rows = warehouse.read("corpus", columns=["corpus", "aligners"]).drop_nulls()
     return {
-        (corpus, translator): Aligner(setting["model"], setting["ask"])
+        (corpus, translator): Aligner(setting["model"], setting["ask"], setting.get("compare", "guides"))
         for corpus, text in rows.iter_rows()
         for translator, setting in json.loads(text).items()
     }

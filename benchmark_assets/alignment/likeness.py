@@ -53,6 +53,8 @@ class GuideLikeness(NamedTuple):
 
     Attributes
     ----------
+    spaces
+        One for each measure of similarity; similarities are their means.
     near
         Similarity of each unit to the most similar sentence of each segment, averaged over the guides that have the
         segment, shape (n, segments); 0 for segments that no guide has.
@@ -65,8 +67,7 @@ class GuideLikeness(NamedTuple):
         together, shape (sentences,).
     """
 
-    meaning: Space
-    wording: Space
+    spaces: tuple[Space, ...]
     near: Matrix
     similarity: NDArray[np.float32]
     owners: NDArray[np.int_]
@@ -133,7 +134,22 @@ def compare(
     near = np.asarray((shares @ np.maximum.reduceat(similarity, firsts, axis=1).T).T, dtype=np.float64)
     segments = owners[groups]
     shares_of_segments = lengths / np.bincount(segments, lengths)[segments]
-    return GuideLikeness(meaning, wording, near, similarity.astype(np.float32), segments, shares_of_segments)
+    return GuideLikeness((meaning, wording), near, similarity.astype(np.float32), segments, shares_of_segments)
+
+
+def together(guided: GuideLikeness, foreign: GuideLikeness) -> GuideLikeness:
+    """Comparisons of the same units with guides and with the source, averaged for segments that a guide has; for the
+    others, the comparison with the source."""
+    with_guide = np.bincount(guided.owners, minlength=guided.near.shape[1]) > 0
+    weight = np.where(with_guide, 0.5, 1.0)
+    spaces = [(space, 2 * (1 - weight)) for space in guided.spaces] + [(space, 2 * weight) for space in foreign.spaces]
+    return GuideLikeness(
+        tuple(Space(space.dots * factor, space.scales) for space, factor in spaces),
+        guided.near * (1 - weight) + foreign.near * weight,
+        np.hstack([guided.similarity, foreign.similarity]),
+        np.concatenate([guided.owners, foreign.owners]),
+        np.concatenate([guided.shares * (1 - weight[guided.owners]), foreign.shares * weight[foreign.owners]]),
+    )
 
 
 def likeness(compared: GuideLikeness, segments: int | NDArray[np.int_], longest: int | None = None) -> Matrix:
@@ -146,21 +162,21 @@ def likeness(compared: GuideLikeness, segments: int | NDArray[np.int_], longest:
     Mean of the similarities in meaning and in wording, over all guides that have the segment, in [-0.5, 1]. The shape
     is (longest + 1, n + 1), with indices as in `Space.scales`; 0 for stretches that do not exist.
     """
-    rows = len(compared.meaning.scales) if longest is None else longest + 1
-    meaning, wording = (
+    rows = len(compared.spaces[0].scales) if longest is None else longest + 1
+    similarities = [
         _over_stretches(space.dots[:, np.atleast_1d(segments)].sum(axis=1), rows) * space.scales[:rows]
-        for space in (compared.meaning, compared.wording)
-    )
-    return np.asarray((meaning + wording) / 2, dtype=np.float64)
+        for space in compared.spaces
+    ]
+    return np.asarray(sum(similarities) / len(similarities), dtype=np.float64)
 
 
 def stretch_likeness(compared: GuideLikeness, firsts: NDArray[np.int_], lasts: NDArray[np.int_]) -> Matrix:
     """Similarity of stretches (units first to last - 1) to all segments, shape (stretches, segments)."""
-    meaning, wording = (
+    similarities = [
         (space.dots[lasts] - space.dots[firsts]) * space.scales[lasts - firsts, lasts][:, None]
-        for space in (compared.meaning, compared.wording)
-    )
-    return np.asarray((meaning + wording) / 2, dtype=np.float64)
+        for space in compared.spaces
+    ]
+    return np.asarray(sum(similarities) / len(similarities), dtype=np.float64)
 
 
 def matched(compared: GuideLikeness, windows: Sequence[tuple[int, int]]) -> Matrix:

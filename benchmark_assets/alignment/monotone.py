@@ -26,6 +26,7 @@ from benchmark_assets.alignment.likeness import (
     likeness,
     matched,
     stretch_likeness,
+    together,
 )
 from benchmark_assets.alignment.reclaiming import Reclaimer
 from benchmark_assets.alignment.units import LONG, Span, TextUnits, units
@@ -151,6 +152,13 @@ class Aligned(NamedTuple):
     anchored: frozenset[int] = frozenset()
 
 
+class Beside(NamedTuple):
+    """The segments of the source, and an embedder of both languages."""
+
+    segments: Sequence[str]
+    embed: Embed
+
+
 class _Document(NamedTuple):
     """A document to align: units compared with guides, and the expectations for each segment and passage.
 
@@ -182,6 +190,7 @@ def align(
     embed: Embed,
     anchors: Mapping[int, int] = MappingProxyType({}),
     foreign: bool = False,
+    beside: "Beside | None" = None,
 ) -> Aligned:
     """Find the segments of a source in a continuous translation of the source.
 
@@ -206,6 +215,8 @@ def align(
         indices.
     foreign
         Whether the guide is the source, in another language. `embed` must then support both languages.
+    beside
+        The source, if it is compared with the translation beside the guides; None if guides alone decide.
 
     Raises
     ------
@@ -218,6 +229,8 @@ def align(
     if not guides:
         raise ValueError("no guide has a segment of this document")
     expected = _expected(guides)
+    if beside:
+        expected = _filled(expected, beside.segments)
     if foreign:  # a Chinese source has a fifth of the characters of its translation
         expected *= len(prose) / np.nansum(expected)
     length = float(np.nanmean(expected))
@@ -233,9 +246,10 @@ def align(
     passages = np.concatenate([[0], np.cumsum(passage_ends[:-1], dtype=np.int_)])
     ends = [end for _, end in parts.spans]
     boundaries = {segment: int(np.searchsorted(ends, offset, side="right")) for segment, offset in anchors.items()}
-    document = _Document(
-        parts, compare(parts, guides, longest, embed, foreign), expected, passages, boundaries, weights
-    )
+    compared = compare(parts, guides, longest, embed, foreign)
+    if beside:
+        compared = together(compared, compare(parts, [beside.segments], longest, beside.embed, foreign=True))
+    document = _Document(parts, compared, expected, passages, boundaries, weights)
     stretches = _path(document, document.compared.near, ~np.isnan(expected), weights.added)
     margins, _ = _margins(document, stretches)
     kept = ~np.isnan(expected) & (margins >= weights.rival)[passages]
@@ -437,6 +451,13 @@ def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
     counts = (~np.isnan(table)).sum(axis=0)
     sums = np.nansum(table, axis=0)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _filled(expected: NDArray[np.float64], sources: Sequence[str]) -> NDArray[np.float64]:
+    """Expected lengths, of segments without a guide by the length of their source."""
+    lengths = np.array([len(text) if has_words(text) else np.nan for text in sources])
+    both = ~np.isnan(expected) & ~np.isnan(lengths)
+    return np.where(np.isnan(expected), lengths * expected[both].sum() / lengths[both].sum(), expected)
 
 
 def _longest(ends: NDArray[np.float64], expected: float) -> int:

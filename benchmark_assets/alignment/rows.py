@@ -16,7 +16,7 @@ import polars as pl
 from benchmark_assets.alignment.aligner_questions import Extracted
 from benchmark_assets.alignment.extent import examine
 from benchmark_assets.alignment.likeness import Embed, has_words
-from benchmark_assets.alignment.monotone import Aligned, align
+from benchmark_assets.alignment.monotone import Aligned, Beside, align
 from benchmark_assets.alignment.units import Span
 from benchmark_assets.corpus.anchors import stretches
 from resources.catalogue import schema
@@ -91,14 +91,18 @@ def by_embeddings(
     segments: Sequence[SegmentPlace],
     embed: Embed,
     anchors: Mapping[int, int] = MappingProxyType({}),
+    embed_source: Embed | None = None,
 ) -> Aligned:
     """Align a document offline, with its segmented translations as guides; for `anchors`, see `monotone.align`.
 
     A document without a segmented translation has its source as the guide; `embed` must then support both languages.
-    Raises ValueError like `monotone.align`.
+    With `embed_source`, which supports both, the source is compared beside the guides. Raises ValueError like
+    `monotone.align`.
     """
     ends = [one.passage != other.passage for one, other in pairwise(segments)]
-    return align(prose, guides(segments), [*ends, True], embed, anchors, foreign=not is_guided(segments))
+    guided = is_guided(segments)
+    beside = Beside([segment.source for segment in segments], embed_source) if guided and embed_source else None
+    return align(prose, guides(segments), [*ends, True], embed, anchors, foreign=not guided, beside=beside)
 
 
 def by_numbers(

@@ -33,6 +33,8 @@ class Text(Frozen):
     - `aligner`: model of the registry that aligns the translation. Without an aligner, the translation is aligned
       offline by sentence embeddings.
     - `ask`: whether the model is asked about all segments, or only where the offline alignment is unsure.
+    - `compare`: what the translation is compared with offline: `guides` (the segmented translations, or the source if
+      there are none), `source`, or `both`. The registry's `multilingual` embedder compares it with the source.
 
     `sha256` is the digest of the file for which the offsets hold, in the layout `offsets` only.
     """
@@ -47,6 +49,7 @@ class Text(Frozen):
     numbering: str = ""
     aligner: str = ""
     ask: Literal["all", "unsure"] = "all"
+    compare: Literal["guides", "source", "both"] = "guides"
     sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
 
 
@@ -422,6 +425,7 @@ def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
     for translator, text in description.texts.items():
         key = f"references.{translator}" if translator else "source"
         settings = [name for name in ("layout", "root", "files", "numbering", "aligner") if getattr(text, name)]
+        settings += ["compare"] if text.compare != "guides" else []
         if not text.layout and description.layout == "offsets":
             yield from _offset_faults(path, key, text)
             settings = [name for name in settings if name != "files"]

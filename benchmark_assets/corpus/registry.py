@@ -170,7 +170,10 @@ def _look(warehouse: Warehouse, name: str, path: Path) -> Description | BadInput
 def _remember(warehouse: Warehouse, description: Description, path: Path) -> None:
     """Store the path, settings and licences of a description, unless they are stored already."""
     key = pl.DataFrame({"corpus": [description.name]})
-    aligners = {name: {"model": text.aligner, "ask": text.ask} for name, text in description.continuous.items()}
+    aligners = {
+        name: {"model": text.aligner, "ask": text.ask} | ({"compare": text.compare} if text.compare != "guides" else {})
+        for name, text in description.continuous.items()
+    }
     literary, folder, fingerprint = description.literary, path.resolve().parent, digest(description)
     if literary.glossary:  # stored relative to the description, so that both can be moved together
         literary = literary.model_copy(update={"glossary": Path(os.path.relpath(literary.glossary, folder))})

