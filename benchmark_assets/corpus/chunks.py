@@ -17,6 +17,8 @@ from benchmark_assets.corpus.description import Chunks
 ENDS = frozenset("。｡！？．…‥!?")
 _KOREAN_ENDS = ENDS | {"."}
 CLOSING = frozenset("」』）】〉》〕〗〙〛｣］｝〞〟”’)]}")
+FINAL = frozenset("也矣焉哉乎耳歟邪耶兮")
+"""Particles that end a clause of Classical Chinese."""
 CLAUSES = frozenset("、，；：､,;:")
 
 _QUOTES = {"“": ('"', True), "”": ('"', False), "‘": ("'", True), "`": ("'", True), "’": ("'", False)}
@@ -117,8 +119,12 @@ def chunks(text: str, rule: Chunks) -> list[Chunk]:
     penalty, so that chunks end with a paragraph and have sizes near the middle of the range. The penalty is the sum of
     the squared distances of sizes from the middle; each chunk that ends within a paragraph adds the squared distance
     from the middle to the edge of the range. Cutting is deterministic.
+
+    A sentence of more than `rule.most` characters without any mark, as in Classical Chinese without punctuation, is cut
+    into equal parts of at most `rule.most`, each after the final particle that is near its end, if there is one.
     """
-    ends = sentence_ends(text)
+    whole = sentence_ends(text)
+    ends = [end for at, last in zip([0, *whole], whole, strict=False) for end in _parts(text, at, last, rule.most)]
     starts = [0, *ends][:-1]
     sentences = [text[start:end] for start, end in zip(starts, ends, strict=True)]
     ends_paragraph = ["\n" in sentence[len(sentence.rstrip()) :] for sentence in sentences]
@@ -178,6 +184,21 @@ def _context_edge(
         if at_boundary := [offset for offset in fitting if offset in boundaries]:
             return at_boundary[-1]
     return fitting[-1]
+
+
+def _parts(text: str, start: int, end: int, most: int) -> list[int]:
+    """Ends of the parts of a sentence: its own, unless it is too long and has no mark."""
+    places = [at for at in range(start, end) if _counts(text[at])]
+    if len(places) <= most or any(sign in ENDS or sign in CLAUSES for sign in text[start:end]):
+        return [end]
+    number = -(-len(places) // most)
+    size = len(places) // number
+    cuts = []
+    for part in range(1, number):
+        middle = part * len(places) // number
+        near = [at for at in range(middle - size // 8, middle + 1) if text[places[at - 1]] in FINAL]
+        cuts.append(places[near[-1] if near else middle])
+    return [*cuts, end]
 
 
 def _cut(sizes: Sequence[int], ends_paragraph: Sequence[bool], least: int, most: int) -> list[tuple[int, int]]:

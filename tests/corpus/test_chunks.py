@@ -165,3 +165,13 @@ def test_a_context_adjoins_and_is_shorter_only_where_the_text_ends(
         assert min(least, count(side)) <= count(found) <= least + more
     assert text[:at].rstrip().endswith(before(text, at, [0, *ends], (least, least + more)))
     assert text[at:].lstrip().startswith(after(text, at, ends, (least, least + more)))
+
+
+def test_a_text_without_marks_is_cut_into_equal_parts_after_final_particles() -> None:
+    text = "天下皆知美之為美斯惡已皆知善之為善斯不善矣" * 20
+    cut = chunks(text, Chunks(least=50, most=100))
+    assert "".join(chunk.text for chunk in cut) == text
+    assert all(50 <= count(chunk.text) <= 100 for chunk in cut)
+    assert all(chunk.text.endswith("矣") for chunk in cut)
+    (whole,) = chunks(f"{text}，也", Chunks(least=50, most=100))
+    assert whole.text == f"{text}，也"

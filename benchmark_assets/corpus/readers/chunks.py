@@ -8,18 +8,24 @@ own layout.
 Each line is a paragraph, except in hard-wrapped files, where an unindented line after a line of full width continues
 the paragraph. Joined lines are separated by a space in Korean, which breaks lines between words, and by nothing in
 Chinese and Japanese. Empty lines, and lines that consist of dashes or stars, separate paragraphs.
+
+A Japanese file may be in Shift_JIS. What Aozora Bunko adds to a text becomes asides (aozora).
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from itertools import pairwise
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import accumulate, pairwise
 from pathlib import Path
 from statistics import median_low
 
 from benchmark_assets.corpus.chunks import chunks, closed, count, hangul, last_letter
 from benchmark_assets.corpus.description import Description
-from benchmark_assets.corpus.model import Document, Passage, Segment
+from benchmark_assets.corpus.model import Document, Passage, Segment, SegmentAside
+from benchmark_assets.corpus.readers.aozora import Removed, is_aozora, without_marks
 from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.files import check_sources_only, listed
 from resources.errors import BadInput
@@ -79,7 +85,9 @@ def paragraphs(content: str) -> list[str]:
 
 def _document(path: Path, description: Description) -> Document:
     name = check_key(path.stem, "document", path)
-    text = "\n".join(paragraphs(clean(decode(path), path)))
+    content = clean(_decoded(path, description.source.language), path)
+    content, removed = without_marks(content) if is_aozora(content) else (content, [])
+    text = "\n".join(paragraphs(content))
     if not count(text):
         problem = "contains no Chinese, Japanese or Korean text"
         raise BadInput(path, "", problem, "move the file out of the folder; translations belong in another folder")
@@ -90,7 +98,31 @@ def _document(path: Path, description: Description) -> Document:
         passages.append(
             Passage(identity, description.source.language, segments, (), chunk.text, chunk.previous, chunk.following)
         )
-    return Document(name, path, tuple(passages))
+    return Document(name, path, tuple(passages), asides=tuple(_placed(removed, passages)))
+
+
+def _decoded(path: Path, language: str) -> str:
+    """Text of a file in UTF-8 or, if it is Japanese, in Shift_JIS as Windows writes it."""
+    try:
+        return decode(path)
+    except BadInput:
+        if language.startswith("ja"):
+            with suppress(BadInput):
+                return decode(path, "cp932")
+        raise
+
+
+def _placed(removed: Sequence[Removed], passages: Sequence[Passage]) -> Iterator[SegmentAside]:
+    """Asides of the segments at whose beginning or in which they were; those of one kind are joined."""
+    segments = [segment for passage in passages for segment in passage.segments]
+    ends = list(accumulate(sum(map(str.isalnum, segment.text)) for segment in segments))
+    texts: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for aside in sorted(removed, key=lambda aside: aside.letters):
+        bisect = bisect_left if aside.kind == "note" else bisect_right  # a note follows what it describes
+        place = min(bisect(ends, aside.letters), len(segments) - 1)
+        texts[segments[place].id, aside.kind].append(aside.text)
+    for (segment, kind), parts in texts.items():
+        yield SegmentAside(segment, "", kind, "\n".join(parts))
 
 
 def _width(line: str) -> int:

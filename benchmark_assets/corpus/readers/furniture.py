@@ -350,7 +350,7 @@ def _footnotes(blocks: Sequence[_Block]) -> tuple[dict[int, int], set[str]]:
     notes: dict[int, int] = {}
     used: set[str] = set()
     seen = Counter[str]()
-    stars = sum(block.lines[0].lstrip().startswith("*") for block in blocks)
+    stars = sum(line.lstrip().startswith("*") for block in blocks for line in block.lines)
     numbered, unclosed = False, 0  # before this paragraph, a square bracket is open
     for at, block in enumerate(blocks):
         if _ADDITION.match(block.lines[0]) and at >= unclosed:
@@ -370,7 +370,12 @@ def _footnotes(blocks: Sequence[_Block]) -> tuple[dict[int, int], set[str]]:
             referred = bool(mark) and seen[mark] > 0 and not (counted and (numbered or (kind == "digits" and number)))
             remark = match is not None and (_APPARATUS.match(rest) or (len(rest) < _SHORT and _OF_TEXT.search(rest)))
             few = kind == "raised" or (kind == "sign" and stars < max(5, 0.2 * len(blocks)))
-            if referred or (remark and not (number and counted)) or (few and rest[:1].isalnum()) or _REMARK.match(line):
+            if (
+                referred
+                or (remark and not (number and counted))
+                or (few and rest.lstrip("\"“‘'(")[:1].isalpha())
+                or _REMARK.match(line)
+            ):
                 notes[at] = number
                 used.add(mark)
                 break

@@ -141,3 +141,38 @@ def test_json_lines_may_have_contexts_and_without_them_a_version_is_what_it_was(
     write_lines(tmp_path / "ja" / "cat.jsonl", [record | {"next": 3}])
     (fault,) = scan([load(path)]).faults
     assert (fault.key, fault.problem) == ("line 1 cat:1 next", "is not a string")
+
+
+AOZORA = """橋と猫
+某甲
+
+-----------------------
+【テキスト中に現れる記号について】
+
+《》：ルビ
+-----------------------
+
+［＃５字下げ］一［＃「一」は大見出し］
+
+　猫が橋《はし》を見た。｜老いた猫《ねこ》は※［＃「さんずい＋闊」、第4水準2-79-45］達だ［＃「闊達」に傍点］。
+「《論語》を読め。」※［＃「字＋無」］は云った。
+
+底本：なし
+"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp932"])
+def test_a_text_of_aozora_is_read_without_its_marks(tmp_path: Path, encoding: str) -> None:
+    path = describe(tmp_path, {"ja/hashi.txt": AOZORA, "en/hashi.txt": "A cat."}, chunks={"least": 40, "most": 60})
+    (tmp_path / "ja/hashi.txt").write_bytes(AOZORA.replace("\n", "\r\n").encode(encoding))
+    (document,), faults = read_back(path)
+    assert not faults
+    assert document.passages[0].text == "猫が橋を見た。老いた猫は𤄃達だ。\n「《論語》を読め。」※は云った。"
+    assert [(aside.segment, aside.kind, aside.text) for aside in document.asides[1:]] == [
+        ("hashi:1.1", "heading", "一"),
+        ("hashi:1.1", "ruby", "橋 はし"),
+        ("hashi:1.2", "ruby", "老いた猫 ねこ"),
+        ("hashi:1.2", "note", "「闊達」に傍点"),
+        ("hashi:1.4", "furniture", "底本：なし"),
+    ]
+    assert document.asides[0].text.startswith("橋と猫 某甲")
