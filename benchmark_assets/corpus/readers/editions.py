@@ -408,7 +408,7 @@ def _texts(
     unknown: Counter[Citation] = Counter()
     joined: dict[tuple[Citation, Citation], str] = {}
     first: dict[Citation, Citation] = {}
-    for citation in reversed(segment_of):
+    for citation in reversed(list(segment_of)):
         first[citation[:-1]] = citation
     numbered = Counter(citation[:-1] for citation in translation.units if citation in segment_of)
     other_numbers = {
