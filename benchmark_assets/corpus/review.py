@@ -38,6 +38,10 @@ def review(description: Description, scanned: Scan) -> Iterator[str]:
         parts = ", ".join(f"{name} {texts[name].sum():,}" for name in Lengths._fields)
         yield f"  characters of {translator or 'the source'}: {parts}{_least(texts)}"
     yield from rows(description)
+    doubts = scanned.aside.filter(kind="doubt")
+    for (translator,), doubted in doubts.group_by(["translator"], maintain_order=True):
+        segment, text = doubted.select("segment_id", "text").row(0)
+        yield f"  doubts about {len(doubted)} segments of {translator or 'the source'}, such as {segment}: {_cut(text)}"
     for translator in description.segmented:
         rendered = scanned.reference.filter(translator=translator)
         whole = rendered.filter(pl.col("segments").list.drop_nulls().list.len() == pl.col("segments").list.len())

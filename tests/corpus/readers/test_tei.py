@@ -10,9 +10,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.model import Aside, Document
 from benchmark_assets.corpus.readers.characters import clean
 from benchmark_assets.corpus.readers.tei import running_text
+from benchmark_assets.corpus.review import review
+from benchmark_assets.corpus.scan import scan
 from resources.errors import BadInput
 from tests.corpus.support import describe, edit, read_back
 
@@ -232,6 +235,15 @@ def test_words_that_were_read_as_windows_1252_are_restored_and_marked(source: So
     ]  # fmt: skip
     assert [(aside.segment, aside.kind) for aside in document.asides] == [("mus:1", "doubt")]
     assert "Ã« is read as ë" in document.asides[0].text
+
+
+def test_a_review_counts_characters_and_names_a_doubt(source: Source, tmp_path: Path) -> None:
+    source("<p n='1'>Mus<note>Sic.</note> currit.</p><p n='2??'>Sol.</p>")
+    description = load(tmp_path / "c.yaml")
+    lines = list(review(description, scan([description])))
+    counts = "segments 15, notes 4, headings 0, apparatus 0, gaps 0, nothing 0"
+    assert f"  characters of the source: {counts}" in lines
+    assert "  doubts about 1 segments of the source, such as mus:2: line 1: 2?? is read as 2" in lines
 
 
 def test_odd_numbers_are_escaped_in_keys_of_passages(source: Source) -> None:
