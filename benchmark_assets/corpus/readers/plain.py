@@ -118,6 +118,21 @@ def with_html(content: str, text: RunningText) -> None:
     parser.close()
 
 
+def text_of_html(content: str) -> str:
+    """Plain text without the tags and entities that it has in spite of being plain; notes become `[Footnote: …]`."""
+    if not has_tags([content]):
+        return _ENTITY.sub(_character, content)
+    paragraphs = []
+    for paragraph in re.split(r"\n\s*\n", content):
+        running = RunningText()
+        with_html(paragraph, running)
+        text, asides = running.finish()
+        for aside in reversed(asides):
+            text = f"{text[: aside.at]} [Footnote: {aside.text}]{text[aside.at :]}"
+        paragraphs.append(text)
+    return PARAGRAPH.join(paragraphs)
+
+
 def has_tags(texts: Iterable[str]) -> bool:
     """Whether a text, given in parts, has HTML tags (see `plain`)."""
     return any("<" in text and _SIGN.search(text) for text in texts)

@@ -4,7 +4,8 @@ Paragraphs are separated by empty lines; in a file without empty lines, each lin
 paragraph are kept, because plain text does not show whether they belong to verse.
 
 What a book prints around its text becomes asides: titles, headings, salutations, page numbers, running heads, footnotes
-and licences (furniture). Words that are broken at the end of a line are joined.
+and licences (furniture). Words that are broken at the end of a line are joined. Tags and entities are read as HTML
+(plain).
 
 A number, `*`, `†` or `‡` in square brackets is the mark of a footnote or, before the first word of a paragraph, the
 number of the paragraph. Other words in brackets are text.
@@ -16,6 +17,7 @@ from pathlib import Path
 from benchmark_assets.corpus.model import Aside
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.furniture import pieces
+from benchmark_assets.corpus.readers.plain import text_of_html
 from benchmark_assets.corpus.readers.running_text import PARAGRAPH, RunningText
 from resources.errors import BadInput
 
@@ -37,7 +39,7 @@ def running_text(path: Path) -> tuple[str, tuple[Aside, ...]]:
         raise BadInput(path, "", "is markup, not plain text", "correct `layout` or `files`, or fetch the plain text")
     text = RunningText()
     has_words = False
-    for piece in pieces(content):
+    for piece in pieces(text_of_html(content)):
         if piece.kind:
             text.before(piece.kind, piece.text)
             continue

@@ -110,6 +110,15 @@ def test_broken_words_are_joined_as_the_text_has_them_elsewhere(tmp_path: Path) 
     assert text[0] == "A philo-sopher,\nwell-known\nand life-increasing,\nsat there. The un-wearied\ndonkeys waited."
 
 
+def test_tags_in_plain_text_are_read_as_html(tmp_path: Path) -> None:
+    note = '<sup class="footnote">Or <i>rat</i>.</sup>'
+    text, asides = read(
+        tmp_path, FIRST.replace("mouse", f"<b>mouse</b>{note}"), SECOND.replace("the bridge", "the&nbsp;bridge")
+    )
+    assert text == [FIRST, SECOND]
+    assert asides == [("footnote", "[Footnote: Or rat.]")]
+
+
 def test_asides_have_their_places(tmp_path: Path) -> None:
     path = tmp_path / "fable.txt"
     path.write_text(f"{FIRST}\n\nCHAPTER TWO\n\n{SECOND}", encoding="utf-8")
