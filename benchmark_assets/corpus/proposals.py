@@ -6,7 +6,7 @@ descriptions (description).
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ import yaml
 
 from benchmark_assets.corpus.description import ROW
 from benchmark_assets.corpus.heads import Found, heads
-from benchmark_assets.corpus.languages import plain
+from benchmark_assets.corpus.languages import identified, plain
 from benchmark_assets.corpus.readers import grid, jsonl, table, tmx
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.files import visible as visible_files
@@ -22,8 +22,10 @@ from benchmark_assets.corpus.readers.prose import PROSE_READERS
 from benchmark_assets.corpus.readers.strict_json import parse
 from benchmark_assets.corpus.readers.table import found_heads
 from benchmark_assets.corpus.roles import (
+    ANCIENT,
     FOREIGN,
     MODELS,
+    MODERN,
     UNKNOWN,
     Column,
     Roles,
@@ -119,8 +121,8 @@ def _look(path: Path, into: str = "") -> ProposedKeys:
     """What a file or folder seems to contain."""
     if not path.exists():
         raise BadInput(path, "", f"does not exist{meant(path)}", "check the path")
-    if found := versions(path):
-        return _versions(found, into)
+    if several := versions(path):
+        return _versions(several, into)
     if path.is_dir():
         return _folder(path, into)
     ending = path.suffix.casefold()
@@ -144,24 +146,44 @@ def _look(path: Path, into: str = "") -> ProposedKeys:
 def _folder(path: Path, into: str) -> ProposedKeys:
     """What a folder seems to contain."""
     if (path / "root").is_dir() and (path / "translation").is_dir():
-        return _bilara(path)
+        return _bilara(path, into)
     files = [file for file in visible_files(path) if file.is_file() and not file.name.startswith("~$")]
     by_ending: dict[str, list[Path]] = {}
     for file in files:
         by_ending.setdefault(file.suffix, []).append(file)
     if ".xml" in by_ending:
-        return _editions(path, by_ending[".xml"])
+        return _editions(path, by_ending[".xml"], into)
     words = by_ending.get(grid.WORD, [])
     if tables := [file for file in files if file.suffix in table.ENDINGS and file not in words] or words:
         return _with_prose(path, _tables(path, tables, into), tables, files)
-    for ending in (".jsonl", ".json", ".tmx"):
+    if records := by_ending.get(".json"):
+        found = _tables(path, records, into)
+        is_placed = "files" in found.source or "root" in found.keys
+        return found if is_placed else found._replace(source={**found.source, "files": "**/*.json"})
+    for ending in (".jsonl", ".tmx"):
         if ending in by_ending:
-            found = _look(by_ending[ending][0], into)
-            return found if len(files) > 1 else found._replace(keys={"root": _below(path, files[0]), **found.keys})
-    if ".txt" in by_ending:
-        return ProposedKeys("chunks", {}, {"language": language_of([decode(by_ending[".txt"][0])])}, {})
+            return _look(by_ending[ending][0], into)
+    if texts := [file for file in by_ending.get(".txt", []) if not NO_TEXT.search(file.stem.casefold())]:
+        return _plain_texts(path, texts, into)
     problem = f"has files that end in {', '.join(sorted(by_ending))}" if by_ending else "contains no file"
     raise BadInput(path, "", problem, f"give files that end in {', '.join((*table.ENDINGS, '.jsonl', '.xml', '.tmx'))}")
+
+
+def _plain_texts(folder: Path, paths: Sequence[Path], into: str) -> ProposedKeys:
+    """Plain text files: a table; texts whose lines are aligned; or running text in Chinese, Japanese or Korean."""
+    sheets = {path: _sheet(path) for path in paths}
+    if found := _parallel(folder, sheets, into):
+        return found
+    for path, sheet in sheets.items():
+        if sum(are_texts(cells) for cells in _cells(sheet)) > 1:
+            found = _proposed(path, roles(sheet.columns, into), sheet)
+            return found._replace(keys={"root": _below(folder, path), **found.keys})
+    language = language_of([decode(paths[0], grid.encoding_of(paths[0]))])
+    if language not in ("zh", "lzh", "ja", "ko"):
+        problem = f"has prose in {language} that nothing divides into segments"
+        remedy = "add a table (.csv, .xlsx) with the source, one segment a row; texts beside it are aligned to the rows"
+        raise BadInput(folder, "", problem, remedy)
+    return ProposedKeys("chunks", {}, {"language": language}, {})
 
 
 def _below(folder: Path, file: Path) -> str:
@@ -197,12 +219,18 @@ def _memory(path: Path) -> ProposedKeys:
     return ProposedKeys("tmx", {}, {"language": source.partition("-")[0] or UNKNOWN}, references)
 
 
-def _bilara(path: Path) -> ProposedKeys:
+def _bilara(path: Path, into: str) -> ProposedKeys:
     """The layout of SuttaCentral: languages, editions and translators are names of folders."""
-    language, target = _subfolders(path / "root")[0], _subfolders(path / "translation")[0]
+    language = _subfolders(path / "root")[0]
+    sizes = {
+        each: len(list((path / "translation" / each).rglob("*.json"))) for each in _subfolders(path / "translation")
+    }
+    targets = sorted(sizes, key=lambda each: (-sizes[each], each != "en"))
+    target = into or targets[0]
     source = {"language": language, "edition": _subfolders(path / "root" / language)[0]}
-    translators = _subfolders(path / "translation" / target)
-    return ProposedKeys("bilara", {}, source, {translator: {"language": target} for translator in translators})
+    translations = {name: {"language": target} for name in _subfolders(path / "translation" / target)}
+    further = [each for each in targets if each != target]
+    return ProposedKeys("bilara", {}, source, translations, further=further)
 
 
 def _subfolders(folder: Path) -> list[str]:
@@ -238,7 +266,10 @@ def _sheet(path: Path) -> _Sheet:
         raise BadInput(path, "", "contains no text", "write its segments")
     first = max(sizes, key=sizes.__getitem__)
     rows = by_sheet[first]
-    found = Found((1,), True, list(rows[1:])) if path.suffix in grid.RECORDS else heads(rows)
+    if path.suffix in grid.RECORDS:
+        found = Found((1,), True, rows[1:])
+    else:
+        found = heads(rows) if max(map(len, (cells for _, cells in rows))) > 1 else Found((), True, rows)
     similar = [
         sheet for sheet, other in by_sheet.items()
         if sheet == first or (found.heads and found.heads == heads(other).heads and other[0] == rows[0])
@@ -276,42 +307,61 @@ def _tables(folder: Path, paths: Sequence[Path], into: str) -> ProposedKeys:
 
 
 def _parallel(folder: Path, sheets: Mapping[Path, _Sheet], into: str) -> ProposedKeys | None:
-    """Tables that have one text each, and the same ids; None if they have not."""
-    read = {path: roles(sheet.columns, into) for path, sheet in sheets.items()}
-    ids = {own.ids for own in read.values()}
-    if len(sheets) < 2 or len(ids) != 1 or any(len(list(filter(are_texts, _cells(s)))) != 1 for s in sheets.values()):
+    """Tables that have one text each, and the same ids or, without ids, as many rows; None if they have not."""
+    read = {path.relative_to(folder).as_posix(): (_text_of(sheet), sheet) for path, sheet in sheets.items()}
+    found = {name: (text, sheet) for name, (text, sheet) in read.items() if text}
+    ids = {name: roles(sheet.columns, into).ids for name, (_, sheet) in found.items()}
+    encodings = {str(sheet.settings.get("encoding")) for sheet in sheets.values()}
+    if len(found) < 2 or len(found) < len(read) or len({*ids.values()}) != 1 or len(encodings) > 1:
         return None
-    (names,) = ids
-    texts: dict[Path, dict[tuple[str, ...], str]] = {}
-    for path, sheet in sheets.items():
-        by_name = {each.name: each.cells for each in sheet.columns}
-        keys = (
-            zip(*(by_name[name] for name in names), strict=True) if names else enumerate(next(iter(by_name.values())))
-        )
-        (text,) = (each for each in sheet.columns if are_texts(each.cells))
-        texts[path] = dict(zip(map(tuple, keys), text.cells, strict=True))
+    texts: dict[str, dict[tuple[str, ...], str]] = {}
+    for name, (text, sheet) in found.items():
+        levels = [each.cells for each in sheet.columns if each.name in ids[name]] or [
+            [*map(str, range(len(text.cells)))]
+        ]
+        texts[name] = dict(zip(zip(*levels, strict=True), text.cells, strict=True))
     every = list(dict.fromkeys(key for own in texts.values() for key in own))
-    if any(2 * len(own) < len(every) for own in texts.values()):
+    is_numbered = not next(iter(ids.values()))
+    if any(len(own) < len(every) if is_numbered else 2 * len(own) < len(every) for own in texts.values()):
         return None
-    columns = [Column(path.name, path.stem, [own.get(key, "") for key in every]) for path, own in texts.items()]
+    stems = [Path(name).stem for name in texts]
+    heads_of = {name: Path(name).stem if len({*stems}) == len(stems) else Path(name).parent.name for name in texts}
+    columns = [Column(name, heads_of[name], [own.get(key, "") for key in every]) for name, own in texts.items()]
     whole = roles(columns, into)
     if whole.source is None or not whole.translations:
         return None
-    by_file = {path.name: path for path in sheets}
-    first = by_file[whole.source[0]]
-    own = {name: next(e.name for e in sheets[path].columns if are_texts(e.cells)) for name, path in by_file.items()}
-    found = _proposed(first, read[first]._replace(questions=whole.questions), sheets[first])
-    named = {translator: own[file] for translator, (file, _) in whole.translations.items()}
-    columns_named = found.keys["columns"] | {t: c for t, c in named.items() if t != c}
-    return found._replace(
-        keys=found.keys | {"columns": columns_named},
-        source={"language": whole.source[1], "files": first.relative_to(folder).as_posix()},
-        references={
-            translator: {"language": tag, "files": by_file[file].relative_to(folder).as_posix()}
-            for translator, (file, tag) in whole.translations.items()
-        },
-        remarks=[*found.remarks, *(f"{name} is not read: {why}" for name, why in whole.unread.items())],
-    )  # fmt: skip
+    text, first = found[whole.source[0]]
+    named = {translator: found[name][0].name for translator, (name, _) in whole.translations.items()}
+    alone = Roles(ids[whole.source[0]], (text.name, whole.source[1]), {}, {}, {}, whole.questions)
+    keys = _proposed(Path(whole.source[0]), alone, first).keys
+    used = {*alone.ids, *(own.name for own, _ in found.values())}
+    unread = list(
+        dict.fromkeys(each.name for _, sheet in found.values() for each in sheet.columns if each.name not in used)
+    )
+    return ProposedKeys(
+        "table",
+        keys | {"columns": {**_mapping(keys["columns"]), **named}} | ({"ignore": unread} if unread else {}),
+        {"language": whole.source[1], "files": whole.source[0]},
+        {translator: {"language": tag, "files": name} for translator, (name, tag) in whole.translations.items()},
+        [*first.remarks, *(f"{name} is not read: {why}" for name, why in whole.unread.items())],
+        whole.questions,
+        list(dict.fromkeys(_languages_of(whole))),
+    )
+
+
+def _text_of(sheet: _Sheet) -> Column | None:
+    """The only column of a table that has texts; None if there are none, or several."""
+    texts = [each for each in sheet.columns if are_texts(each.cells)]
+    return texts[0] if len(texts) == 1 else None
+
+
+def _mapping(value: object) -> dict[str, object]:
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def _languages_of(read: Roles) -> Iterator[str]:
+    """Languages of translations that are not read."""
+    yield from (why.removeprefix(FOREIGN) for why in read.unread.values() if why.startswith(FOREIGN))
 
 
 def _cells(sheet: _Sheet) -> list[Sequence[str]]:
@@ -366,12 +416,11 @@ def _proposed(path: Path, read: Roles, sheet: _Sheet) -> ProposedKeys:
     if read.unread:
         keys["ignore"] = list(read.unread)
     sure = [] if sheet.found.sure else [f"Is row {sheet.found.heads[0]} the row of heads? It is not read as text."]
-    languages = (why.removeprefix(FOREIGN) for why in read.unread.values() if why.startswith(FOREIGN))
     return ProposedKeys(
         "table", keys, {"language": language},
         {translator: {"language": tag} for translator, (_, tag) in read.translations.items()},
         [*sheet.remarks, *(f"{name!r} is not read: {why}" for name, why in read.unread.items())],
-        [*sure, *read.questions], list(dict.fromkeys(languages)),
+        [*sure, *read.questions], list(dict.fromkeys(_languages_of(read))),
     )  # fmt: skip
 
 
@@ -419,28 +468,61 @@ def _records(path: Path) -> ProposedKeys | None:
     return ProposedKeys("jsonl", {}, {"language": stated or languages[""]}, translations)
 
 
-def _editions(folder: Path, files: Sequence[Path]) -> ProposedKeys:
-    """TEI files of one work: the first one that is not in English is the source, the others are translations."""
+def _editions(folder: Path, files: Sequence[Path], into: str) -> ProposedKeys:
+    """TEI files of one work: the first in an ancient language, or else not in English, is the source; the others are
+    translations, if they are in another language."""
     languages = {file: _tei_language(file) for file in files}
-    source = next((file for file in files if languages[file] != "en"), files[0])
+    source = min(
+        files,
+        key=lambda file: (
+            languages[file] not in ANCIENT, languages[file] == "en", _stated(file) not in (UNKNOWN, languages[file])
+        ),
+    )  # fmt: skip
     document = source.name.partition(".")[0]
     patterns = {
         file: str(file.relative_to(folder).parent / file.name.replace(document, "{document}", 1))
         for file in files if file.name.startswith(document)
     }  # fmt: skip
+    others = [file for file in patterns if languages[file] != languages[source]]
+    counts = Counter(languages[file] for file in others)
+    targets = sorted(counts, key=lambda each: (-counts[each], each != "en"))
+    target = into or next(iter(targets), "")
+    persons = Counter(_tei_translator(file) for file in others if languages[file] == target)
     references = {
-        slug(file.stem.rpartition(".")[2] or file.stem): {
-            "language": languages[file], "layout": "tei", "files": pattern
+        (person if persons[person := _tei_translator(file)] == 1 and person else slug(file.stem.rpartition(".")[2])): {
+            "language": languages[file], "layout": "tei", "files": patterns[file]
         }
-        for file, pattern in patterns.items() if languages[file] != languages[source]
+        for file in others if languages[file] == target
     }  # fmt: skip
+    remarks = [
+        f"{patterns[file]} is not read: in {languages[file]}"
+        for file in patterns if file != source and languages[file] != target
+    ]  # fmt: skip
     keys = {"language": languages[source], **({"files": patterns[source]} if references else {})}
-    return ProposedKeys("tei", {}, keys, references)
+    further = [each for each in targets if each != target]
+    return ProposedKeys("tei", {}, keys, references, remarks, further=further)
+
+
+def _tei_translator(path: Path) -> str:
+    """The surname of the translator in the header of a TEI file, as a key; '' if there is none."""
+    header = path.read_text("utf-8", errors="replace")[:20_000]
+    named = re.search(r"<editor\b[^>]*role=[\"']translat\w+[\"'][^>]*>(.*?)</editor>", header, re.DOTALL)
+    words = re.sub(r"<[^>]*>", " ", named[1]).partition(",")[0].split() if named else []
+    return slug(words[-1]) if words else ""
+
+
+def _stated(path: Path) -> str:
+    """The language of a TEI file by its name or its first `xml:lang`."""
+    text = path.read_text("utf-8", errors="replace")
+    named = re.search(r"-([a-z]{3})\d*\.xml$", path.name)
+    stated = re.search(r"<(?:text|body|div)\b[^>]*xml:lang=[\"'](\w+)", text)
+    code = named[1] if named else stated[1] if stated else UNKNOWN
+    return THREE_LETTERS.get(code, code)
 
 
 def _tei_language(path: Path) -> str:
-    """The language of a TEI file, by its name or its first `xml:lang`."""
-    named = re.search(r"-([a-z]{3})\d*\.xml$", path.name)
-    stated = re.search(r"<(?:text|body|div)\b[^>]*xml:lang=[\"'](\w+)", path.read_text("utf-8", errors="replace"))
-    code = named[1] if named else stated[1] if stated else UNKNOWN
-    return THREE_LETTERS.get(code, code)
+    """The language of a TEI file as it is stated, or by its words, if they are in another language of Latin script."""
+    text, code = path.read_text("utf-8", errors="replace"), _stated(path)
+    seen = identified(re.sub(r"<[^>]*>|&\w+;", " ", text.partition("<body")[2][:50_000]))
+    differs = seen and seen.reliable and seen.share > 0.8 and code in (UNKNOWN, "la", *MODERN)
+    return seen.tag if seen and differs else code

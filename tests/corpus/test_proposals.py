@@ -101,6 +101,39 @@ def test_editions_in_one_folder_are_source_and_translations(tmp_path: Path) -> N
     }  # fmt: skip
 
 
+def test_a_translation_in_the_language_of_the_source_is_none_and_a_header_names_translators(tmp_path: Path) -> None:
+    latin, english = "Senex in horto suo canem dormientem invenit. " * 9, "The old man found the dog asleep. " * 9
+    (folder := tmp_path / "fox").mkdir()
+    for name, words in (("lat1", latin), ("eng1", latin), ("eng2", english), ("eng3", english)):
+        person = '<editor role="translator">Anna B. Vale, Ph.D.</editor>' if name == "eng2" else ""
+        text = f'<TEI><teiHeader>{person}</teiHeader><text><body><div n="1"><p>{words}</p></div></body></text></TEI>'
+        write(
+            folder / f"fox.{name}.xml", text.replace("<text>", '<text xml:lang="eng">' if "eng" in name else "<text>")
+        )
+    write(tmp_path / "fox.yaml", propose(folder, "fox")["fox"])
+    description = load(tmp_path / "fox.yaml")
+    assert (description.source.language, description.source.files) == ("la", "{document}.lat1.xml")
+    assert {name: text.files for name, text in description.references.items()} == {
+        "Vale": "{document}.eng2.xml", "eng3": "{document}.eng3.xml"
+    }  # fmt: skip
+    assert "# {document}.eng1.xml is not read: in la" in (tmp_path / "fox.yaml").read_text()
+
+
+def test_aligned_lines_are_a_table_and_prose_without_one_is_refused(tmp_path: Path) -> None:
+    (folder := tmp_path / "fox").mkdir()
+    latin = ["Vulpes in horto uvas quaerebat.", "Senex eam vidit, et canem vocavit.", "Canis in horto dormiebat."]
+    english = ["A fox was looking for grapes.", "The old man saw her, and called.", "The dog was asleep there."]
+    write(folder / "latin.txt", "\n".join(latin))
+    write(folder / "vale.txt", "\n".join(english))
+    description, scanned = proposed(folder, "fox")
+    assert load(description).source.language == "la"
+    assert scanned.source["text"].to_list() == latin
+    assert scanned.reference["segments"].to_list() == [[line] for line in english]
+    write(folder / "vale.txt", "A fox was looking for grapes.")
+    with pytest.raises(BadInput, match="has prose in la that nothing divides into segments"):
+        propose(folder, "fox")
+
+
 @pytest.mark.parametrize(
     ("name", "asked", "words"),
     [

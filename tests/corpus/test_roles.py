@@ -219,8 +219,9 @@ def test_a_workbook_with_titles_merged_cells_a_hidden_column_and_further_sheets(
     sheet.title = "Text"
     for row in [["The fox"], [], ["Ch.", "§", "Latin", "Tr. A. Vale (2011)", "Draft"]]:
         sheet.append(row)
-    for at, row in enumerate(zip([1, *[None] * 9, 2, None], map(float, IDS), LATIN, VALE, STONE, strict=True), start=4):
-        sheet.append(row)
+    chapters = [1, *[None] * 9, 2, None]
+    for at, cells in enumerate(zip(chapters, map(float, IDS), LATIN, VALE, STONE, strict=True), start=4):
+        sheet.append(cells)
         sheet.cell(at, 2).number_format = "0.00" if IDS[at - 4] == "1.10" else "0.0"
     sheet.merge_cells("A1:D1")
     sheet.merge_cells("A4:A13")
