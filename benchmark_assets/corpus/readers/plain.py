@@ -54,6 +54,7 @@ _SUSPECT = re.compile(rf"<\w|</\w|{_ENTITY.pattern}|{FORMAT.pattern}")
 """A text without a match stays as it is."""
 
 _BETA = re.compile(r"(?i)[aeiouhwr][)(]?[/\\=]|(?<![a-z*])[aeiouhwr]{1,2}[)(]|\*[)(]?[/\\=]?[a-z]")
+_BRACKET = re.compile(r"(?i)([bgdzqklmncprstfxy][a-z/\\=|+']*)\)(?![a-z/\\=|+])")
 LEAST_BETA = 0.05
 """Least number of Beta Code's breathings, accents and capitals per letter. Greek has about one for five letters."""
 
@@ -159,7 +160,13 @@ def _plain(raw: str, signs: _Signs) -> tuple[str, list[Aside]]:
         asides += notes
     else:
         text = unicodedata.normalize("NFC", _ENTITY.sub(_character, text))
-    return unicodedata.normalize("NFC", beta_to_uni(text)) if signs.beta else text, asides
+    return _greek(text) if signs.beta else text, asides
+
+
+def _greek(beta: str) -> str:
+    """Greek from Beta Code. `)` at the end of a word with a consonant is a bracket, not a breathing."""
+    marked = _BRACKET.sub("\\1\uff09", beta)
+    return unicodedata.normalize("NFC", beta_to_uni(marked)).replace("\uff09", ")")
 
 
 def _character(entity: re.Match[str]) -> str:

@@ -83,9 +83,9 @@ def test_what_is_markup_only_is_no_translation_and_no_source(tmp_path: Path) -> 
 
 
 def test_beta_code_of_a_greek_source_becomes_greek(tmp_path: Path) -> None:
-    row = ("b:1.1", "*mu=s tre/xei, kai\\ o( a)nh\\r o(ra=|.", "A mouse runs (and) the man sees.")
+    row = ("b:1.1", "*mu=s tre/xei (ou) bai/nei), kai\\ o( a)nh\\r o(ra=|.", "A mouse runs (and) the man sees.")
     (document,), _ = table(tmp_path, row, language="grc")
-    assert texts(document) == (["Μῦς τρέχει, καὶ ὁ ἀνὴρ ὁρᾷ."], ["A mouse runs (and) the man sees."])
+    assert texts(document) == (["Μῦς τρέχει (οὐ βαίνει), καὶ ὁ ἀνὴρ ὁρᾷ."], ["A mouse runs (and) the man sees."])
     (document,), _ = table(tmp_path, row)
     assert texts(document)[0] == [row[1]]
 
