@@ -53,7 +53,8 @@ def livy(folder: Path, source: str, translation: str, guides: Sequence[str], cha
     of_source, translated, *guided = (
         sections(next(folder.glob(f"*{name}.xml")), chapters) for name in (source, translation, *guides)
     )
-    keys, prose, gold, chapter = [*of_source], "", dict[int, Span](), ("",)
+    keys, prose, gold = [*of_source], "", dict[int, Span]()
+    chapter: tuple[str, ...] = ()
     for key, text in translated.items():
         prose += ("" if not prose else " " if key[:-1] == chapter else "\n\n") + text
         if key in of_source:
