@@ -102,8 +102,11 @@ def align_documents(
         if error := errors.get(document.name):
             failures.append(document.sources.select("passage", error=pl.lit(error)))
             continue
-        unaligned = aligned is None and not aligners[document.corpus, document.translator].model
-        numbered = by_numbers(document.prose, document.segments, document.numbers) if unaligned else {}
+        model = aligners[document.corpus, document.translator].model
+        unaligned = aligned is None and not model
+        # Numbers are better evidence than the source: a passage that the embedder doubts has the text at its number.
+        by_number = unaligned or not (model or is_guided(document.segments))
+        numbered = by_numbers(document.prose, document.segments, document.numbers) if by_number else {}
         document_rows, failed_passages = aligned_rows(
             document.translator, document.prose, document.segments, aligned, extracted.get(document.name, []),
             document.corrections, UNGUIDED if unaligned else None, numbered,

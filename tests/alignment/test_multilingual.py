@@ -4,15 +4,20 @@ import json
 from pathlib import Path
 
 import dagster as dg
+import numpy as np
+import polars as pl
 import pytest
 
-from benchmark_assets.alignment.aligning import UNGUIDED
+from benchmark_assets.alignment.aligning import UNGUIDED, align_documents
+from benchmark_assets.alignment.documents import Aligner, ProseDocument
+from benchmark_assets.alignment.likeness import Embed
 from benchmark_assets.alignment.rows import CONFIDENT, SegmentPlace, by_embeddings
 from resources.embedders import SentenceTransformerEmbedder
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 from tests.alignment.corpora import PASSAGES, PROSE, SOURCES, Tales, expected, prose
 from tests.provider.server import Server
+from tests.systems import provider
 
 WORDS = """
 molitor miller | mane early morning | surrexit got | uxor wife | panem bread | quaesivit looked | corvus raven |
@@ -144,3 +149,19 @@ def test_a_translation_of_another_text_is_not_credible(bilingual: Path) -> None:
         for document in PROSE
     }
     assert confidence["doc2"] < CONFIDENT < confidence["doc1"] / 2
+
+
+def test_passages_that_the_embedder_doubts_have_the_text_at_their_numbers(tmp_path: Path) -> None:
+    sources = SOURCES["doc1"]
+    places = [SegmentPlace(f"tales/{key}", key, text, ()) for key, text in sources.items()]
+    text = " ".join(f"{key.partition(':')[2]} {words}" for key, words in PROSE["doc1"].items())
+    numbers = [(text.index(key.partition(":")[2]), key.partition(":")[2]) for key in sources]
+    passages = pl.DataFrame({"passage": [place.passage for place in places]})
+    document = ProseDocument(
+        "tales", "doc1", "dora", text, "la", "en", passages, places, corrections={}, anchors={}, numbers=numbers
+    )
+    aligners = {("tales", "dora"): Aligner("", "all")}
+    alike: Embed = lambda texts: np.ones((len(texts), 4)) / 2  # noqa: E731
+    rows, _, failures = align_documents([document], aligners, alike, alike, provider(tmp_path), "run")
+    assert failures.is_empty()
+    assert rows["methods"].to_list() == [["number"]] * len(places)
