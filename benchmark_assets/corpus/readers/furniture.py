@@ -36,10 +36,11 @@ _ALONE = re.compile(
     re.IGNORECASE,
 )
 _NOTES = re.compile(r"\W*(?:foot|end)?notes|anmerkungen|notes de bas de page\W*", re.IGNORECASE)
+_BY = r"(?:by|von|par|di)\s+(?-i:(?:[A-ZÀ-Þ][\w.'’-]*[,;]?\s*|(?:and|und|et|e|de|van|of|the)\s+)+)"
 _IMPRINT = re.compile(
-    r"(?:by|translated|edited|printed|published|copyright|©|all rights reserved|produced by|with an introduction"
+    rf"{_BY}|(?:translated|edited|printed|published|copyright|©|all rights reserved|produced by|with an introduction"
     r"|from the (?:latin|greek|pali|chinese|sanskrit|original)|a (?:new )?translation|übersetzt|aus dem|traduit"
-    r"|traduction|tradotto|von|par|di)\b.*|(?:[A-Z][\w. ]+[,:] )+\d{4}\W*|.*https?://.*|\W*(?:1[4-9]|20)\d\d\W*",
+    r"|traduction|tradotto)\b.*|(?-i:[A-Z][\w. ]+[,:] )+\d{4}\W*|.*https?://.*|\W*(?:1[4-9]|20)\d\d\W*",
     re.IGNORECASE,
 )
 _TRANSCRIBED = re.compile(
@@ -211,7 +212,7 @@ def _kind(block: _Block, outside: bool, poem: bool) -> str:
         return "furniture"
     if not outside:
         return ""
-    if _IMPRINT.fullmatch(text):
+    if _IMPRINT.fullmatch(text) and (text[0].isupper() or not text[0].isalpha() or re.search(r"\bby [A-Z]", text)):
         return "furniture"
     if titled:
         return "heading"
@@ -432,7 +433,7 @@ def _joined(listed: list[Piece]) -> list[Piece]:
     for former, at in pairwise(lines):
         head = re.search(r"([^\W\d_]+)[-‐]\s*$", listed[former].text)
         tail = re.match(r"\s*([^\W\d_]+(?:[-‐’'][^\W\d_]+)*)\S*", listed[at].text)
-        if head and tail and listed[at].separator == LINE and tail[1][0].islower():
+        if head and tail and tail[1][0].islower():
             breaks.append((former, at, head[1].casefold(), tail[1].casefold(), tail))
     if not breaks:
         return listed
@@ -443,5 +444,5 @@ def _joined(listed: list[Piece]) -> list[Piece]:
         whole = evidence or usual or (-1 if words[one] > 1 else 1)
         start = listed[former].text.rstrip().rstrip("-‐") + "-" * (whole < 0)
         listed[former] = listed[former]._replace(text=start + tail[0].strip())
-        listed[at] = listed[at]._replace(text=listed[at].text[tail.end() :])
+        listed[at] = Piece("", listed[at].text[tail.end() :], LINE)
     return listed

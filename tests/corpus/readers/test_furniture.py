@@ -27,6 +27,7 @@ def read(folder: Path, *paragraphs: str) -> tuple[list[str], list[tuple[str, str
         ("heading", "THE BRIDGE AND THE MOUSE"),
         ("heading", "The Book of Bridges"),
         ("heading", "THE BRIDGE\nor\nThe Patience of Donkeys"),
+        ("furniture", "by A. Vale"),
         ("furniture", "Translated from the Latin by A. Vale"),
         ("furniture", "London: Stone and Sons, 1881"),
         ("furniture", "Dear Reader,"),
@@ -55,6 +56,7 @@ def test_what_is_printed_around_a_text_is_beside_it(tmp_path: Path, kind: str, f
         "“No, Master Stone.”",
         "Run!",
         "At the river.",
+        "By the river.",
         "I, the cat, slept",
         "*This* is the bridge.",
         "Which the high to the low",
@@ -106,6 +108,8 @@ def test_broken_words_are_joined_as_the_text_has_them_elsewhere(tmp_path: Path) 
     broken = "A philo-\nsopher, well-\nknown and life-\nincreasing, sat there. The un-\nwearied donkeys waited."
     text, _ = read(tmp_path, broken, "The philosopher was well-known; he was full of life.")
     assert text[0] == "A philosopher,\nwell-known\nand life-increasing,\nsat there. The unwearied\ndonkeys waited."
+    text, _ = read(tmp_path, "The philosopher slept; the philo-\nsopher slept on.")
+    assert text == ["The philosopher slept; the philosopher\nslept on."]
     text, _ = read(tmp_path, broken, "He was well-known, and full of life. A cat - or a\ndog - slept.")
     assert text[0] == "A philo-sopher,\nwell-known\nand life-increasing,\nsat there. The un-wearied\ndonkeys waited."
 
