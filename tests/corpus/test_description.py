@@ -116,10 +116,10 @@ def test_another_description_of_the_same_name_is_refused(corpus: Path, warehouse
 
 
 def test_a_layout_that_nobody_reads_is_refused_at_import(corpus: Path, warehouse: Warehouse) -> None:
-    edit(corpus, {"layout": "epub"})
+    edit(corpus, {"layout": "pdf"})
     with pytest.raises(
         BadInput,
-        match=r"layout: no reader for 'epub'; use one of bilara, .*, tmx",
+        match=r"layout: no reader for 'pdf'; use one of bilara, .*, tmx",
     ) as caught:
         register(warehouse, corpus)
     assert caught.value.where == str(corpus)

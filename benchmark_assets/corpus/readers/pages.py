@@ -39,8 +39,12 @@ _NUMBER = re.compile(r"\W*(?:(\d{1,3})[.:])?(\d{1,4})\W*")
 _BEGINNING = re.compile(r"\s*[\[(]?(?:(\d{1,3})[.:])?(\d{1,4})[\]).:]*\s+(?=\S)")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS = ("p", "li", "div", "td", "dd", "blockquote", "section")
-_WORD: dict[Role, str] = {"left out": "//li/p/a[normalize-space() = '↑']"}
-"""The link that mammoth puts after a footnote."""
+_BESIDE = ("toc", "landmarks", "copyright-page", "titlepage", "cover", "index")
+_BOOKS: dict[Role, str] = {
+    "left out": "//li/p/a[normalize-space() = '↑']",  # the link that mammoth puts after a footnote
+    "note": " | ".join(f"//*[contains(concat(' ', @*[name() = 'epub:type'], ' '), ' {name} ')]" for name in _BESIDE),
+}
+"""Roles of elements of Word and EPUB: parts of a book beside its text (`epub:type`) become notes."""
 FEWEST = 3
 """Fewest numbers of a text that are taken for numbers of verses."""
 COUNTING = 0.8
@@ -180,7 +184,7 @@ def _renamed(page: Element, number: int, spine: list[str], name: PurePosixPath) 
 def _text(root: Element, path: Path) -> dict[str, CitedText]:
     """The text of a page, with the numbers of its verses as citations."""
     bodies = root.xpath("//body") or [root]
-    found, by_element = Citing("chapter", "verse"), page_roles(root) | roles(root, _WORD)
+    found, by_element = Citing("chapter", "verse"), page_roles(root) | roles(root, _BOOKS)
     starts: dict[Element, str] = {}
     for mark, citation in _cited(root, _marks(root, by_element)):
         starts[mark.element] = found.cite(citation, mark.element.sourceline or 1)
@@ -247,11 +251,13 @@ def _with_chapters(root: Element, marks: list[_Mark], others: list[list[_Mark]])
 
 def _begins(mark: _Mark) -> bool:
     """Whether a mark begins a block, as the mark of a footnote does not."""
-    block = next((each for each in mark.element.iterancestors() if each.tag in _BLOCKS), None)
-    before = mark.element.xpath("preceding::text()[normalize-space()][1]")
-    return (
-        block is None or not before or block not in set(before[0].getparent().iterancestors()) | {before[0].getparent()}
-    )
+    element = mark.element
+    while element.tag not in _BLOCKS and (parent := element.getparent()) is not None:
+        before = element.itersiblings(preceding=True)
+        if (parent.text or "").strip() or any("".join((*each.itertext(), each.tail or "")).strip() for each in before):
+            return False
+        element = parent
+    return True
 
 
 def _cited(root: Element, marks: list[_Mark]) -> Iterator[tuple[_Mark, Citation]]:

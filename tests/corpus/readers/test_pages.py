@@ -26,7 +26,8 @@ SPINE = """<package><manifest><item id="a" href="a.xhtml"/><item id="b" href="b%
 <item id="n" href="n.xhtml"/></manifest><spine><itemref idref="b"/><itemref idref="a"/><itemref idref="n"/></spine>
 </package>"""
 MARK = '<a class="noteref" href="n.xhtml#x">1</a>'
-NOTED = f"<html><body><h1>One</h1><p>A mill&nbsp;stood.{MARK} It ground.</p></body></html>"
+TITLE = '<section epub:type="frontmatter titlepage"><p>The Mill</p></section>'
+NOTED = f"<html xmlns:epub='e'><body>{TITLE}<h1>One</h1><p>A mill&nbsp;stood.{MARK} It ground.</p></body></html>"
 NOTES = '<html><body><div class="footnotes"><p id="x">Or: weir.</p></div></body></html>'
 BOOK = {
     "META-INF/container.xml": CONTAINER, "O/c.opf": SPINE, "O/b b.xhtml": NOTED,
@@ -90,6 +91,7 @@ def test_a_book_is_read_in_the_order_of_its_spine_with_its_notes(tmp_path: Path)
     (found,) = pages.epub(archive(tmp_path / "d.epub", BOOK)).values()
     assert found.content == "A mill stood. It ground.\n\nIt stood\non."
     assert [(each.kind, each.at, each.text) for each in found.asides] == [
+        ("note", 0, "The Mill"),
         ("heading", 0, "One"),
         ("footnote", 13, "Or: weir."),
     ]

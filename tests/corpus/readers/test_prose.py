@@ -210,7 +210,7 @@ def test_a_file_that_cannot_be_opened_is_a_fault(corpus: Corpus, tmp_path: Path)
         ("mn1.txt", {"root": "nowhere"}, r"nowhere: references\.ben: does not exist; correct"),
         ("MN1.txt", {}, r"no file that matches .* has the id of a document.*, as in '\*\*/mn1\.txt'"),
         ("ben.txt", {"files": "ben.txt"}, r"ben\.files: 'ben\.txt' names one file, but the corpus has 2 documents"),
-        ("mn1.txt", {"layout": "epub"}, r"ben\.layout: no reader .* 'epub'; use one of dhammatalks-html, "),
+        ("mn1.txt", {"layout": "pdf"}, r"ben\.layout: no reader for 'pdf'; use one of .*, dhammatalks-html, "),
         ("mn1.txt", {"layout": "jsonl"}, r"no reader for 'jsonl'"),
     ],
 )  # fmt: skip
