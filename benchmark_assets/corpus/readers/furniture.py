@@ -151,6 +151,9 @@ def pieces(content: str) -> list[Piece]:
                 listed.append(Piece(pages[at][number], " ".join(line.split())))
             elif (at, number) in heads:
                 listed.append(Piece("page", " ".join(line.split())))
+            elif not broken and len(block.lines) > 1 and _is_heading(line.strip()):
+                listed.append(Piece("heading", line.strip()))
+                separator = PARAGRAPH
             else:
                 if separator == PARAGRAPH and listed and listed[-1].kind and broken and line.strip()[:1].islower():
                     separator = LINE
@@ -217,6 +220,13 @@ def _kind(block: _Block, outside: bool, poem: bool) -> str:
     if titled:
         return "heading"
     return "" if poem or text[0].islower() or _SENTENCE_END.search(text) else "furniture"
+
+
+def _is_heading(line: str) -> bool:
+    """Whether a line of a paragraph heads the lines after it: it names a chapter, or is in capitals."""
+    chapter = _CHAPTER.fullmatch(line)
+    titled = chapter is not None and (not chapter["title"] or _is_title(chapter["title"]) or _is_caps(chapter["title"]))
+    return titled or (_is_caps(line) and len(line) <= _MOST_LETTERS and line[-1] not in "!?,;")
 
 
 def _is_caps(text: str) -> bool:

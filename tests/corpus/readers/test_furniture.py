@@ -82,6 +82,12 @@ def test_a_footnote_takes_its_mark_with_it(tmp_path: Path) -> None:
     assert asides == [("footnote", "* Or: in the shade."), ("footnote", "1 It was everybody's.")]
 
 
+def test_a_heading_between_the_lines_of_a_paragraph_parts_it(tmp_path: Path) -> None:
+    text, asides = read(tmp_path, f"{FIRST}\nChapter the Last\n{SECOND}\nPART TWO OF IT\n{FIRST}", SECOND)
+    assert text == [FIRST, SECOND, FIRST, SECOND]
+    assert asides == [("heading", "Chapter the Last"), ("heading", "PART TWO OF IT")]
+
+
 def test_notes_at_the_end_are_no_text(tmp_path: Path) -> None:
     text, asides = read(tmp_path, FIRST, SECOND, "NOTES", "The bridge is old.", "So is the cat.")
     assert text == [FIRST, SECOND]
