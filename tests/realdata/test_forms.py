@@ -66,7 +66,9 @@ def test_invented_versions_of_a_bridge(realdata: Path, tmp_path: Path) -> None:
 
 
 def test_versions_of_sefaria_are_proposed_and_read(realdata: Path, tmp_path: Path) -> None:
-    text = propose(realdata / "forms/own/sefaria", "c").replace("root: sefaria", f"root: {realdata}/forms/own/sefaria")
+    text = propose(realdata / "forms/own/sefaria", "c")["c"].replace(
+        "root: sefaria", f"root: {realdata}/forms/own/sefaria"
+    )
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
     (found,) = read(load(tmp_path / "c.yaml"))
     assert isinstance(found, Document)
@@ -102,7 +104,7 @@ def test_a_reader_names_the_folios_of_84000(realdata: Path) -> None:
 @pytest.mark.parametrize(("file", "translations"), [("birds_table", 2), ("birds_paragraphs", 1)])
 def test_sentences_of_a_word_document(realdata: Path, tmp_path: Path, file: str, translations: int) -> None:
     source = realdata / f"forms/tables/{file}.docx"
-    text = propose(source, "c").replace(f"root: {file}.docx", f"root: {source}")
+    text = propose(source, "c")["c"].replace(f"root: {file}.docx", f"root: {source}")
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
     scanned = scan([load(tmp_path / "c.yaml")])
     assert scanned.faults == []
