@@ -31,6 +31,7 @@ from benchmark_assets.corpus.roles import (
     Roles,
     are_numbers,
     are_texts,
+    is_head,
     language_of,
     roles,
     translator_name,
@@ -269,7 +270,9 @@ def _sheet(path: Path) -> _Sheet:
     if path.suffix in grid.RECORDS:
         found = Found((1,), True, rows[1:])
     else:
-        found = heads(rows) if max(map(len, (cells for _, cells in rows))) > 1 else Found((), True, rows)
+        above = rows[:1] if is_head("".join(rows[0][1])) else []
+        alone = Found(tuple(number for number, _ in above), True, rows[len(above) :])
+        found = heads(rows) if any(len(cells) > 1 for _, cells in rows) else alone
     similar = [
         sheet for sheet, other in by_sheet.items()
         if sheet == first or (found.heads and found.heads == heads(other).heads and other[0] == rows[0])

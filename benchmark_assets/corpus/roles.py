@@ -50,8 +50,8 @@ SOURCES = _set(
 TRANSLATED = _set(
     "translation translations transl tr trans translator translators translated version rendering target reference "
     "references ref refs human übersetzung übersetzungen übers übersetzer traduction traductions trad traducteur "
-    "traduzione traducción tradução vertaling перевод 翻訳 訳 訳文 译文 譯文 翻译 英譯 英译 英訳 text content value "
-    "by von par da por de"
+    "traduzione traducción tradução vertaling перевод 翻訳 訳 訳文 译文 譯文 翻译 英譯 英译 英訳 ترجمة תרגום "
+    "text content value by von par da por de"
 )
 EDITIONS = _set("ed edn edition éd auflage aufl rev revised nd rd st th vol published loeb penguin")
 NOTES = _set(
@@ -262,6 +262,11 @@ def roles(columns: Sequence[Column], into: str = "") -> Roles:
                 translations[column.name] = language
         translations = _into(translations, into, unread)
     ids, cited = _ids(others, texts, source)
+    if source and len(ids) != 1 and _is_long(source.cells):
+        questions.append(
+            f"{source.head or source.name!r} repeats its texts, as if each translation had rows of its own: give each "
+            "segment one row, and each translation a column."
+        )
     for column in others:
         if column.name not in ids:
             reason = _reason(column)
@@ -374,6 +379,12 @@ def _agreement(one: Cells, other: Cells) -> float | None:
     same = mean(len(a & b) / min(len(a), len(b)) for a, b in bags)
     shifted = mean(len(a & b) / min(len(a), len(b)) for (a, _), (_, b) in zip(bags, [*bags[1:], bags[0]], strict=True))
     return float(1.5 * max(same - shifted, 0.0) ** 0.5)
+
+
+def _is_long(cells: Cells) -> bool:
+    """Whether most texts of a source occur in several rows."""
+    filled = [cell for cell in cells if cell.strip()]
+    return len(filled) >= 4 and len(set(filled)) <= 0.6 * len(filled)
 
 
 def _equal(one: Column, other: Column) -> bool:

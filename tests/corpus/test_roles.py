@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +64,11 @@ COMMENTARY = sentences(
     " be added here.|Fire.|A repetition, which frames the fable.|The end is sober and has often been compared "
     "with that of the older version of it."
 )
+BOTH = [text for pair in zip(VALE, STONE, strict=True) for text in pair]
 ENGLISH = {"Vale": "en", "Stone": "en"}
 
 
-def table(*columns: Sequence[object], heads: Sequence[str] = (), sign: str = ",", above: str = "") -> str:
+def table(*columns: Iterable[object], heads: Sequence[str] = (), sign: str = ",", above: str = "") -> str:
     text = io.StringIO()
     csv.writer(text, delimiter=sign, lineterminator="\n").writerows(
         [*([heads] if heads else []), *zip(*columns, strict=True)]
@@ -135,6 +136,10 @@ SOUND = {
     "one head twice": (
         table(IDS, LATIN, VALE, STONE, heads=["n", "Latin", "English", "English"]), {"English": "en", "English-2": "en"}
     ),
+    "columns of counts": (
+        table(IDS, LATIN, map(len, LATIN), VALE, map(len, VALE), heads=["id", "Latin", "signs", "Vale", "signs"]),
+        {"Vale": "en"},
+    ),
     "model in a column": (
         table(IDS, LATIN, VALE, STONE, ["gpt-4o"] * 12, heads=["n", "Latin", "Vale", "output", "model"]), {"Vale": "en"}
     ),
@@ -156,6 +161,11 @@ ASKED = {
     "two sources": (table(IDS, LATIN, LATIN[::-1], VALE, heads=["id", "A", "B", "Vale"]), "both in la"),
     "a model or a person": (table(IDS, LATIN, VALE, STONE, heads=["id", "Latin", "Vale", "MT"]), "by a model"),
     "a commentary": (table(IDS, LATIN, VALE, COMMENTARY, heads=["id", "Latin", "Vale", "Servius"]), "does not follow"),
+    "rows of each translation": (
+        table(sorted(IDS * 2), [text for text in LATIN for _ in "ab"], ["Vale", "Stone"] * 12, BOTH,
+              heads=["id", "Latin", "who", "translation"]),
+        "repeats its texts",
+    ),
     "few cells": (table(IDS, LATIN, VALE, NOTES, heads=["id", "Latin", "Vale", "Stone"]), "has text in 2 of 12 rows"),
     "a source that is none": (
         table(IDS, LATIN, VALE, heads=["id", "Vale", "source"]), "is named as the source, but 'Vale' is in la"

@@ -51,6 +51,9 @@ KEY = "key"
 LABELS = ("translator", "author", "by", "name", "system", "model", "version", "edition", "language", "lang")
 """Keys, in an object of a list, of the name that tells its text from the others."""
 
+NO_DELIMITER = "\x1f"
+"""Delimiter with which each line is a cell: a control character that no text has."""
+
 Line = tuple[int, list[str]]
 """A row: its number in the file, and its cells."""
 
@@ -110,7 +113,7 @@ def _rank(guess: CharsetMatch) -> int:
 def is_table(path: Path) -> bool:
     """Whether most lines of a text file are divided into the same number of cells by tabs or bars."""
     text = decode(path, encoding_of(path))
-    return max(_fit(text, sign, ())[1] for sign in "\t|") * 2 > sum(bool(line.strip()) for line in text.split("\n"))
+    return any(_fit(text, sign, ())[1] for sign in "\t|")
 
 
 def sheets(path: Path) -> list[str]:
@@ -137,10 +140,12 @@ def _separated(path: Path, text: str, columns: Collection[str]) -> Iterator[Line
     """Rows of a text, without the rule below the heads of a Markdown table."""
     candidates = DELIMITERS.get(path.suffix, ",;\t|")
     fits = {sign: _fit(text, sign, columns) for sign in candidates}
-    if path.suffix == ".txt" and not any(rows for _, rows, _ in fits.values()):
-        yield from ((number, [line]) for number, line in enumerate(text.split("\n"), start=1))
-        return
-    reader = csv.reader(StringIO(text), delimiter=max(candidates, key=fits.__getitem__), strict=True)
+    delimiter = max(candidates, key=fits.__getitem__)
+    found, rows, _ = fits[delimiter]
+    delimiter = delimiter if found > 1 or rows else NO_DELIMITER
+    is_plain = path.suffix == ".txt" and delimiter == NO_DELIMITER
+    quoting = csv.QUOTE_NONE if is_plain else csv.QUOTE_MINIMAL
+    reader = csv.reader(StringIO(text), delimiter=delimiter, strict=True, quoting=quoting)
     line = 1
     try:
         for cells in reader:
@@ -156,16 +161,16 @@ def _separated(path: Path, text: str, columns: Collection[str]) -> Iterator[Line
 
 def _fit(text: str, delimiter: str, columns: Collection[str]) -> tuple[int, int, int]:
     """How well a delimiter fits: expected columns in one row, rows with the most frequent number of cells (from two
-    on), and this number."""
+    on; 0 if it has fewer than half of the rows), and this number."""
     found, widths = 0, Counter[int]()
     try:
         for cells in csv.reader(StringIO(text), delimiter=delimiter, strict=True):
             found = max(found, len({cell.strip() for cell in cells} & {*columns}))
-            widths[len(cells)] += len(cells) > 1
+            widths[len(cells)] += len(cells) > 0
     except csv.Error:
         pass
-    width, rows = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
-    return found, rows, width
+    width = max((each for each in widths if each > 1), key=lambda each: (widths[each], each), default=0)
+    return found, widths[width] if 2 * widths[width] >= widths.total() else 0, width
 
 
 def _workbook(path: Path) -> openpyxl.Workbook:

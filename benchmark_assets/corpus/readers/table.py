@@ -237,8 +237,9 @@ class _Rows:
         """Add the segments. `count` is the number of rows of the sheet that are not empty."""
         reading, (names, place, rows) = self._reading, self._heads
         expected = [name for column in self._columns.values() for name in _parts(column)]
+        kept = [*self._description.asides, *self._description.ignore, *[grid.KEY] * (self._path.suffix in RECORDS)]
         header = [
-            name if name and position not in expected else position
+            name if name and position not in (*expected, *kept) else position
             for name, position in zip(names, map("column {}".format, range(1, len(names) + 1)), strict=True)
         ]
         remedy = f"name the columns {', '.join(expected)}, or give their names under `columns` in the description"
@@ -247,7 +248,6 @@ class _Rows:
             name: place for at, name in enumerate(header)
             if names[at] or any(cell.strip() for _, cells in rows for cell in cells[at : at + 1])
         }  # fmt: skip
-        kept = [*self._description.asides, *self._description.ignore, *[grid.KEY] * (self._path.suffix in RECORDS)]
         faults += unknown_keys(self._path, places, expected, DESCRIBED, kept, "column")
         reading.faults.extend(faults)
         if faults:
