@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 
 from benchmark_assets.corpus.description import load
-from benchmark_assets.corpus.proposals import UNKNOWN, propose
+from benchmark_assets.corpus.proposals import propose
 from benchmark_assets.corpus.review import first_passage, reminders, review
+from benchmark_assets.corpus.roles import UNKNOWN
 from benchmark_assets.corpus.scan import Scan, scan
 from resources.errors import BadInput
 from tests.support import write_corpus
