@@ -140,7 +140,7 @@ def page_roles(root: Element) -> dict[Element, Role]:
 def write(root: Element, contents: Iterable[Element], markup: Markup, text: RunningText) -> None:
     """Add the contents of a page to a text, with the page's footnotes at their marks."""
     footnotes = _footnotes(root, markup)
-    by_element = {**markup.roles, **dict.fromkeys(footnotes.blocks, "left out")}
+    by_element: dict[Element, Role] = {**markup.roles, **dict.fromkeys(footnotes.blocks, "left out")}
     markup = replace(markup, roles=by_element, footnotes=footnotes.by_mark)
     for content in contents:
         markup.write(content, text)
