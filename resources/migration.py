@@ -145,6 +145,7 @@ VERSIONS = (
     Version("594f6f0de8baac204413c652ab1082bc", {}, {}),
     Version("a94dda8839c8150e6ddae80e9a2f8f2a", {}, {}),
     Version("8b9adaf6f55d081e1ada72231beb584b", {}, {}),
+    Version("578a860c79e90ca1d8ed8779ef3b5bf1", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

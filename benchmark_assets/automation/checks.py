@@ -289,6 +289,12 @@ def found(subject: Subject) -> pl.DataFrame:
     return findings.not_found(subject.warehouse.read("verification", subject.partitions, columns))
 
 
+def paired(subject: Subject) -> pl.DataFrame:
+    """Every segment of a reference translates the source segment with its id."""
+    columns = ["passage", "translator", "segment_id", "kind", "evidence", "accepted"]
+    return findings.pairs(subject.warehouse.read("pair_doubt", subject.partitions, columns).filter(~pl.col("accepted")))
+
+
 def licensed(subject: Subject) -> pl.DataFrame:
     """Every source text and every translation has a licence."""
     warehouse, passages = subject.warehouse, subject.partitions
@@ -307,6 +313,7 @@ def filled(subject: Subject) -> pl.DataFrame:
 
 FURTHER: Mapping[str, Mapping[str, Check]] = {
     "source_text": {"licensed": licensed},
+    "segmented_reference": {"paired": paired},
     "alignment": {"confident": confident, "assigned": assigned},
     "verification": {"found": found},
     "selection": {"filled": filled},

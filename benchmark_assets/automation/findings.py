@@ -267,6 +267,15 @@ def not_found(rows: pl.DataFrame) -> pl.DataFrame:
     return counts.drop_nulls("example").sort("corpus", "translator")
 
 
+def pairs(rows: pl.DataFrame) -> pl.DataFrame:
+    """Count doubted pairs by corpus, translator and kind: `segments`, and an `example` with its `evidence`.
+
+    `rows` has columns of the table `pair_doubt`.
+    """
+    groups = rows.sort("passage", "segment_id").group_by(CORPUS, "translator", "kind", maintain_order=True)
+    return groups.agg(segments=pl.len(), example=pl.first("segment_id"), evidence=pl.first("evidence"))
+
+
 def unlicensed(texts: pl.DataFrame, licences: pl.DataFrame) -> pl.DataFrame:
     """Translators and sources without a licence: columns `corpus`, `translator` and `example`.
 

@@ -166,8 +166,9 @@ def _of_passage(warehouse: Warehouse, passage: str) -> Iterator[str]:
     yield plain(reasons(selection, warehouse.read("passage_filter", key)))
     stages = warehouse.read("verification", key).drop("passage", "fingerprint", "run_id", "updated_at")
     doubts = warehouse.read("alignment", key, ["translator", "doubt"]).drop_nulls()
+    pairs = warehouse.read("pair_doubt", key, ["translator", "segment_id", "kind", "evidence", "accepted"])
     unassigned = warehouse.read("unassigned", key, ["translator", "start_at", "end_at", "after", "before", "text"])
-    yield from (f"\n{plain(rows)}" for rows in (doubts, unassigned, stages) if len(rows))
+    yield from (f"\n{plain(rows)}" for rows in (pairs, doubts, unassigned, stages) if len(rows))
 
 
 def _of_anchors(warehouse: Warehouse, base_set: str) -> Iterator[str]:

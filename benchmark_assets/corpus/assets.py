@@ -31,7 +31,7 @@ BY_SCAN = "variorum/by-scan"
 ASSETS = {"source_text": "source", "segmented_reference": "reference", "continuous_reference": "continuous"}
 """Maps each asset to the frame of a Scan that the asset stores."""
 
-BESIDE = ("prose", "aside")
+BESIDE = ("prose", "aside", "pair_doubt")
 """Tables whose rows are replaced by document and translator if the fingerprint changes, and frames of a Scan."""
 
 MOST = 200
@@ -209,12 +209,17 @@ def _by_key(warehouse: Warehouse, asset: str, versions: pl.DataFrame) -> pl.Data
 def _store_beside(warehouse: Warehouse, contents: Scan, table: str, run_id: str) -> None:
     """Write changed rows of `table`, one of BESIDE. Remove rows that are no longer in the files of their corpus.
 
-    Nothing is removed from a corpus with faults, because a fault may hide a translation or an aside.
+    Nothing is removed from a corpus with faults, because a fault may hide a translation or an aside; only doubts about
+    documents that were read.
     """
     stored = warehouse.read(table, columns=[*BY_DOCUMENT, "fingerprint"]).unique()
     read = getattr(contents, table).select(stored.columns).unique()
     changed = read.join(stored, on=stored.columns, how="anti")
-    obsolete = stored.filter(pl.col("corpus").is_in(contents.sound)).join(read, on=BY_DOCUMENT, how="anti")
+    known = pl.col("corpus").is_in(contents.sound)
+    if table == "pair_doubt":
+        documents = contents.source.select(pl.struct("corpus", "document"))
+        known |= pl.struct("corpus", "document").is_in(documents.to_series().implode())
+    obsolete = stored.filter(known).join(read, on=BY_DOCUMENT, how="anti")
     keys = pl.concat([changed, obsolete]).select(BY_DOCUMENT).unique()
     if len(keys):
         rows = getattr(contents, table).join(changed, on=BY_DOCUMENT, how="semi")

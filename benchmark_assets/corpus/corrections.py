@@ -2,7 +2,9 @@
 
 The file has JSON lines, `{"segment": id, "translator": name, "text": …}`; a null text means that the translator left
 the segment out. Corrected segments are not aligned automatically, but are verified like all others. Not here:
-corrections of segmented references, which are made in the translators' own files.
+corrections of segmented references, which are made in the translators' own files. A line `{"segment": id, "translator":
+name, "right": true}` says that a doubted pair of a segmented reference is right; with the id of a document in place of
+a segment's, all pairs of the document are.
 """
 
 from collections.abc import Mapping
@@ -21,6 +23,9 @@ Corrections = Mapping[tuple[str, str], str | None]
 KEYS = frozenset(["segment", "translator", "text"])
 """Keys of a line."""
 
+RIGHT = "right"
+"""Key that replaces the text in a line about a pair that is right."""
+
 
 def load(description: Description) -> Corrections:
     """The corrections of a corpus; empty if its description names no file of corrections.
@@ -38,7 +43,7 @@ def load(description: Description) -> Corrections:
     faults: list[BadInput] = []
     for number, line in enumerate(decode(path).split("\n"), start=1):
         with collecting(faults):
-            if line.strip():
+            if line.strip() and RIGHT not in parse(line, path, number):
                 key, text = _correction(description, line, path, number)
                 if key in corrections:
                     where = f"line {number} {key[0]}"
@@ -46,6 +51,29 @@ def load(description: Description) -> Corrections:
                 corrections[key] = text
     raise_all(faults)
     return corrections
+
+
+def right(description: Description) -> frozenset[tuple[str, str]]:
+    """Segments or documents, and translators, whose pairs a person calls right.
+
+    Raises
+    ------
+    BadInput
+        If a line has further keys, another value than true, or a translator without a segmented reference.
+    """
+    path, said = description.corrections, set()
+    if path is None:
+        return frozenset()
+    for number, line in enumerate(decode(path).split("\n"), start=1):
+        record = parse(line, path, number) if line.strip() else {}
+        if RIGHT not in record:
+            continue
+        key = (str(record.get("segment")), str(record.get("translator")))
+        if record != {"segment": key[0], "translator": key[1], RIGHT: True} or key[1] not in description.references:
+            remedy = f"write the id of a segment or document, one of {', '.join(description.references)}, and true"
+            raise BadInput(path, f"line {number}", "does not say which pair is right", remedy)
+        said.add(key)
+    return frozenset(said)
 
 
 def _correction(description: Description, line: str, path: Path, number: int) -> tuple[tuple[str, str], str | None]:

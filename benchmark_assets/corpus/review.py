@@ -10,10 +10,14 @@ import polars as pl
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Lengths
+from benchmark_assets.corpus.pairs import RUNS
 from benchmark_assets.corpus.proposals import UNSTATED
 from benchmark_assets.corpus.readers import table
 from benchmark_assets.corpus.roles import UNKNOWN
 from benchmark_assets.corpus.scan import Scan, covered
+
+MOST = 40
+"""Number of lines about doubts."""
 
 LONGEST = 300
 """Characters that are shown of a text."""
@@ -55,6 +59,7 @@ def review(description: Description, scanned: Scan) -> Iterator[str]:
         how = f"by the model {text.aligner}" if text.aligner else "offline, by sentence embeddings"
         characters = prose["text"].str.len_chars().sum()
         yield f"  {translator}: prose of {len(prose)} documents, {characters:,} characters, to be aligned {how}"
+    yield from doubt_lines(scanned.pair_doubt)
     if len(description.references) < 2:
         yield "  drift needs two references of a passage; with fewer, similarity and lexical scores remain"
 
@@ -69,6 +74,23 @@ def rows(description: Description) -> Iterator[str]:
     """For tables: how many rows became how many passages, and which rows are no segment."""
     if description.layout == "table":
         yield from (f"  {line}" for line in table.accounts(description))
+
+
+def doubt_lines(rows: pl.DataFrame) -> Iterator[str]:
+    """What is doubted in the pairs of a corpus: a line for each run of segments, and for each kind of single doubts.
+
+    `rows` has columns of `pair_doubt`.
+    """
+    runs = pl.when(pl.col("kind").is_in(RUNS)).then("evidence").otherwise(pl.lit(""))
+    groups = rows.sort("document", "translator").group_by(
+        "document", "translator", "kind", runs.alias("run"), maintain_order=True
+    )
+    counted = groups.agg(pl.len(), pl.first("segment_id", "evidence"), accepted=pl.col("accepted").all())
+    for document, translator, kind, run, count, segment, evidence, accepted in counted.head(MOST).iter_rows():
+        what = f"{evidence} ({count} segments)" if run else f"{count} {kind}, such as {segment}, which {evidence}"
+        yield f"  doubted: {document} {translator}: {what}{', but right by hand' * accepted}"
+    if len(counted) > MOST:
+        yield f"  doubted: and {len(counted) - MOST} more; `variorum trace CORPUS/PASSAGE` shows those of a passage"
 
 
 def reminders(description: Description) -> Iterator[str]:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from benchmark_assets.corpus.anchors import anchors
-from benchmark_assets.corpus.corrections import Corrections, check, load
+from benchmark_assets.corpus.corrections import Corrections, check, load, right
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Lengths, joined
+from benchmark_assets.corpus.pairs import doubts, in_its_language
 from benchmark_assets.corpus.readers import read
 from resources.catalogue import schema
 from resources.digest import digest
@@ -33,6 +34,7 @@ SCHEMAS = {
             **dict.fromkeys(Lengths._fields, pl.Int64()),
         }
     ),
+    "pair_doubt": pl.Schema({**schema("pair_doubt"), "fingerprint": pl.String()}),
     "versions": pl.Schema(dict.fromkeys(["passage", *VERSIONED, "place"], pl.String())),
 }
 """Schemas of the frames of a Scan."""
@@ -42,7 +44,8 @@ class Scan(NamedTuple):
     """Contents of the files of corpora.
 
     - `source`, `reference`, `continuous`: rows of the tables `source_text`, `segmented_reference` and
-      `continuous_reference`, without the fingerprint; `prose`, `aside`: rows of the tables with these names.
+      `continuous_reference`, without the fingerprint; `prose`, `aside`, `pair_doubt`: rows of the tables with these
+      names.
     - `coverage`: what became of the characters of each source (`translator` is '') and segmented reference.
     - `versions`: for each passage, a hash of its content in each asset of VERSIONED, and `place`, a hash of its
       document and position. A passage that only moves keeps its versions, and nothing downstream becomes stale.
@@ -56,6 +59,7 @@ class Scan(NamedTuple):
     prose: pl.DataFrame
     aside: pl.DataFrame
     coverage: pl.DataFrame
+    pair_doubt: pl.DataFrame
     versions: pl.DataFrame
     faults: list[BadInput]
     sound: list[str]
@@ -74,13 +78,16 @@ def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
         corrections: Corrections | None = None
         documents = []
         with collecting(faults):
-            corrections = load(description)
+            corrections, said = load(description), right(description)
         with collecting(faults):
             for document in _readable(description):
                 if isinstance(document, BadInput):
                     faults += document.faults
                 elif corrections is not None:  # without its corrections, a document would be aligned again
+                    document, wrong = in_its_language(document, description, said)
+                    faults += wrong
                     rows.add(document, description.name, corrections)
+                    rows.add_doubts(document, description, said)
                     documents.append(document)
         if len(faults) == before and corrections is not None:
             with collecting(faults):
@@ -154,6 +161,27 @@ class _Rows:
             (corpus, document.id, translator, *lengths) for translator, lengths in _lengths(document).items()
         ]
         self._add_prose(document, corpus, corrections, digest(digests))
+
+    def add_doubts(self, document: Document, description: Description, right: frozenset[tuple[str, str]]) -> None:
+        """Add doubts about the pairs of a document. `right` has what a person calls right."""
+        segments = [(segment, passage.id) for passage in document.passages for segment in passage.segments]
+        texts: dict[str, dict[str, str | None]] = defaultdict(dict)
+        for passage in document.passages:
+            for reference in passage.references:
+                ids = (segment.id for segment in passage.segments)
+                texts[reference.translator] |= zip(ids, reference.segments, strict=True)
+        ids = [segment.id for segment, _ in segments]
+        translations = {name: [of.get(id) for id in ids] for name, of in texts.items()}
+        passage_of = dict(zip(ids, (f"{description.name}/{passage}" for _, passage in segments), strict=True))
+        found = defaultdict[str, list[tuple[str, ...]]](list)
+        sources = [segment.text for segment, _ in segments]
+        for doubt in doubts(ids, sources, translations, description.target_language):
+            name, segment = doubt.translator, doubt.segment
+            accepted = not right.isdisjoint([(segment, name), (document.id, name)])
+            found[name].append((segment, passage_of[segment], doubt.kind, doubt.evidence, accepted))
+        for name, of in found.items():
+            version = digest(of)
+            self.by_frame["pair_doubt"] += [(description.name, document.id, name, *row, version) for row in of]
 
     def _add_asides(self, document: Document, corpus: str) -> None:
         """Add the asides of a document's segments and translations, with a hash of all asides of their translator."""

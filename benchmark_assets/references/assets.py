@@ -3,7 +3,7 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.corpus.renderings import renderings
+from benchmark_assets.corpus.renderings import renderings, with_doubts
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Cards, refresh
 from benchmark_assets.partitions import PASSAGE, partitioned
@@ -24,8 +24,8 @@ def reference(
 ) -> dg.Output[None]:
     """Each translator's text for a selected passage, and whether this reference is complete.
 
-    A reference is complete if every segment of the source is translated and the text of each segment was found in the
-    translation. Outputs are scored against complete references only.
+    A reference is complete if every segment of the source is translated, the text of each segment was found in the
+    translation, and no pair is doubted. Outputs are scored against complete references only.
     """
 
     def assemble(stale: pl.DataFrame) -> Computed:
@@ -34,7 +34,10 @@ def reference(
         texts = rows.filter(pl.col("text") != "").select("passage", "translator", "text", "flag")
         return Computed({"reference": texts.with_columns(complete.filter(rows["text"] != "").alias("complete"))})
 
-    return refresh(context, warehouse, assemble, lambda partitions: selected(warehouse, partitions), show=cards)
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        return with_doubts(warehouse, selected(warehouse, partitions))
+
+    return refresh(context, warehouse, assemble, settings, show=cards)
 
 
 @dg.asset(

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 import polars as pl
 
+from benchmark_assets.corpus.review import doubt_lines
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
@@ -81,6 +82,7 @@ def contents(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     )
     if len(selection) and (dropped := len(selection) - selection["selected"].sum()):
         yield f"  {dropped} passages are left out by filters; `variorum trace CORPUS` says why"
+    yield from doubt_lines(warehouse.read("pair_doubt", key))
     references = warehouse.read("reference", passages, ["passage", "translator", "complete"])
     for (translator,), rows in references.group_by("translator", maintain_order=True):
         yield f"  {translator}: complete in {rows['complete'].sum()} of {len(sources)} passages"

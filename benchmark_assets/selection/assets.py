@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.corpus.renderings import with_doubts
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from benchmark_assets.partitions import PASSAGE, partitioned
@@ -24,7 +25,7 @@ def passage_filter(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
 
     def corpus_settings(passages: pl.DataFrame) -> pl.DataFrame:
         by_corpus = CORPUS.replace_strict(settings(warehouse), default="", return_dtype=pl.String)
-        return passages.select("passage", settings=by_corpus)
+        return with_doubts(warehouse, passages.select("passage", settings=by_corpus))
 
     def compute(stale: pl.DataFrame) -> Computed:
         return Computed({"passage_filter": measured(warehouse, stale)})

@@ -1,0 +1,413 @@
+"""Verification of segmented translations: whether each segment is a translation of its source segment.
+
+Equal citations or ids are no proof of equal content: an edition may number its sections in its own way. Evidence is the
+language of each text, lengths along the document, and the words (mostly names and numbers) that a text shares with the
+source and with the other translations.
+
+Here: doubts about the pairs of one document. Not here: identification of languages (corpus.languages), texts that an
+aligner divided (alignment.extent), what follows from a doubt (corpus.renderings).
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.languages import FEWEST, identifiable, identified, plain
+from benchmark_assets.corpus.model import Document
+from resources.errors import BadInput
+
+Floats = NDArray[np.float64]
+Key = TypeVar("Key", bound=Hashable)
+
+KINDS = ("copied", "language", "repeated", "shifted", "unlike", "swapped", "length")
+
+RUNS = ("shifted", "unlike")
+"""Kinds of doubts about runs of segments."""
+
+WHOLE = 400
+"""Fewest characters of a translation that is refused because of its language."""
+
+FARTHEST = 3
+"""Farthest shift of a run of segments that is looked for."""
+
+CHANGE = 10.0
+"""Log-likelihood that a run of shifted segments has to gain at its beginning, and again at its end: with fewer than
+e^7 segments and six shifts, less than one document in a thousand has such a run by chance, if segments are
+independent. They are not, because neighbors share names."""
+
+SWAPPED = 9.0
+"""Log-likelihood that two neighbors have to gain by an exchange of their texts."""
+
+CLEAR = 4.0
+"""Largest log-likelihood ratio of one kind of evidence on one segment."""
+
+SEPARATED = 0.3
+"""Kinds of evidence count only if true pairs differ from pairs at other places by this share of a standard
+deviation."""
+
+SUPPORTED = 0.2
+"""If the source supports a run by this log-likelihood ratio for each segment, other translations do not outweigh it."""
+
+TIMES_OFF = 3.5
+"""A segment is doubted if it is this many times longer or shorter than its source lets expect, beyond short ones."""
+
+LONG_ENOUGH = 60
+"""Characters from which on lengths, repetitions and single segments in another language count."""
+
+OTHER_LANGUAGE = 0.8
+"""A translation is refused if this share of its text is in another language."""
+
+RELATED = [
+    {"en", "sco"}, {"no", "nb", "nn", "da", "sv"}, {"hr", "sr", "bs", "sh"}, {"id", "ms"}, {"cs", "sk"}, {"pt", "gl"},
+    {"zh", "lzh", "yue"}, {"el", "grc"}, {"pi", "sa", "hi", "mr", "ne"}, {"bo", "dz"},
+]  # fmt: skip
+"""Languages that short texts do not tell apart, or whose tags are used for each other."""
+
+_WORD = re.compile(r"[^\W\d_]{3,}|\d+")
+_MARKS = re.compile(r"[\u0300-\u036f]")
+
+
+class Doubt(NamedTuple):
+    """A reason to doubt that a translator's segment translates the source segment with its id.
+
+    `kind` is one of KINDS: 'copied' (the source in place of a translation), 'language' (another language), 'repeated'
+    (the text of a neighbor), 'shifted' (in a run of segments whose texts belong to segments before or after them),
+    'unlike' (in a run of segments on which other translations differ), 'swapped' (with a neighbor) or 'length'.
+    `evidence` is the same for all segments of a run.
+    """
+
+    translator: str
+    segment: str
+    kind: str
+    evidence: str
+
+
+def other_language(text: str, declared: str) -> str | None:
+    """The language of a text, if it is plainly not the declared one; None if it may be, or if this is not known."""
+    if not identifiable(declared) or sum(map(str.isalpha, text)) < FEWEST:
+        return None
+    found = identified(text)
+    if found is None or not found.reliable or found.share < OTHER_LANGUAGE:
+        return None
+    same = {plain(declared), found.tag}
+    return None if len(same) == 1 or any(same <= group for group in RELATED) else found.tag
+
+
+def doubts(
+    ids: Sequence[str], sources: Sequence[str], translations: Mapping[str, Sequence[str | None]], language: str
+) -> Iterator[Doubt]:
+    """Doubts about the pairs of a document, at most one for each segment of a translator, in order of the segments.
+
+    Parameters
+    ----------
+    ids, sources
+        Ids and texts of the document's segments.
+    translations
+        By translator, the text of each segment; None or '' where there is none.
+    language
+        Tag of the language of the translations.
+
+    Notes
+    -----
+    With σ² the variance of the length of a translation for a character of source, the logarithm of the ratio of lengths
+    has a variance of about σ²/length (Gale and Church 1993). A run is the path of offsets with the greatest sum of
+    log-likelihood ratios (Viterbi) of two normal distributions with one variance: that of true pairs, at the offset at
+    which most of the document matches, and that of pairs that are farther apart than any shift that is looked for.
+    """
+    words, known = _vectors([sources, *translations.values()])
+    lengths = np.array([len(text) for text in sources], dtype=float)
+    names = [name for name, texts in translations.items() if any(texts)]
+    filled = {name: np.array([bool(text and text.strip()) for text in translations[name]]) for name in names}
+    present = {name: filled[name] & (lengths > 0) for name in names if (filled[name] & (lengths > 0)).any()}
+    vectors = dict(zip(translations, words[1:], strict=True))
+    long = {name: np.array([len(text or "") for text in translations[name]], dtype=float) for name in present}
+    by_source = _ratios({name: _evidence(words[0], vectors[name], present[name]) for name in present})
+    gains = {
+        name: by_source[name] + _ratios({name: _fit(lengths, long[name], present[name])})[name] for name in present
+    }
+    sound = {
+        name: present[name] & ~_marked(len(ids), _runs(ids, gains[name], gains[name], present[name]))
+        for name in present
+    }
+    pairs = [(one, other) for one in present for other in present if one != other]
+    agreement = _ratios({
+        (one, other): _evidence(vectors[other], vectors[one], present[one], sound[other]) for one, other in pairs
+    })  # fmt: skip
+    for name in present:
+        others = [agreement[pair] for pair in pairs if pair[0] == name]
+        alone = gains[name]
+        along = alone + np.max(others, axis=0) if others else alone
+        found: dict[int, tuple[str, str]] = {}
+        for k, kind, evidence in (
+            *_single(sources, translations[name], language, known),
+            *_runs(ids, along, alone, present[name]),
+            *_swaps(ids, along, alone, present[name]),
+            *_lengths(lengths, long[name], present[name]),
+        ):
+            found.setdefault(k, (kind, evidence))
+        yield from (Doubt(name, ids[k], *found[k]) for k in sorted(found))
+
+
+def in_its_language(
+    document: Document, description: Description, right: Collection[tuple[str, str]]
+) -> tuple[Document, list[BadInput]]:
+    """The document without translations that are as a whole in another language, and a fault for each of them.
+
+    `right` has ids of documents and translators whose texts are right by hand.
+    """
+    texts = {prose.translator: prose.text for prose in document.prose}
+    for name in description.references:
+        of = (r.segments for passage in document.passages for r in passage.references if r.translator == name)
+        texts.setdefault(name, " ".join(text for segments in of for text in segments if text))
+    faults = []
+    for name, text in texts.items():
+        found = other_language(text, description.target_language) if len(text) >= WHOLE else None
+        if found and (document.id, name) not in right:
+            problem = f"is in the language {found}, not in {description.target_language}"
+            if found == plain(description.source.language):
+                problem += ": the source in place of a translation"
+            remedy = "remove this file or correct the reference's `language`; until then, the text is left out"
+            faults.append(BadInput(_file(document, name), f"{document.id} {name}", problem, remedy))
+    wrong = {fault.key.rpartition(" ")[2] for fault in faults}
+    if not wrong:
+        return document, faults
+    passages = tuple(
+        replace(passage, references=tuple(each for each in passage.references if each.translator not in wrong))
+        for passage in document.passages
+    )
+    prose = tuple(each for each in document.prose if each.translator not in wrong)
+    asides = tuple(each for each in document.asides if each.translator not in wrong)
+    return replace(document, passages=passages, prose=prose, asides=asides), faults
+
+
+def _file(document: Document, translator: str) -> Path:
+    return next((prose.file for prose in document.prose if prose.translator == translator), document.file)
+
+
+# Single segments
+
+
+def _single(
+    sources: Sequence[str], texts: Sequence[str | None], language: str, known: Sequence[frozenset[str]]
+) -> Iterator[tuple[int, str, str]]:
+    """Copies of the source, texts in another language, and repetitions of a neighbor."""
+    plains = [" ".join(_WORD.findall(_plain(text or ""))) for text in texts]
+    for k, text in enumerate(texts):
+        if not text or not plains[k]:
+            continue
+        own = frozenset(plains[k].split())
+        if len(own) >= 4 and len(own & known[k]) >= 0.8 * len(own):
+            yield k, "copied", "repeats the source"
+        elif len(text) >= LONG_ENOUGH and (other := other_language(text, language)):
+            yield k, "language", f"is in the language {other}"
+        for near in (k - 1, k - 2):
+            if near >= 0 and _repeats(plains[k], plains[near]) and known[k] != known[near]:
+                yield k, "repeated", f"repeats {'the text before it' if near == k - 1 else 'the text two before it'}"
+
+
+def _repeats(one: str, other: str) -> bool:
+    shorter, longer = sorted((one, other), key=len)
+    return len(shorter) >= LONG_ENOUGH / 2 and shorter in longer
+
+
+def _lengths(sources: Floats, texts: Floats, present: NDArray[np.bool_]) -> Iterator[tuple[int, str, str]]:
+    ratio = np.log((texts + 10) / (sources + 10))
+    usual = float(np.median(ratio[present]))
+    for k in np.flatnonzero(present & (np.abs(ratio - usual) > math.log(TIMES_OFF))):
+        if max(texts[k], sources[k] * math.exp(usual)) >= 2 * LONG_ENOUGH:
+            times = math.exp(abs(ratio[k] - usual))
+            yield int(k), "length", f"is {times:.1f} times too {'long' if ratio[k] > usual else 'short'} for its source"
+
+
+# Along the document
+
+
+class _Evidence(NamedTuple):
+    """One kind of evidence on a number of segments: places and values by near offset, and values of far offsets."""
+
+    count: int
+    near: dict[int, tuple[NDArray[np.int64], Floats]]
+    apart: Floats
+
+
+def _look(
+    likeness: Callable[[NDArray[np.int64], NDArray[np.int64]], Floats],
+    present: NDArray[np.bool_],
+    sources: NDArray[np.bool_],
+) -> _Evidence:
+    """The likeness of the texts of `sources` to the present texts at each offset."""
+    left, count = np.flatnonzero(sources), len(present)
+
+    def at(offset: int) -> tuple[NDArray[np.int64], Floats]:
+        i = left[(left + offset >= 0) & (left + offset < count)]
+        i = i[present[i + offset]]
+        return i, likeness(i, i + offset)
+
+    far = [at(offset)[1] for offset in range(-FARTHEST - 5, FARTHEST + 6) if abs(offset) > FARTHEST]
+    return _Evidence(count, {offset: at(offset) for offset in range(-FARTHEST, FARTHEST + 1)}, np.concatenate(far))
+
+
+def _evidence(
+    others: sparse.csr_array,
+    own: sparse.csr_array,
+    present: NDArray[np.bool_],
+    witnesses: NDArray[np.bool_] | None = None,
+) -> _Evidence:
+    """The share of rare words that texts have in common; `witnesses` limits the other texts."""
+    filled = np.diff(others.indptr) > 0
+    filled = filled if witnesses is None else filled & witnesses
+    return _look(lambda i, j: np.asarray(others[i].multiply(own[j]).sum(axis=1)).ravel(), present, filled)
+
+
+def _fit(lengths: Floats, long: Floats, present: NDArray[np.bool_]) -> _Evidence:
+    """How well lengths fit, in standard deviations below 0."""
+    usual = float(np.median(np.log((long[present] + 10) / (lengths[present] + 10))))
+    scale = np.sqrt(0.02 + 5 / (lengths + 10))
+    return _look(
+        lambda i, j: -np.abs(np.log((long[j] + 10) / (lengths[i] + 10)) - usual) / scale[i], present, lengths > 0
+    )
+
+
+def _ratios(evidence: Mapping[Key, _Evidence]) -> dict[Key, Floats]:
+    """Log-likelihood ratios that source segment i is translated by text i + d, shape (segments, 2 FARTHEST + 1).
+
+    The columns are the offsets d from -FARTHEST to FARTHEST; a missing text has the ratio 0. All texts are compared
+    with the distributions of the one that matches best, so that a text that matches nowhere shows.
+    """
+    best: tuple[float, float, float] | None = None
+    for one in evidence.values():
+        parts = [part for _, values in one.near.values() for part in np.array_split(values, 3) if len(part) >= 4]
+        if len(one.apart) < 8 or not parts:
+            continue
+        together = max(parts, key=lambda part: float(part.mean()))
+        variance = (float(one.apart.var()) + float(together.var())) / 2 + 1e-9
+        gap = float(together.mean() - one.apart.mean())
+        if gap >= SEPARATED * math.sqrt(variance) and (best is None or gap / variance > best[0]):
+            best = gap / variance, (float(together.mean()) + float(one.apart.mean())) / 2, gap
+    ratios = {}
+    for key, one in evidence.items():
+        ratios[key] = np.zeros((one.count, 2 * FARTHEST + 1))
+        if best is not None:
+            for offset in range(1, FARTHEST + 1):  # there is no text beyond the ends
+                ratios[key][-offset:, FARTHEST + offset] = ratios[key][:offset, FARTHEST - offset] = -CLEAR
+            for offset, (i, values) in one.near.items():
+                ratios[key][i, offset + FARTHEST] = np.clip((values - best[1]) * best[0], -CLEAR, CLEAR)
+    return ratios
+
+
+def _marked(count: int, found: Iterable[tuple[int, str, str]]) -> NDArray[np.bool_]:
+    marked = np.zeros(count, dtype=bool)
+    marked[[k for k, _, _ in found]] = True
+    return marked
+
+
+def _runs(
+    ids: Sequence[str], gains: Floats, alone: Floats, present: NDArray[np.bool_]
+) -> Iterator[tuple[int, str, str]]:
+    """Runs of at least three segments whose texts belong to other segments.
+
+    `alone` has the log-likelihood ratios without the other translations. A run is sound if the source says so: then
+    the other translations are wrong.
+    """
+    path, at = _path(np.column_stack([gains, alone[:, FARTHEST]])), 0
+    for offset, group in groupby(path):
+        run = range(at, at + len(list(group)))
+        at = run.stop
+        if not offset:
+            continue
+        shift = 0 if offset > FARTHEST else offset
+        # A source segment i is translated by text i + shift: the texts of these places are the wrong ones.
+        wrong = range(max(run.start + min(shift, 0), 0), min(run.stop + max(shift, 0), len(ids)))
+        texts = [k for k in wrong if present[k]]
+        support = alone[run, FARTHEST].mean() - alone[run, FARTHEST + shift if shift else slice(None)].mean()
+        if len(texts) < 3 or support > (0 if shift else SUPPORTED):
+            continue
+        place = f"from {ids[run.start]} " + ("on" if run.stop == len(ids) else f"to {ids[run.stop - 1]}")
+        if not shift:
+            evidence = f"{place} it has the text of other segments: other translations differ from it"
+            yield from ((k, "unlike", evidence) for k in texts)
+            continue
+        steps = f"by {'one' if abs(shift) == 1 else abs(shift)}"
+        evidence = (
+            f"{place} shifted {steps}: the text stands {abs(shift)} {'after' if shift > 0 else 'before'} its place"
+        )
+        yield from ((k, "shifted", evidence) for k in texts)
+
+
+def _path(gains: Floats) -> list[int]:
+    """The offset of each segment, of the path with the greatest gain; a change of the offset costs CHANGE.
+
+    An offset of FARTHEST + 1 stands for the last column.
+    """
+    count, states = gains.shape
+    cost = CHANGE * (1 - np.eye(states))
+    score = gains[0] - cost[FARTHEST]
+    back = np.zeros((count, states), dtype=np.int64)
+    for k in range(1, count):
+        options = score[:, None] - cost
+        back[k] = options.argmax(axis=0)
+        score = options.max(axis=0) + gains[k]
+    state = int(score.argmax())
+    path = []
+    for k in range(count - 1, -1, -1):
+        path.append(state - FARTHEST)
+        state = int(back[k, state])
+    return path[::-1]
+
+
+def _swaps(
+    ids: Sequence[str], gains: Floats, alone: Floats, present: NDArray[np.bool_]
+) -> Iterator[tuple[int, str, str]]:
+    """Neighbors that fit better with their texts exchanged, also without the other translations."""
+    gain, own = (
+        of[:-1, FARTHEST + 1] + of[1:, FARTHEST - 1] - of[:-1, FARTHEST] - of[1:, FARTHEST] for of in (gains, alone)
+    )
+    for k in np.flatnonzero((gain >= SWAPPED) & (own >= 0) & present[:-1] & present[1:]):
+        yield int(k), "swapped", f"fits {ids[k + 1]} better, whose text fits it"
+        yield int(k) + 1, "swapped", f"fits {ids[k]} better, whose text fits it"
+
+
+# Words
+
+
+def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[sparse.csr_array], list[frozenset[str]]]:
+    """For each list of texts, unit vectors of the texts by rare words; and the words of each text of the first list.
+
+    A word counts by its first five letters, because endings differ between languages and cases.
+    """
+    number: dict[str, int] = {}
+    lists = []
+    sources: list[frozenset[str]] = []
+    for of in texts:
+        starts, indices = [0], []
+        for text in of:
+            words = _WORD.findall(_plain(text or ""))
+            if len(sources) < len(texts[0]):
+                sources.append(frozenset(words))
+            indices += sorted({number.setdefault(word[:5], len(number)) for word in words})
+            starts.append(len(indices))
+        lists.append((np.array(indices, dtype=np.int64), np.array(starts, dtype=np.int64)))
+    counts = np.bincount(np.concatenate([indices for indices, _ in lists]), minlength=len(number))
+    total = sum(len(of) for of in texts)
+    weight = np.maximum(np.log(total / 4 / np.maximum(counts, 1)), 0)
+    vectors = []
+    for indices, starts in lists:
+        matrix = sparse.csr_array((weight[indices], indices, starts), shape=(len(starts) - 1, len(number)))
+        norm = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+        vectors.append(sparse.csr_array(sparse.diags_array(1 / np.maximum(norm, 1e-9)) @ matrix))
+    return vectors, sources
+
+
+def _plain(text: str) -> str:
+    """Lower case without marks: the Latin names of a translation often lack them."""
+    return _MARKS.sub("", unicodedata.normalize("NFD", text.lower()))
