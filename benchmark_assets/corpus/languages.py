@@ -13,8 +13,9 @@ import pycld2
 from babel.core import get_global
 
 FEWEST = 40
-"""Fewest letters and marks of a text whose language can be relied on, for scripts of many languages. In Latin, Pali,
-English and German segments of 40 to 80 characters, 1.5 % are identified as another language."""
+"""Fewest letters of a text whose language is reliable, in scripts of many languages. Of segments of 40 to 80
+characters in Latin, Pali, English and German for which a language is reliable, 127 of 133 are right; of longer ones 975
+of 978."""
 
 _UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]|[^\W\w]")
 _INDIC = {"ḥ", "ṛ", "ṝ", "ś", "ṣ"}

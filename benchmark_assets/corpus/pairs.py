@@ -64,6 +64,9 @@ TIMES_OFF = 3.5
 LONG_ENOUGH = 60
 """Characters from which on lengths, repetitions and single segments in another language count."""
 
+ALIKE = 0.3
+"""Least share of common words (Jaccard) of two sources that repeat each other."""
+
 OTHER_LANGUAGE = 0.8
 """A translation is refused if this share of its text is in another language."""
 
@@ -124,6 +127,8 @@ def doubts(
     log-likelihood ratios (Viterbi) of two normal distributions with one variance: that of true pairs, at the offset at
     which most of the document matches, and that of pairs that are farther apart than any shift that is looked for.
     """
+    if not any(map(any, translations.values())):
+        return
     words, known = _vectors([sources, *translations.values()])
     lengths = np.array([len(text) for text in sources], dtype=float)
     names = [name for name, texts in translations.items() if any(texts)]
@@ -211,8 +216,13 @@ def _single(
         elif len(text) >= LONG_ENOUGH and (other := other_language(text, language)):
             yield k, "language", f"is in the language {other}"
         for near in (k - 1, k - 2):
-            if near >= 0 and _repeats(plains[k], plains[near]) and known[k] != known[near]:
+            if near >= 0 and _repeats(plains[k], plains[near]) and not _alike(known[k], known[near]):
                 yield k, "repeated", f"repeats {'the text before it' if near == k - 1 else 'the text two before it'}"
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether source segments repeat each other, so that their translations may."""
+    return len(one & other) >= ALIKE * len(one | other)
 
 
 def _repeats(one: str, other: str) -> bool:

@@ -1,0 +1,154 @@
+"""Doubts about pairs of source and translation, on invented documents."""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from benchmark_assets.corpus.description import load
+from benchmark_assets.corpus.pairs import Doubt, doubts, other_language
+from benchmark_assets.corpus.renderings import doubted_pairs, with_doubts
+from benchmark_assets.corpus.review import doubt_lines
+from benchmark_assets.corpus.scan import scan
+from resources.warehouse import Warehouse
+from tests.audit.stored import put
+from tests.corpus.prose import correct
+from tests.corpus.support import edit
+from tests.support import write_corpus
+
+IDS = [f"1.{number}" for number in range(1, 81)]
+LATIN = "Agricola cum filia sua in horto laborat et aquam ex puteo portat dum mater cenam parat"
+ENGLISH = "the farmer works with his daughter in the garden and carries water while her mother cooks dinner"
+
+
+def named(translators: Sequence[str] = ("vale", "stone")) -> tuple[list[str], dict[str, list[str | None]]]:
+    """A document whose segments have a length and two names of their own, in the source and in each translation."""
+    draw = random.Random(44)
+    sources: list[str] = []
+    texts: dict[str, list[str | None]] = {translator: [] for translator in translators}
+    for _ in IDS:
+        one, other = ("".join(draw.choice("bdgklmnprst") + draw.choice("aeiou") for _ in range(3)) for _ in "ab")
+        latin, english = LATIN.split(), ENGLISH.split()
+        size = draw.randint(6, 16)
+        sources.append(f"{one.title()}m {' '.join(draw.sample(latin, min(size, len(latin))))} {other.title()}s.")
+        for translator in translators:
+            texts[translator].append(
+                f"{one.title()}, {' '.join(draw.sample(english, min(size + 1, len(english))))}, {other.title()}."
+            )
+    return sources, texts
+
+
+def found(sources: list[str], texts: dict[str, list[str | None]], kind: str) -> list[Doubt]:
+    return [doubt for doubt in doubts(IDS, sources, texts, "en") if doubt.kind == kind]
+
+
+def test_a_sound_document_is_not_doubted() -> None:
+    assert list(doubts(IDS, *named(), "en")) == []
+    assert list(doubts(IDS, *named(["vale"]), "en")) == []
+
+
+@pytest.mark.parametrize("translators", [["vale"], ["vale", "stone"]])
+@pytest.mark.parametrize("late", [True, False])
+def test_a_shift_is_found_where_it_begins(translators: list[str], late: bool) -> None:
+    sources, texts = named(translators)
+    own = texts["vale"]
+    texts["vale"] = [*own[:40], *([None, *own[40:-1]] if late else [*own[41:], None])]
+    shifted = found(sources, texts, "shifted")
+    assert {doubt.translator for doubt in shifted} == {"vale"}
+    assert {IDS.index(doubt.segment) for doubt in shifted} >= set(range(42, 79))
+    (evidence,) = {doubt.evidence for doubt in shifted}
+    assert abs(IDS.index(evidence.split()[1]) - 40) <= 2
+    assert f"shifted by one: the text stands 1 {'after' if late else 'before'} its place" in evidence
+
+
+def test_exchanged_neighbors_are_found() -> None:
+    sources, texts = named()
+    own = texts["vale"]
+    own[30], own[31] = own[31], own[30]
+    assert [(doubt.translator, doubt.segment) for doubt in found(sources, texts, "swapped")] == [
+        ("vale", "1.31"), ("vale", "1.32"),
+    ]  # fmt: skip
+
+
+def test_single_segments_are_doubted_for_what_they_hold() -> None:
+    sources, texts = named()
+    own = texts["vale"]
+    own[5] = sources[5]
+    own[20] = "Der Bauer arbeitet mit seiner Tochter im Garten, und die Mutter kocht inzwischen das Essen."
+    own[30] = own[29]
+    own[50] = f"{own[50]} {own[51]} {own[52]} {own[53]} {own[54]} {own[55]} {own[56]} {own[57]}"
+    kinds = {doubt.segment: doubt.kind for doubt in doubts(IDS, sources, texts, "en") if doubt.translator == "vale"}
+    assert {id: kinds.get(id) for id in ("1.6", "1.21", "1.31", "1.51")} == {
+        "1.6": "copied", "1.21": "language", "1.31": "repeated", "1.51": "length",
+    }  # fmt: skip
+
+
+def test_another_language_is_named_only_where_it_is_plain() -> None:
+    assert other_language(LATIN, "en") == "la"
+    assert other_language(ENGLISH, "en") is None
+    assert other_language(LATIN, "non") is None  # a language that cannot be identified
+    assert other_language("Ave, Caesar", "en") is None
+
+
+def latin_corpus(folder: Path) -> Path:
+    """A corpus of a document in which Vale's translation is Latin."""
+    sources, texts = named()
+    of_ids = {f"doc:{id}": text for id, text in zip(IDS, sources, strict=True)}
+    english = {f"doc:{id}": text or "" for id, text in zip(IDS, texts["stone"], strict=True)}
+    return write_corpus(folder, {"doc": of_ids}, {"vale": {"doc": of_ids}, "stone": {"doc": english}})
+
+
+def test_a_translation_in_the_wrong_language_is_refused_by_name(tmp_path: Path) -> None:
+    path = latin_corpus(tmp_path)
+    scanned = scan([load(path)])
+    (fault,) = scanned.faults
+    assert fault.key == "doc vale"
+    assert fault.problem == "is in the language la, not in en: the source in place of a translation"
+    assert "remove this file" in fault.remedy
+    assert set(scanned.reference["translator"]) == {"stone"}
+
+
+def test_a_person_overrules_doubts_about_a_segment_or_a_document(tmp_path: Path) -> None:
+    path = latin_corpus(tmp_path)
+    correct(path, {"segment": "doc", "translator": "vale", "right": True})
+    scanned = scan([load(path)])
+    assert scanned.faults == []
+    assert set(scanned.reference["translator"]) == {"vale", "stone"}
+    assert scanned.pair_doubt["accepted"].all()
+    assert [line for line in doubt_lines(scanned.pair_doubt) if line.endswith("but right by hand")]
+    correct(path, {"segment": "doc:1.1", "translator": "nobody", "right": True})
+    (fault,) = scan([load(path)]).faults
+    assert (fault.key, fault.problem) == ("line 1", "does not say which pair is right")
+
+
+def test_doubted_pairs_are_not_used_but_in_published_benchmarks(warehouse: Warehouse) -> None:
+    doubt = {"document": "a", "translator": "ann", "kind": "length", "evidence": "is 4.0 times too long"}
+    pairs = [(corpus, *pair) for corpus in ("own", "published") for pair in (("a:1", False), ("a:2", True))]
+    put(warehouse, "pair_doubt", *(
+        doubt | {"corpus": corpus, "passage": f"{corpus}/{id}", "segment_id": f"{id}.1", "accepted": accepted}
+        for corpus, id, accepted in pairs
+    ))  # fmt: skip
+    put(warehouse, "benchmark", {
+        "benchmark": "b", "version": 1, "recipe_hash": "", "title": "", "corpora": ["published"], "tasks": [],
+        "parts": "{}", "left_out": "{}", "recipe": "r", "home": "h",
+    })  # fmt: skip
+    passages = pl.DataFrame({"passage": [f"{corpus}/a:{n}" for corpus in ("own", "published") for n in (1, 2)]})
+    assert doubted_pairs(warehouse, passages).rows() == [("own/a:1", "ann", "a:1.1")]
+    settings = with_doubts(warehouse, passages.with_columns(settings=pl.lit("s")))
+    assert settings["settings"].to_list() == ["s ann a:1.1", "s", "s", "s"]
+
+
+def test_the_lines_about_doubts_name_runs_and_examples(tmp_path: Path) -> None:
+    sources, texts = named()
+    texts["vale"] = [*texts["vale"][:40], None, *texts["vale"][40:-1]]
+    ids = [f"doc:{id}" for id in IDS]
+    documents = {
+        name: {"doc": dict(zip(ids, [text or "" for text in own], strict=True))} for name, own in texts.items()
+    }
+    path = write_corpus(tmp_path, {"doc": dict(zip(ids, sources, strict=True))}, documents)
+    edit(path, {"name": "runs"})
+    (line,) = doubt_lines(scan([load(path)]).pair_doubt)
+    assert line.startswith("  doubted: doc vale: from doc:1.4")
+    assert "on shifted by one" in line
