@@ -47,3 +47,10 @@ def with_doubts(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFrame:
     doubted = doubted_pairs(warehouse, settings).group_by("passage").agg(doubted=names)
     added = settings.join(doubted, on="passage", how="left", maintain_order="left")
     return added.select("passage", settings=pl.concat_str("settings", "doubted", ignore_nulls=True))
+
+
+def doubts_by_reference(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """What is doubted in each reference of passages, in words: `passage`, `translator`, `doubt`."""
+    rows = warehouse.read("pair_doubt", passages, ["passage", "translator", "segment_id", "evidence"])
+    words = pl.format("{} {}", "segment_id", "evidence").str.join("; ")
+    return rows.sort("passage", "translator").group_by("passage", "translator", maintain_order=True).agg(doubt=words)

@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 
 import polars as pl
 
+from benchmark_assets.corpus.renderings import doubts_by_reference
 from benchmark_assets.corpus.rights import Disclosure, disclosure
 from benchmark_assets.lineage.computed import Card
 from benchmark_assets.metrics.entries import MEASURES
@@ -61,9 +62,11 @@ def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator
     beside = placed.join(asides, on=["document", "segment_id"]).partition_by("passage", "translator", as_dict=True)
     references = warehouse.read("reference", keys, ["passage", "translator", "text", "complete"])
     doubts = warehouse.read("alignment", keys, ["passage", "translator", "doubt"]).drop_nulls("doubt")
-    pairs = warehouse.read("pair_doubt", keys, ["passage", "translator", "segment_id", "evidence"])
-    pairs = pairs.select("passage", "translator", doubt=pl.format("{}: {}", "segment_id", "evidence"))
-    doubts = pl.concat([doubts, pairs]).group_by("passage", "translator").agg(pl.col("doubt").str.join("; "))
+    doubts = (
+        pl.concat([doubts, doubts_by_reference(warehouse, keys)])
+        .group_by("passage", "translator")
+        .agg(pl.col("doubt").str.join("; "))
+    )
     of_passage = references.join(doubts, on=["passage", "translator"], how="left").partition_by("passage", as_dict=True)
     for passage, text in sources.select("passage", "text").iter_rows():
         parts = [_quoted("source", text, "" in shown.hidden)]

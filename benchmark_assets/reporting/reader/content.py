@@ -15,6 +15,7 @@ from benchmark_assets.adjudication.verdicts import COUNTED, KEY
 from benchmark_assets.audit.examples import with_people
 from benchmark_assets.audit.rated import anonymous
 from benchmark_assets.corpus.human_work import imported_outputs
+from benchmark_assets.corpus.renderings import doubts_by_reference
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
@@ -98,7 +99,10 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
         bands = band_names(audits(warehouse)[corpus].bands)
         outputs = _outputs(warehouse, passages)
         drifts = warehouse.read("human_baseline", passages, ["passage", "translator", "drift"])
-        texts = _texts(sources, references.join(drifts, on=["passage", "translator"], how="left"), target)
+        pairs = doubts_by_reference(warehouse, passages)
+        for further in (drifts, pairs):
+            references = references.join(further, on=["passage", "translator"], how="left")
+        texts = _texts(sources, references, target)
         asides = _asides(warehouse, corpus, sources)
         for passage, records in texts.items():
             for record in records:
@@ -165,10 +169,11 @@ def _texts(sources: pl.DataFrame, references: pl.DataFrame, target: str | None) 
     for passage, language, text in sources.select("passage", "language", "text").iter_rows():
         texts[passage] = [{"name": "", "language": language, "text": text, "complete": True, "drift": None}]
     ordered = references.sort("complete", "translator", descending=[True, False])
-    for passage, name, text, complete, drift in ordered.select(
-        "passage", "translator", "text", "complete", "drift"
+    for passage, name, text, complete, drift, doubt in ordered.select(
+        "passage", "translator", "text", "complete", "drift", "doubt"
     ).iter_rows():
         record = {"name": name, "language": target or "", "text": text, "complete": complete, "drift": _short(drift)}
+        record |= {"doubt": doubt} if doubt else {}
         texts[passage].append(record)
     return texts
 

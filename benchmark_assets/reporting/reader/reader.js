@@ -267,7 +267,7 @@ const READER = (() => {
   // ---- a passage
 
   function shownText(text) {
-    const notes = [text.complete ? null : "incomplete", text.drift === null ? null : `drift ${text.drift}`];
+    const notes = [text.complete ? null : "incomplete", text.doubt ? `in doubt: ${text.doubt}` : null, text.drift === null ? null : `drift ${text.drift}`];
     const title = text.name ? `Reference: ${text.name}` : "Source";
     const words = notes.filter(Boolean).join(", ");
     return make("section", {}, make("h3", {}, make("bdi", {}, title), words ? make("small", {}, ` ${words}`) : ""),
