@@ -44,7 +44,7 @@ def doubted_pairs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 def with_doubts(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFrame:
     """Append the doubted pairs of a passage to its `settings`; without doubts, nothing changes."""
     names = pl.format(" {} {}", "translator", "segment_id").sort().str.join(",")
-    doubted = doubted_pairs(warehouse, settings).group_by("passage").agg(doubted=names)
+    doubted = doubted_pairs(warehouse, settings.select("passage")).group_by("passage").agg(doubted=names)
     added = settings.join(doubted, on="passage", how="left", maintain_order="left")
     return added.select("passage", settings=pl.concat_str("settings", "doubted", ignore_nulls=True))
 

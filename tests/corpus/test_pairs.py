@@ -77,7 +77,7 @@ def test_single_segments_are_doubted_for_what_they_hold() -> None:
     own = texts["vale"]
     own[5] = sources[5]
     own[20] = "Der Bauer arbeitet mit seiner Tochter im Garten, und die Mutter kocht inzwischen das Essen."
-    own[30] = own[29]
+    sources[30], own[30] = "Mercator navem vendidit quia pecuniam debebat, frumentumque emit frater eius.", own[29]
     own[50] = f"{own[50]} {own[51]} {own[52]} {own[53]} {own[54]} {own[55]} {own[56]} {own[57]}"
     kinds = {doubt.segment: doubt.kind for doubt in doubts(IDS, sources, texts, "en") if doubt.translator == "vale"}
     assert {id: kinds.get(id) for id in ("1.6", "1.21", "1.31", "1.51")} == {
