@@ -15,11 +15,10 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.languages import FEWEST, identifiable, identified, plain
@@ -28,6 +27,7 @@ from resources.errors import BadInput
 
 Floats = NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
+Matrix = Any  # scipy.sparse.csr_array
 
 KINDS = ("copied", "language", "repeated", "shifted", "unlike", "swapped", "length")
 
@@ -245,7 +245,7 @@ def _lengths(sources: Floats, texts: Floats, present: NDArray[np.bool_]) -> Iter
 class _Evidence(NamedTuple):
     """One kind of evidence on a number of segments: places and values by near offset, and values of far offsets."""
 
-    count: int
+    segments: int
     near: dict[int, tuple[NDArray[np.int64], Floats]]
     apart: Floats
 
@@ -268,8 +268,8 @@ def _look(
 
 
 def _evidence(
-    others: sparse.csr_array,
-    own: sparse.csr_array,
+    others: Matrix,
+    own: Matrix,
     present: NDArray[np.bool_],
     witnesses: NDArray[np.bool_] | None = None,
 ) -> _Evidence:
@@ -306,7 +306,7 @@ def _ratios(evidence: Mapping[Key, _Evidence]) -> dict[Key, Floats]:
             best = gap / variance, (float(together.mean()) + float(one.apart.mean())) / 2, gap
     ratios = {}
     for key, one in evidence.items():
-        ratios[key] = np.zeros((one.count, 2 * FARTHEST + 1))
+        ratios[key] = np.zeros((one.segments, 2 * FARTHEST + 1))
         if best is not None:
             for offset in range(1, FARTHEST + 1):  # there is no text beyond the ends
                 ratios[key][-offset:, FARTHEST + offset] = ratios[key][:offset, FARTHEST - offset] = -CLEAR
@@ -384,24 +384,27 @@ def _swaps(
     gain, own = (
         of[:-1, FARTHEST + 1] + of[1:, FARTHEST - 1] - of[:-1, FARTHEST] - of[1:, FARTHEST] for of in (gains, alone)
     )
-    for k in np.flatnonzero((gain >= SWAPPED) & (own >= 0) & present[:-1] & present[1:]):
-        yield int(k), "swapped", f"fits {ids[k + 1]} better, whose text fits it"
-        yield int(k) + 1, "swapped", f"fits {ids[k]} better, whose text fits it"
+    for k in map(int, np.flatnonzero((gain >= SWAPPED) & (own >= 0) & present[:-1] & present[1:])):
+        yield k, "swapped", f"fits {ids[k + 1]} better, whose text fits it"
+        yield k + 1, "swapped", f"fits {ids[k]} better, whose text fits it"
 
 
 # Words
 
 
-def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[sparse.csr_array], list[frozenset[str]]]:
+def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[Matrix], list[frozenset[str]]]:
     """For each list of texts, unit vectors of the texts by rare words; and the words of each text of the first list.
 
     A word counts by its first five letters, because endings differ between languages and cases.
     """
+    from scipy import sparse  # type: ignore[import-untyped]  # takes 0.2 s to import
+
     number: dict[str, int] = {}
     lists = []
     sources: list[frozenset[str]] = []
     for of in texts:
-        starts, indices = [0], []
+        starts: list[int] = [0]
+        indices: list[int] = []
         for text in of:
             words = _WORD.findall(_plain(text or ""))
             if len(sources) < len(texts[0]):
@@ -413,8 +416,8 @@ def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[sparse.csr_arr
     total = sum(len(of) for of in texts)
     weight = np.maximum(np.log(total / 4 / np.maximum(counts, 1)), 0)
     vectors = []
-    for indices, starts in lists:
-        matrix = sparse.csr_array((weight[indices], indices, starts), shape=(len(starts) - 1, len(number)))
+    for columns, rows in lists:
+        matrix = sparse.csr_array((weight[columns], columns, rows), shape=(len(rows) - 1, len(number)))
         norm = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
         vectors.append(sparse.csr_array(sparse.diags_array(1 / np.maximum(norm, 1e-9)) @ matrix))
     return vectors, sources

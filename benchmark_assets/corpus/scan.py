@@ -168,12 +168,12 @@ class _Rows:
         texts: dict[str, dict[str, str | None]] = defaultdict(dict)
         for passage in document.passages:
             for reference in passage.references:
-                ids = (segment.id for segment in passage.segments)
-                texts[reference.translator] |= zip(ids, reference.segments, strict=True)
+                own = (segment.id for segment in passage.segments)
+                texts[reference.translator] |= zip(own, reference.segments, strict=True)
         ids = [segment.id for segment, _ in segments]
         translations = {name: [of.get(id) for id in ids] for name, of in texts.items()}
         passage_of = dict(zip(ids, (f"{description.name}/{passage}" for _, passage in segments), strict=True))
-        found = defaultdict[str, list[tuple[str, ...]]](list)
+        found = defaultdict[str, list[tuple[str, str, str, str, bool]]](list)
         sources = [segment.text for segment, _ in segments]
         for doubt in doubts(ids, sources, translations, description.target_language):
             name, segment = doubt.translator, doubt.segment

@@ -20,7 +20,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("tag", TEXTS)
-def test_the_language_of_a_sentence_is_identified(tag):
+def test_the_language_of_a_sentence_is_identified(tag: str) -> None:
     language = identified(TEXTS[tag])
     assert language is not None
     assert (language.tag, language.reliable) == (tag, True)
@@ -28,19 +28,19 @@ def test_the_language_of_a_sentence_is_identified(tag):
     assert identifiable(tag)
 
 
-def test_a_few_words_are_not_reliable_and_a_number_has_no_language():
+def test_a_few_words_are_not_reliable_and_a_number_has_no_language() -> None:
     greeting = identified("Salve, agricola!")
     assert greeting is None or not greeting.reliable
     assert identified("12, 34.") is None
     assert identified("") is None
 
 
-def test_characters_that_are_no_text_do_not_stop_the_identification():
+def test_characters_that_are_no_text_do_not_stop_the_identification() -> None:
     language = identified(TEXTS["la"].replace(" ", "\x00", 1) + "\ud800\ufffe\x85")
     assert language is not None
     assert language.tag == "la"
 
 
-def test_tags_of_one_language_have_one_form():
+def test_tags_of_one_language_have_one_form() -> None:
     assert [plain(tag) for tag in ("lat", "pli", "zh-Hant", "iw", "en_GB")] == ["la", "pi", "zh", "he", "en"]
     assert not identifiable("non")

@@ -24,7 +24,7 @@ WORKS = {
     "perseus-more/data/phi0914/phi00131": ("lat1", ["eng2", "eng3"]),
     "perseus/data/phi0474/phi053": ("lat2", ["eng1"]),
 }
-"""Latin file and translations of works in prose, two of which (Livy 22, 31) were looked at when thresholds were set."""
+"""Latin file and translations of works in prose. Livy 22 and 31 were looked at when thresholds were set."""
 
 
 def described(folder: Path, path: Path, latin: str, translators: list[str]) -> Path:
