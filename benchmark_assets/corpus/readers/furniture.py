@@ -90,6 +90,8 @@ _MARKS = re.compile(
 )
 _PAGE_OF_HEAD = re.compile(rf"^[\[(]?{_NUMBER}[\])]?\s{{2,}}|\s{{2,}}[\[(]?{_NUMBER}[\])]?$|^\d+\s+|\s+\d+$")
 _SENTENCE_END = re.compile(r"[.?!…:。！？][\W\d]*$")
+_FOOT = 4
+"""Most lines of a footnote at the foot of a paragraph; of more, nothing tells where it ends."""
 _MOST_WORDS, _MOST_LETTERS, _SHORT, _MOST_PARAGRAPHS = 14, 100, 300, 8
 _SMALL = re.compile(
     "a|an|and|as|at|but|by|for|from|in|into|of|on|or|nor|the|to|with|de|des|du|et|la|le|les|au|aux|sur|della|di|del|e|il"
@@ -373,6 +375,8 @@ def _footnotes(blocks: Sequence[_Block]) -> tuple[dict[int, int], set[str]]:
             notes[at] = 0
             continue
         for number, line in enumerate(block.lines):
+            if number and len(block.lines) - number > _FOOT:
+                continue
             match = _NOTE.match(line)
             kind = match.lastgroup if match else None
             mark = match[kind].translate(_SUPERSCRIPTS) if match and kind else ""
