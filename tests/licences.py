@@ -32,8 +32,9 @@ def stated(package: Distribution) -> str:
     """The licence in a package's metadata: its expression, else its classifiers, else the first line of its text."""
     fields = package.metadata
     classifiers = [each for each in fields.get_all("Classifier") or () if each.startswith("License ::")]
-    text = (fields.get("License") or "").strip().partition("\n")[0][:200]
-    return fields.get("License-Expression") or "; ".join(each.rpartition(" :: ")[2] for each in classifiers) or text
+    licence, expression = (next(iter(fields.get_all(name) or ()), "") for name in ("License", "License-Expression"))
+    text = licence.strip().partition("\n")[0][:200]
+    return expression or "; ".join(each.rpartition(" :: ")[2] for each in classifiers) or text
 
 
 def required(names: Iterable[str]) -> Iterator[Distribution]:

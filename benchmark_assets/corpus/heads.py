@@ -14,7 +14,7 @@ HIGHEST = 30
 """Number of rows among which the heads are looked for."""
 
 
-class Found(NamedTuple):
+class FoundHeads(NamedTuple):
     """Numbers of the rows with the heads, whether they are sure, and the rows below."""
 
     heads: tuple[int, ...]
@@ -22,7 +22,7 @@ class Found(NamedTuple):
     rows: list[Line]
 
 
-def heads(rows: Sequence[Line]) -> Found:
+def heads(rows: Sequence[Line]) -> FoundHeads:
     """The rows with the heads of a table.
 
     A row of the text has numbers where the column has numbers, and texts about as long as the column's. A row above
@@ -42,14 +42,14 @@ def heads(rows: Sequence[Line]) -> Found:
         if at + 1 == len(wide):
             break
     if not above:
-        return Found((), True, list(rows))
+        return FoundHeads((), True, list(rows))
     upper = above[-2:-1]
     own = [cell.strip() for cell in above[-1][1]]
     filled = [any(cells[at : at + 1] and cells[at].strip() for _, cells in wide) for at in range(len(own))]
     names = [name for name, is_used in zip(own, filled, strict=True) if is_used]
     joins = upper and above[-1][0] - upper[0][0] == 1 and (not all(names) or len(set(names)) < len(names))
     found = [*(upper if joins else []), above[-1]]
-    return Found(tuple(number for number, _ in found), sure, [row for row in rows if row[0] > above[-1][0]])
+    return FoundHeads(tuple(number for number, _ in found), sure, [row for row in rows if row[0] > above[-1][0]])
 
 
 def _norms(rows: Sequence[Line]) -> list[int]:

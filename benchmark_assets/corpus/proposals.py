@@ -13,7 +13,7 @@ from typing import NamedTuple
 import yaml
 
 from benchmark_assets.corpus.description import ROW
-from benchmark_assets.corpus.heads import Found, heads
+from benchmark_assets.corpus.heads import FoundHeads, heads
 from benchmark_assets.corpus.languages import identified, plain
 from benchmark_assets.corpus.readers import grid, jsonl, table, tmx
 from benchmark_assets.corpus.readers.characters import decode
@@ -27,7 +27,7 @@ from benchmark_assets.corpus.roles import (
     MODELS,
     MODERN,
     UNKNOWN,
-    Column,
+    CellColumn,
     Roles,
     are_numbers,
     are_texts,
@@ -36,7 +36,7 @@ from benchmark_assets.corpus.roles import (
     roles,
     translator_name,
 )
-from benchmark_assets.corpus.versions import Version, versions
+from benchmark_assets.corpus.versions import FoundVersion, versions
 from resources.errors import BadInput, meant
 from resources.harmless import visible
 from resources.keys import slug
@@ -192,7 +192,7 @@ def _below(folder: Path, file: Path) -> str:
     return f"{folder.name}/{file.relative_to(folder).as_posix()}"
 
 
-def _versions(found: Sequence[Version], into: str) -> ProposedKeys:
+def _versions(found: Sequence[FoundVersion], into: str) -> ProposedKeys:
     """Versions of works in one cited form; the first is the source. References are in one language, as in tables."""
     source, *others = found
     languages = Counter(each.language for each in others if plain(each.language) != plain(source.language))
@@ -246,8 +246,8 @@ class _Sheet(NamedTuple):
     """A table as it was looked at: the rows, where the text begins, the columns, and settings of the description."""
 
     rows: list[grid.Line]
-    found: Found
-    columns: list[Column]
+    found: FoundHeads
+    columns: list[CellColumn]
     settings: dict[str, object]
     remarks: list[str]
 
@@ -268,10 +268,10 @@ def _sheet(path: Path) -> _Sheet:
     first = max(sizes, key=sizes.__getitem__)
     rows = by_sheet[first]
     if path.suffix in grid.RECORDS:
-        found = Found((1,), True, rows[1:])
+        found = FoundHeads((1,), True, rows[1:])
     else:
         above = rows[:1] if is_head("".join(rows[0][1])) else []
-        alone = Found(tuple(number for number, _ in above), True, rows[len(above) :])
+        alone = FoundHeads(tuple(number for number, _ in above), True, rows[len(above) :])
         found = heads(rows) if any(len(cells) > 1 for _, cells in rows) else alone
     similar = [
         sheet for sheet, other in by_sheet.items()
@@ -329,7 +329,7 @@ def _parallel(folder: Path, sheets: Mapping[Path, _Sheet], into: str) -> Propose
         return None
     stems = [Path(name).stem for name in texts]
     heads_of = {name: Path(name).stem if len({*stems}) == len(stems) else Path(name).parent.name for name in texts}
-    columns = [Column(name, heads_of[name], [own.get(key, "") for key in every]) for name, own in texts.items()]
+    columns = [CellColumn(name, heads_of[name], [own.get(key, "") for key in every]) for name, own in texts.items()]
     whole = roles(columns, into)
     if whole.source is None or not whole.translations:
         return None
@@ -352,7 +352,7 @@ def _parallel(folder: Path, sheets: Mapping[Path, _Sheet], into: str) -> Propose
     )
 
 
-def _text_of(sheet: _Sheet) -> Column | None:
+def _text_of(sheet: _Sheet) -> CellColumn | None:
     """The only column of a table that has texts; None if there are none, or several."""
     texts = [each for each in sheet.columns if are_texts(each.cells)]
     return texts[0] if len(texts) == 1 else None
@@ -427,15 +427,17 @@ def _proposed(path: Path, read: Roles, sheet: _Sheet) -> ProposedKeys:
     )  # fmt: skip
 
 
-def _columns(path: Path, rows: Sequence[grid.Line], found: Found, sheet: str) -> list[Column]:
+def _columns(path: Path, rows: Sequence[grid.Line], found: FoundHeads, sheet: str) -> list[CellColumn]:
     """The columns below the heads, under the names that the reader gives them."""
     names = found_heads(rows, (), found.heads).names
     whole = [cells + [""] * (len(names) - len(cells)) for _, cells in found.rows]
     whole = [cells for cells in whole if sum(bool(cell.strip()) for cell in cells) > 1] or whole
     hidden = grid.hidden(path, sheet)
     return [
-        Column(name if name and names.count(name) == 1 else f"column {at + 1}", name, [cells[at] for cells in whole],
-               at in hidden)
+        CellColumn(
+            name if name and names.count(name) == 1 else f"column {at + 1}", name, [cells[at] for cells in whole],
+            at in hidden,
+        )
         for at, name in enumerate(names)
     ]  # fmt: skip
 

@@ -90,7 +90,7 @@ NAMELESS = slug("")
 Cells = Sequence[str]
 
 
-class Column(NamedTuple):
+class CellColumn(NamedTuple):
     """A column: its name in the table (see `Description.columns`), its head, its cells, whether it is hidden."""
 
     name: str
@@ -197,7 +197,7 @@ def _words(head: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", head.casefold())
 
 
-def roles(columns: Sequence[Column], into: str = "") -> Roles:
+def roles(columns: Sequence[CellColumn], into: str = "") -> Roles:
     """The roles of the columns of a table.
 
     Parameters
@@ -281,13 +281,13 @@ def roles(columns: Sequence[Column], into: str = "") -> Roles:
                  questions)  # fmt: skip
 
 
-def _source(texts: Sequence[Column], languages: dict[str, str], questions: list[str]) -> Column | None:
+def _source(texts: Sequence[CellColumn], languages: dict[str, str], questions: list[str]) -> CellColumn | None:
     """The column of the source."""
     if len(texts) < 2:
         return texts[0] if texts else None
     stated = [column for column in texts if SOURCES.intersection(_words(column.head))
               and not (TRANSLATED - SOURCES).intersection(_words(column.head))]  # fmt: skip
-    groups: dict[str, list[Column]] = {}
+    groups: dict[str, list[CellColumn]] = {}
     for column in texts:
         groups.setdefault(plain(languages[column.name]), []).append(column)
 
@@ -321,7 +321,9 @@ def _source(texts: Sequence[Column], languages: dict[str, str], questions: list[
     return next((column for column in stated if column in first), first[0])
 
 
-def _notes(columns: Sequence[Column], source: Column, languages: dict[str, str], questions: list[str]) -> Iterator[str]:
+def _notes(
+    columns: Sequence[CellColumn], source: CellColumn, languages: dict[str, str], questions: list[str]
+) -> Iterator[str]:
     """Names of the columns with notes. Translations are as long as the source in each row, and share words."""
     rows = [at for at, cell in enumerate(source.cells) if cell.strip()]
     for column in columns:
@@ -387,7 +389,7 @@ def _is_long(cells: Cells) -> bool:
     return len(filled) >= 4 and len(set(filled)) <= 0.6 * len(filled)
 
 
-def _equal(one: Column, other: Column) -> bool:
+def _equal(one: CellColumn, other: CellColumn) -> bool:
     pairs = [(a.split(), b.split()) for a, b in zip(one.cells, other.cells, strict=True) if a.strip() and b.strip()]
     return bool(pairs) and sum(a == b for a, b in pairs) >= 0.8 * len(pairs)
 
@@ -409,8 +411,8 @@ def _into(translations: dict[str, str], into: str, unread: dict[str, str]) -> di
 
 
 def _ids(
-    others: Sequence[Column], texts: Sequence[Column], source: Column | None
-) -> tuple[tuple[str, ...], list[Column]]:
+    others: Sequence[CellColumn], texts: Sequence[CellColumn], source: CellColumn | None
+) -> tuple[tuple[str, ...], list[CellColumn]]:
     """The columns that together name each row that has a source, and the columns of further citations."""
     rows = [at for at, cell in enumerate(source.cells) if cell.strip()] if source else []
     numbers = [column for column in others if are_numbers(column.cells)]
@@ -457,7 +459,7 @@ def _structured(cells: Cells) -> bool:
     return sum(not cell.strip().isdigit() for cell in cells if cell.strip()) * 2 > sum(bool(c.strip()) for c in cells)
 
 
-def _reason(column: Column) -> str:
+def _reason(column: CellColumn) -> str:
     words = _words(column.head)
     if PAGES.intersection(words):
         return "numbers of pages"
@@ -466,7 +468,7 @@ def _reason(column: Column) -> str:
     return "neither text nor numbers"
 
 
-def _named(columns: Iterable[Column], languages: dict[str, str]) -> dict[str, str]:
+def _named(columns: Iterable[CellColumn], languages: dict[str, str]) -> dict[str, str]:
     """The names of translators, by column: of a head, the words that are a name."""
     columns = list(columns)
     names = {column.name: translator_name(column.head, languages[column.name]) for column in columns}

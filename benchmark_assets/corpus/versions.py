@@ -23,7 +23,7 @@ ANCIENT = frozenset(["ar", "arc", "bo", "cop", "fa", "gez", "got", "grc", "he", 
 """If a version is in one of these languages, it is the original rather than a translation."""
 
 
-class Version(NamedTuple):
+class FoundVersion(NamedTuple):
     """A version: its form, a name, the pattern of its files' paths, its language ('' if unknown), and whether the files
     state that it is the original."""
 
@@ -43,7 +43,7 @@ def form_of(path: Path) -> str | None:
     return next((name for name in forms if re.search(FORMS[name].sign, beginning)), None)
 
 
-def versions(path: Path) -> list[Version]:
+def versions(path: Path) -> list[FoundVersion]:
     """The versions in a file or folder, the source first. Empty if the files have no cited form, or several.
 
     The source is the version that its files call the original, else the first in one of the ANCIENT languages, else the
@@ -78,7 +78,7 @@ def _group(file: Path, root: Path, form: str) -> tuple[str, str]:
     return file.parent.name, (relative.parent / f"*{file.suffix}").as_posix()
 
 
-def _version(form: str, name: str, pattern: str, files: Sequence[Path]) -> Version:
+def _version(form: str, name: str, pattern: str, files: Sequence[Path]) -> FoundVersion:
     stated = re.search(r'"actualLanguage": *"(\w+)"|xml:lang="(\w+)"', _beginning(files[0]))
     language = plain(stated[1] or stated[2]) if stated else ""
     sample = ""
@@ -91,7 +91,7 @@ def _version(form: str, name: str, pattern: str, files: Sequence[Path]) -> Versi
         seen = identified(sample)
         language = seen.tag if seen else ""
     is_source = bool(re.search(r'"is(?:Source|BaseText)": *true', _beginning(files[0])))
-    return Version(form, name, pattern, language, is_source)
+    return FoundVersion(form, name, pattern, language, is_source)
 
 
 def _beginning(path: Path) -> str:

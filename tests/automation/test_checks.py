@@ -125,7 +125,7 @@ def test_what_is_sound_passes_every_check_of_the_runs_that_made_it(
     keys = [(key.asset_key.to_user_string(), key.name) for key in built.resolve_asset_graph().asset_check_keys]
     every = {f"{asset} {name}" for asset, name in keys if asset not in SPARSE}
     by_scan = {f"{name} sound" for name in ("source_text", "segmented_reference", "continuous_reference")}
-    by_scan.add("source_text licensed")
+    by_scan |= {"source_text licensed", "segmented_reference paired"}
     found = latest(built, instance)
     assert {*found.values()} == {AssetCheckExecutionRecordStatus.SUCCEEDED}
     assert {check for check in found if check.split()[0] not in SPARSE} == every - by_scan

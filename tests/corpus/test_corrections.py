@@ -105,7 +105,7 @@ def test_a_faulty_line_is_told_by_number(corpus: Path, line: dict[str, Any] | st
     assert caught.value.remedy
 
 
-@pytest.mark.parametrize(("content", "problem"), [(None, "cannot be read"), (b"\xff\xfe{\x00", "is not UTF-8")])
+@pytest.mark.parametrize(("content", "problem"), [(None, "cannot be read"), (b"\xff{", "is not UTF-8")])
 def test_a_file_that_cannot_be_read_is_told(corpus: Path, content: bytes | None, problem: str) -> None:
     path = correct(corpus, GOOD)
     if content is None:

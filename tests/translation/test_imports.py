@@ -153,7 +153,7 @@ GOOD = {"passage_id": "doc1:1", "translation": "Mice run."}
         ("m.jsonl", lines(GOOD, '["doc1:2", "The sun."]'), "line 2", "is not a JSON object"),
         ("m.jsonl", lines(GOOD, {"passage_id": "doc1:2", "translation": ["x"]}), "doc1:2", "is not a string"),
         ("m.jsonl", "", "", "contains no outputs"),
-        ("m.docx", "doc1:1,Mice run.", "", "unknown file ending"),
+        ("m.pages", "doc1:1,Mice run.", "", "unknown file ending"),
         ("m.csv", "passage_id,translation\ndoc1:1,Mice run.\ndoc1:1,Two.\n", "line 3 doc1:1", "occurs twice"),
         ("m.csv", "passage_id,text\ndoc1:1,Mice run.\n", "line 1 text", "unknown column"),
         ("m.json", None, "", "no such file"),

@@ -63,7 +63,7 @@ ADDITIONS = {
     "reader": Addition(
         {"interlinear.py": "benchmark_assets/corpus/readers"},
         (Line(READERS, '    "jp-tl-bench":', '    "interlinear": interlinear.documents,\n'),),
-        (Line(READERS, "jsonl, moses,", "interlinear, "),),
+        (Line(READERS, "    jsonl,", "    interlinear,\n"),),
     ),
     "command": Addition(
         {"greet.py": "benchmark_assets/cli"},

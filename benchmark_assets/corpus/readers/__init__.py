@@ -26,9 +26,12 @@ from benchmark_assets.corpus.readers import (
 from benchmark_assets.corpus.readers.listed import only_listed
 from benchmark_assets.corpus.readers.plain import plain
 from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
-from resources.errors import BadInput, meant, one_of, raise_all
+from resources.errors import BadInput, beginning, meant, one_of, raise_all
 
 Reader = Callable[[Description], Iterator[Document | BadInput]]
+
+LONGEST = 120
+"""Maximum number of characters of a passage's id; a longer one is a text."""
 
 READERS: dict[str, Reader] = {
     "bilara": bilara.documents,
@@ -89,12 +92,20 @@ def layout_faults(description: Description, where: object) -> Iterator[BadInput]
 
 
 def _distinct(documents: Iterator[Document | BadInput]) -> Iterator[Document | BadInput]:
-    """Replace a document with faults if its id or one of its passages occurs in an earlier document."""
+    """Replace a document with faults if its id or one of its passages occurs in an earlier document, or has a text as
+    its id."""
     files: dict[str, Path] = {}
     passages: dict[str, Path] = {}
+    remedy = "give it a short id; a text belongs in another column or key"
     for document in documents:
         if isinstance(document, BadInput):
             yield document
+            continue
+        if faults := [
+            BadInput(document.file, beginning(each.id), f"the id is longer than {LONGEST} characters", remedy)
+            for each in document.passages if len(each.id) > LONGEST
+        ]:  # fmt: skip
+            yield from faults
             continue
         if document.id in files:
             problem = f"the document is also in {files[document.id]}"

@@ -36,7 +36,7 @@ from benchmark_assets.corpus.model import Document, SegmentAside
 from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.segments import passages, source_faults
 from benchmark_assets.corpus.readers.strict_json import parse
-from resources.errors import BadInput, collecting, raise_all
+from resources.errors import BadInput, beginning, collecting, raise_all
 
 logger = logging.getLogger("variorum.corpus")
 
@@ -209,7 +209,7 @@ def _joined(
             count[kind] += len(parts)
         logger.warning(
             "%s: the source lacks %d headings and %d other segments of %s, which are kept as asides or joined to the "
-            "segment before", min(texts), count["heading"], count["doubt"], translator,
+            "segment before", beginning(min(texts)), count["heading"], count["doubt"], translator,
         )  # fmt: skip
     return joined, [SegmentAside(key, translator, kind, "\n".join(parts)) for (key, kind), parts in added.items()]
 

@@ -31,7 +31,7 @@ from benchmark_assets.corpus.readers.tei import Edition
 from resources.errors import BadInput, one_of, raise_all
 
 
-class Form(NamedTuple):
+class CitedForm(NamedTuple):
     """The endings of a form's files, a regular expression that matches in the beginning of such a file, and the
     function from a file to its texts by document."""
 
@@ -41,16 +41,16 @@ class Form(NamedTuple):
 
 
 FORMS = {
-    "cbeta": Form((".xml",), r"cbeta\.org/ns", partial(marked.read, "cbeta")),
-    "docx": Form((".docx",), "(?!)", pages.docx),
-    "epub": Form((".epub",), "(?!)", pages.epub),
-    "html": Form((".html", ".htm", ".xhtml"), "(?!)", pages.html),
-    "kanripo": Form((".txt",), r"mandoku-view|<pb:KR", kanripo.read),
-    "osis": Form((".xml", ".osis"), r"<osis\b", osis.read),
-    "sefaria": Form((".json",), r'"(?:versionTitle|heTitle|sectionNames)"\s*:', sefaria.read),
-    "tei-lines": Form((".xml",), "(?!)", partial(marked.read, "tei-lines")),
-    "tei-milestones": Form((".xml",), r"84000", partial(marked.read, "tei-milestones")),
-    "usfm": Form((".usfm", ".sfm"), r"\\id\s", usfm.read),
+    "cbeta": CitedForm((".xml",), r"cbeta\.org/ns", partial(marked.read, "cbeta")),
+    "docx": CitedForm((".docx",), "(?!)", pages.docx),
+    "epub": CitedForm((".epub",), "(?!)", pages.epub),
+    "html": CitedForm((".html", ".htm", ".xhtml"), "(?!)", pages.html),
+    "kanripo": CitedForm((".txt",), r"mandoku-view|<pb:KR", kanripo.read),
+    "osis": CitedForm((".xml", ".osis"), r"<osis\b", osis.read),
+    "sefaria": CitedForm((".json",), r'"(?:versionTitle|heTitle|sectionNames)"\s*:', sefaria.read),
+    "tei-lines": CitedForm((".xml",), "(?!)", partial(marked.read, "tei-lines")),
+    "tei-milestones": CitedForm((".xml",), r"84000", partial(marked.read, "tei-milestones")),
+    "usfm": CitedForm((".usfm", ".sfm"), r"\\id\s", usfm.read),
 }
 
 _RANGE = re.compile(r"(\d+)[a-z]?(?:[-,](?:\d+[-,])*(\d+)[a-z]?)?")
@@ -135,7 +135,7 @@ def _files(description: Description, key: str, text: Text) -> list[Path]:
     return files
 
 
-def _texts(files: list[Path], form: Form, faults: list[BadInput]) -> Texts:
+def _texts(files: list[Path], form: CitedForm, faults: list[BadInput]) -> Texts:
     """The texts in files. A file that cannot be read, or has a document of an earlier file, is a fault."""
     texts: Texts = {}
     for path in files:

@@ -100,7 +100,7 @@ _SMALL = re.compile(
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
 
-class Piece(NamedTuple):
+class PrintedLine(NamedTuple):
     """A line of a text, or an aside of some `kind` before the next line; `separator` precedes a line."""
 
     kind: str
@@ -108,7 +108,7 @@ class Piece(NamedTuple):
     separator: str = PARAGRAPH
 
 
-class _Block(NamedTuple):
+class _PrintedBlock(NamedTuple):
     """A paragraph: its lines."""
 
     lines: list[str]
@@ -118,7 +118,7 @@ class _Block(NamedTuple):
         return " ".join(" ".join(self.lines).split())
 
 
-def pieces(content: str) -> list[Piece]:
+def pieces(content: str) -> list[PrintedLine]:
     """The lines and asides of a plain text, in order, with the words joined that line breaks cut in two.
 
     Paragraphs are separated by empty lines; in a text without empty lines, each line is a paragraph. A paragraph that a
@@ -126,7 +126,7 @@ def pieces(content: str) -> list[Piece]:
     """
     head, body, tail = _bounds(content)
     blocks = _blocks(body)
-    listed = [Piece("furniture", " ".join(head.split()))] if head.strip() else []
+    listed = [PrintedLine("furniture", " ".join(head.split()))] if head.strip() else []
     notes, marks = _footnotes(blocks)
     pages = _page_numbers(blocks)
     heads = _running_heads(blocks, pages)
@@ -139,22 +139,22 @@ def pieces(content: str) -> list[Piece]:
         note = ""
         if at in notes or (in_notes and not kind):
             first_line = notes.get(at, 0)
-            block, note = _Block(block.lines[:first_line]), _Block(block.lines[first_line:]).text
+            block, note = _PrintedBlock(block.lines[:first_line]), _PrintedBlock(block.lines[first_line:]).text
         of_page = not note and all(
             (at, number) in heads or number in pages.get(at, {}) for number in range(len(block.lines))
         )
         if kind and not of_page and not note:
-            listed.append(Piece(kind, block.text))
+            listed.append(PrintedLine(kind, block.text))
             broken = ""
             continue
         separator = PARAGRAPH
         for number, line in enumerate(block.lines):
             if number in pages.get(at, {}):
-                listed.append(Piece(pages[at][number], " ".join(line.split())))
+                listed.append(PrintedLine(pages[at][number], " ".join(line.split())))
             elif (at, number) in heads:
-                listed.append(Piece("page", " ".join(line.split())))
+                listed.append(PrintedLine("page", " ".join(line.split())))
             elif not broken and len(block.lines) > 1 and _is_heading(line.strip()):
-                listed.append(Piece("heading", line.strip()))
+                listed.append(PrintedLine("heading", line.strip()))
                 separator = PARAGRAPH
             else:
                 if separator == PARAGRAPH and listed and listed[-1].kind and broken and line.strip()[:1].islower():
@@ -162,12 +162,12 @@ def pieces(content: str) -> list[Piece]:
                 listed += _without_additions(line, separator)
                 separator, broken = LINE, "" if _SENTENCE_END.search(line.strip()) else line
         if note:
-            listed.append(Piece("footnote" if "illustration" not in note[:15].casefold() else "furniture", note))
+            listed.append(PrintedLine("footnote" if "illustration" not in note[:15].casefold() else "furniture", note))
     if tail.strip():
-        listed.append(Piece("furniture", " ".join(tail.split())))
+        listed.append(PrintedLine("furniture", " ".join(tail.split())))
     if not any(re.search(r"\w", piece.text) for piece in listed if not piece.kind):
         lines = [(number, line) for block in blocks for number, line in enumerate(block.lines)]
-        return [Piece("", line, LINE if number else PARAGRAPH) for number, line in lines]
+        return [PrintedLine("", line, LINE if number else PARAGRAPH) for number, line in lines]
     return _joined([_without_marks(piece, marks) for piece in listed])
 
 
@@ -181,14 +181,14 @@ def _bounds(content: str) -> tuple[str, str, str]:
     return "\n".join(lines[:start]), "\n".join(lines[start:end]), "\n".join(lines[end:])
 
 
-def _blocks(content: str) -> list[_Block]:
+def _blocks(content: str) -> list[_PrintedBlock]:
     paragraphs = re.split(r"\n\s*\n", content.strip())
     parts = paragraphs if len(paragraphs) > 1 else content.split("\n")
-    blocks = (_Block([line for line in part.replace("\f", "\n").split("\n") if line.strip()]) for part in parts)
+    blocks = (_PrintedBlock([line for line in part.replace("\f", "\n").split("\n") if line.strip()]) for part in parts)
     return [block for block in blocks if block.lines]
 
 
-def _kind(block: _Block, outside: bool, poem: bool) -> str:
+def _kind(block: _PrintedBlock, outside: bool, poem: bool) -> str:
     """'heading' or 'furniture' if a paragraph is no text, else ''.
 
     `outside` tells whether it precedes or follows all longer paragraphs. What is no sentence is no text there, except
@@ -250,7 +250,7 @@ def _is_title(text: str) -> bool:
     )  # fmt: skip
 
 
-def _titles(blocks: Sequence[_Block], dense: bool) -> set[int]:
+def _titles(blocks: Sequence[_PrintedBlock], dense: bool) -> set[int]:
     """Indices of paragraphs in title case, unless there are so many that the text is a poem or a list.
 
     In a text without empty lines (`dense`), both neighbors of a title are long.
@@ -263,7 +263,7 @@ def _titles(blocks: Sequence[_Block], dense: bool) -> set[int]:
     return found if len(found) <= max(5, 0.1 * len(blocks)) else set()
 
 
-def _prose_bounds(blocks: Sequence[_Block]) -> tuple[int, int]:
+def _prose_bounds(blocks: Sequence[_PrintedBlock]) -> tuple[int, int]:
     """Indices of the first and last paragraph that is long, or a whole sentence; of all paragraphs if none is."""
     whole = [
         at for at, block in enumerate(blocks)
@@ -272,13 +272,13 @@ def _prose_bounds(blocks: Sequence[_Block]) -> tuple[int, int]:
     return (whole[0], whole[-1]) if whole else (0, len(blocks))
 
 
-def _is_poem(blocks: Sequence[_Block]) -> bool:
+def _is_poem(blocks: Sequence[_PrintedBlock]) -> bool:
     """Whether more than a fifth of the paragraphs are short and no sentences."""
     short = sum(len(block.text) <= _MOST_LETTERS and not _SENTENCE_END.search(block.text) for block in blocks)
     return short > max(8, 0.2 * len(blocks))
 
 
-def _page_numbers(blocks: Sequence[_Block]) -> dict[int, dict[int, str]]:
+def _page_numbers(blocks: Sequence[_PrintedBlock]) -> dict[int, dict[int, str]]:
     """Kind of each line that only numbers a page or a paragraph, by paragraph and line.
 
     A number counts if it is a paragraph of its own, or if it continues a sequence. Numbers are of pages if one of them
@@ -322,7 +322,7 @@ def _value(number: str) -> int:
     return sum(-one if one < two else one for one, two in zip(digits, [*digits[1:], 0], strict=True))
 
 
-def _running_heads(blocks: Sequence[_Block], pages: Mapping[int, Mapping[int, str]]) -> set[tuple[int, int]]:
+def _running_heads(blocks: Sequence[_PrintedBlock], pages: Mapping[int, Mapping[int, str]]) -> set[tuple[int, int]]:
     """Paragraph and line of each running head: a title that is repeated as a line, or stands beside a page number."""
     places: dict[str, list[tuple[int, int, bool]]] = {}
     for at, block in enumerate(blocks):
@@ -345,7 +345,7 @@ def _running_heads(blocks: Sequence[_Block], pages: Mapping[int, Mapping[int, st
     return heads
 
 
-def _beside(blocks: Sequence[_Block], at: int, number: int, pages: Mapping[int, Mapping[int, str]]) -> bool:
+def _beside(blocks: Sequence[_PrintedBlock], at: int, number: int, pages: Mapping[int, Mapping[int, str]]) -> bool:
     """Whether a line follows or precedes the number of a page, with at most a paragraph break between them."""
     last = len(blocks[at].lines) - 1
     before = pages.get(at, {}).get(number - 1) if number else pages.get(at - 1, {}).get(len(blocks[at - 1].lines) - 1)
@@ -353,17 +353,19 @@ def _beside(blocks: Sequence[_Block], at: int, number: int, pages: Mapping[int, 
     return "page" in (before, after)
 
 
-def _footnotes(blocks: Sequence[_Block]) -> tuple[dict[int, int], set[str]]:
+def _footnotes(blocks: Sequence[_PrintedBlock]) -> tuple[dict[int, int], set[str]]:
     """Paragraphs with footnotes, with the line at which these begin, and the marks in the text that refer to them.
 
     A paragraph, or the rest of one, that begins with a mark is a footnote if that mark occurs earlier in the text,
     after a word, or if it speaks of the text as philologists do. Paragraphs that are numbered before the first mark
-    are not.
+    are not, nor are those of a text in which most paragraphs are numbered.
     """
     notes: dict[int, int] = {}
     used: set[str] = set()
     seen = Counter[str]()
     stars = sum(line.lstrip().startswith("*") for block in blocks for line in block.lines)
+    begins = [_NOTE.match(block.lines[0]) for block in blocks]
+    paragraphs = 2 * sum(each is not None and each["digits"] is not None for each in begins) > len(blocks)
     numbered, unclosed = False, 0  # before this paragraph, a square bracket is open
     for at, block in enumerate(blocks):
         if _ADDITION.match(block.lines[0]) and at >= unclosed:
@@ -387,7 +389,7 @@ def _footnotes(blocks: Sequence[_Block]) -> tuple[dict[int, int], set[str]]:
             few = kind == "raised" or (kind == "sign" and stars < max(5, 0.2 * len(blocks)))
             if (
                 referred
-                or (remark and not (number and counted))
+                or (remark and not (counted and (number or paragraphs)))
                 or (few and rest.lstrip("\"“‘'(")[:1].isalpha())
                 or _REMARK.match(line)
             ):
@@ -400,18 +402,18 @@ def _footnotes(blocks: Sequence[_Block]) -> tuple[dict[int, int], set[str]]:
     return notes, used - {""}
 
 
-def _without_additions(line: str, separator: str) -> list[Piece]:
+def _without_additions(line: str, separator: str) -> list[PrintedLine]:
     """A line, without what transcribers add in square brackets: footnotes, illustrations, page numbers."""
-    listed: list[Piece] = []
+    listed: list[PrintedLine] = []
     while match := _INLINE_PAGE.search(line) or _ADDITION.search(line):
         end = match.end() if match[0].endswith(("]", "}")) else _closing(line, match.end())
         if line[: match.start()].strip():
-            listed.append(Piece("", line[: match.start()], separator))
+            listed.append(PrintedLine("", line[: match.start()], separator))
             separator = ""
         note = "footnote" if "note" in match[0].casefold() else "page" if match[0][-1] in "]}" else "furniture"
-        listed.append(Piece(note, line[match.start() : end].strip()))
+        listed.append(PrintedLine(note, line[match.start() : end].strip()))
         line = line[end:]
-    return [*listed, Piece("", line, separator)] if line.strip() else listed
+    return [*listed, PrintedLine("", line, separator)] if line.strip() else listed
 
 
 def _closing(line: str, at: int) -> int:
@@ -424,7 +426,7 @@ def _closing(line: str, at: int) -> int:
     return len(line)
 
 
-def _without_marks(piece: Piece, marks: set[str]) -> Piece:
+def _without_marks(piece: PrintedLine, marks: set[str]) -> PrintedLine:
     """A line without the marks of its footnotes; marks in square brackets stay, because the reader knows them."""
     if piece.kind or not marks:
         return piece
@@ -436,7 +438,7 @@ def _without_marks(piece: Piece, marks: set[str]) -> Piece:
     return piece._replace(text=_MARKS.sub(kept, piece.text))
 
 
-def _joined(listed: list[Piece]) -> list[Piece]:
+def _joined(listed: list[PrintedLine]) -> list[PrintedLine]:
     """Join words that a line break cut in two. Whether the hyphen stays, the text itself tells.
 
     It goes if the whole word occurs elsewhere, stays if the word with a hyphen does, and else as most others do; if
@@ -458,5 +460,5 @@ def _joined(listed: list[Piece]) -> list[Piece]:
         whole = evidence or usual or (-1 if words[one] > 1 else 1)
         start = listed[former].text.rstrip().rstrip("-‐") + "-" * (whole < 0)
         listed[former] = listed[former]._replace(text=start + tail[0].strip())
-        listed[at] = Piece("", listed[at].text[tail.end() :], LINE)
+        listed[at] = PrintedLine("", listed[at].text[tail.end() :], LINE)
     return listed

@@ -144,8 +144,9 @@ def _separated(path: Path, text: str, columns: Collection[str]) -> Iterator[Line
     found, rows, _ = fits[delimiter]
     delimiter = delimiter if found > 1 or rows else NO_DELIMITER
     is_plain = path.suffix == ".txt" and delimiter == NO_DELIMITER
-    quoting = csv.QUOTE_NONE if is_plain else csv.QUOTE_MINIMAL
-    reader = csv.reader(StringIO(text), delimiter=delimiter, strict=True, quoting=quoting)
+    reader = csv.reader(
+        StringIO(text), delimiter=delimiter, strict=True, quoting=csv.QUOTE_NONE if is_plain else csv.QUOTE_MINIMAL
+    )
     line = 1
     try:
         for cells in reader:

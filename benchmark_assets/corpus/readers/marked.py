@@ -29,7 +29,7 @@ Marks = Iterator[tuple[Element, Citation]]
 """Elements at which the text of a citation begins, in order."""
 
 
-class _Dialect(NamedTuple):
+class _Marking(NamedTuple):
     """Names of levels, the marks of a body, and XPaths by role that precede those of TEI."""
 
     levels: tuple[str, ...]
@@ -136,7 +136,7 @@ def _lines(body: Element) -> Marks:
 
 
 _DIALECTS = {
-    "cbeta": _Dialect(
+    "cbeta": _Marking(
         ("division", "paragraph"), _cbeta_marks,
         {
             "left out": "//mulu | //rdg | //t[@place = 'foot'] | //foreign[@place = 'foot'] | //docNumber | //lb"
@@ -147,8 +147,8 @@ _DIALECTS = {
             "paragraph": "//lg | //p",
         },
     ),
-    "tei-lines": _Dialect(("page", "line"), _lines, {}),
-    "tei-milestones": _Dialect(
+    "tei-lines": _Marking(("page", "line"), _lines, {}),
+    "tei-milestones": _Marking(
         ("chunk",), _milestones, {"footnote": "//note | //ref[@type = 'folio']", "paragraph": "//trailer"}
     ),
 }  # fmt: skip

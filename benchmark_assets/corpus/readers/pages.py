@@ -36,6 +36,8 @@ from resources.keys import slug
 logger = logging.getLogger("variorum.corpus")
 
 _NUMBER = re.compile(r"\W*(?:(\d{1,3})[.:])?(\d{1,4})\W*")
+_REFUSED = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""Characters that a page may hold and no element takes."""
 _BEGINNING = re.compile(r"\s*[\[(]?(?:(\d{1,3})[.:])?(\d{1,4})[\]).:]*\s+(?=\S)")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS = ("p", "li", "div", "td", "dd", "blockquote", "section")
@@ -51,7 +53,7 @@ COUNTING = 0.8
 """Least share of these numbers that follow the number before by one, or begin again at 1."""
 
 
-class _Mark(NamedTuple):
+class _VerseMark(NamedTuple):
     """A number: the element at which its text begins, its chapter if it states one, and itself. `inside` is true if the
     element contains nothing but the number."""
 
@@ -198,9 +200,9 @@ def _text(root: Element, path: Path) -> dict[str, CitedText]:
     return {slug(path.stem): text}
 
 
-def _marks(root: Element, by_element: dict[Element, Role]) -> list[_Mark]:
+def _marks(root: Element, by_element: dict[Element, Role]) -> list[_VerseMark]:
     """The numbers of verses: the kind of marks that counts upwards best; empty if none does."""
-    groups: dict[tuple[str, str], list[_Mark]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[_VerseMark]] = defaultdict(list)
     for element in root.iter("sup", "b", "strong", "a", "span", "small", "i", "em", "li", "p", "div", "td", "dd"):
         text = "".join(element.itertext())
         kind = (element.tag, element.get("class") or "")
@@ -208,11 +210,11 @@ def _marks(root: Element, by_element: dict[Element, Role]) -> list[_Mark]:
             continue
         if element.tag in _BLOCKS:
             if (match := _BEGINNING.match(element.text or "")) and not element.xpath("boolean(.//p | .//li)"):
-                groups["beginning", ""].append(_Mark(element, match[1], int(match[2]), inside=False))
+                groups["beginning", ""].append(_VerseMark(element, match[1], int(match[2]), inside=False))
         elif (match := _NUMBER.fullmatch(text)) and not element.xpath(
             "boolean(descendant-or-self::a[contains(@href, '#')])"
         ):
-            groups[kind].append(_Mark(element, match[1], int(match[2]), inside=True))
+            groups[kind].append(_VerseMark(element, match[1], int(match[2]), inside=True))
     best = max(groups.values(), key=_steps, default=[])
     marks = best if len(best) >= FEWEST and _steps(best) >= COUNTING * (len(best) - 1) else []
     firsts = [mark for mark in marks if mark.inside and mark.number == 1]
@@ -221,7 +223,7 @@ def _marks(root: Element, by_element: dict[Element, Role]) -> list[_Mark]:
     return _with_chapters(root, marks, [group for group in groups.values() if group is not best])
 
 
-def _steps(marks: list[_Mark]) -> int:
+def _steps(marks: list[_VerseMark]) -> int:
     """How many numbers follow the one before, or begin again."""
     return sum(
         later.number in (earlier.number + 1, 1, 2) or later.chapter != earlier.chapter
@@ -229,7 +231,7 @@ def _steps(marks: list[_Mark]) -> int:
     )
 
 
-def _with_chapters(root: Element, marks: list[_Mark], others: list[list[_Mark]]) -> list[_Mark]:
+def _with_chapters(root: Element, marks: list[_VerseMark], others: list[list[_VerseMark]]) -> list[_VerseMark]:
     """The marks, and a mark of verse 1 for each number of a chapter that stands in its place, before the mark of verse
     2, as in printed Bibles."""
     order, verses = (
@@ -249,7 +251,7 @@ def _with_chapters(root: Element, marks: list[_Mark], others: list[list[_Mark]])
     return marks
 
 
-def _begins(mark: _Mark) -> bool:
+def _begins(mark: _VerseMark) -> bool:
     """Whether a mark begins a block, as the mark of a footnote does not."""
     element = mark.element
     while element.tag not in _BLOCKS and (parent := element.getparent()) is not None:
@@ -260,7 +262,7 @@ def _begins(mark: _Mark) -> bool:
     return True
 
 
-def _cited(root: Element, marks: list[_Mark]) -> Iterator[tuple[_Mark, Citation]]:
+def _cited(root: Element, marks: list[_VerseMark]) -> Iterator[tuple[_VerseMark, Citation]]:
     """The citation of each mark: chapter and verse."""
     by_element = {mark.element: mark for mark in marks}
     chapter, heading, last = 0, "", 0
@@ -276,5 +278,5 @@ def _cited(root: Element, marks: list[_Mark]) -> Iterator[tuple[_Mark, Citation]
                 heading = ""
             last = mark.number
             if not mark.inside:
-                element.text = _BEGINNING.sub("", element.text or "", count=1)
+                element.text = _REFUSED.sub(" ", _BEGINNING.sub("", element.text or "", count=1))
             yield mark, (str(chapter), str(mark.number))

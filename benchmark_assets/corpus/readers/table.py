@@ -52,7 +52,7 @@ class Heads(NamedTuple):
     rows: list[Line]
 
 
-class Reading(NamedTuple):
+class TableReading(NamedTuple):
     """The segments of a table, its faults, and its account: the numbers of rows, segments and passages, and the rows
     that are no segment, with the reason."""
 
@@ -116,7 +116,7 @@ def _matching(description: Description, pattern: str, key: str) -> list[Path]:
     return found
 
 
-def _reading(path: Path, description: Description) -> Reading:
+def _reading(path: Path, description: Description) -> TableReading:
     """The segments of the tables of a source, with the texts of the translators that have tables of their own."""
     own = {name: files for name in description.segmented if (files := _own(description, name))}
     reading = _table(path, description, [SOURCE, *(name for name in description.segmented if name not in own)], path)
@@ -138,18 +138,18 @@ def _reading(path: Path, description: Description) -> Reading:
     return reading
 
 
-def _table(path: Path, description: Description, texts: Collection[str], source: Path) -> Reading:
+def _table(path: Path, description: Description, texts: Collection[str], source: Path) -> TableReading:
     """The segments of one table. `texts` are our names of its texts; documents are named after the file `source`."""
     named = [DOCUMENT] if DOCUMENT in description.columns else []
     columns = {name: description.columns.get(name, name) for name in (*named, ID, *texts)}
     expected = [name for column in columns.values() for name in _parts(column)]
-    reading = Reading([], [], [])
+    reading = TableReading([], [], [])
     for sheet in description.sheets or ("",):
         with collecting(reading.faults):
             rows = grid.lines(path, expected, description.encoding, sheet)
             heads = found_heads(rows, expected, description.heads)
             named_after = source.with_name(f"{source.stem}-{sheet}.csv") if len(description.sheets) > 1 else source
-            _Rows(path, description, columns, named_after, heads, reading).read(len(rows))
+            _SheetRows(path, description, columns, named_after, heads, reading).read(len(rows))
     return reading
 
 
@@ -220,12 +220,12 @@ def _parts(column: str | tuple[str, ...]) -> tuple[str, ...]:
     return (column,) * bool(column) if isinstance(column, str) else column
 
 
-class _Rows:
-    """The rows of one sheet, read into a Reading. Documents are named after the file `source`."""
+class _SheetRows:
+    """The rows of one sheet, read into a TableReading. Documents are named after the file `source`."""
 
     def __init__(
         self, path: Path, description: Description, columns: Mapping[str, str | tuple[str, ...]], source: Path,
-        heads: Heads, reading: Reading,
+        heads: Heads, reading: TableReading,
     ) -> None:  # fmt: skip
         self._path, self._description, self._columns, self._source = path, description, columns, source
         self._heads, self._reading = heads, reading

@@ -4,6 +4,7 @@ Each .tmx file is a document, and each unit is a segment. The id of a unit is it
 the file; `segments.located` explains such ids. Texts are read in the languages of the description; `en` also matches
 `en-GB`. If a language has several variants (several translations), `edition` of the source or reference names one: its
 `creationid`, `changeid`, a property (`prop`) or its tag (`en-GB`), or its number among the variants of the unit (`2`).
+In a file with one variant, `edition` says nothing about its texts.
 A unit without a text in the reference's language is untranslated. Inline codes of the original format (`bpt`,
 `ept`, `it`, `ph`, `ut`) are left out, highlighted text (`hi`) is kept.
 """
@@ -83,25 +84,26 @@ def _units(path: Path, description: Description, faults: list[BadInput]) -> Iter
     units, texts = root.xpath("body/tu"), {"source": description.source, **description.segmented}
     if not units:
         raise BadInput(path, "", "contains no translation units", "export the file again, or remove it")
+    several = {text.language for text in texts.values() if any(len([*_variants(u, text.language)]) > 1 for u in units)}
     for number, unit in enumerate(units, start=1):
         with collecting(faults):
             _, segment = located((unit.get("tuid") or "").strip() or str(number), path)
             own: dict[str, str] = {}
             for name, text in texts.items():
                 with collecting(faults):
-                    own[name] = _text(unit, text, path)
+                    own[name] = _text(unit, text, path, text.edition if text.language in several else "")
             yield Unit(path.stem, segment, unit.sourceline, own)
 
 
-def _text(unit: Element, text: Text, path: Path) -> str:
-    """Text of a unit in the language of a text, of the variant that its `edition` names; '' if it has none."""
+def _text(unit: Element, text: Text, path: Path, edition: str) -> str:
+    """Text of a unit in the language of a text, of the variant that `edition` names; '' if it has none."""
     texts = []
     for number, (tag, variant) in enumerate(_variants(unit, text.language), start=1):
         names = {tag, str(number), variant.get("creationid"), variant.get("changeid"), *variant.xpath("prop/text()")}
-        if not text.edition or text.edition.casefold() in {name.strip().casefold() for name in names if name}:
+        if not edition or edition.casefold() in {name.strip().casefold() for name in names if name}:
             texts += ["".join(seg.xpath(_TEXT)) for seg in variant.xpath("seg")]
     if len(texts) > 1:
-        named = f"of the variant {text.edition!r}" if text.edition else f"in {text.language!r}"
+        named = f"of the variant {edition!r}" if edition else f"in {text.language!r}"
         remedy = f"name the variant by `edition`: {VARIANTS}"
         raise BadInput(path, f"line {unit.sourceline}", f"has {len(texts)} texts {named}", remedy)
     return clean(texts[0], path, f"line {unit.sourceline}").strip() if texts else ""

@@ -141,7 +141,7 @@ def test_a_blank_file_has_an_empty_text(read: Read, content: str) -> None:
     ("content", "key", "problem"),
     [
         ("The m\u00fbs ran.".encode("latin-1"), "byte 5", "is not UTF-8"),
-        ("The mouse ran.".encode("utf-16"), "byte 0", "is not UTF-8"),
+        ("Thé mouse ran.".encode("latin-1"), "byte 2", "is not UTF-8"),
         ("The mouse\nran.".encode("utf-16-le"), "line 1", "contains a NUL character"),
         (b"The mouse\nran.\0", "line 2", "contains a NUL character"),
         (b"<!DOCTYPE html><p>Please log in.", "", "is markup"),
