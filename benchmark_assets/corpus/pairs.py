@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
 Matrix = Any  # scipy.sparse.csr_array
 
-KINDS = ("copied", "language", "repeated", "shifted", "unlike", "swapped", "length")
+KINDS = ("copied", "language", "repeated", "shifted", "unlike", "swapped", "displaced", "merged", "length")
 
 RUNS = ("shifted", "unlike")
 """Kinds of doubts about runs of segments."""
@@ -45,8 +45,11 @@ CHANGE = 10.0
 e^7 segments and six shifts, less than one document in a thousand has such a run by chance, if segments are
 independent. They are not, because neighbors share names."""
 
-SWAPPED = 9.0
-"""Log-likelihood that two neighbors have to gain by an exchange of their texts."""
+CLOSER = 5.0
+"""Log-likelihood that a text has to gain at a neighbor's place, or two neighbors by an exchange of their texts."""
+
+MERGED = 1.0
+"""Log-likelihood that a text has to gain if it is taken for that of two source segments, the second without a text."""
 
 CLEAR = 4.0
 """Largest log-likelihood ratio of one kind of evidence on one segment."""
@@ -58,8 +61,12 @@ deviation."""
 SUPPORTED = 0.2
 """If the source supports a run by this log-likelihood ratio for each segment, other translations do not outweigh it."""
 
-TIMES_OFF = 4.0
-"""A segment is doubted if it is this many times longer or shorter than its source lets expect, beyond short ones."""
+TIMES_OFF = 2.0
+"""A segment is doubted if it is this many times longer or shorter than its source lets expect, beyond short ones, and
+farther off than FAR_OFF standard deviations."""
+
+FAR_OFF = 4.25
+"""Standard deviations of logarithms of lengths, as the document's median deviation lets expect them."""
 
 LONG_ENOUGH = 60
 """Characters from which on lengths, repetitions and single segments in another language count."""
@@ -77,6 +84,7 @@ RELATED = [
 """Languages that short texts do not tell apart, or whose tags are used for each other."""
 
 _WORD = re.compile(r"[^\W\d_]{3,}|\d+")
+_ELLIPSIS = re.compile(r"…|\.\s?\.\s?\.|\betc\b")
 _MARKS = re.compile(r"[\u0300-\u036f]")
 
 
@@ -85,7 +93,8 @@ class Doubt(NamedTuple):
 
     `kind` is one of KINDS: 'copied' (the source in place of a translation), 'language' (another language), 'repeated'
     (the text of a neighbor), 'shifted' (in a run of segments whose texts belong to segments before or after them),
-    'unlike' (in a run of segments on which other translations differ), 'swapped' (with a neighbor) or 'length'.
+    'unlike' (in a run of segments on which other translations differ), 'swapped' (with a neighbor), 'displaced' (fits a
+    neighbor better), 'merged' (holds the text of the next segment, too) or 'length'.
     `evidence` is the same for all segments of a run.
     """
 
@@ -156,8 +165,8 @@ def doubts(
         for k, kind, evidence in (
             *_single(sources, translations[name], language, known),
             *_runs(ids, along, alone, present[name]),
-            *_swaps(ids, along, alone, present[name]),
-            *_lengths(lengths, long[name], present[name]),
+            *_closer(ids, along, alone, present[name]),
+            *_lengths(ids, sources, lengths, translations[name], long[name], present[name]),
         ):
             found.setdefault(k, (kind, evidence))
         yield from (Doubt(name, ids[k], *found[k]) for k in sorted(found))
@@ -230,13 +239,35 @@ def _repeats(one: str, other: str) -> bool:
     return len(shorter) >= LONG_ENOUGH / 2 and shorter in longer
 
 
-def _lengths(sources: Floats, texts: Floats, present: NDArray[np.bool_]) -> Iterator[tuple[int, str, str]]:
-    ratio = np.log((texts + 10) / (sources + 10))
-    usual = float(np.median(ratio[present]))
-    for k in np.flatnonzero(present & (np.abs(ratio - usual) > math.log(TIMES_OFF))):
-        if max(texts[k], sources[k] * math.exp(usual)) >= 2 * LONG_ENOUGH:
-            times = math.exp(abs(ratio[k] - usual))
-            yield int(k), "length", f"is {times:.1f} times too {'long' if ratio[k] > usual else 'short'} for its source"
+def _lengths(
+    ids: Sequence[str], sources: Sequence[str], lengths: Floats, texts: Sequence[str | None], long: Floats,
+    present: NDArray[np.bool_],
+) -> Iterator[tuple[int, str, str]]:  # fmt: skip
+    """Texts that are as long as their own and the next source segment together, and those too long or too short.
+
+    A text that is too short because of an ellipsis, or too long because of one in its source, is not.
+    """
+    usual = float(np.median(_ratio(lengths, long)[present]))
+    scale = max(1.4826 * float(np.median(np.abs(_deviations(lengths, long, usual)[present]))), 0.3)
+    off, z = _ratio(lengths, long) - usual, _deviations(lengths, long, usual) / scale
+    counted = present & (np.maximum(long, lengths * math.exp(usual)) >= 2 * LONG_ENOUGH)
+    alone = np.append((long[1:] == 0) & (lengths[1:] > 0), False)
+    both = _deviations(lengths + np.append(lengths[1:], 0), long, usual) / scale
+    for k in map(int, np.flatnonzero(counted & alone & (z > 0) & ((z**2 - both**2) / 2 > MERGED))):
+        yield k, "merged", f"is as long as the texts of its own and {ids[k + 1]}, which has none"
+    for k in map(int, np.flatnonzero(counted & (np.abs(off) > math.log(TIMES_OFF)) & (np.abs(z) > FAR_OFF))):
+        if not _ELLIPSIS.search((sources[k] if off[k] > 0 else texts[k]) or ""):
+            times = math.exp(abs(off[k]))
+            yield k, "length", f"is {times:.1f} times too {'long' if off[k] > 0 else 'short'} for its source"
+
+
+def _ratio(sources: Floats, texts: Floats) -> Floats:
+    return np.log((texts + 10) / (sources + 10))
+
+
+def _deviations(sources: Floats, texts: Floats, usual: float) -> Floats:
+    """How far logarithms of ratios are from the usual one, in standard deviations at the length of the source."""
+    return (_ratio(sources, texts) - usual) / np.sqrt(0.02 + 5 / (sources + 10))
 
 
 # Along the document
@@ -281,11 +312,8 @@ def _evidence(
 
 def _fit(lengths: Floats, long: Floats, present: NDArray[np.bool_]) -> _Evidence:
     """How well lengths fit, in standard deviations below 0."""
-    usual = float(np.median(np.log((long[present] + 10) / (lengths[present] + 10))))
-    scale = np.sqrt(0.02 + 5 / (lengths + 10))
-    return _look(
-        lambda i, j: -np.abs(np.log((long[j] + 10) / (lengths[i] + 10)) - usual) / scale[i], present, lengths > 0
-    )
+    usual = float(np.median(_ratio(lengths[present], long[present])))
+    return _look(lambda i, j: -np.abs(_deviations(lengths[i], long[j], usual)), present, lengths > 0)
 
 
 def _ratios(evidence: Mapping[Key, _Evidence]) -> dict[Key, Floats]:
@@ -377,16 +405,20 @@ def _path(gains: Floats) -> list[int]:
     return path[::-1]
 
 
-def _swaps(
+def _closer(
     ids: Sequence[str], gains: Floats, alone: Floats, present: NDArray[np.bool_]
 ) -> Iterator[tuple[int, str, str]]:
-    """Neighbors that fit better with their texts exchanged, also without the other translations."""
-    gain, own = (
-        of[:-1, FARTHEST + 1] + of[1:, FARTHEST - 1] - of[:-1, FARTHEST] - of[1:, FARTHEST] for of in (gains, alone)
-    )
-    for k in map(int, np.flatnonzero((gain >= SWAPPED) & (own >= 0) & present[:-1] & present[1:])):
+    """Texts that fit a neighbor's place better, also without the other translations; two neighbors first."""
+    later = np.array([of[1:, FARTHEST - 1] - of[:-1, FARTHEST] for of in (gains, alone)])
+    earlier = np.array([of[:-1, FARTHEST + 1] - of[1:, FARTHEST] for of in (gains, alone)])
+    least = np.array([[CLOSER], [0.0]])
+    for k in map(int, np.flatnonzero((later + earlier >= least).all(axis=0) & present[:-1] & present[1:])):
         yield k, "swapped", f"fits {ids[k + 1]} better, whose text fits it"
         yield k + 1, "swapped", f"fits {ids[k]} better, whose text fits it"
+    for k in map(int, np.flatnonzero((later >= least).all(axis=0) & present[:-1])):
+        yield k, "displaced", f"fits {ids[k + 1]} better than its own source"
+    for k in map(int, np.flatnonzero((earlier >= least).all(axis=0) & present[1:])):
+        yield k + 1, "displaced", f"fits {ids[k]} better than its own source"
 
 
 # Words

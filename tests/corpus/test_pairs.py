@@ -72,6 +72,33 @@ def test_exchanged_neighbors_are_found() -> None:
     ]  # fmt: skip
 
 
+def test_a_text_that_fits_its_neighbor_better_is_found() -> None:
+    sources, texts = named()
+    own = texts["vale"]
+    own[30], own[31] = own[31], None
+    (doubt,) = found(sources, texts, "displaced")
+    assert (doubt.segment, doubt.evidence) == ("1.31", "fits 1.32 better than its own source")
+
+
+def test_a_text_with_that_of_the_next_segment_is_found() -> None:
+    sources, texts = named(["vale"])
+    sources = [f"{source} {source}" for source in sources]
+    own = [f"{text} {text}" for text in texts["vale"]]
+    merged = [*own[:30], f"{own[30]} {own[31]}", None, *own[32:]]
+    evidence = "is as long as the texts of its own and 1.32, which has none"
+    assert list(doubts(IDS, sources, {"vale": merged}, "en")) == [Doubt("vale", "1.31", "merged", evidence)]
+
+
+@pytest.mark.parametrize("ellipsis", [" …", " . . .", " etc."])
+def test_a_text_that_says_that_it_is_shortened_is_not_too_short(ellipsis: str) -> None:
+    sources, texts = named(["vale"])
+    sources = [f"{source} {source} {source}" for source in sources]
+    own = [f"{text} {text} {text}" for text in texts["vale"]]
+    own[50] = str(own[50])[:40]
+    assert [doubt.kind for doubt in doubts(IDS, sources, {"vale": own}, "en")] == ["length"]
+    assert list(doubts(IDS, sources, {"vale": [*own[:50], own[50] + ellipsis, *own[51:]]}, "en")) == []
+
+
 def test_single_segments_are_doubted_for_what_they_hold() -> None:
     sources, texts = named()
     own = texts["vale"]
