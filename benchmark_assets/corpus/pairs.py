@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ from resources.errors import BadInput
 
 Floats = NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
-Matrix = Any  # scipy.sparse.csr_array
 
 KINDS = ("copied", "language", "repeated", "shifted", "unlike", "swapped", "displaced", "merged", "length")
 
@@ -138,24 +137,25 @@ def doubts(
     """
     if not any(map(any, translations.values())):
         return
-    words, known = _vectors([sources, *translations.values()])
+    words, vectors = _vectors([sources, *translations.values()])
     lengths = np.array([len(text) for text in sources], dtype=float)
     names = [name for name, texts in translations.items() if any(texts)]
     filled = {name: np.array([bool(text and text.strip()) for text in translations[name]]) for name in names}
     present = {name: filled[name] & (lengths > 0) for name in names if (filled[name] & (lengths > 0)).any()}
-    vectors = dict(zip(translations, words[1:], strict=True))
+    rare = dict(zip(translations, vectors[1:], strict=True))
+    plains = dict(zip(translations, words[1:], strict=True))
     long = {name: np.array([len(text or "") for text in translations[name]], dtype=float) for name in present}
-    by_source = _ratios({name: _evidence(words[0], vectors[name], present[name]) for name in present})
+    by_source = _ratios({name: _evidence(vectors[0], rare[name], present[name]) for name in present})
     gains = {
         name: by_source[name] + _ratios({name: _fit(lengths, long[name], present[name])})[name] for name in present
     }
+    pairs = [(one, other) for one in present for other in present if one != other]
     sound = {
         name: present[name] & ~_marked(len(ids), _runs(ids, gains[name], gains[name], present[name]))
-        for name in present
+        for name in {one for one, _ in pairs}
     }
-    pairs = [(one, other) for one in present for other in present if one != other]
     agreement = _ratios({
-        (one, other): _evidence(vectors[other], vectors[one], present[one], sound[other]) for one, other in pairs
+        (one, other): _evidence(rare[other], rare[one], present[one], sound[other]) for one, other in pairs
     })  # fmt: skip
     for name in present:
         others = [agreement[pair] for pair in pairs if pair[0] == name]
@@ -163,7 +163,7 @@ def doubts(
         along = alone + np.max(others, axis=0) if others else alone
         found: dict[int, tuple[str, str]] = {}
         for k, kind, evidence in (
-            *_single(sources, translations[name], language, known),
+            *_single(words[0], plains[name], translations[name], language),
             *_runs(ids, along, alone, present[name]),
             *_closer(ids, along, alone, present[name]),
             *_lengths(ids, sources, lengths, translations[name], long[name], present[name]),
@@ -212,14 +212,15 @@ def _file(document: Document, translator: str) -> Path:
 
 
 def _single(
-    sources: Sequence[str], texts: Sequence[str | None], language: str, known: Sequence[frozenset[str]]
+    sources: Sequence[Sequence[str]], words: Sequence[Sequence[str]], texts: Sequence[str | None], language: str
 ) -> Iterator[tuple[int, str, str]]:
-    """Copies of the source, texts in another language, and repetitions of a neighbor."""
-    plains = [" ".join(_WORD.findall(_plain(text or ""))) for text in texts]
+    """Copies of the source, texts in another language, and repetitions of a neighbor; `words` are of the texts."""
+    plains = [" ".join(each) for each in words]
+    known = [frozenset(each) for each in sources]
     for k, text in enumerate(texts):
         if not text or not plains[k]:
             continue
-        own = frozenset(plains[k].split())
+        own = frozenset(words[k])
         if len(own) >= 4 and len(own & known[k]) >= 0.8 * len(own):
             yield k, "copied", "repeats the source"
         elif len(text) >= LONG_ENOUGH and (other := other_language(text, language)):
@@ -267,7 +268,11 @@ def _ratio(sources: Floats, texts: Floats) -> Floats:
 
 def _deviations(sources: Floats, texts: Floats, usual: float) -> Floats:
     """How far logarithms of ratios are from the usual one, in standard deviations at the length of the source."""
-    return (_ratio(sources, texts) - usual) / np.sqrt(0.02 + 5 / (sources + 10))
+    return (_ratio(sources, texts) - usual) / _spread(sources)
+
+
+def _spread(sources: Floats) -> Floats:
+    return np.sqrt(0.02 + 5 / (sources + 10))
 
 
 # Along the document
@@ -281,39 +286,33 @@ class _Evidence(NamedTuple):
     apart: Floats
 
 
-def _look(
-    likeness: Callable[[NDArray[np.int64], NDArray[np.int64]], Floats],
-    present: NDArray[np.bool_],
-    sources: NDArray[np.bool_],
-) -> _Evidence:
-    """The likeness of the texts of `sources` to the present texts at each offset."""
+def _look(likeness: Callable[[int], Floats], present: NDArray[np.bool_], sources: NDArray[np.bool_]) -> _Evidence:
+    """The likeness of the texts of `sources` to the present texts, by `likeness` for all segments at an offset."""
     left, count = np.flatnonzero(sources), len(present)
 
     def at(offset: int) -> tuple[NDArray[np.int64], Floats]:
         i = left[(left + offset >= 0) & (left + offset < count)]
         i = i[present[i + offset]]
-        return i, likeness(i, i + offset)
+        return i, likeness(offset)[i] if len(i) else np.empty(0)
 
     far = [at(offset)[1] for offset in range(-FARTHEST - 5, FARTHEST + 6) if abs(offset) > FARTHEST]
     return _Evidence(count, {offset: at(offset) for offset in range(-FARTHEST, FARTHEST + 1)}, np.concatenate(far))
 
 
 def _evidence(
-    others: Matrix,
-    own: Matrix,
-    present: NDArray[np.bool_],
-    witnesses: NDArray[np.bool_] | None = None,
+    others: "_Words", own: "_Words", present: NDArray[np.bool_], witnesses: NDArray[np.bool_] | None = None
 ) -> _Evidence:
     """The share of rare words that texts have in common; `witnesses` limits the other texts."""
-    filled = np.diff(others.indptr) > 0
+    filled = np.bincount(others.rows, minlength=len(present)) > 0
     filled = filled if witnesses is None else filled & witnesses
-    return _look(lambda i, j: np.asarray(others[i].multiply(own[j]).sum(axis=1)).ravel(), present, filled)
+    return _look(lambda offset: _shared(others, own, offset, len(present)), present, filled)
 
 
 def _fit(lengths: Floats, long: Floats, present: NDArray[np.bool_]) -> _Evidence:
     """How well lengths fit, in standard deviations below 0."""
     usual = float(np.median(_ratio(lengths[present], long[present])))
-    return _look(lambda i, j: -np.abs(_deviations(lengths[i], long[j], usual)), present, lengths > 0)
+    expected, own, spread = np.log(lengths + 10) + usual, np.log(long + 10), _spread(lengths)
+    return _look(lambda offset: -np.abs(np.roll(own, -offset) - expected) / spread, present, lengths > 0)
 
 
 def _ratios(evidence: Mapping[Key, _Evidence]) -> dict[Key, Floats]:
@@ -389,6 +388,8 @@ def _path(gains: Floats) -> list[int]:
     An offset of FARTHEST + 1 stands for the last column.
     """
     count, states = gains.shape
+    if np.maximum(gains.max(axis=1) - gains[:, FARTHEST], 0).sum() < CHANGE:
+        return [0] * count
     steps = np.append(np.abs(np.arange(states - 1) - FARTHEST), 1)
     cost = CHANGE * (1 - np.eye(states)) * np.maximum(1, (1 + steps) / 2)
     score = gains[0] - cost[FARTHEST]
@@ -424,35 +425,47 @@ def _closer(
 # Words
 
 
-def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[Matrix], list[frozenset[str]]]:
-    """For each list of texts, unit vectors of the texts by rare words; and the words of each text of the first list.
+class _Words(NamedTuple):
+    """The rare words of texts, as unit vectors: the text and the weight of each word, ordered by `keys`.
+
+    A key is the number of the text times `width`, plus the number of the word.
+    """
+
+    keys: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    weights: Floats
+    width: int
+
+
+def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[list[list[str]]], list[_Words]]:
+    """For each list of texts, the words of each text, and its rare words.
 
     A word counts by its first five letters, because endings differ between languages and cases.
     """
-    from scipy import sparse  # type: ignore[import-untyped]  # takes 0.2 s to import
-
     number: dict[str, int] = {}
-    lists = []
-    sources: list[frozenset[str]] = []
-    for of in texts:
-        starts: list[int] = [0]
-        indices: list[int] = []
-        for text in of:
-            words = _WORD.findall(_plain(text or ""))
-            if len(sources) < len(texts[0]):
-                sources.append(frozenset(words))
-            indices += sorted({number.setdefault(word[:5], len(number)) for word in words})
-            starts.append(len(indices))
-        lists.append((np.array(indices, dtype=np.int64), np.array(starts, dtype=np.int64)))
-    counts = np.bincount(np.concatenate([indices for indices, _ in lists]), minlength=len(number))
-    total = sum(len(of) for of in texts)
-    weight = np.maximum(np.log(total / 4 / np.maximum(counts, 1)), 0)
+    lists: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    words = [[_WORD.findall(_plain(text)) if text else [] for text in of] for of in texts]
+    for of in words:
+        columns = [sorted({number.setdefault(word[:5], len(number)) for word in own}) for own in of]
+        rows = np.repeat(np.arange(len(of)), [len(own) for own in columns])
+        lists.append((rows, np.array([column for own in columns for column in own], dtype=np.int64)))
+    counts = np.bincount(np.concatenate([columns for _, columns in lists]), minlength=len(number))
+    weight = np.maximum(np.log(sum(map(len, texts)) / 4 / np.maximum(counts, 1)), 0)
     vectors = []
-    for columns, rows in lists:
-        matrix = sparse.csr_array((weight[columns], columns, rows), shape=(len(rows) - 1, len(number)))
-        norm = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-        vectors.append(sparse.csr_array(sparse.diags_array(1 / np.maximum(norm, 1e-9)) @ matrix))
-    return vectors, sources
+    for rows, columns in lists:
+        norm = np.sqrt(np.bincount(rows, weight[columns] ** 2, len(texts[0])))
+        weights = weight[columns] / np.maximum(norm[rows], 1e-9)
+        vectors.append(_Words(rows * len(number) + columns, rows, weights, len(number)))
+    return words, vectors
+
+
+def _shared(others: _Words, own: _Words, offset: int, count: int) -> Floats:
+    """The product of the vectors of text i of `others` and text i + `offset` of `own`, for each i below `count`."""
+    wanted = own.keys - offset * own.width
+    at = np.minimum(np.searchsorted(others.keys, wanted), max(len(others.keys) - 1, 0))
+    same = others.keys[at] == wanted if len(others.keys) else np.zeros(len(wanted), dtype=bool)
+    at = at[same]
+    return np.bincount(others.rows[at], others.weights[at] * own.weights[same], count)
 
 
 def _plain(text: str) -> str:
