@@ -26,7 +26,8 @@ from benchmark_assets.corpus.readers import (
 from benchmark_assets.corpus.readers.listed import only_listed
 from benchmark_assets.corpus.readers.plain import plain
 from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
-from resources.errors import BadInput, beginning, meant, one_of, raise_all
+from resources.errors import BadInput, meant, one_of, raise_all
+from resources.keys import unescaped
 
 Reader = Callable[[Description], Iterator[Document | BadInput]]
 
@@ -102,7 +103,7 @@ def _distinct(documents: Iterator[Document | BadInput]) -> Iterator[Document | B
             yield document
             continue
         if faults := [
-            BadInput(document.file, beginning(each.id), f"the id is longer than {LONGEST} characters", remedy)
+            BadInput(document.file, unescaped(each.id), f"the id is longer than {LONGEST} characters", remedy)
             for each in document.passages if len(each.id) > LONGEST
         ]:  # fmt: skip
             yield from faults
