@@ -446,9 +446,9 @@ def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[list[list[str]
     lists: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     words = [[_WORD.findall(_plain(text)) if text else [] for text in of] for of in texts]
     for of in words:
-        columns = [sorted({number.setdefault(word[:5], len(number)) for word in own}) for own in of]
-        rows = np.repeat(np.arange(len(of)), [len(own) for own in columns])
-        lists.append((rows, np.array([column for own in columns for column in own], dtype=np.int64)))
+        numbers = [sorted({number.setdefault(word[:5], len(number)) for word in own}) for own in of]
+        rows = np.repeat(np.arange(len(of)), [len(own) for own in numbers])
+        lists.append((rows, np.array([each for own in numbers for each in own], dtype=np.int64)))
     counts = np.bincount(np.concatenate([columns for _, columns in lists]), minlength=len(number))
     weight = np.maximum(np.log(sum(map(len, texts)) / 4 / np.maximum(counts, 1)), 0)
     vectors = []
@@ -465,7 +465,7 @@ def _shared(others: _Words, own: _Words, offset: int, count: int) -> Floats:
     at = np.minimum(np.searchsorted(others.keys, wanted), max(len(others.keys) - 1, 0))
     same = others.keys[at] == wanted if len(others.keys) else np.zeros(len(wanted), dtype=bool)
     at = at[same]
-    return np.bincount(others.rows[at], others.weights[at] * own.weights[same], count)
+    return np.bincount(others.rows[at], others.weights[at] * own.weights[same], count).astype(float)
 
 
 def _plain(text: str) -> str:
