@@ -42,6 +42,16 @@ def reached(files: Iterable[str], layers: Sequence[set[str]]) -> tuple[set[str],
     return own, set[str]().union(*layers[lowest + 1 :]) - own
 
 
+def unplaced(files: Iterable[str]) -> list[str]:
+    """Files that are neither code of a room, nor tests, nor pages: prompts, tables, what tests share."""
+    paths = sorted(map(Path, files))
+    return [
+        str(path) for path in paths
+        if path.parts[0] not in ("benchmark_assets", "resources") and not path.name.startswith("test_")
+        and path.suffix != ".md"
+    ]  # fmt: skip
+
+
 def chosen(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     """Tests in changed files and of changed rooms, without proofs, and small tests of rooms above.
 
@@ -49,6 +59,8 @@ def chosen(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     """
     files = changed()
     own, above = reached(files, layers())
+    if others := unplaced(files):
+        print(f"what these reach is not known, so run `make test`, too: {', '.join(others)}")
 
     def runs(item: pytest.Item) -> bool:
         path = item.path.relative_to(PROJECT)

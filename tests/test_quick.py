@@ -1,6 +1,6 @@
 """`make quick` runs the tests of the rooms that a change reaches."""
 
-from tests.quick import layers, reached
+from tests.quick import layers, reached, unplaced
 
 
 def test_a_change_reaches_its_room_and_the_layers_above() -> None:
@@ -10,6 +10,11 @@ def test_a_change_reaches_its_room_and_the_layers_above() -> None:
     assert reached(["benchmark_assets/metrics/a.py"], order) == ({"metrics"}, {"cli"})
     above = {"corpus", "alignment", "cli"}
     assert reached(["resources/a.py", "benchmark_assets/metrics/a.py"], order) == ({"resources", "metrics"}, above)
+
+
+def test_what_no_room_holds_is_named() -> None:
+    files = ["tests/support.py", "prompts/judge.yaml", "README.md", "tests/cli/test_a.py", "resources/keys.py"]
+    assert unplaced(files) == ["prompts/judge.yaml", "tests/support.py"]
 
 
 def test_the_layers_are_those_that_import_linter_keeps() -> None:

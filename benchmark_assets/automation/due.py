@@ -5,8 +5,10 @@ partition is stale (lineage), the runs (automation.runs).
 """
 
 import os
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
+from pathlib import Path
 from typing import NamedTuple
 
 import dagster as dg
@@ -18,9 +20,11 @@ from benchmark_assets.lineage import shards
 from benchmark_assets.lineage.looks import Looks, Made, News, Read, common, grains, sample, sources
 from benchmark_assets.lineage.refresh import OWNER
 from benchmark_assets.lineage.shards import is_shard
+from benchmark_assets.lineage.standing import UNKNOWN
 from benchmark_assets.lineage.survey import Survey
 from benchmark_assets.partitions import dimensions
 from benchmark_assets.references.glossary import literary
+from benchmark_assets.reporting import unit_sums
 from benchmark_assets.reporting.assets import ON_DEMAND
 from resources import catalogue
 from resources.digest import digest
@@ -28,7 +32,7 @@ from resources.home import PROJECT
 from resources.keys import KEYS
 from resources.provider.estimate import CostEstimate
 from resources.provider.provider import Provider
-from resources.warehouse import Warehouse, noting
+from resources.warehouse import STATES, Replacement, Warehouse, noting
 
 GAP = 400
 """Largest gap, in partitions, between two stretches of stale partitions that share a run. Starting a run takes about as
@@ -195,10 +199,15 @@ def missed(definitions: dg.Definitions, instance: dg.DagsterInstance, looks: Loo
     """
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     found = [f"{asset} (sum of states)" for asset in warehouse.mend_sums()]
-    news = looks.news()
+    if unit_sums.mend(warehouse):
+        key = pl.DataFrame({"asset": ["human_range"]})
+        states = warehouse.read(STATES, key).drop("run_id", "updated_at").with_columns(made_from=pl.lit(UNKNOWN))
+        warehouse.write([Replacement(STATES, states, key)], "sums")
+        found.append("human_range (sums by unit)")
     for asset in order(definitions):
-        rows = due(definitions, instance, asset).rows
-        reached = due(definitions, instance, asset, looks=looks, news=news).rows if len(rows) else rows
+        rows = reached = due(definitions, instance, asset).rows
+        if len(rows):  # news after states: what others write meanwhile is in them
+            reached = due(definitions, instance, asset, looks=looks, news=looks.news()).rows
         if unseen := len(rows.join(reached, on=KEYS, how="anti")):
             looks.drop(asset)
             found.append(f"{asset.to_user_string()} {unseen}")
@@ -225,27 +234,42 @@ def _examined(
 
 def determinants(definitions: dg.Definitions) -> str:
     """Digest of what determines settings of partitions and is not in the warehouse: the registry, the versions that
-    endpoints serve, checkpoints, glossary files, published numbers, prompts and the program."""
+    endpoints serve, checkpoints, glossary files, published numbers, prompts, the program and installed packages."""
     resources = definitions.resources or {}
     provider: Provider = resources["provider"]
     registry = provider.registry()
     served = [provider.model(name).determinants for name in [*registry.models, *registry.judges, *registry.aligners]]
     signatures = [resources["embedder"].signature, resources["comet"].signature]
     signatures += [metric.signature for metric in resources["metrics"].values()]
+    checkpoints = [Path(entry.checkpoint) for entry in registry.encoders.values()]
+    folders = [sorted(folder.iterdir()) for folder in checkpoints if folder.is_dir()]
+    states = [(str(file), *_state(file)) for files in folders for file in files]
     files = [section.glossary for section in literary(resources["warehouse"]).values() if section.glossary]
     files += known(resources["warehouse"]).values()
     contents = [path.read_bytes() for path in files if path.is_file()]
-    return digest(registry, served, signatures, files, contents, *_program())
+    return digest(registry, served, signatures, files, contents, states, *_packages(), *_program())
 
 
-def _program() -> Iterator[tuple[str, int, int]]:
-    """Path, size and time of the last write of each file of the program."""
+def _packages() -> list[str]:
+    """Names, with versions, of the installed packages: signatures of methods state some of them."""
+    folders = filter(os.path.isdir, sys.path)
+    return sorted(name for folder in folders for name in os.listdir(folder) if name.endswith(".dist-info"))
+
+
+def _program() -> Iterator[tuple[str, int, int, int]]:
+    """Path and state of each file of the program."""
     for room in ("benchmark_assets", "resources", "prompts"):
         for folder, _, files in os.walk(PROJECT / room):
             for name in sorted(files):
                 if not name.endswith(".pyc"):
-                    state = os.stat(place := os.path.join(folder, name))
-                    yield place, state.st_size, state.st_mtime_ns
+                    place = os.path.join(folder, name)
+                    yield place, *_state(place)
+
+
+def _state(file: str | Path) -> tuple[int, int, int]:
+    """Size and times of a file. A copy that keeps the time of the last write has another time of its last change."""
+    state = os.stat(file)
+    return state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 def following(definitions: dg.Definitions, assets: Collection[dg.AssetKey]) -> list[dg.AssetKey]:

@@ -13,12 +13,12 @@ import polars as pl
 
 from benchmark_assets.automation import identity, repairing, runs
 from benchmark_assets.automation.due import UNSEEN, Scope, missed
-from benchmark_assets.automation.safekeeping import agreement, back_up
+from benchmark_assets.automation.safekeeping import agreement, altered, back_up
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.definitions import build_definitions
 from resources import backups
 from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.errors import BadInput
+from resources.errors import BadInput, RunFailedError, raise_all
 from resources.home import checked, database, home, prepare, vectors
 from resources.provider import archive
 from resources.provider.provider import Provider
@@ -85,15 +85,22 @@ def verify(folder: Path | None, at: str | None) -> None:
     """
     if folder is None:
         deployment = Deployment()
-        _report(home(), deployment.definitions, deployment.instance)
-        for problem in runs.check_tables(deployment.definitions, deployment.instance):
+        faults = [_report(home(), deployment.definitions, deployment.instance)]
+        unsound = False
+        try:
+            problems = runs.check_tables(deployment.definitions, deployment.instance)
+        except RunFailedError as failure:
+            problems, unsound = [str(failure)], True
+        for problem in problems:
             click.echo(problem)
         looks = deployment.looks()
         if unseen := missed(deployment.definitions, deployment.instance, looks):
             looks.discard()
             click.echo(f"{UNSEEN}: {', '.join(unseen)}; the next update examines everything")
-            sys.exit(1)
-        return
+        if others := altered(deployment.definitions):
+            faults.append(_disagreement(home(), others, "another program has changed rows"))
+        raise_all([fault for fault in faults if fault])
+        sys.exit(1 if unseen or unsound else 0)
     chosen = backups.chosen(folder, at)
     expected = backups.check(chosen)
     with tempfile.TemporaryDirectory() as temporary:
@@ -109,7 +116,8 @@ def verify(folder: Path | None, at: str | None) -> None:
         prepare()
         warehouse = DuckDBWarehouse(path=str(copy / "variorum.duckdb"))
         with dg.DagsterInstance.get() as instance:
-            _report(chosen, build_definitions(resource_overrides={"warehouse": warehouse}), instance)
+            fault = _report(chosen, build_definitions(resource_overrides={"warehouse": warehouse}), instance)
+        raise_all([fault] if fault else [])
 
 
 @click.command()
@@ -173,8 +181,14 @@ def _target(url: str | None) -> str:
     return url
 
 
-def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
-    """Check that a home's tables, their records and Dagster's records agree; print the result, or raise BadInput."""
+def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstance) -> BadInput | None:
+    """Check that a home's tables, their records and Dagster's records agree; print the result, return a disagreement.
+
+    Raises
+    ------
+    BadInput
+        If a file is damaged.
+    """
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     for file in backups.databases(warehouse.folder):
         if problem := integrity(file):
@@ -187,10 +201,13 @@ def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstan
     wrong = found.filter(pl.col("problem") != "")
     if len(wrong):
         click.echo(plain(wrong))
-        raise BadInput(
-            place, ", ".join(wrong["asset"]), "rows do not agree with their records",
-            "recompute them with `variorum update --anew ASSET`, or restore a backup",
-        )  # fmt: skip
+        return _disagreement(place, list(wrong["asset"]), "rows do not agree with their records")
     total = found.select(pl.col("partitions", "rows", "unreported").sum()).row(0)
     counts = "{} partitions, {} rows; the next update reports {} partitions to Dagster".format(*total)
     click.echo(f"{place}: sound; {counts}")
+    return None
+
+
+def _disagreement(place: Path, assets: Sequence[str], problem: str) -> BadInput:
+    commands = " and ".join(f"`variorum update --anew {asset.partition(' ')[0]}`" for asset in assets)
+    return BadInput(place, ", ".join(assets), problem, f"recompute them with {commands}, or restore a backup")

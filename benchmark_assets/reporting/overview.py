@@ -62,7 +62,9 @@ def next_steps(of_corpora: pl.DataFrame, of_models: pl.DataFrame) -> Iterator[st
         yield "variorum add                              list benchmarks that one command adds"
         yield "variorum new corpus NAME --from FILE      begin with a text of your own"
         return
-    for name in of_corpora.filter(models=0)["corpus"]:
+    for name in of_corpora.filter(pl.col("passages") > 0, selected=0)["corpus"]:
+        yield f"variorum trace {name}    filters leave out all of its passages; change `filters` in its description"
+    for name in of_corpora.filter(pl.col("selected") > 0, models=0)["corpus"]:
         yield f"variorum import outputs FILE --corpus {name}    it has no outputs yet; or `variorum evaluate MODEL`"
     for name in of_models.filter(pl.col("from") == "registry", outputs=0)["model"]:
         yield f"variorum evaluate {name}    it has no outputs yet"

@@ -21,6 +21,26 @@ KEYS = ["corpus", "document", "unit", "embedder", "model", "translator", "item"]
 _LISTS = {name: f"{name}s" for name in KEYS[2:]}
 """Columns with a list for each document, by the column of `KEYS`."""
 
+_CONTENT = [*_LISTS.values(), "numbers"]
+
+
+def _contents(rows: pl.DataFrame) -> pl.Series:
+    """A digest of the sums of each row."""
+    return pl.Series(map(digest, rows.select(_CONTENT).iter_rows()), dtype=pl.String)
+
+
+def mend(warehouse: Warehouse) -> bool:
+    """Compare all kept sums with the digests in their fingerprints; return whether some differ, which are removed.
+
+    None differ unless another program changed them.
+    """
+    rows = warehouse.read(TABLE, columns=["statistic", "corpus", "document", *_CONTENT, "fingerprint"])
+    wrong = rows.filter(rows["fingerprint"].str.split(" ").list.last() != _contents(rows))
+    if len(wrong):
+        removed = Replacement(TABLE, warehouse.empty(TABLE), wrong.select("statistic", "corpus", "document"))
+        warehouse.write([removed], "sums")
+    return len(wrong) > 0
+
 
 class UnitSums:
     """Sums by unit of one state of some tables.
@@ -75,7 +95,8 @@ class UnitSums:
         ]
         documents = self._documents.select("corpus", "document", fingerprint=pl.Series(fingerprints, dtype=pl.String))
         of = pl.DataFrame({"statistic": [statistic]})
-        stored = self._warehouse.read(TABLE, of, ["corpus", "document", *_LISTS.values(), "numbers", "fingerprint"])
+        stored = self._warehouse.read(TABLE, of, ["corpus", "document", *_CONTENT, "fingerprint"])
+        stored = stored.with_columns(pl.col("fingerprint").str.split(" ").list.first())
         kept = stored.join(documents.clear() if self._anew else documents, on=documents.columns, how="semi")
         changed = documents.join(kept, on=["corpus", "document"], how="anti")
         outdated = stored.join(documents, on=["corpus", "document"], how="anti")
@@ -89,7 +110,8 @@ class UnitSums:
             )
             replaced = pl.concat([changed, outdated.select(changed.columns)]).select("corpus", "document").unique()
             named = pl.lit(statistic).alias("statistic")
-            new = Replacement(TABLE, fresh.with_columns(named), replaced.with_columns(named))
+            kept_as = fresh.with_columns(named, pl.col("fingerprint") + " " + _contents(fresh))
+            new = Replacement(TABLE, kept_as, replaced.with_columns(named))
             self._warehouse.write([new], self._run_id)
             kept = pl.concat([kept, fresh])
         kept = kept.filter(pl.col("units").list.len() > 0)

@@ -1,5 +1,6 @@
 """Materializing stale partitions after a fix, a failure, a removal, the death of a process."""
 
+import json
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from dagster._core.loader import LoadingContextForTest
 from benchmark_assets.automation import runs, settling
 from benchmark_assets.automation.due import EVERYTHING, Scope, determinants, due, missed, order
 from benchmark_assets.automation.identity import advanced
+from benchmark_assets.automation.safekeeping import altered
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.lineage.events import failures, last_problems
 from benchmark_assets.lineage.looks import Looks
@@ -83,12 +85,56 @@ def test_what_no_logged_change_explains_is_found_by_comparing_everything(
     assert all_due(core, instance) == planted
     runs.update(core, instance)
     assert all_due(core, instance) == planted
-    mark = warehouse.mark()
-    assert mark
-    looks = Looks.of(instance, warehouse, determinants(core), mark.epoch + 1)
-    assert missed(core, instance, looks) == ["lexical_score 2"]
+    assert missed(core, instance, looks_of(core, instance, warehouse)) == ["lexical_score 2"]
     runs.update(core, instance, whole=True)
     assert all_due(core, instance) == {}
+
+
+def test_an_audit_finds_values_and_sums_that_another_program_changed(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, home: Path
+) -> None:
+    runs.update(built, instance)
+
+    assert altered(built) == []
+    before = warehouse.read("human_difference")
+    with by_hand(warehouse.name) as connection:
+        connection.execute("UPDATE lexical_score SET chrf = chrf + 1 WHERE passage = $1", [PASSAGES[0]])
+        connection.execute("UPDATE unit_sum SET numbers = list_transform(numbers, lambda x: x * 2)")
+    assert altered(built) == [f"lexical_score {len(MODELS)}"]
+    assert missed(built, instance, looks_of(built, instance, warehouse)) == ["human_range (sums by unit)"]
+    assert all_due(built, instance) == {"human_range": {"": "recompute requested"}}
+    runs.forget(built, instance, "lexical_score")
+    runs.update(built, instance)
+    assert altered(built) == []
+    assert warehouse.read("human_difference").drop("updated_at", "run_id").equals(before.drop("updated_at", "run_id"))
+
+
+def test_files_of_a_checkpoint_and_packages_determine_settings(
+    warehouse: Warehouse, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = tmp_path / "checkpoint" / "weights"
+    weights.parent.mkdir()
+    weights.write_bytes(b"one")
+    encoder = {"checkpoint": str(weights.parent), "seeds": [1]}
+    (tmp_path / "models.yaml").write_text(json.dumps({"encoders": {"tiny": encoder}}), encoding="utf-8")
+    provider = Provider(registry_path=str(tmp_path / "models.yaml"), ledger_path=str(home / "ledger.sqlite"))
+    definitions = build_definitions(rooms=CORE, resource_overrides={"warehouse": warehouse, "provider": provider})
+    before = determinants(definitions)
+    assert determinants(definitions) == before
+    times = weights.stat()
+    weights.write_bytes(b"two")  # of the same size, and with the former time, as some programs copy files
+    os.utime(weights, ns=(times.st_atime_ns, times.st_mtime_ns))
+    after = determinants(definitions)
+    assert after != before
+    (tmp_path / "packages" / "scikit_learn-9.9.9.dist-info").mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(tmp_path / "packages"))
+    assert determinants(definitions) != after
+
+
+def looks_of(definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse) -> Looks:
+    mark = warehouse.mark()
+    assert mark
+    return Looks.of(instance, warehouse, determinants(definitions), mark.epoch + 1)
 
 
 def test_of_two_updates_at_once_each_finds_what_has_changed(

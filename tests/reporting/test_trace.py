@@ -94,6 +94,8 @@ def test_what_does_not_exist_is_named(model: str, passage: str, warehouse: Wareh
 
 def test_an_overview_counts_corpora_and_models(warehouse: Warehouse) -> None:
     (corpus,) = overview.corpora(warehouse).rows(named=True)
+    left_out = overview.corpora(warehouse).with_columns(selected=pl.lit(0), models=pl.lit(0))
+    assert next(overview.next_steps(left_out, overview.models(warehouse, []))).startswith("variorum trace tiny ")
     assert (corpus["corpus"], corpus["passages"], corpus["models"]) == ("tiny", len(PASSAGES), len(MODELS))
     models = overview.models(warehouse, [*MODELS, "unasked"])
     assert dict(models.select("model", "outputs").iter_rows()) == {**dict.fromkeys(MODELS, len(PASSAGES)), "unasked": 0}
