@@ -7,7 +7,7 @@ name, "right": true}` says that a doubted pair of a segmented reference is right
 a segment's, all pairs of the document are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
@@ -94,13 +94,17 @@ def _correction(description: Description, line: str, path: Path, number: int) ->
     return key, clean(text, path, f"{where} text").strip() if text else None
 
 
-def check(description: Description, corrections: Corrections, documents: list[Document]) -> None:
+def check(
+    description: Description, corrections: Corrections, right: Iterable[tuple[str, str]], documents: list[Document]
+) -> None:
     """Check that every correction names an existing segment, and a translator who translated the segment's document.
+
+    What `right` names must be a segment or a document.
 
     Raises
     ------
     BadInput
-        For all corrections that fail the check.
+        For all lines that fail the check.
     """
     translators = {
         segment.id: {prose.translator for prose in document.prose}
@@ -116,4 +120,9 @@ def check(description: Description, corrections: Corrections, documents: list[Do
         elif translator not in translators[segment]:
             problem = f"{translator} has no translation of this segment's document"
             faults.append(BadInput(description.corrections, segment, problem, remedy))
+    first = {passage.id: passage.segments[0].id for document in documents for passage in document.passages}
+    for id in sorted({id for id, _ in right} - translators.keys() - {document.id for document in documents}):
+        problem = "is a passage" if id in first else "the corpus has no such segment or document"
+        remedy = f"write the id of a segment{f', such as {first[id]},' if id in first else ''} or of a document"
+        faults.append(BadInput(description.corrections, id, problem, remedy))
     raise_all(faults)

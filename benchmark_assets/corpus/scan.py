@@ -91,7 +91,7 @@ def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
                     documents.append(document)
         if len(faults) == before and corrections is not None:
             with collecting(faults):
-                check(description, corrections, documents)
+                check(description, corrections, said, documents)
         if len(faults) == before:
             sound.append(description.name)
     frames = {name: pl.DataFrame(rows.by_frame[name], SCHEMAS[name], orient="row") for name in SCHEMAS}

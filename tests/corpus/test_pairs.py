@@ -1,6 +1,7 @@
 """Doubts about pairs of source and translation, on invented documents."""
 
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -148,6 +149,17 @@ def test_a_person_overrules_doubts_about_a_segment_or_a_document(tmp_path: Path)
     correct(path, {"segment": "doc:1.1", "translator": "nobody", "right": True})
     (fault,) = scan([load(path)]).faults
     assert (fault.key, fault.problem) == ("line 1", "does not say which pair is right")
+
+
+@pytest.mark.parametrize(
+    ("id", "fault"), [("doc:9.9", "no such segment or document"), ("doc:1", "is a passage; .* such as doc:1.1, or")]
+)
+def test_a_pair_called_right_is_a_pair(tmp_path: Path, id: str, fault: str) -> None:
+    path = write_corpus(tmp_path, {"doc": {"doc:1.1": LATIN}}, {"vale": {"doc": {"doc:1.1": ENGLISH}}})
+    correct(path, {"segment": id, "translator": "vale", "right": True})
+    (found,) = scan([load(path)]).faults
+    assert found.key == id
+    assert re.search(fault, f"{found.problem}; {found.remedy}")
 
 
 def test_doubted_pairs_are_not_used_but_in_published_benchmarks(warehouse: Warehouse) -> None:
