@@ -93,7 +93,7 @@ def altered(definitions: dg.Definitions) -> list[str]:
     for node in map(graph.get, graph.toposorted_asset_keys):
         name = node.key.to_user_string()
         by_content = name in catalogue.tables() and catalogue.table(name).versions == "rows"
-        if not by_content or BY_SCAN in node.tags:
+        if not (by_content and node.is_executable) or BY_SCAN in node.tags:
             continue
         dims = dimensions(node.partitions_def)
         states = warehouse.read("materialization", pl.DataFrame({"asset": [name]}))

@@ -116,7 +116,8 @@ def test_files_of_a_checkpoint_and_packages_determine_settings(
     weights.parent.mkdir()
     weights.write_bytes(b"one")
     encoder = {"checkpoint": str(weights.parent), "seeds": [1]}
-    (tmp_path / "models.yaml").write_text(json.dumps({"encoders": {"tiny": encoder}}), encoding="utf-8")
+    registry = {"embedders": {"minilm": {}}, "embedder": "minilm", "encoders": {"tiny": encoder}}
+    (tmp_path / "models.yaml").write_text(json.dumps(registry), encoding="utf-8")
     provider = Provider(registry_path=str(tmp_path / "models.yaml"), ledger_path=str(home / "ledger.sqlite"))
     definitions = build_definitions(rooms=CORE, resource_overrides={"warehouse": warehouse, "provider": provider})
     before = determinants(definitions)
