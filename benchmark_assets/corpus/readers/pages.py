@@ -5,8 +5,8 @@ Numbers are those of the marks (`<sup>12</sup>`, `<span class="verse">12</span>`
 times at which numbers begin again; its number may stand in place of that of verse 1. A text without numbers is prose.
 Headings and footnotes become asides (html).
 
-A Word document may also be a table: `rows` are those of its largest table or, without a table, a numbered paragraph
-with the paragraphs that follow it.
+A Word document may also be a table: `rows` are those of its tables or, without a table, a numbered paragraph with the
+paragraphs that follow it.
 
 Here: the text of a file. Not here: roles of elements (html), what is refused in archives (archives).
 """
@@ -14,8 +14,9 @@ Here: the text of a file. Not here: roles of elements (html), what is refused in
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -26,7 +27,7 @@ from lxml import etree
 
 from benchmark_assets.corpus.readers.archives import unpacked
 from benchmark_assets.corpus.readers.characters import clean, decode
-from benchmark_assets.corpus.readers.citations import Citation
+from benchmark_assets.corpus.readers.citations import COMPLETE, Citation
 from benchmark_assets.corpus.readers.citing import CitedText, Citing
 from benchmark_assets.corpus.readers.html import page_roles, write
 from benchmark_assets.corpus.readers.markup import Element, Markup, Role, html_of, roles, xml_of
@@ -47,6 +48,11 @@ _BOOKS: dict[Role, str] = {
     "note": " | ".join(f"//*[contains(concat(' ', @*[name() = 'epub:type'], ' '), ' {name} ')]" for name in _BESIDE),
 }
 """Roles of elements of Word and EPUB: parts of a book beside its text (`epub:type`) become notes."""
+_HEAD = re.compile(r"(?!\W*\d).{1,40}(?<![.,;:!?。！？])|(?!\W*\d).{1,5}", re.DOTALL)
+"""The head of a column in a Word document: a name, or a short abbreviation."""
+_LINE_END, _NOTE_SIGN = "\u2028", "\ufdd0"
+_NOTE_MARK = re.compile(f"{_NOTE_SIGN}(\\d+){_NOTE_SIGN}")
+"""Signs that no text has: the end of a line, and what encloses the place of a footnote."""
 FEWEST = 3
 """Fewest numbers of a text that are taken for numbers of verses."""
 COUNTING = 0.8
@@ -120,23 +126,24 @@ def word(path: Path) -> Element:
 
 
 def rows(path: Path) -> list[tuple[int, list[str]]]:
-    """Rows of a Word document, each with its number in the table: the header first. Text outside the table is logged.
+    """Rows of the tables of a Word document, each with its number: the heads first. Text that is not read is logged.
+
+    The tables are read as one if they have the columns of the largest one: the same heads or, without heads, as many
+    columns. A cell that covers several stands in the first of them. A row that is one cell is a heading, and is not
+    read. Footnotes are written as HTML, which becomes asides (plain).
 
     Raises
     ------
     BadInput
-        If the document is refused, or has neither a table nor numbered paragraphs.
+        If the document is refused, has neither a table nor numbered paragraphs, or if its other tables have more than
+        2 % of the text.
     """
     root = word(path)
-    tables = root.xpath("//table[not(ancestor::table)]")
-    if tables:
-        table = max(tables, key=lambda each: len(each.xpath(".//tr")))
-        outside = sum(len(" ".join(text.split())) for text in root.xpath("//text()[not(ancestor::table)]"))
-        outside += sum(len(" ".join(text.split())) for each in tables if each is not table for text in each.itertext())
-        if outside:
-            logger.warning("%s: %s characters outside the largest table are not read", path, f"{outside:,}")
-        found = [[_words(cell) for cell in row.xpath("td | th")] for row in table.xpath(".//tr")]
-        return [(number, cells) for number, cells in enumerate(found, start=1) if any(cells) or number == 1]
+    notes = _notes_as_marks(root)
+    for element in root.iter("br", "p", "li", "tr", *_HEADINGS):
+        element.tail = f"{_LINE_END}{element.tail or ''}"
+    if root.xpath("boolean(//table)"):
+        return _with_notes(_table_rows(root, path), notes)
     paragraphs: list[list[str]] = []
     for words in map(_words, root.xpath("//body/p | //body/ol/li | //body/ul/li")):
         if match := _BEGINNING.match(words):
@@ -148,11 +155,126 @@ def rows(path: Path) -> list[tuple[int, list[str]]]:
         raise BadInput(path, "", problem, "write the segments as a table, or use the layout `docx` for running text")
     width = max(map(len, paragraphs))
     header = ["segment_id", "source", *(f"translation {number}" for number in range(1, width - 1))]
-    return list(enumerate([header, *([*cells, *[""] * (width - len(cells))] for cells in paragraphs)], start=1))
+    whole = [header, *([*cells, *[""] * (width - len(cells))] for cells in paragraphs)]
+    return _with_notes(list(enumerate(whole, start=1)), notes)
+
+
+class _WordTable(NamedTuple):
+    """The texts of a table's cells, row by row; a heading between its rows is a row without cells. `heads` is the row
+    that names the columns, None without one; only titles precede it. `left` counts the characters of headings."""
+
+    rows: list[list[str]]
+    heads: int | None
+    left: int
+
+    @property
+    def names(self) -> list[str] | None:
+        return None if self.heads is None else self.rows[self.heads]
+
+    @property
+    def size(self) -> int:
+        return sum(len(cell) for row in self.rows for cell in row)
+
+
+def _table_rows(root: Element, path: Path) -> list[tuple[int, list[str]]]:
+    tables = [_word_table(each) for each in root.xpath("//table[not(ancestor::table)]")]
+    largest = max(tables, key=lambda table: len(table.rows))
+    width = max(map(len, largest.rows), default=0)
+    fitting = [table for table in tables if max(map(len, table.rows), default=0) == width]
+    names = next((each.names for each in (largest, *fitting) if each.names), None)
+    fitting = [table for table in fitting if table.names in (None, names)]
+    others = [table for table in tables if table not in fitting]
+    left = sum(map(len, map(_words, root.xpath("//body/*[not(self::table)]"))))
+    lost = sum(table.size + table.left for table in others)
+    if lost > (1 - COMPLETE) * sum(table.size for table in tables):
+        beginning = " | ".join(next((row for row in others[0].rows if any(row)), []))[:60]
+        problem = f"has a table with other columns than its largest one ({beginning})"
+        raise BadInput(path, "", problem, "give the tables the same heads, or move it to another document")
+    found = list[list[str]]()
+    for table in fitting:
+        start = 0
+        if table.names and found:
+            found = found if table.names in found else [table.names, *found]
+            start = (table.heads or 0) + 1
+            left += sum(map(len, chain.from_iterable(table.rows[: start - 1])))
+        found += table.rows[start:]
+        left += table.left
+    if left + lost:
+        logger.warning("%s: %s characters outside the rows of its tables are not read", path, f"{left + lost:,}")
+    for number, row in enumerate(found, start=1):
+        if row and len(row) != width:
+            problem = f"has {len(row)} cells, but the table has {width} columns"
+            raise BadInput(path, f"row {number}", problem, "give all rows the same number of cells")
+    return [(number, cells) for number, cells in enumerate(found, start=1) if any(cells)]
+
+
+def _word_table(table: Element) -> _WordTable:
+    rows, marked, alone, left = list[list[str]](), list[bool](), list[int](), 0
+    covered: dict[int, int] = defaultdict(int)  # by column, the number of rows that a cell above covers
+    for row in table.xpath("tr | thead/tr | tbody/tr"):
+        cells, own = list[str](), row.xpath("td | th")
+        for cell in [*own, None]:
+            while covered[len(cells)]:
+                covered[len(cells)] -= 1
+                cells.append("")
+            if cell is not None:
+                for place in range(int(cell.get("colspan") or 1)):
+                    covered[len(cells)] = int(cell.get("rowspan") or 1) - 1
+                    cells.append("" if place else _words(cell))
+        rows.append(cells)
+        marked.append(row.getparent().tag == "thead")
+        if len(own) == 1 and int(own[0].get("colspan") or 1) == len(cells):
+            alone.append(len(rows) - 1)
+    if max(map(len, rows), default=0) > 1:
+        left = sum(len(rows[at][0]) for at in alone)
+        rows = [[] if at in alone else cells for at, cells in enumerate(rows)]
+    is_head = [named or _names_columns(row) for row, named in zip(rows, marked, strict=True)]
+    first = next((at for at, row in enumerate(rows) if len(list(filter(None, row))) > 1), None)
+    is_named = first is not None and is_head[first] and (marked[first] or 2 * sum(is_head) <= len(rows))
+    return _WordTable(rows, first if is_named else None, left)
+
+
+def _names_columns(row: Sequence[str]) -> bool:
+    """Whether the cells of a row may be heads: two or more, short, no sentences, no numbers."""
+    filled = [cell for cell in row if cell]
+    return len(filled) > 1 and all(map(_HEAD.fullmatch, filled))
+
+
+def _notes_as_marks(root: Element) -> list[str]:
+    """The footnotes of a Word document, without their list; each mark in the text is replaced by its place here."""
+    texts = {item.get("id"): item for item in root.xpath("//ol/li[.//a[normalize-space() = '↑']]")}
+    notes: list[str] = []
+    for mark in root.xpath("//sup[a[contains(@href, '#')]]"):
+        if (item := texts.get(mark.xpath("string(a/@href)").partition("#")[2])) is not None:
+            notes.append(" ".join("".join(item.itertext()).removesuffix("↑").split()).removesuffix("↑").strip())
+            for child in list(mark):
+                mark.remove(child)
+            mark.text = f"{_NOTE_SIGN}{len(notes) - 1}{_NOTE_SIGN}"
+    for item in texts.values():
+        item.getparent().remove(item)
+    return notes
+
+
+def _with_notes(found: list[tuple[int, list[str]]], notes: Sequence[str]) -> list[tuple[int, list[str]]]:
+    """Rows with their footnotes as HTML, in columns that have some; heads are without notes."""
+
+    def note(match: re.Match[str]) -> str:
+        return f'<span class="footnote">{escape(notes[int(match[1])])}</span>'
+
+    noted = {at for _, cells in found[1:] for at, cell in enumerate(cells) if _NOTE_SIGN in cell}
+    for _, cells in found[:1]:
+        cells[:] = [_NOTE_MARK.sub("", cell) for cell in cells]
+    for _, cells in found[1:]:
+        cells[:] = [
+            _NOTE_MARK.sub(note, escape(cell, quote=False)) if at in noted else cell for at, cell in enumerate(cells)
+        ]
+    return found
 
 
 def _words(element: Element) -> str:
-    return " ".join("".join(element.itertext()).split())
+    """The text of an element, line by line."""
+    lines = "".join(element.itertext()).split(_LINE_END)
+    return "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
 
 
 def _decoded(content: bytes) -> str:

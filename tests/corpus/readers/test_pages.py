@@ -1,9 +1,11 @@
 """HTML with numbered verses, EPUB and Word: their texts, numbers and tables, and archives that are refused."""
 
+import re
 import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.proposals import propose
@@ -112,6 +114,77 @@ def test_a_word_document_is_prose_or_a_table_or_numbered_paragraphs(tmp_path: Pa
         assert scanned.faults == []
         assert scanned.source["text"].to_list() == ["Mola.", "Stetit."]
         assert scanned.reference["segments"].to_list() == [["A mill."]]
+
+
+HEADS, FIRST, SECOND = ["No", "Latin", "Vale"], ["1", "Mola.", "A mill."], ["2", "Stetit diu.", "It stood long."]
+
+
+def word_table(*rows: list[str]) -> str:
+    """A table. A cell with `>` covers all columns; with `v` it covers the cell below, which has `^`."""
+    merged = {"v": '<w:tcPr><w:vMerge w:val="restart"/></w:tcPr>', "^": "<w:tcPr><w:vMerge/></w:tcPr>"}
+    merged[">"] = '<w:tcPr><w:gridSpan w:val="3"/></w:tcPr>'
+    lines = [
+        "".join(f"<w:tc>{merged.get(each[:1], '')}{paragraph(each.lstrip('v^>'))}</w:tc>" for each in row)
+        for row in rows
+    ]
+    return f"<w:tbl>{''.join(f'<w:tr>{line}</w:tr>' for line in lines)}</w:tbl>"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (word_table(HEADS, FIRST) + word_table(HEADS, SECOND), [HEADS, FIRST, SECOND]),
+        (word_table(HEADS, FIRST) + word_table(SECOND), [HEADS, FIRST, SECOND]),
+        (word_table(FIRST) + word_table(HEADS, SECOND), [HEADS, FIRST, SECOND]),
+        (word_table(HEADS, FIRST) + word_table([">Book 2"], HEADS, SECOND), [HEADS, FIRST, SECOND]),
+        (word_table(HEADS, FIRST, [">Book 2"], SECOND), [HEADS, FIRST, SECOND]),
+        (
+            word_table(HEADS, ["1", "Mola.", "vA mill stood."], ["2", "Stetit.", "^"]),
+            [HEADS, ["1", "Mola.", "A mill stood."], ["2", "Stetit.", ""]],
+        ),
+        (
+            word_table(HEADS, FIRST, ["2", "A</w:t><w:br/><w:t>B</w:t></w:r></w:p><w:p><w:r><w:t>C", ""]),
+            [HEADS, FIRST, ["2", "A\nB\nC", ""]],
+        ),
+    ],
+)
+def test_tables_with_the_same_columns_are_one(tmp_path: Path, body: str, expected: list[list[str]]) -> None:
+    assert [cells for _, cells in pages.rows(document(tmp_path / "d.docx", body))] == expected
+
+
+@pytest.mark.parametrize("heads", [["No", "Latin", "Stone"], ["No", "Latin"]])
+def test_a_table_with_other_columns_is_not_lost(tmp_path: Path, heads: list[str]) -> None:
+    body = word_table(HEADS, FIRST, SECOND) + word_table(heads, FIRST[: len(heads)])
+    with pytest.raises(BadInput, match=rf"other columns than its largest one \({re.escape(' | '.join(heads))}\)"):
+        pages.rows(document(tmp_path / "d.docx", body))
+
+
+@pytest.mark.parametrize("form", ["table", "paragraphs"])
+def test_footnotes_of_a_word_table_become_asides(tmp_path: Path, form: str) -> None:
+    mark = '</w:t></w:r><w:r><w:footnoteReference w:id="1"/></w:r><w:r><w:t>'
+    noted = f"A mill{mark} &lt;of stone&gt;."
+    body = word_table(["segment_id", "source", "translation 1"], ["1", "Mola.", noted], SECOND)
+    if form == "paragraphs":
+        body = "".join(map(paragraph, ["1 Mola.", noted, "2 Stetit diu.", "It stood long."]))
+    path = document(tmp_path / "d.docx", body)
+    note = f'<w:footnotes xmlns:w="{WORD}"><w:footnote w:id="1">{paragraph("Or: weir.")}</w:footnote></w:footnotes>'
+    relation = f'<Relationship Id="r2" Type="{OFFICE}/footnotes" Target="footnotes.xml"/></Relationships>'
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr("word/_rels/document.xml.rels", RELATIONS.split("<Relationship ")[0] + relation)
+        file.writestr("word/footnotes.xml", note)
+    columns = {"segment_id": "segment_id", "source": "source", "vale": "translation 1"}
+    text = {"name": "d", "layout": "table", "root": str(path), "columns": columns}
+    texts = {
+        "source": {"language": "la", "licence": "CC0-1.0"},
+        "references": {"vale": {"language": "en", "licence": "CC0-1.0"}},
+    }
+    (tmp_path / "d.yaml").write_text(yaml.safe_dump(text | texts), encoding="utf-8")
+    scanned = scan([load(tmp_path / "d.yaml")])
+    assert scanned.faults == []
+    assert scanned.reference["segments"].to_list() == [["A mill <of stone>."], ["It stood long."]]
+    assert scanned.aside.select("segment_id", "translator", "kind", "text").rows() == [
+        ("d:1.1", "vale", "footnote", "Or: weir.")
+    ]
 
 
 @pytest.mark.parametrize(
