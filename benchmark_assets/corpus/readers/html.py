@@ -10,6 +10,7 @@ or, without stars, the leading paragraphs in italics. The text under a heading o
 too.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -17,6 +18,8 @@ from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
+
+from lxml import etree
 
 from benchmark_assets.corpus.model import Aside
 from benchmark_assets.corpus.readers.markup import Element, Markup, Role, parse_html, roles
@@ -44,14 +47,22 @@ def _is(*names: str) -> str:
     return " or ".join(f"contains(concat(' ', normalize-space(@class), ' '), ' {name} ')" for name in names)
 
 
+def _typed(*names: str) -> str:
+    """XPath condition for an element whose `epub:type`, or `role` with `doc-` before it, is one of these."""
+    types, role = "concat(' ', @*[name() = 'epub:type'], ' ')", "concat(' ', @role, ' ')"
+    return " or ".join(f"contains({types}, ' {name} ') or contains({role}, ' doc-{name} ')" for name in names)
+
+
 _HEAD = f"self::header or self::div[{_is('hgroup')}]"
 _HEADING = "self::h1 or self::h2 or self::h3 or self::h4 or self::h5 or self::h6"
+_NOTES = _typed("footnote", "footnotes", "endnote", "endnotes", "rearnote", "rearnotes")
 _ANY_PAGE: dict[Role, str] = {
-    "left out": "//script | //style | //template | //noscript | //nav | //form | //button | //aside | //footer"
+    "left out": "//script | //style | //template | //noscript | //nav | //form | //button | //footer"
+    f" | //aside[not({_NOTES})]"
     f" | //a[{_is('footnote-back')}] | //*[@*[name() = 'epub:type'] = 'pagebreak']",
     "heading": f"//*[{_HEAD}] | //*[{_HEADING}][not(ancestor::*[{_HEAD}])]",
     "note": f"//span[{_is('note')}]",
-    "footnote": f"//a[{_is('footnote-ref', 'noteref')}]"
+    "footnote": f"//a[{_is('footnote-ref', 'noteref')} or {_typed('noteref')}]"
     " | //sup[.//a or translate(normalize-space(), '0123456789[]*†‡', '') = '']",
     "paragraph": "//p | //div | //section | //article | //blockquote | //ul | //ol | //dl | //table | //pre | //hr",
     "line": "//li | //dt | //dd | //tr | //br",
@@ -59,9 +70,10 @@ _ANY_PAGE: dict[Role, str] = {
 }
 _BOX = (
     "(self::div or self::section or self::aside or self::ol)"
-    f" and ({_is('note', 'notes', 'footnote', 'footnotes', 'endnotes')})"
+    f" and ({_is('note', 'notes', 'footnote', 'footnotes', 'endnotes')} or {_NOTES})"
 )
 """XPath condition for an element that contains footnotes."""
+_SHORT_MARK = re.compile(r"[\s\[(]*(?:\d{1,3}|[a-z]|[ivx]{1,5}|[*†‡§¶]{1,4})[\])\s]*")
 _BLOCK = f"//p | //li[not(.//p)] | //*[self::div or {_BOX}][not(.//p or .//li or .//div)]"
 
 _REFERENCE = f"a[{_is('ref')} or @id and not(normalize-space())]"
@@ -133,8 +145,28 @@ def _running_text(path: Path, dialect: _Dialect) -> tuple[str, tuple[Aside, ...]
 
 
 def page_roles(root: Element) -> dict[Element, Role]:
-    """Roles by element that hold for pages of any site."""
-    return roles(root, _ANY_PAGE)
+    """Roles by element that hold for pages of any site.
+
+    A link from a short mark is that of a footnote if it leads to a box of footnotes further below, or to a paragraph
+    that links back.
+    """
+    by_element = roles(root, _ANY_PAGE)
+    places = {each.get("id"): (at, each) for at, each in enumerate(root.iter(etree.Element)) if each.get("id")}
+    for at, link in enumerate(root.iter(etree.Element)):
+        target = (link.get("href") or "").partition("#")[2]
+        below, note = places.get(target, (0, None))
+        if link.tag == "a" and below > at and _SHORT_MARK.fullmatch("".join(link.itertext())):
+            ids = link.xpath(
+                "descendant-or-self::*/@id | parent::*[not(self::p or self::div)]/@id | preceding-sibling::a[1]/@id"
+            )
+            back = note.xpath(
+                "(ancestor-or-self::*[self::p or self::li or self::div[not(.//p or .//div)]])[last()]//a/@href"
+            )
+            boxed = note.xpath(f"boolean(ancestor-or-self::*[{_BOX}])")
+            marked = any(by_element.get(each) == "footnote" for each in link.iterancestors())
+            if (boxed or {f"#{each}" for each in ids} & {*back}) and not marked:
+                by_element.setdefault(link, "footnote")
+    return by_element
 
 
 def write(root: Element, contents: Iterable[Element], markup: Markup, text: RunningText) -> None:

@@ -330,6 +330,8 @@ def _marks(root: Element, by_element: dict[Element, Role]) -> list[_VerseMark]:
         kind = (element.tag, element.get("class") or "")
         if any(by_element.get(each) in ("left out", "heading", "note") for each in (element, *element.iterancestors())):
             continue
+        if any(by_element.get(each) == "footnote" for each in element.iterancestors()):
+            continue
         if element.tag in _BLOCKS:
             if (match := _BEGINNING.match(element.text or "")) and not element.xpath("boolean(.//p | .//li)"):
                 groups["beginning", ""].append(_VerseMark(element, match[1], int(match[2]), inside=False))

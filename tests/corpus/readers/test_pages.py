@@ -89,6 +89,23 @@ def test_marks_of_footnotes_are_no_verses(tmp_path: Path) -> None:
     assert not found.edition.units
 
 
+@pytest.mark.parametrize(
+    ("mark", "note"),
+    [
+        ('<a epub:type="noteref" href="#x">*</a>', '<aside epub:type="footnote" id="x"><p>Or: weir.</p></aside>'),
+        ('<a role="doc-noteref" href="#x">a</a>', '<aside role="doc-footnote" id="x">Or: weir.</aside>'),
+        ('<a href="#x"><sup>a</sup></a>', '<ol class="footnotes"><li id="x">Or: weir.</li></ol>'),
+        ('<a id="r"></a><a href="#x">[1]</a>', '<p><a id="x"></a><a href="#r"></a>Or: weir.</p>'),
+        ('<sup id="r"><a href="#x">1</a></sup>', '<p id="x">Or: weir. <a href="#r"></a></p>'),
+    ],
+)
+def test_footnotes_are_known_by_their_links(tmp_path: Path, mark: str, note: str) -> None:
+    toc = '<ul><li><a id="t" href="#c">1</a></li></ul><div id="c"><p><a href="#t">Top</a></p>'
+    found = page(tmp_path, f"{toc}<p>1. A mill.{mark}</p><p>2. It stood.</p><p>3. It fell.</p>{note}</div>")
+    assert pieces(found) == {"": "1 Top", "1.1": "A mill.", "1.2": "It stood.", "1.3": "It fell."}
+    assert [(each.at, each.text) for each in found.asides if each.kind == "footnote"] == [(15, "Or: weir.")]
+
+
 def test_a_book_is_read_in_the_order_of_its_spine_with_its_notes(tmp_path: Path) -> None:
     (found,) = pages.epub(archive(tmp_path / "d.epub", BOOK)).values()
     assert found.content == "A mill stood. It ground.\n\nIt stood\non."
