@@ -2,7 +2,8 @@
 
 A form is a function from a file to its texts by document. The documents of a corpus are those in the files of its
 source; a translation in any of these forms is divided by the citations that it shares with the source (editions). If it
-shares none, it is a continuous translation, whose numbers are asides.
+shares none, it is a continuous translation, whose numbers are asides. A translation in one file is that of a source in
+one file, unless both state what they contain; other translations have the documents of the source by their ids.
 
 Versions divide differently: one gives verses 2 and 3 as one (`2-3`), or a verse in two parts (`4a`, `4b`). Segments are
 the smallest stretches that no version divides: `1.2-3`, `1.4`.
@@ -11,6 +12,7 @@ Here: forms, the files of each text, joined numbers. Not here: reading a form (u
 into passages and segments (editions).
 """
 
+import logging
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -24,11 +26,13 @@ from benchmark_assets.corpus.model import Aside, Document, Prose
 from benchmark_assets.corpus.readers import kanripo, marked, osis, pages, sefaria, usfm
 from benchmark_assets.corpus.readers.citations import Citation
 from benchmark_assets.corpus.readers.citing import CitedText
-from benchmark_assets.corpus.readers.editions import divided
+from benchmark_assets.corpus.readers.editions import divided, some
 from benchmark_assets.corpus.readers.files import check_sources_only, fitting, listed, visible
 from benchmark_assets.corpus.readers.plain import plain_prose
 from benchmark_assets.corpus.readers.tei import Edition
 from resources.errors import BadInput, one_of, raise_all
+
+logger = logging.getLogger("variorum.corpus")
 
 
 class CitedForm(NamedTuple):
@@ -52,6 +56,9 @@ FORMS = {
     "tei-milestones": CitedForm((".xml",), r"84000", partial(marked.read, "tei-milestones")),
     "usfm": CitedForm((".usfm", ".sfm"), r"\\id\s", usfm.read),
 }
+
+_STATED = frozenset(["osis", "sefaria", "usfm"])
+"""Forms whose files state which work or book they contain."""
 
 _RANGE = re.compile(r"(\d+)[a-z]?(?:[-,](?:\d+[-,])*(\d+)[a-z]?)?")
 
@@ -78,7 +85,8 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
             if not files:
                 remedy = "give the translation's `files` or `root`"
                 raise BadInput(description.name, f"references.{translator}.files", "matches only the source", remedy)
-            translations[translator] = _texts(files, FORMS[text.layout], faults)
+            texts = _texts(files, FORMS[text.layout], faults)
+            translations[translator] = _of_sources(description, translator, texts, sources, faults)
     yield from faults
     for name, (path, source) in sources.items():
         if not source.edition.units:
@@ -152,6 +160,27 @@ def _texts(files: list[Path], form: CitedForm, faults: list[BadInput]) -> Texts:
         raise_all(
             faults or [BadInput(files[0], "", "contains no text", "correct `files` or `root`, or fetch it again")]
         )
+    return texts
+
+
+def _of_sources(
+    description: Description, translator: str, texts: Texts, sources: Texts, faults: list[BadInput]
+) -> Texts:
+    """The texts of a translation by the document of the source. If no id is the same, a single text is that of a single
+    source, unless both files state what they contain; otherwise, the translation is a fault."""
+    if others := texts.keys() - sources.keys():
+        layouts = (description.layout, description.references[translator].layout)
+        names, expected = (some(sorted(each)) for each in (others, sources))
+        if len(texts) == len(sources) == 1 and not _STATED.issuperset(layouts):
+            return dict(zip(sources, texts.values(), strict=True))
+        if len(others) == len(texts):
+            ((path, _), *_) = texts.values()
+            remedy = "give both the same file names, or correct `files` of the translation"
+            if _STATED.issuperset(layouts):
+                remedy = "correct `files` of the translation, or the id or title in its files"
+            faults.append(BadInput(path, translator, f"has {names}, but the source has {expected}", remedy))
+        else:
+            logger.warning("%s: %s is not read, because the source has no such document", translator, names)
     return texts
 
 

@@ -169,6 +169,47 @@ def test_a_translation_needs_files_of_its_own(tmp_path: Path) -> None:
         list(read(load(tmp_path / "c.yaml")))
 
 
+def pages(folder: Path, **texts: tuple[str, str]) -> list[Document | BadInput]:
+    """Read a corpus of pages by name, each with its form and its text; `source` is the source."""
+    terms = {"language": "en", "licence": "CC0-1.0"}
+    for name, (form, text) in texts.items():
+        (folder / f"{name}.{form}").write_text(text, encoding="utf-8")
+    references = {
+        name: terms | {"layout": form, "files": f"{name}*.{form}"}
+        for name, (form, _) in texts.items() if not name.startswith("source")
+    }  # fmt: skip
+    source = terms | {"files": f"source*.{texts['source'][0]}"}
+    content = {"name": "c", "layout": texts["source"][0], "root": ".", "source": source, "references": references}
+    (folder / "c.yaml").write_text(json.dumps(content), encoding="utf-8")
+    return list(read(load(folder / "c.yaml")))
+
+
+PAGE = "<html><body><p>1. A mill stood there.</p><p>2. It was old.</p><p>3. He sells it.</p></body></html>"
+
+
+def test_single_files_of_source_and_translation_are_one_text_whatever_their_names(tmp_path: Path) -> None:
+    (document,) = pages(tmp_path, source=("html", PAGE), ann=("html", PAGE.replace("was old", "was ancient")))
+    assert texts(document, "ann") == {
+        "source:1.1": "A mill stood there.", "source:1.2": "It was ancient.", "source:1.3": "He sells it."
+    }  # fmt: skip
+
+
+def test_a_translation_without_a_document_of_the_source_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    several = {"source": ("html", PAGE), "source2": ("html", PAGE), "ann": ("html", PAGE)}
+    _, _, fault = sorted(pages(tmp_path, **several), key=lambda each: isinstance(each, BadInput))
+    assert isinstance(fault, BadInput)
+    assert (fault.key, fault.problem) == ("ann", "has ann, but the source has source, source2")
+    (fault, *_) = pages(tmp_path, source=("usfm", VALE), bob=("usfm", STONE.replace("JAS", "JON")))
+    assert isinstance(fault, BadInput)
+    assert (fault.key, fault.problem) == ("bob", "has JON, but the source has JAS")
+    (tmp_path / "bobby.usfm").write_text(STONE, encoding="utf-8")
+    (document,) = pages(tmp_path, source=("usfm", VALE), bob=("usfm", STONE.replace("JAS", "JON")))
+    assert isinstance(document, Document)
+    assert "bob: JON is not read, because the source has no such document" in caplog.messages
+
+
 def test_a_proposal_finds_the_versions_and_the_source(tmp_path: Path) -> None:
     for name, language, text in (
         ("Hebrew/Base", "he", "איש זקן ישב על הגשר הגדול אשר על הנהר"),
