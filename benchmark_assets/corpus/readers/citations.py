@@ -241,7 +241,8 @@ def _matches(start: Element, path: str) -> list[Element]:
 def _nesting(bodies: Sequence[Element], excluded: frozenset[Element], document: str) -> Scheme:
     """The scheme of a file without a declaration, from the nesting of its elements with an `xml:id` or `n`.
 
-    An `xml:id`, without a leading document id, is a complete citation. An `n` that begins with the numbers of the
+    An `xml:id`, without a leading document id, is a complete citation; so is its end that begins with the numbers of
+    the containing element (`verse_1.2` in 1). An `n` that begins with the numbers of the
     containing element is also a complete citation. Other numbers are appended to the containing element's citation.
     """
     places: dict[Element, tuple[int, Citation]] = {}
@@ -253,8 +254,8 @@ def _nesting(bodies: Sequence[Element], excluded: frozenset[Element], document: 
             continue
         outer = next((citations[ancestor] for ancestor in ancestors if ancestor in citations), ())
         if identity := (element.get(ID) or "").strip():
-            match = re.fullmatch(rf"{re.escape(document)}[._-]+(.+)", identity)
-            outer, number = (), match[1] if match else identity
+            inside = rf"(?:\D*[\W_](?={re.escape('.'.join(outer))}\.))?" if outer else ""
+            outer, number = (), re.sub(rf"^(?:{re.escape(document)}[._-]+(?!$))?{inside}", "", identity)
         elif number := _n(element):
             number = number.removeprefix(".".join(outer) + ".") if outer else number
         else:
@@ -295,13 +296,16 @@ def _with_lines(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[E
         ancestors = [*line.iterancestors()]
         if excluded.isdisjoint(ancestors):
             groups[next(each for each in ancestors if each in scheme.places or each in bodies)].append(line)
-    places = dict(scheme.places)
+    places, given = dict(scheme.places), set(scheme.places.values())
     for lines in groups.values():
         first = next((line for line in lines if line in scheme.places), None)
         if first is not None:
-            depth, numbers = scheme.places[first]
+            depth, numbers = before = scheme.places[first]
             for line, number in zip(lines, _counted(lines, scheme), strict=True):
-                places.setdefault(line, (depth, (*numbers[:-1], number)))
+                place = (depth, (*numbers[:-1], number))
+                if line not in places:  # another element may have the next number as a complete citation
+                    places[line] = before if depth == 0 < len(numbers) - 1 and place in given else place
+                before = places[line]
     return scheme._replace(places=places)
 
 

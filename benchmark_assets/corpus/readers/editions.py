@@ -13,6 +13,9 @@ ranges: the segments are then joined up to the next number that all such transla
 the source lacks belongs to no segment; a log message lists such citations. Other TEI translations are continuous; their
 numbers become asides (tei). Notes on the segments become asides, too.
 
+Text between or after the parts of a division that has no number of its own is joined to the part before it, with a
+doubt.
+
 Here: documents of a TEI corpus. Not here: text and citations of a file (tei, citations).
 """
 
@@ -113,6 +116,8 @@ def divided(
     """
     _check_coverage(description, path, source, complete)
     division = _division(description, path, source, editions)
+    source = _in_place(source, division.segment)
+    editions = {translator: _in_place(each, division.segment) for translator, each in editions.items()}
     segment_of, texts = _segments(name, source, editions, division)
     passage_of = _with_text(_passages(name, segment_of, source, division, description.lines), texts)
     texts = {segment: text for segment, text in texts.items() if segment in passage_of}
@@ -286,6 +291,21 @@ def _segments(
     return segment_of, {f"{name}:{_span(run)}": " ".join(t for each in run for t in texts[each]) for run in runs}
 
 
+def _in_place(edition: Edition, depth: int) -> Edition:
+    """An edition whose text between or after the parts of a division, which has the division's number alone, belongs to
+    the part before it. Text before the first part keeps the number of the division."""
+    latest: dict[Citation, Citation] = {}
+    pieces: list[tuple[Citation, str]] = []
+    odd: dict[tuple[Citation, str], None] = {}
+    for citation, text in edition.pieces:
+        taken = latest.get(citation, citation) if len(citation) < depth else citation
+        if taken != citation:
+            odd[taken, f"text of {'.'.join(citation)} without a number is joined to {'.'.join(taken)}"] = None
+        pieces.append((taken, text))
+        latest |= dict.fromkeys((taken[:length] for length in range(1, len(taken))), taken)
+    return edition._replace(pieces=pieces, odd=[*edition.odd, *odd]) if odd else edition
+
+
 def _lengths(translation: Edition, citations: Collection[Citation], depth: int) -> dict[Citation, int]:
     """Number of characters of a translation by citation, for the citations of the source that it has."""
     lengths = {citation: 0 for citation in translation.units if citation in citations}
@@ -438,7 +458,7 @@ def _texts(
         citations = [".".join(citation) or "no number" for citation in unknown]
         logger.warning(
             "%s: %s characters are not read, because the source lacks their citations: %s", where,
-            f"{unknown.total():,}", _some(citations),
+            f"{unknown.total():,}", some(citations),
         )  # fmt: skip
     return {segment: " ".join(parts) for segment, parts in texts.items()}, [
         (taken, sentence) for (taken, _), sentence in joined.items()
@@ -450,7 +470,8 @@ def _outer(number: str) -> str:
     return re.sub(r"(?<=\w)\s*[(\[]\w+[)\]]$", "", number)
 
 
-def _some(items: Sequence[str]) -> str:
+def some(items: Sequence[str]) -> str:
+    """The first ten items."""
     return f"{', '.join(items[:10])}{', …' if len(items) > 10 else ''}"
 
 
@@ -465,7 +486,7 @@ def _doubts(
             doubts[str(segment)].append(sentence)
     if doubts:
         sentences = [sentence for parts in doubts.values() for sentence in parts]
-        logger.warning("%s: doubts about %d segments: %s", where, len(doubts), _some(sentences))
+        logger.warning("%s: doubts about %d segments: %s", where, len(doubts), some(sentences))
     return [SegmentAside(segment, translator, "doubt", "\n".join(parts)) for segment, parts in doubts.items()]
 
 

@@ -34,7 +34,8 @@ RULES: dict[Role, str] = {
     "note": "//note | //argument | //stage | //cit/bibl",
     "paragraph": f"//body | //*[{UNITS}][not(self::l or self::seg)] | //sp | //list | //table | //opener | //closer",
     "line": "//l | //item | //row",
-    "cell": "//cell | //space | //*[self::lb or self::cb or self::pb or self::gb][not(@break = 'no')]",
+    "cell": "//cell | //space | //dateline | //salute | //signed | //address | //addrLine | //postscript"
+    " | //*[self::lb or self::cb or self::pb or self::gb][not(@break = 'no')]",
 }
 """XPaths of elements with a role."""
 _NO_TEXT = frozenset[Role | None](["left out", "heading", "footnote", "note"])

@@ -133,6 +133,37 @@ def test_a_cite_structure_may_count(corpus: Corpus) -> None:
     assert segments(corpus(tei(body, STRUCTURE))) == {"w:1": {"w:1.1": "Mus.", "w:1.2": "Felis."}}
 
 
+LETTER = tei(
+    """<div n='1' type='letter'><opener><dateline>Romae</dateline><salute>Marcus Gaio</salute></opener><p n='1'>Mus.</p>
+    <p n='2'>Felis.</p><quote><l>Sol lucet.</l></quote><p n='3'>Canis.</p><closer>Vale.</closer></div>
+    <div n='2'><p n='1'>Luna.</p></div>"""
+)
+
+
+def test_text_without_a_number_stays_at_its_place(corpus: Corpus) -> None:
+    found = corpus(LETTER, {"ann": LETTER.replace("Sol lucet", "The sun shines")})
+    assert segments(found) == {
+        "w:1": {"w:1": "Romae Marcus Gaio", "w:1.1": "Mus.", "w:1.2": "Felis. Sol lucet.", "w:1.3": "Canis. Vale."},
+        "w:2": {"w:2.1": "Luna."},
+    }
+    assert references(found, "ann")[1:4] == ["Mus.", "Felis. The sun shines.", "Canis. Vale."]
+    assert [(each.segment, each.translator, each.text) for each in found[0][0].asides] == [
+        (f"w:1.{part}", translator, f"text of 1 without a number is joined to 1.{part}")
+        for translator in ("", "ann") for part in (2, 3)
+    ]  # fmt: skip
+
+
+def test_an_id_may_name_its_kind_before_the_numbers_of_its_division(corpus: Corpus) -> None:
+    source = tei(
+        """<div n='1'><lg><l xml:id='verse_1.1'>Mus</l><l>currit.</l></lg>
+        <lg xml:id='verse_1.2'><l>Felis</l><l>sedet.</l></lg></div>
+        <div n='2'><lg xml:id='verse_2.1'><l>Sol lucet.</l></lg></div>"""
+    )
+    assert segments(corpus(source)) == {
+        "w:1": {"w:1.1": "Mus currit.", "w:1.2": "Felis sedet."}, "w:2": {"w:2.1": "Sol lucet."}
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("declared", ["", STATES.replace("section", "verse")])
 def test_a_milestone_that_numbers_something_else_is_no_level(corpus: Corpus, declared: str) -> None:
     source = DIVISIONS.replace(STATES, declared).replace("Mus currit.", "Mus <milestone unit='card' n='5'/>currit.")
