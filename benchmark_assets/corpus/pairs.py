@@ -11,8 +11,10 @@ aligner divided (alignment.extent), what follows from a doubt (corpus.renderings
 import math
 import re
 import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -28,7 +30,7 @@ from resources.errors import BadInput
 Floats = NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
 
-KINDS = ("copied", "language", "repeated", "shifted", "unlike", "swapped", "displaced", "merged", "length")
+KINDS = ("copied", "language", "repeated", "duplicate", "shifted", "unlike", "swapped", "displaced", "merged", "length")
 
 RUNS = ("shifted", "unlike")
 """Kinds of doubts about runs of segments."""
@@ -44,8 +46,16 @@ CHANGE = 10.0
 e^7 segments and six shifts, less than one document in a thousand has such a run by chance, if segments are
 independent. They are not, because neighbors share names."""
 
+FOUND = {"source": 0.5, "translation": 0.3}
+"""Least share, of those that occur in two texts, of names that a translation shares with its source at their place, and
+of rare words that it shares with another translation."""
+
+FEWEST_PLACES = 8
+"""Segments from which on it is known which words are rare."""
+
 CLOSER = 5.0
-"""Log-likelihood that a text has to gain at a neighbor's place, or two neighbors by an exchange of their texts."""
+"""Log-likelihood that a text has to gain at a neighbor's place, two neighbors by an exchange of their texts, or a whole
+document at other places."""
 
 MERGED = 1.0
 """Log-likelihood that a text has to gain if it is taken for that of two source segments, the second without a text."""
@@ -70,6 +80,9 @@ FAR_OFF = 4.25
 LONG_ENOUGH = 60
 """Characters from which on lengths, repetitions and single segments in another language count."""
 
+FEW = 0.05
+"""Largest share of segments with the text of another translator that are single mistakes."""
+
 ALIKE = 0.3
 """Least share of common words (Jaccard) of two sources that repeat each other."""
 
@@ -91,9 +104,10 @@ class Doubt(NamedTuple):
     """A reason to doubt that a translator's segment translates the source segment with its id.
 
     `kind` is one of KINDS: 'copied' (the source in place of a translation), 'language' (another language), 'repeated'
-    (the text of a neighbor), 'shifted' (in a run of segments whose texts belong to segments before or after them),
-    'unlike' (in a run of segments on which other translations differ), 'swapped' (with a neighbor), 'displaced' (fits a
-    neighbor better), 'merged' (holds the text of the next segment, too) or 'length'.
+    (the text of a neighbor), 'duplicate' (the text of another translator), 'shifted' (in a run of segments whose texts
+    belong to segments before or after them), 'unlike' (in a run of segments whose texts share neither names with the
+    source nor words with other translations), 'swapped' (with a neighbor), 'displaced' (fits a neighbor better),
+    'merged' (holds the text of the next segment, too) or 'length'.
     `evidence` is the same for all segments of a run.
     """
 
@@ -137,7 +151,7 @@ def doubts(
     """
     if not any(map(any, translations.values())):
         return
-    words, vectors = _vectors([sources, *translations.values()])
+    words, vectors, number = _vectors([sources, *translations.values()])
     lengths = np.array([len(text) for text in sources], dtype=float)
     names = [name for name, texts in translations.items() if any(texts)]
     filled = {name: np.array([bool(text and text.strip()) for text in translations[name]]) for name in names}
@@ -149,10 +163,12 @@ def doubts(
     gains = {
         name: by_source[name] + _ratios({name: _fit(lengths, long[name], present[name])})[name] for name in present
     }
-    pairs = [(one, other) for one in present for other in present if one != other]
+    duplicates = _duplicates(translations, plains)
+    copies = {name for name, of in duplicates.items() if 2 * len(of) >= present[name].sum()}
+    pairs = [(one, other) for one in present for other in present if one != other and other not in copies]
     sound = {
         name: present[name] & ~_marked(len(ids), _runs(ids, gains[name], gains[name], present[name]))
-        for name in {one for one, _ in pairs}
+        for name in {other for _, other in pairs}
     }
     agreement = _ratios({
         (one, other): _evidence(rare[other], rare[one], present[one], sound[other]) for one, other in pairs
@@ -161,10 +177,17 @@ def doubts(
         others = [agreement[pair] for pair in pairs if pair[0] == name]
         alone = gains[name]
         along = alone + np.max(others, axis=0) if others else alone
+        placed = [
+            _placed(rare[other], rare[one], present[one] & present[other], FOUND["translation"])
+            for one, other in pairs
+            if one == name
+        ]
         found: dict[int, tuple[str, str]] = {}
         for k, kind, evidence in (
             *_single(words[0], plains[name], translations[name], language),
+            *duplicates.get(name, ()),
             *_runs(ids, along, alone, present[name]),
+            *_elsewhere(ids, vectors[0], rare[name], _names(translations[name], number), placed, present[name]),
             *_closer(ids, along, alone, present[name]),
             *_lengths(ids, sources, lengths, translations[name], long[name], present[name]),
         ):
@@ -228,6 +251,28 @@ def _single(
         for near in (k - 1, k - 2):
             if near >= 0 and _repeats(plains[k], plains[near]) and not _alike(known[k], known[near]):
                 yield k, "repeated", f"repeats {'the text before it' if near == k - 1 else 'the text two before it'}"
+
+
+def _duplicates(
+    translations: Mapping[str, Sequence[str | None]], words: Mapping[str, Sequence[Sequence[str]]]
+) -> dict[str, list[tuple[int, str, str]]]:
+    """Segments with the text of a translator before, by translator: half of a translation or more, or a few.
+
+    A share between these is that of a revision.
+    """
+    found: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
+    for later, (name, texts) in enumerate(translations.items()):
+        for other in list(translations)[:later]:
+            both = [k for k, text in enumerate(texts) if text and translations[other][k]]
+            same = [k for k in both if words[name][k] and words[name][k] == words[other][k]]
+            long, equal = ([k for k in of if len(texts[k] or "") >= LONG_ENOUGH / 2] for of in (both, same))
+            if len(equal) >= 3 and 2 * len(equal) >= len(long):
+                evidence = f"has the text of {other}, as have {len(equal)} of {len(long)} segments"
+                found[name] += ((k, "duplicate", evidence) for k in same)
+            elif len(equal) <= max(1, FEW * len(long)):
+                once = [k for k in equal if len(texts[k] or "") >= LONG_ENOUGH and list(texts).count(texts[k]) == 1]
+                found[name] += ((k, "duplicate", f"has the text of {other}") for k in once)
+    return found
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -356,12 +401,11 @@ def _runs(
     `alone` has the log-likelihood ratios without the other translations. A run is sound if the source says so: then
     the other translations are wrong.
     """
-    path, at = _path(np.column_stack([gains, alone[:, FARTHEST]])), 0
-    for offset, group in groupby(path):
-        run = range(at, at + len(list(group)))
-        at = run.stop
-        if not offset:
-            continue
+    # A change of the offset costs more if it is far: texts with refrains resemble themselves at a distance.
+    steps = np.append(np.abs(np.arange(2 * FARTHEST + 1) - FARTHEST), 1)
+    cost = np.maximum(1, (1 + steps) / 2)
+    for state, run in _stretches(np.column_stack([gains, alone[:, FARTHEST]]), cost, FARTHEST):
+        offset = state - FARTHEST
         shift = 0 if offset > FARTHEST else offset
         # A source segment i is translated by text i + shift: the texts of these places are the wrong ones.
         wrong = range(max(run.start + min(shift, 0), 0), min(run.stop + max(shift, 0), len(ids)))
@@ -369,30 +413,101 @@ def _runs(
         support = alone[run, FARTHEST].mean() - alone[run, FARTHEST + shift if shift else slice(None)].mean()
         if len(texts) < 3 or support > (0 if shift else SUPPORTED):
             continue
-        place = f"from {ids[run.start]} " + ("on" if run.stop == len(ids) else f"to {ids[run.stop - 1]}")
-        if not shift:
-            evidence = f"{place} it has the text of other segments: other translations differ from it"
-            yield from ((k, "unlike", evidence) for k in texts)
+        yield from _doubted(ids, run, texts, shift, "other translations differ from it")
+
+
+def _doubted(
+    ids: Sequence[str], run: range, texts: Iterable[int], shift: int, reason: str
+) -> Iterator[tuple[int, str, str]]:
+    """A finding for each of the texts of a run, which are shifted, or unlike for a reason."""
+    place = f"from {ids[run.start]} " + ("on" if run.stop == len(ids) else f"to {ids[run.stop - 1]}")
+    kind, evidence = "unlike", f"{place} it has the text of other segments: {reason}"
+    if shift:
+        steps, where = "one" if abs(shift) == 1 else abs(shift), "after" if shift > 0 else "before"
+        kind, evidence = "shifted", f"{place} shifted by {steps}: the text stands {abs(shift)} {where} its place"
+    yield from ((k, kind, evidence) for k in texts)
+
+
+def _elsewhere(
+    ids: Sequence[str], source: "_Words", own: "_Words", names: Callable[[], NDArray[np.bool_]],
+    placed: Sequence[Floats], present: NDArray[np.bool_],
+) -> Iterator[tuple[int, str, str]]:  # fmt: skip
+    """Runs of texts that share names with the source, or words with other translations, only at other places.
+
+    `placed` has the evidence of the other translations. A run is sound if the source or one of them says so.
+    """
+    by_source = _placed(source, own, present, FOUND["source"])
+    if _drops(by_source):
+        by_source = _placed(source, own, present, FOUND["source"], names())
+    for number, ratios in enumerate((by_source, *placed)):
+        if not _drops(ratios):
             continue
-        steps = f"by {'one' if abs(shift) == 1 else abs(shift)}"
-        evidence = (
-            f"{place} shifted {steps}: the text stands {abs(shift)} {'after' if shift > 0 else 'before'} its place"
-        )
-        yield from ((k, "shifted", evidence) for k in texts)
+        runs = [run for _, run in _stretches(np.column_stack([ratios, np.zeros(len(ids))]), np.ones(2), 0)]
+        for run in runs or [range(len(ids))] * bool(ratios.sum() <= -CLOSER):
+            sound = ratios > 0  # segments without evidence before all that are sound, or after them, belong to the run
+            run = range(run.start if sound[: run.start].any() else 0, run.stop if sound[run.stop :].any() else len(ids))
+            texts = [k for k in run if present[k]]
+            if len(texts) >= 3 and all(each[run].sum() <= 0 for each in (by_source, *placed)):
+                shift = 0 if number else _offset(source, own, run, names())
+                witness = "other translations have their words" if number else "names and numbers of the source stand"
+                yield from _doubted(ids, run, texts, shift, f"{witness} at other places")
 
 
-def _path(gains: Floats) -> list[int]:
-    """The offset of each segment, of the path with the greatest gain.
+def _drops(ratios: Floats) -> bool:
+    """Whether a stretch of segments, or all together, have log-likelihood ratios far below 0."""
+    sums = np.cumsum(-ratios)
+    return bool(sums[-1] >= CLOSER or (sums - np.minimum(np.minimum.accumulate(sums), 0)).max() >= CHANGE)
 
-    A change of the offset costs CHANGE, and more if it is far: texts with refrains resemble themselves at a distance.
-    An offset of FARTHEST + 1 stands for the last column.
+
+def _placed(
+    others: "_Words", own: "_Words", present: NDArray[np.bool_], least: float, names: NDArray[np.bool_] | None = None
+) -> Floats:
+    """Log-likelihood ratios that texts stand at their places, by the rare words that occur in both translations.
+
+    A word of one text is in the other at its place with a probability of at least `least` if both are sound, and else
+    with that of any place. `names` limits the words.
+    """
+    one, other = (of.keys[present[of.rows]] for of in (others, own))
+    counts = [np.bincount(keys % own.width, minlength=own.width) for keys in (one, other)]
+    total = int(present.sum())
+    rare = (counts[0] > 0) & (counts[1] > 0) & (np.maximum(*counts) <= max(2, total / 5))
+    one = one[(rare if names is None else rare & names)[one % own.width]]
+    if not len(one) or total < FEWEST_PLACES:
+        return np.zeros(len(present))
+    first, second = (of[one % own.width] for of in counts)
+    anywhere = second / total
+    here = anywhere + least * (np.minimum(first, second) / first - anywhere)
+    shared = np.isin(one, other, assume_unique=True)
+    ratios = np.where(shared, np.log(here / anywhere), np.log((1 - here) / (1 - anywhere)))
+    return np.clip(np.bincount(one // own.width, ratios, len(present)), -CLEAR, CLEAR)
+
+
+def _offset(source: "_Words", own: "_Words", run: range, names: NDArray[np.bool_]) -> int:
+    """The offset at which texts share a third of the rare names of the sources of a run; 0 if there is none."""
+    places: dict[int, list[int]] = defaultdict(list)
+    for row, word in (divmod(int(key), own.width) for key in own.keys):
+        if names[word]:
+            places[word].append(row)
+    offsets: Counter[int] = Counter()
+    sought = 0
+    for row, word in (divmod(int(key), source.width) for key in source.keys):
+        if row in run and 0 < len(places.get(word, ())) <= 10:
+            sought += 1
+            offsets.update(at - row for at in places[word])
+    ((offset, shared),) = offsets.most_common(1) or [(0, 0)]
+    return offset if shared >= max(5, sought / 3) else 0
+
+
+def _stretches(gains: Floats, costs: Floats, home: int) -> Iterator[tuple[int, range]]:
+    """The stretches of segments that are not in the state `home`, on the path of states with the greatest gain.
+
+    A change to another state costs `costs` times CHANGE.
     """
     count, states = gains.shape
-    if np.maximum(gains.max(axis=1) - gains[:, FARTHEST], 0).sum() < CHANGE:
-        return [0] * count
-    steps = np.append(np.abs(np.arange(states - 1) - FARTHEST), 1)
-    cost = CHANGE * (1 - np.eye(states)) * np.maximum(1, (1 + steps) / 2)
-    score = gains[0] - cost[FARTHEST]
+    if np.maximum(gains.max(axis=1) - gains[:, home], 0).sum() < CHANGE:
+        return
+    cost = CHANGE * (1 - np.eye(states)) * costs
+    score = gains[0] - cost[home]
     back = np.zeros((count, states), dtype=np.int64)
     for k in range(1, count):
         options = score[:, None] - cost
@@ -401,9 +516,14 @@ def _path(gains: Floats) -> list[int]:
     state = int(score.argmax())
     path = []
     for k in range(count - 1, -1, -1):
-        path.append(state - FARTHEST)
+        path.append(state)
         state = int(back[k, state])
-    return path[::-1]
+    at = 0
+    for state, group in groupby(reversed(path)):
+        run = range(at, at + len(list(group)))
+        at = run.stop
+        if state != home:
+            yield state, run
 
 
 def _closer(
@@ -437,8 +557,8 @@ class _Words(NamedTuple):
     width: int
 
 
-def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[list[list[str]]], list[_Words]]:
-    """For each list of texts, the words of each text, and its rare words.
+def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[list[list[str]]], list[_Words], dict[str, int]]:
+    """For each list of texts, the words of each text, and its rare words; the numbers of words.
 
     A word counts by its first five letters, because endings differ between languages and cases.
     """
@@ -456,7 +576,20 @@ def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[list[list[str]
         norm = np.sqrt(np.bincount(rows, weight[columns] ** 2, len(texts[0])))
         weights = weight[columns] / np.maximum(norm[rows], 1e-9)
         vectors.append(_Words(rows * len(number) + columns, rows, weights, len(number)))
-    return words, vectors
+    return words, vectors, number
+
+
+def _names(texts: Sequence[str | None], number: Mapping[str, int]) -> Callable[[], NDArray[np.bool_]]:
+    """A function that says, by number, which words never begin with a small letter in the texts."""
+
+    @cache
+    def names() -> NDArray[np.bool_]:
+        found = np.ones(len(number), dtype=bool)
+        lower = {word[:5] for text in texts if text for word in _WORD.findall(_unmarked(text)) if word[0].islower()}
+        found[[number[word] for word in lower if word in number]] = False
+        return found
+
+    return names
 
 
 def _shared(others: _Words, own: _Words, offset: int, count: int) -> Floats:
@@ -470,4 +603,8 @@ def _shared(others: _Words, own: _Words, offset: int, count: int) -> Floats:
 
 def _plain(text: str) -> str:
     """Lower case without marks: the Latin names of a translation often lack them."""
-    return _MARKS.sub("", unicodedata.normalize("NFD", text.lower()))
+    return _unmarked(text.lower())
+
+
+def _unmarked(text: str) -> str:
+    return _MARKS.sub("", unicodedata.normalize("NFD", text))

@@ -64,6 +64,40 @@ def test_a_shift_is_found_where_it_begins(translators: list[str], late: bool) ->
     assert f"shifted by one: the text stands 1 {'after' if late else 'before'} its place" in evidence
 
 
+@pytest.mark.parametrize("translators", [["vale"], ["vale", "stone"]])
+@pytest.mark.parametrize("order", ["halves", "reversed", "eight"])
+def test_a_text_that_stands_at_another_place_as_a_whole_is_found(translators: list[str], order: str) -> None:
+    sources, texts = named(translators)
+    own = texts["vale"]
+    texts["vale"] = {"halves": [*own[40:], *own[:40]], "reversed": own[::-1], "eight": [*own[8:], *[None] * 8]}[order]
+    run = [doubt for doubt in doubts(IDS, sources, texts, "en") if doubt.kind in ("shifted", "unlike")]
+    assert {doubt.translator for doubt in run} == {"vale"}
+    assert len(run) >= 70
+    if order == "eight" and len(translators) == 1:
+        assert run[0].evidence == "from 1.1 on shifted by 8: the text stands 8 before its place"
+
+
+def test_translations_without_names_that_agree_nowhere_are_doubted() -> None:
+    _, texts = named()
+    own = texts["vale"]
+    sources = ["學而時習之不亦說乎有朋自遠方來"] * len(IDS)
+    assert list(doubts(IDS, sources, texts, "en")) == []
+    run = found(sources, texts | {"vale": [*own[40:], *own[:40]]}, "unlike")
+    assert {doubt.translator for doubt in run} == {"vale", "stone"}
+
+
+def test_the_text_of_another_translator_is_found() -> None:
+    sources, texts = named()
+    texts["stone"][7] = texts["vale"][7]
+    assert found(sources, texts, "duplicate") == [Doubt("stone", "1.8", "duplicate", "has the text of vale")]
+    copy = texts | {"stone": [*texts["vale"][:60], *texts["stone"][60:]]}
+    assert {doubt.translator for doubt in found(sources, copy, "duplicate")} == {"stone"}
+    evidence = {doubt.evidence for doubt in found(sources, copy, "duplicate")}
+    assert evidence == {"has the text of vale, as have 60 of 80 segments"}
+    revision = texts | {"stone": [*texts["vale"][:20], *texts["stone"][20:]]}
+    assert found(sources, revision, "duplicate") == []
+
+
 def test_exchanged_neighbors_are_found() -> None:
     sources, texts = named()
     own = texts["vale"]
