@@ -125,8 +125,8 @@ def _lengths(document: Document) -> dict[str, Lengths]:
     for aside in document.asides:
         beside[aside.translator][aside.kind] += len(aside.text)
     found = {
-        translator: Lengths(number, beside[translator]["note"], beside[translator]["heading"] * bool(translator))
-        for translator, number in segments.items()
+        translator: Lengths(number, of["note"] + of["footnote"], of["heading"] * bool(translator))
+        for translator, number in segments.items() for of in [beside[translator]]
     }  # fmt: skip
     return {**found, **document.lengths}
 

@@ -7,6 +7,7 @@ that an annotation calls headings, the text up to the end of the legend, and the
 
 import re
 import unicodedata
+from collections.abc import Collection
 from typing import NamedTuple
 
 _ANNOTATION = re.compile(r"［＃[^］]*］")
@@ -21,6 +22,10 @@ _COLOPHON = re.compile(r"\n底本：.*", re.DOTALL)
 _HEADING = re.compile(r"見出し")
 
 
+_READING = re.compile(r"[々〇〻\u3400-\u9fff\uf900-\ufaff]《[\u3040-\u30ff]+》|［＃[^］]+］")
+"""Kana as the reading of a Chinese character, or an annotation: no title in `《》`, as in 雑誌《文藝》, is either."""
+
+
 class Removed(NamedTuple):
     """An aside of a text: its kind, its text, and the number of letters and digits of the text before it."""
 
@@ -32,6 +37,11 @@ class Removed(NamedTuple):
 def is_aozora(content: str) -> bool:
     """Whether a text has Aozora Bunko's annotations or legend."""
     return _ANNOTATION.search(content) is not None or _LEGEND.search(content) is not None
+
+
+def has_readings(texts: Collection[str]) -> bool:
+    """Whether a text, given in parts, has readings or annotations in the way of Aozora Bunko."""
+    return any("》" in text or "］" in text for text in texts) and any(map(_READING.search, texts))
 
 
 def without_marks(content: str) -> tuple[str, list[Removed]]:
@@ -54,18 +64,23 @@ def without_marks(content: str) -> tuple[str, list[Removed]]:
             asides.append(Removed("heading", _RUBY.sub(_base, _ANNOTATION.sub("", line)).strip(), letters))
             lines.append("")
             continue
-        line = _GAIJI.sub(_character, line)
-        asides += [
-            Removed("note", match[0][2:-1], letters + _letters(line, match)) for match in _ANNOTATION.finditer(line)
-        ]
-        line = _ANNOTATION.sub("", line)
-        for match in _RUBY.finditer(line):
-            asides.append(Removed("ruby", f"{_base(match)} {match['reading']}", letters + _letters(line, match)))
-        lines.append(_RUBY.sub(_base, line))
-        letters += sum(map(str.isalnum, lines[-1]))
+        line, removed = without_marks_in_line(line, letters)
+        asides += removed
+        lines.append(line)
+        letters += sum(map(str.isalnum, line))
     if colophon:
         asides.append(Removed("furniture", " ".join(colophon[0].split()), letters))
     return "\n".join(lines).strip("\n"), asides
+
+
+def without_marks_in_line(line: str, letters: int = 0) -> tuple[str, list[Removed]]:
+    """A line without readings and annotations, and these as asides; `letters` of the text precede the line."""
+    line = _GAIJI.sub(_character, line)
+    asides = [Removed("note", match[0][2:-1], letters + _letters(line, match)) for match in _ANNOTATION.finditer(line)]
+    line = _ANNOTATION.sub("", line)
+    for match in _RUBY.finditer(line):
+        asides.append(Removed("ruby", f"{_base(match)} {match['reading']}", letters + _letters(line, match)))
+    return _RUBY.sub(_base, line), asides
 
 
 def _base(match: re.Match[str]) -> str:

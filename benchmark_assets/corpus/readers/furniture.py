@@ -438,12 +438,23 @@ def _without_marks(piece: PrintedLine, marks: set[str]) -> PrintedLine:
     return piece._replace(text=_MARKS.sub(kept, piece.text))
 
 
-def _joined(listed: list[PrintedLine]) -> list[PrintedLine]:
-    """Join words that a line break cut in two. Whether the hyphen stays, the text itself tells.
+def hyphens(breaks: Sequence[tuple[str, str]], text: str) -> list[bool]:
+    """Whether the hyphen of each word that a line break cuts in two stays; the text itself tells.
 
     It goes if the whole word occurs elsewhere, stays if the word with a hyphen does, and else as most others do; if
-    there are none, it stays if the first part is a word elsewhere.
+    there are none, it stays if the first part is a word elsewhere. `breaks` has the two parts of each word.
     """
+    words = Counter(re.findall(r"[^\W\d_]+(?:[-‐][^\W\d_]+)*", text.casefold()))
+    known = [words[one + two] - words[f"{one}-{two}"] for one, two in breaks]
+    usual = sum((each > 0) - (each < 0) for each in known)
+    return [
+        (evidence or usual or (-1 if words[one] > 1 else 1)) < 0
+        for (one, _), evidence in zip(breaks, known, strict=True)
+    ]
+
+
+def _joined(listed: list[PrintedLine]) -> list[PrintedLine]:
+    """Join words that a line break cut in two."""
     lines = [at for at, piece in enumerate(listed) if not piece.kind]
     breaks: list[tuple[int, int, str, str, re.Match[str]]] = []
     for former, at in pairwise(lines):
@@ -453,12 +464,9 @@ def _joined(listed: list[PrintedLine]) -> list[PrintedLine]:
             breaks.append((former, at, head[1].casefold(), tail[1].casefold(), tail))
     if not breaks:
         return listed
-    words = Counter(re.findall(r"[^\W\d_]+(?:[-‐][^\W\d_]+)*", "\n".join(listed[at].text for at in lines).casefold()))
-    known = [words[one + two] - words[f"{one}-{two}"] for _, _, one, two, _ in breaks]
-    usual = sum((each > 0) - (each < 0) for each in known)
-    for (former, at, one, _, tail), evidence in zip(breaks, known, strict=True):
-        whole = evidence or usual or (-1 if words[one] > 1 else 1)
-        start = listed[former].text.rstrip().rstrip("-‐") + "-" * (whole < 0)
+    kept = hyphens([(one, two) for _, _, one, two, _ in breaks], "\n".join(listed[at].text for at in lines))
+    for (former, at, _, _, tail), hyphen in zip(breaks, kept, strict=True):
+        start = listed[former].text.rstrip().rstrip("-‐") + "-" * hyphen
         listed[former] = listed[former]._replace(text=start + tail[0].strip())
         listed[at] = PrintedLine("", listed[at].text[tail.end() :], LINE)
     return listed

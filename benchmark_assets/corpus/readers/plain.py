@@ -13,12 +13,15 @@ from dataclasses import replace
 from html import unescape
 from html.entities import html5
 from html.parser import HTMLParser
+from itertools import pairwise
 from typing import NamedTuple
 
 from betacode.conv import beta_to_uni
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Aside, Document, Passage, Prose, Reference, SegmentAside
+from benchmark_assets.corpus.readers import aozora
+from benchmark_assets.corpus.readers.furniture import hyphens
 from benchmark_assets.corpus.readers.running_text import LINE, PARAGRAPH, RunningText, without
 from resources.errors import BadInput
 
@@ -44,13 +47,15 @@ _BREAKS = {"br": LINE, "li": LINE, "tr": LINE, "dd": LINE, "dt": LINE, "td": " "
 _EMPTY = frozenset(["br", "hr", "img", "wbr"])
 _DROPPED = frozenset(["script", "style", "rp", "del"])
 _SIGN = re.compile(
-    rf"<({_NAMES})\b[^<>]*>.*?</\1\s*>|<(?:br|hr)\s*/?>|<(?:{_NAMES})\s+[\w-]+=[\"'][^<>]*>", re.IGNORECASE | re.DOTALL
+    rf"<!--.*?-->|<({_NAMES})\b[^<>]*>.*?</\1\s*>|<(?:br|hr)\s*/?>|<(?:{_NAMES})\s+[\w-]+=[\"'][^<>]*>",
+    re.IGNORECASE | re.DOTALL,
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _MARK = re.compile(r"[\s\[(]*(?:\d{1,3}|[*†‡§]{1,3})[\s\])]*")
+_MARK_OR_LETTER = re.compile(rf"{_MARK.pattern}|[\s\[(]*[a-z][\s\])]*")
 _NOTE = re.compile(r"\b(?:foot|end)?notes?\b|\bfn\b", re.IGNORECASE)
 
-_SUSPECT = re.compile(rf"<\w|</\w|{_ENTITY.pattern}|{FORMAT.pattern}")
+_SUSPECT = re.compile(rf"<\w|<!--|</\w|{_ENTITY.pattern}|{FORMAT.pattern}")
 """A text without a match stays as it is."""
 
 _BETA = re.compile(r"(?i)[aeiouhwr][)(]?[/\\=]|(?<![a-z*])[aeiouhwr]{1,2}[)(]|\*[)(]?[/\\=]?[a-z]")
@@ -59,11 +64,30 @@ LEAST_BETA = 0.05
 """Least number of Beta Code's breathings, accents and capitals per letter. Greek has about one for five letters."""
 
 
+_BREAK = re.compile(r"(?P<one>[^\W\d_]+)[-‐][^\S\n]*\n[^\S\n]*(?P<two>[^\W\d_]+(?:[-‐’'][^\W\d_]+)*)")
+"""A word that the end of a line cuts in two."""
+_RAISED = re.compile(r"(\w*)<sup\b[^<>]*>\s*([a-z])\s*</sup\s*>", re.IGNORECASE)
+
+
 class _Signs(NamedTuple):
-    """How a text is written: with tags, or in Beta Code."""
+    """How a text is written: with tags, in Beta Code, or with readings of characters; whether raised letters are marks
+    of notes; and for each word that a line break cuts in two, whether its hyphen stays."""
 
     tags: bool
     beta: bool
+    readings: bool
+    raised: bool
+    hyphens: Mapping[tuple[str, str], bool]
+
+    def joined(self, match: re.Match[str]) -> str:
+        """The word that a line break cuts in two; what is no word stays as it is."""
+        one, two = match.group("one", "two")
+        return f"{one}{'-' * self.hyphens[one, two]}{two}" if (one, two) in self.hyphens else match[0]
+
+    def doubtful(self, raw: str) -> bool:
+        """Whether a text may have to be changed."""
+        broken = bool(self.hyphens) and _BREAK.search(raw) is not None
+        return self.beta or self.readings or broken or _SUSPECT.search(raw) is not None
 
 
 def plain(document: Document, description: Description) -> Document:
@@ -86,21 +110,27 @@ def plain(document: Document, description: Description) -> Document:
             texts[reference.translator].update((segment.id, text) for segment, text in pairs if text)
     removed = {(each.segment, each.translator, each.kind): each.text for each in document.asides}
     changed: dict[tuple[str, str], str] = {}
+    lengths = dict(document.lengths)
     signs: dict[str, _Signs] = {}
     for translator, own in texts.items():
         text = description.texts.get(translator)
         signs[translator] = _signs(own.values(), text.language if text else "")
         for segment, raw in own.items():
-            if signs[translator].beta or _SUSPECT.search(raw):
+            if signs[translator].doubtful(raw):
                 words, asides = _plain(raw, signs[translator])
                 changed[segment, translator] = " ".join(words.split()) if signs[translator].tags else words.strip()
+                if known := lengths.get(translator):
+                    notes = sum(len(aside.text) for aside in asides if aside.kind in ("note", "footnote"))
+                    stored = known.segments + len(changed[segment, translator]) - len(raw)
+                    lengths[translator] = known._replace(segments=stored, notes=known.notes + notes)
                 for aside in asides:
                     key = (segment, translator, aside.kind)
                     removed[key] = f"{removed[key]}\n{aside.text}" if key in removed else aside.text
     if not changed:
         return document
     passages = tuple(_changed(passage, changed, signs[""], document) for passage in document.passages)
-    return replace(document, passages=passages, asides=tuple(SegmentAside(*key, removed[key]) for key in removed))
+    asides = tuple(SegmentAside(*key, removed[key]) for key in removed)
+    return replace(document, passages=passages, asides=asides, lengths=lengths)
 
 
 def plain_prose(prose: Prose) -> Prose:
@@ -112,9 +142,10 @@ def plain_prose(prose: Prose) -> Prose:
     return replace(prose, text=text, asides=asides)
 
 
-def with_html(content: str, text: RunningText) -> None:
-    """Add a piece of HTML to a text. Footnotes and readings (`rt`) become asides; unknown tags are text."""
-    parser = _Html(text)
+def with_html(content: str, text: RunningText, raised: bool = False) -> None:
+    """Add a piece of HTML to a text. Footnotes, comments and readings (`rt`) become asides; unknown tags are text. If
+    `raised` is true, raised letters are marks of footnotes."""
+    parser = _Html(text, raised)
     parser.feed(content)
     parser.close()
 
@@ -126,7 +157,7 @@ def text_of_html(content: str) -> str:
     paragraphs = []
     for paragraph in re.split(r"\n\s*\n", content):
         running = RunningText()
-        with_html(paragraph, running)
+        with_html(paragraph, running, _raised([content]))
         text, asides = running.finish()
         for aside in reversed(asides):
             text = f"{text[: aside.at]} [Footnote: {aside.text}]{text[aside.at :]}"
@@ -140,7 +171,29 @@ def has_tags(texts: Iterable[str]) -> bool:
 
 
 def _signs(texts: Collection[str], language: str) -> _Signs:
-    return _Signs(has_tags(texts), language.split("-")[0] in ("grc", "el") and _is_beta(texts))
+    own, tags = language.split("-")[0], has_tags(texts)
+    words = [
+        match.group("one", "two")
+        for text in texts
+        if "\n" in text
+        for match in _BREAK.finditer(text)
+        if match["two"][0].islower()
+    ]
+    stay = hyphens([(one.casefold(), two.casefold()) for one, two in words], "\n".join(texts)) if words else []
+    return _Signs(
+        tags, own in ("grc", "el") and _is_beta(texts), own == "ja" and aozora.has_readings(texts),
+        tags and _raised(texts), dict(zip(words, stay, strict=True)),
+    )  # fmt: skip
+
+
+def _raised(texts: Iterable[str]) -> bool:
+    """Whether raised letters are marks of notes: each is `a` or follows the one before, and none is an ordinal or the
+    end of an abbreviation (1<sup>a</sup>, M<sup>a</sup>)."""
+    found = [match.groups() for text in texts if "<" in text for match in _RAISED.finditer(text)]
+    letters = [letter for _, letter in found]
+    in_order = all(two in ("a", chr(ord(one) + 1)) for one, two in pairwise(["`", *letters]))
+    whole = "b" in letters or all(len(word) != 1 and len(word) != 2 for word, _ in found)
+    return in_order and whole and not any(word[-1:].isdigit() for word, _ in found)
 
 
 def _is_beta(texts: Iterable[str]) -> bool:
@@ -152,10 +205,13 @@ def _is_beta(texts: Iterable[str]) -> bool:
 def _plain(raw: str, signs: _Signs) -> tuple[str, list[Aside]]:
     """A text without format characters, tags, entities and Beta Code, and what was removed."""
     asides = _counted(raw)
-    text = FORMAT.sub("", raw)
+    text = _BREAK.sub(signs.joined, FORMAT.sub("", raw))
+    if signs.readings:
+        text, marks = aozora.without_marks_in_line(text)
+        asides += [Aside(kind, 0, words) for kind, words, _ in marks]
     if signs.tags:
         running = RunningText()
-        with_html(text, running)
+        with_html(text, running, signs.raised)
         text, notes = running.finish()
         asides += notes
     else:
@@ -210,8 +266,9 @@ def _changed(passage: Passage, changed: Mapping[tuple[str, str], str], signs: _S
 class _Html(HTMLParser):
     """Writes HTML to a running text."""
 
-    def __init__(self, text: RunningText) -> None:
+    def __init__(self, text: RunningText, raised: bool) -> None:
         super().__init__(convert_charrefs=True)
+        self._mark = _MARK_OR_LETTER if raised else _MARK
         self._text, self._inside = text, list[str]()
         self._tag, self._depth, self._note = "", 0, False
 
@@ -252,6 +309,10 @@ class _Html(HTMLParser):
         else:
             self._text.add(data)
 
+    def handle_comment(self, data: str) -> None:
+        """A comment is a note."""
+        self._text.after("note", " ".join(data.split()))
+
     def close(self) -> None:
         """End the piece; a note that is not closed ends here."""
         super().close()
@@ -267,7 +328,7 @@ class _Html(HTMLParser):
             return
         if tag == "rt":
             self._text.after("ruby", words)
-        elif self._note or _MARK.fullmatch(inside):
+        elif self._note or self._mark.fullmatch(inside):
             self._text.after("footnote", words)
         else:
             self._text.add(inside)

@@ -1,12 +1,15 @@
 """What is removed from the text of a segment, whatever its layout."""
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
 
+from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.model import Aside, Document, Prose, SegmentAside
 from benchmark_assets.corpus.readers.plain import plain_prose
+from benchmark_assets.corpus.scan import scan
 from resources.errors import BadInput
 from tests.corpus.support import describe, edit, read_back
 
@@ -56,6 +59,55 @@ def test_readings_above_characters_become_asides(tmp_path: Path) -> None:
     (document,), _ = table(tmp_path, ("b:1.1", ruby, "A donkey came."))
     assert texts(document)[0] == ["驢馬が来た。"]
     assert document.asides == (SegmentAside("b:1.1", "", "ruby", "ろば"),)
+
+
+def test_readings_in_the_way_of_aozora_become_asides(tmp_path: Path) -> None:
+    rows = (("b:1.1", "旅の｜水車小屋《みずぐるま》と驢馬《ろば》［＃「驢馬」に傍点］が来た。", "A donkey came."),)
+    (document,), _ = table(tmp_path, *rows, language="ja")
+    assert texts(document)[0] == ["旅の水車小屋と驢馬が来た。"]
+    assert document.asides == (
+        SegmentAside("b:1.1", "", "note", "「驢馬」に傍点"),
+        SegmentAside("b:1.1", "", "ruby", "水車小屋 みずぐるま\n驢馬 ろば"),
+    )
+    for source, language in (("雑誌《文藝》を読む。", "ja"), ("驢馬《ろば》來。", "lzh")):
+        (document,), _ = table(tmp_path, ("b:1.1", source, "He reads."), language=language)
+        assert texts(document)[0] == [source]
+
+
+def test_words_that_a_line_break_cuts_are_joined_as_the_text_writes_them(tmp_path: Path) -> None:
+    rows = [
+        ("b:1.1", "Mola ste-\ntit.", "A philo-\nsopher saw a well-\nworn mill -\nand"),
+        ("b:1.2", "Stetit.", "The philosopher saw the well-worn Rhine-\nMeuse."),
+    ]
+    (document,), _ = table(tmp_path, *rows)
+    assert texts(document) == (
+        ["Mola stetit.", "Stetit."],
+        ["A philosopher saw a well-worn mill -\nand", "The philosopher saw the well-worn Rhine-\nMeuse."],
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "marks"),
+    [
+        (["A mill<sup>a</sup> stood<sup>b</sup>.", "It<sup>a</sup> fell."], ["a\nb", "a"]),
+        (["A mill<sup>a</sup> stood.", "It fell."], ["a"]),
+        (["The 1<sup>a</sup> and 2<sup>a</sup> mill.", "M<sup>a</sup> fell."], []),
+        (["Mons<sup>r</sup> Mill.", "The M<sup>r</sup>."], []),
+    ],
+)
+def test_raised_letters_are_marks_of_notes_if_they_count(tmp_path: Path, cells: list[str], marks: list[str]) -> None:
+    rows = [(f"b:1.{number}", "Mola.", cell) for number, cell in enumerate(cells, start=1)]
+    (document,), _ = table(tmp_path, *rows)
+    assert [each.text for each in document.asides] == marks
+    assert texts(document)[1] == [re.sub(r"<sup>(\w)</sup>", "" if marks else r"\1", cell) for cell in cells]
+
+
+def test_a_comment_in_a_cell_is_a_note(tmp_path: Path) -> None:
+    (document,), _ = table(tmp_path, ("b:1.1", "Mola.", "A mill<!-- or:\nweir --> stood."))
+    assert texts(document)[1] == ["A mill stood."]
+    assert document.asides == (SegmentAside("b:1.1", "ann", "note", "or: weir"),)
+    coverage = scan([load(tmp_path / "c.yaml")]).coverage
+    assert coverage.select("translator", "segments", "notes").rows() == [("", 5, 0), ("ann", 13, 8)]
 
 
 def test_format_characters_are_removed_and_counted(tmp_path: Path) -> None:
