@@ -230,6 +230,8 @@ class Description(Frozen):
       place in an edition) or `variant`.
     - `heads`: numbers of the rows with the heads; `[]` if there are none. By default, the first row that has the most
       of the names in `columns`.
+    - `pivot`: of a table that has a row for each text, the column that says whose text it is, and the column of the
+      texts. Rows with one id become a row, in which each text has a column named after the first of these cells.
     - `sheets`: sheets of a workbook; by default the first.
     - `encoding`: of text files, such as `cp1252`; by default UTF-8, or UTF-16 with a byte order mark.
     - `passage: row`: each row is a passage. By default, ids that agree up to their last dot name one passage.
@@ -270,6 +272,7 @@ class Description(Frozen):
     columns: dict[str, str | tuple[str, ...]] = Field(default={})
     asides: dict[str, Literal["note", "reference", "variant"]] = Field(default={})
     heads: tuple[int, ...] | None = None
+    pivot: tuple[str, str] | None = None
     sheets: tuple[str, ...] = ()
     encoding: str = ""
     segment: str | int = ""
@@ -315,7 +318,7 @@ ROW = "row"
 ONLY_FOR = {
     **dict.fromkeys(("segment", "passage", "lines"), BY_CITATION),
     **dict.fromkeys(("offsets", "wrapped"), ("offsets",)),
-    **dict.fromkeys(("columns", "asides", "heads", "sheets", "encoding"), ("table",)),
+    **dict.fromkeys(("columns", "asides", "heads", "pivot", "sheets", "encoding"), ("table",)),
 }  # fmt: skip
 """The layouts for which a key of a description is."""
 

@@ -68,7 +68,7 @@ def _vote(cells: Sequence[str], norms: Sequence[int]) -> int:
         if not cell or norm < 0:
             continue
         if norm == 0:
-            vote += 2 if is_number(cell) else -2
+            vote += 2 if is_number(cell) and not (cell.isalpha() and is_head(cell)) else -2
         elif is_head(cell):
             vote -= 1
         elif norm >= 12:

@@ -15,6 +15,7 @@ import yaml
 from benchmark_assets.corpus.description import ROW
 from benchmark_assets.corpus.heads import FoundHeads, heads
 from benchmark_assets.corpus.languages import identified, plain
+from benchmark_assets.corpus.long_form import is_constant, long_form
 from benchmark_assets.corpus.readers import grid, jsonl, table, tmx
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.files import visible as visible_files
@@ -33,6 +34,7 @@ from benchmark_assets.corpus.roles import (
     are_texts,
     is_head,
     language_of,
+    repeated,
     roles,
     translator_name,
 )
@@ -250,6 +252,8 @@ class _Sheet(NamedTuple):
     columns: list[CellColumn]
     settings: dict[str, object]
     remarks: list[str]
+    questions: Sequence[str] = ()
+    unread: Sequence[str] = ()
 
 
 def _table(path: Path, into: str) -> ProposedKeys:
@@ -267,7 +271,7 @@ def _sheet(path: Path) -> _Sheet:
         raise BadInput(path, "", "contains no text", "write its segments")
     first = max(sizes, key=sizes.__getitem__)
     rows = by_sheet[first]
-    if path.suffix in grid.RECORDS:
+    if rows[0][1][:1] == [grid.KEY]:
         found = FoundHeads((1,), True, rows[1:])
     else:
         above = rows[:1] if is_head("".join(rows[0][1])) else []
@@ -281,7 +285,36 @@ def _sheet(path: Path) -> _Sheet:
     settings |= {"sheets": similar} if first else {}
     remarks = [f"encoding {encoding}: {_example(path, encoding)}"] if encoding else []
     remarks += [f"the sheet {sheet!r} is not read" for sheet in by_sheet if sheet not in similar]
-    return _Sheet(rows, found, _columns(path, rows, found, first), settings, remarks)
+    return _wide(path, _Sheet(rows, found, _columns(path, rows, found, first), settings, remarks))
+
+
+def _wide(path: Path, sheet: _Sheet) -> _Sheet:
+    """A table with a row for each text, as one with a row for each segment. Another table is not changed."""
+    form = long_form(sheet.columns)
+    if form is None:
+        return sheet
+    heads_of = {each.name: each.head or each.name for each in sheet.columns}
+    if not form.ids:
+        asked = (
+            f"{heads_of[form.by]!r} says whose text a row of {heads_of[form.text]!r} is, and no column tells which "
+            "rows belong together: add one with an id for each segment, or give each translation a column."
+        )
+        return sheet._replace(questions=[asked])
+    names, place, _ = table.found_heads(sheet.rows, (), sheet.found.heads)
+    of_texts = [(number, [*cells, *[""] * (len(names) - len(cells))]) for number, cells in sheet.found.rows]
+    whole = table.wide(path, table.Heads(names, place, of_texts), form.ids, form.by, form.text)
+    keys = [*zip(*(repeated(each.cells) for each in sheet.columns if each.name in form.ids), strict=True)]
+    unread = [
+        each.name for each in sheet.columns
+        if each.name not in (*form.ids, form.by, form.text) and not is_constant(each.cells, keys)
+    ]  # fmt: skip
+    columns = [
+        CellColumn(name, heads_of.get(name, name), [cells[at] for _, cells in whole.rows])
+        for at, name in enumerate(whole.names) if name not in unread
+    ]  # fmt: skip
+    settings = {**sheet.settings, "pivot": [form.by, form.text]}
+    remark = f"{len(sheet.found.rows)} rows, each with a text of {heads_of[form.by]!r}, are {len(whole.rows)} segments"
+    return sheet._replace(columns=columns, settings=settings, remarks=[*sheet.remarks, remark], unread=unread)
 
 
 def _tables(folder: Path, paths: Sequence[Path], into: str) -> ProposedKeys:
@@ -411,19 +444,19 @@ def _proposed(path: Path, read: Roles, sheet: _Sheet) -> ProposedKeys:
     named |= {translator: column for translator, (column, _) in read.translations.items()}
     expected = [column for each in named.values() for column in ([each] if isinstance(each, str) else each) if column]
     keys: dict[str, object] = {"columns": {name: column for name, column in named.items() if name != column}}
-    if tuple(sheet.found.heads) != _default_heads(sheet.rows, expected):
+    if "pivot" in sheet.settings or tuple(sheet.found.heads) != _default_heads(sheet.rows, expected):
         keys["heads"] = list(sheet.found.heads)
     keys |= {**sheet.settings, "passage": ROW}
     if read.asides:
         keys["asides"] = read.asides
-    if read.unread:
-        keys["ignore"] = list(read.unread)
+    if unread := [*read.unread, *sheet.unread]:
+        keys["ignore"] = unread
     sure = [] if sheet.found.sure else [f"Is row {sheet.found.heads[0]} the row of heads? It is not read as text."]
     return ProposedKeys(
         "table", keys, {"language": language},
         {translator: {"language": tag} for translator, (_, tag) in read.translations.items()},
         [*sheet.remarks, *(f"{name!r} is not read: {why}" for name, why in read.unread.items())],
-        [*sure, *read.questions], list(dict.fromkeys(_languages_of(read))),
+        [*sure, *sheet.questions, *read.questions], list(dict.fromkeys(_languages_of(read))),
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from babel import Locale
 
 from benchmark_assets.corpus.languages import identified, plain
+from benchmark_assets.corpus.readers import grid
 from resources.keys import slug
 
 UNKNOWN = "und"
@@ -193,6 +194,11 @@ def _languages() -> dict[str, str]:
                     "latin": "la", "deutsch": "de", "français": "fr", "italiano": "it", "español": "es"}  # fmt: skip
 
 
+def is_of_texts(head: str) -> bool:
+    """Whether a head is that of names of texts: of translators, languages or versions."""
+    return not {*grid.LABELS, *TRANSLATED}.isdisjoint(_words(head))
+
+
 def _words(head: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", head.casefold())
 
@@ -215,7 +221,7 @@ def roles(columns: Sequence[CellColumn], into: str = "") -> Roles:
     models = [each for each in columns if not are_texts(each.cells) and MODELS.search(_first(each.cells).casefold())]
     for column in columns:
         head, words = column.head.casefold(), _words(column.head)
-        if not are_texts(column.cells):
+        if not are_texts(column.cells) or _are_ids(column):
             others.append(column)
         elif models and (MAYBE_MODELS.search(head) or {*words} <= TRANSLATED - SOURCES):
             unread[column.name] = f"outputs of {_first(models[0].cells)}"
@@ -261,7 +267,7 @@ def roles(columns: Sequence[CellColumn], into: str = "") -> Roles:
             else:
                 translations[column.name] = language
         translations = _into(translations, into, unread)
-    ids, cited = _ids(others, texts, source)
+    ids, cited = _ids(others, texts, source, questions)
     if source and len(ids) != 1 and _is_long(source.cells):
         questions.append(
             f"{source.head or source.name!r} repeats its texts, as if each translation had rows of its own: give each "
@@ -330,9 +336,9 @@ def _notes(
         filled = [at for at in rows if column.cells[at].strip()]
         share = len(filled) / max(len(rows), 1)
         named = bool(NOTES.intersection(_words(column.head)))
-        follows = _follows([len(source.cells[at]) for at in filled], [len(column.cells[at]) for at in filled])
+        kept_pace = follows([len(source.cells[at]) for at in filled], [len(column.cells[at]) for at in filled])
         peers = [other for other in columns if other is not column and languages[other.name] == languages[column.name]]
-        agreements = [_agreement(column.cells, other.cells) for other in peers] if follows is None else [follows]
+        agreements = [agreement(column.cells, other.cells) for other in peers] if kept_pace is None else [kept_pace]
         like = max((value for value in agreements if value is not None), default=None)
         if named:
             if share >= 0.8 and like is not None and like > 0.6:
@@ -356,7 +362,7 @@ def _notes(
             yield column.name
 
 
-def _follows(source: Sequence[int], other: Sequence[int]) -> float | None:
+def follows(source: Sequence[int], other: Sequence[int]) -> float | None:
     """Correlation of logarithms of lengths in rows; None where rows are few, or the source's are equally long."""
     if len(source) < 8:
         return None
@@ -369,7 +375,7 @@ def _follows(source: Sequence[int], other: Sequence[int]) -> float | None:
         return 0.0
 
 
-def _agreement(one: Cells, other: Cells) -> float | None:
+def agreement(one: Cells, other: Cells) -> float | None:
     """How much more words two columns share in the same row than in neighboring rows: the excess as a part of 1, whose
     square root is comparable with a correlation; None where rows are few."""
     bags = [
@@ -411,7 +417,7 @@ def _into(translations: dict[str, str], into: str, unread: dict[str, str]) -> di
 
 
 def _ids(
-    others: Sequence[CellColumn], texts: Sequence[CellColumn], source: CellColumn | None
+    others: Sequence[CellColumn], texts: Sequence[CellColumn], source: CellColumn | None, questions: list[str]
 ) -> tuple[tuple[str, ...], list[CellColumn]]:
     """The columns that together name each row that has a source, and the columns of further citations."""
     rows = [at for at, cell in enumerate(source.cells) if cell.strip()] if source else []
@@ -422,26 +428,48 @@ def _ids(
     cited = [column for column in numbers if column not in counters and _structured(column.cells)]
     pages = [column for column in numbers if PAGES.intersection(_words(column.head))]
     single = [*(c for c in numbers if c in named), *(c for c in numbers if c not in counters), *numbers, *named]
-    for column in single:
+    for column in sorted(single, key=lambda each: each.name == grid.KEY):
         if _unique([(column.cells[at].strip(),) for at in rows]):
             return (column.name,), [each for each in cited if each is not column and each not in pages]
     levels = [column for column in others if column not in pages and not _DATE.fullmatch(_first(column.cells))]
     for size in (2, 3, 4):
         for chosen in combinations(levels, size):
-            filled = [_filled(column.cells) for column in chosen[:-1]] + [list(chosen[-1].cells)]
+            filled = [repeated(column.cells) for column in chosen[:-1]] + [list(chosen[-1].cells)]
             if are_numbers(chosen[-1].cells) and _unique([tuple(c[at].strip() for c in filled) for at in rows]):
                 return tuple(c.name for c in chosen), [c for c in cited if c not in chosen and c not in pages]
+    for column in others:
+        own = [column.cells[at].strip() for at in rows]
+        is_like = column in named or column in cited or (column in numbers and own == sorted(own, key=_numeral))
+        if is_like and column not in pages and (column in named or 5 * len({*own}) >= 4 * len(own)):
+            wrong = next(cell for cell in own if not cell or own.count(cell) > 1)
+            problem = f"has {wrong!r} in {own.count(wrong)} rows" if wrong else "has empty cells"
+            questions.append(
+                f"{column.head or column.name!r} {problem}: is it the id? Then correct these ids, give each segment "
+                f"one row, and write `segment_id: {column.name}` below `columns`; as it is, the rows are numbered."
+            )
+            break
     return (), [each for each in cited if each not in pages]
+
+
+def _numeral(cell: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d{1,9}", cell)))
+
+
+def _are_ids(column: CellColumn) -> bool:
+    """Whether a column with the head of ids has such cells, though they are no numbers, as `5(6)` and `x...y`."""
+    head, cells = _words(column.head), [cell.strip() for cell in column.cells]
+    is_named = bool(head) and ID_WORDS.issuperset(head)
+    return is_named and _unique([(cell,) for cell in cells]) and all(re.fullmatch(r"[!-~]{1,40}", c) for c in cells)
 
 
 def _first(cells: Cells) -> str:
     return next((cell.strip() for cell in cells if cell.strip()), "")
 
 
-def _filled(cells: Cells) -> list[str]:
+def repeated(cells: Cells) -> list[str]:
     """Cells in which an empty one repeats the one above."""
     above = ""
-    return [above := cell if cell.strip() else above for cell in cells]
+    return [above := cell.strip() or above for cell in cells]
 
 
 def _unique(keys: Sequence[tuple[str, ...]]) -> bool:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,26 @@ SOUND = {
         table(IDS, LATIN, map(len, LATIN), VALE, map(len, VALE), heads=["id", "Latin", "signs", "Vale", "signs"]),
         {"Vale": "en"},
     ),
+    "odd ids": (
+        table([f"{at}({at + 1})" for at in range(12)], LATIN, VALE, heads=["id", "Latin", "Vale"]), {"Vale": "en"}
+    ),
+    "a row for each text": (
+        table(sorted(IDS * 3), range(36), ["Latin", "Vale", "Stone"] * 12,
+              [text for texts in zip(LATIN, VALE, STONE, strict=True) for text in texts],
+              heads=["id", "row", "translator", "text"]),
+        ENGLISH,
+    ),
+    "a row for each text, with languages": (
+        table(sorted(IDS * 3), ["la", "en", "en"] * 12, ["", "Vale", "Stone"] * 12,
+              [text for texts in zip(LATIN, VALE, STONE, strict=True) for text in texts],
+              heads=["id", "lang", "translator", "text"]),
+        ENGLISH,
+    ),
+    "a row for each translation": (
+        table(sorted(IDS * 2), [text for text in LATIN for _ in "ab"], ["Vale", "Stone"] * 12, BOTH,
+              heads=["id", "Latin", "who", "translation"]),
+        ENGLISH,
+    ),
     "model in a column": (
         table(IDS, LATIN, VALE, STONE, ["gpt-4o"] * 12, heads=["n", "Latin", "Vale", "output", "model"]), {"Vale": "en"}
     ),
@@ -161,10 +182,22 @@ ASKED = {
     "two sources": (table(IDS, LATIN, LATIN[::-1], VALE, heads=["id", "A", "B", "Vale"]), "both in la"),
     "a model or a person": (table(IDS, LATIN, VALE, STONE, heads=["id", "Latin", "Vale", "MT"]), "by a model"),
     "a commentary": (table(IDS, LATIN, VALE, COMMENTARY, heads=["id", "Latin", "Vale", "Servius"]), "does not follow"),
-    "rows of each translation": (
-        table(sorted(IDS * 2), [text for text in LATIN for _ in "ab"], ["Vale", "Stone"] * 12, BOTH,
-              heads=["id", "Latin", "who", "translation"]),
+    "rows of each translation, without ids": (
+        table([text for text in LATIN for _ in "ab"], ["Vale", "Stone"] * 12, BOTH, heads=["Latin", "who", "English"]),
         "repeats its texts",
+    ),
+    "rows of each text, without ids": (
+        table(["Latin", "Vale"] * 12, [text for pair in zip(LATIN, VALE, strict=True) for text in pair],
+              heads=["version", "text"]),
+        "no column tells which rows belong together",
+    ),
+    "rows of each text, and nothing that says whose": (
+        table(sorted(IDS * 2), [text for pair in zip(LATIN, VALE, strict=True) for text in pair], heads=["id", "text"]),
+        "'id' has '1.1' in 2 rows",
+    ),
+    "an id that occurs twice": (
+        table([f"Fab. {at}" for at in [*IDS[:11], IDS[10]]], LATIN, VALE, heads=["Locus", "Latin", "Vale"]),
+        "'Locus' has 'Fab. 2.1' in 2 rows: is it the id?",
     ),
     "few cells": (table(IDS, LATIN, VALE, NOTES, heads=["id", "Latin", "Vale", "Stone"]), "has text in 2 of 12 rows"),
     "a source that is none": (
@@ -199,6 +232,29 @@ def test_encodings_and_delimiters_are_found(encoding: str, stated: str | None, s
     proposal, _, passages = read(tmp_path / "fox.csv", content.encode(encoding))
     assert (languages(proposal), proposal.get("encoding")) == (("la", {"Stein": "de"}), stated)
     assert len(passages) == 12
+
+
+def test_works_of_one_column_with_the_same_numbers_are_no_texts_of_one_segment(tmp_path: Path) -> None:
+    works = table(["Fox"] * 6 + ["Dog"] * 6, [*range(6)] * 2, LATIN, heads=["work", "n", "text"])
+    proposal, questions, passages = read(tmp_path / "fox.csv", works)
+    assert (len(passages), "pivot" in proposal, questions) == (12, False, [])
+
+
+@pytest.mark.parametrize("heads", [[], [["Latin", "Vale", "Stone"]]])
+def test_rows_in_lists_are_a_table_and_lines_of_stanzas_are_not(heads: list[list[str]], tmp_path: Path) -> None:
+    rows = json.dumps([*heads, *zip(LATIN, VALE, STONE, strict=True)])
+    proposal, questions, passages = read(tmp_path / "fox.json", rows)
+    assert (len(passages), questions) == (12, [])
+    assert languages(proposal) == ("la", ENGLISH if heads else {"translation-1": "en", "translation-2": "en"})
+    _, _, passages = read(tmp_path / "stanzas.json", json.dumps([*zip(LATIN[::2], LATIN[1::2], strict=True)]))
+    assert passages == [f"stanzas:{at}.{line}" for at in range(1, 7) for line in (1, 2)]
+
+
+@pytest.mark.parametrize(("name", "ids"), [("id", range(101, 137, 3)), ("ref", [f"Fab. {at}" for at in IDS])])
+def test_ids_of_json_records_are_ids(name: str, ids: Iterable[object], tmp_path: Path) -> None:
+    records = [{name: str(at), "latin": a, "vale": b} for at, a, b in zip(ids, LATIN, VALE, strict=True)]
+    proposal, questions, _ = read(tmp_path / "fox.json", json.dumps(records))
+    assert (proposal["columns"]["segment_id"], questions) == (name, [])
 
 
 def test_a_table_in_shift_jis(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from io import StringIO
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import openpyxl
@@ -19,6 +20,7 @@ from lxml import etree
 from openpyxl.cell.cell import Cell
 from openpyxl.worksheet.worksheet import Worksheet
 
+from benchmark_assets.corpus.languages import identified, plain
 from benchmark_assets.corpus.readers.archives import unpacked
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.pages import rows as word_rows
@@ -244,13 +246,17 @@ def _shown(cell: Cell) -> str:
 
 
 def _records(path: Path) -> Iterator[Line]:
-    """Texts in JSON as rows. The names of keys above a text are the head of its column, as in `translations.vale`; the
-    numbers of keys and of places in lists are the id of its row, in the first column."""
+    """Texts in JSON as rows. A table as lists is read as it is. Else the names of keys above a text are the head of its
+    column, as in `translations.vale`; the numbers of keys and of places in lists are the id of its row, in the first
+    column."""
     text = decode(path)
     if path.suffix == ".jsonl":
         content = [loaded(line, path, at) for at, line in enumerate(text.split("\n"), start=1) if line.strip()]
     else:
         content = loaded(text, path)
+    if _is_table(content):
+        yield from ((at, ["" if each is None else str(each) for each in row]) for at, row in enumerate(content, 1))
+        return
     rows: dict[str, dict[str, str]] = {}
     for names, numbers, leaf in _leaves(content):
         rows.setdefault(".".join(numbers), {}).setdefault(".".join(names), leaf)
@@ -263,6 +269,26 @@ def _records(path: Path) -> Iterator[Line]:
     yield 1, [KEY, *(head or "text" for head in heads)]
     for number, (key, row) in enumerate(rows.items(), start=2):
         yield number, [key, *(row.get(head, "") for head in heads)]
+
+
+def _is_table(content: Any) -> bool:
+    """Whether lists in a list are the rows of a table, rather than parts of a text: they are equally long, and have
+    heads, or columns in several languages."""
+    if not isinstance(content, list) or len(content) < 2 or not all(isinstance(row, list) for row in content):
+        return False
+    if len({len(row) for row in content}) > 1 or len(content[0]) < 2 or any(
+        isinstance(each, dict | list) for row in content for each in row
+    ):  # fmt: skip
+        return False
+    head, *rows = [[str(each or "") for each in row] for row in content]
+    columns = list(zip(*rows, strict=True))
+    lengths = [median(map(len, cells)) for cells in columns]
+    is_head = all(
+        0 < 2 * len(name) < length or (name and all(map(str.isdigit, cells)) and not name.isdigit())
+        for name, length, cells in zip(head, lengths, columns, strict=True)
+    )
+    found = [identified(" ".join(cells)) for cells in columns]
+    return is_head or len({plain(each.tag) for each in found if each and each.reliable}) > 1
 
 
 def _leaves(

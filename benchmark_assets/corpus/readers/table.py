@@ -142,14 +142,18 @@ def _table(path: Path, description: Description, texts: Collection[str], source:
     """The segments of one table. `texts` are our names of its texts; documents are named after the file `source`."""
     named = [DOCUMENT] if DOCUMENT in description.columns else []
     columns = {name: description.columns.get(name, name) for name in (*named, ID, *texts)}
-    expected = [name for column in columns.values() for name in _parts(column)]
+    ids = [name for ours in (*named, ID) for name in _parts(columns[ours])]
+    expected = [*ids, *(description.pivot or (name for ours in texts for name in _parts(columns[ours])))]
     reading = TableReading([], [], [])
     for sheet in description.sheets or ("",):
         with collecting(reading.faults):
             rows = grid.lines(path, expected, description.encoding, sheet)
             heads = found_heads(rows, expected, description.heads)
+            above = len(rows) - len(heads.rows) - (1 if description.heads is None else len(description.heads))
+            if description.pivot:
+                heads = wide(path, heads, ids, *description.pivot)
             named_after = source.with_name(f"{source.stem}-{sheet}.csv") if len(description.sheets) > 1 else source
-            _SheetRows(path, description, columns, named_after, heads, reading).read(len(rows))
+            _SheetRows(path, description, columns, named_after, heads, reading).read(above)
     return reading
 
 
@@ -215,6 +219,50 @@ def found_heads(rows: Sequence[Line], expected: Collection[str], stated: Collect
     return Heads([" ".join(" ".join(parts).split()) for parts in zip(*padded, strict=True)], f"line {last}", below)
 
 
+def labels(names: Sequence[str]) -> list[str]:
+    """What descriptions call the columns with these heads: `column 3` without a head, or with that of another."""
+    return [
+        name if name and names.count(name) == 1 else f"column {at}" for at, name in enumerate(names, start=1)
+    ]  # fmt: skip
+
+
+def wide(path: Path, heads: Heads, ids: Sequence[str], by: str, text: str) -> Heads:
+    """A table with a row for each text as one with a row for each id.
+
+    Parameters
+    ----------
+    ids
+        Columns of the ids, from the highest level. An empty cell repeats the one above.
+    by, text
+        Column that says whose text a row has, and column of the texts. Each of the cells of `by` becomes a column; the
+        texts beside an empty one stay in the column `text`. Other columns keep the first cell of an id.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing, a row has more or fewer cells than the heads, or an id has two texts by one.
+    """
+    header = labels(heads.names)
+    remedy = "name the column of the ids, and those of `pivot`, as the file does"
+    raise_all(_header_faults(path, header, [*ids, by, text], remedy, heads.place))
+    above = dict.fromkeys(ids, "")
+    first: dict[tuple[str, ...], tuple[int, list[str]]] = {}
+    texts: dict[tuple[str, ...], dict[str, str]] = {}
+    for line, cells in heads.rows:
+        row = dict(zip(header, _whole(path, line, cells, header), strict=True))
+        above = {name: row[name].strip() or above[name] for name in ids}
+        key = tuple(above.values())
+        kept = {name: cell for name, cell in row.items() if name not in (by, text)} | above
+        first.setdefault(key, (line, [*kept.values()]))
+        if texts.setdefault(key, {}).setdefault(name := row[by].strip() or text, row[text]) != row[text]:
+            raise BadInput(path, f"line {line} {name}", "has two texts with this id", "keep one, or correct the id")
+    names = list(dict.fromkeys(name for own in texts.values() for name in own))
+    rows = [
+        (line, [*cells, *(texts[key].get(name, "") for name in names)]) for key, (line, cells) in first.items()
+    ]  # fmt: skip
+    return Heads([*(name for name in header if name not in (by, text)), *names], heads.place, rows)
+
+
 def _parts(column: str | tuple[str, ...]) -> tuple[str, ...]:
     """The columns of an id, from the highest level."""
     return (column,) * bool(column) if isinstance(column, str) else column
@@ -233,15 +281,19 @@ class _SheetRows:
         self._ids = _parts(columns[ID])
         self._above: dict[str, str] = {}
 
-    def read(self, count: int) -> None:
-        """Add the segments. `count` is the number of rows of the sheet that are not empty."""
+    def read(self, above: int) -> None:
+        """Add the segments. `above` is the number of rows above the heads that are not empty."""
         reading, (names, place, rows) = self._reading, self._heads
         expected = [name for column in self._columns.values() for name in _parts(column)]
         kept = [*self._description.asides, *self._description.ignore, *[grid.KEY] * (self._path.suffix in RECORDS)]
-        header = [
-            name if name and position not in (*expected, *kept) else position
-            for name, position in zip(names, map("column {}".format, range(1, len(names) + 1)), strict=True)
-        ]
+        header = (
+            names
+            if self._description.pivot
+            else [
+                name if name and position not in (*expected, *kept) else position
+                for name, position in zip(names, map("column {}".format, range(1, len(names) + 1)), strict=True)
+            ]
+        )
         remedy = f"name the columns {', '.join(expected)}, or give their names under `columns` in the description"
         faults = _header_faults(self._path, header, expected, remedy, place)
         places = {
@@ -262,7 +314,7 @@ class _SheetRows:
                     reading.units.append(found)
                 else:
                     reasons.setdefault(found, []).append(str(line))
-        if above := count - len(rows) - (1 if self._description.heads is None else len(self._description.heads)):
+        if above:
             reasons["above the heads"] = [str(above)]
         units = reading.units[before:]
         passages = len({passage_of(unit.segment) for unit in units})

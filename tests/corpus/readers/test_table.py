@@ -115,6 +115,25 @@ def test_a_faulty_workbook_is_named_by_row(tmp_path: Path) -> None:
     assert "cannot be read as an archive (File is not a zip file)" in faults[1].problem
 
 
+def test_rows_of_single_texts_are_joined_by_chapter_and_verse(tmp_path: Path) -> None:
+    rows = ["1\t1\tlat\tMus", "\t1\tann\tMouse", "\t2\tlat\tSol", "2\t1\tlat\tNix", "\t1\tann\tSnow", "\t1\tgpt\tIce"]
+    (tmp_path / "b.tsv").write_text("\n".join(["ch\tv\tby\ttext", *rows]))
+    described = describe(tmp_path / "c.yaml", "table", tmp_path, ["ann"])
+    columns = {"segment_id": ["ch", "v"], "source": "lat"}
+    edit(described, {"columns": columns, "pivot": ["by", "text"], "ignore": ["gpt"], "passage": "row"})
+    (document,), faults = read_back(described)
+    assert not faults
+    assert [(p.id, p.segments[0].text, [r.segments for r in p.references]) for p in document.passages] == [
+        ("b:1.1", "Mus", [("Mouse",)]), ("b:1.2", "Sol", []), ("b:2.1", "Nix", [("Snow",)])
+    ]  # fmt: skip
+    (tmp_path / "b.tsv").write_text("\n".join(["ch\tv\tby\ttext", *rows, "\t1\tann\tSleet"]))
+    _, (fault,) = read_back(described)
+    assert (fault.key, fault.problem) == ("line 8 ann", "has two texts with this id")
+    edit(described, {"pivot": ["who", "text"]})
+    _, faults = read_back(described)
+    assert "line 1 who" in [each.key for each in faults]
+
+
 def test_the_corrections_in_the_folder_of_the_texts_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "book.jsonl").write_text('{"passage_id": "a:1", "lang": "la", "source": "Mus."}\n')
     (tmp_path / "corrections.jsonl").write_text('{"segment": "a:1", "translator": "ann", "text": null}\n')
