@@ -66,6 +66,10 @@ _INLINE_PAGE = re.compile(rf"\s*[\[{{](?:page|pg\.?|p\.)\s*{_NUMBER}[\]}}]", re.
 _ADDITION = re.compile(r"\s*\[(?:Footnote|Illustration|Sidenote|Transcriber|Editor|Note)\b", re.IGNORECASE)
 _START = re.compile(r"\*\*\*\s*START OF .*PROJECT GUTENBERG|\*END\*?\s*THE SMALL PRINT", re.IGNORECASE)
 _END = re.compile(r"(?:\*\*\*\s*)?END OF .*PROJECT GUTENBERG", re.IGNORECASE)
+_PAGE_BREAK = "\v"
+"""Sign before a number beside a form feed."""
+_PAGE_NUMBER = r"(?P<number>[^\w\n\f]*\d{1,4}[^\w\n\f]*)"
+_AT_PAGE_BREAKS = (rf"\f[^\S\n]*\n?{_PAGE_NUMBER}\n", rf"\n{_PAGE_NUMBER}\n?\f\n?")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _NOTE = re.compile(
     r"\s*(?:\[(?P<bracket>\d{1,3}|[a-z]|[*†‡]+)\]|\{(?P<brace>\d{1,3})\}|\(?(?P<digits>\d{1,3})[.)]?(?=\s)|(?P<sign>[*†‡§]+)(?!\w[^*]*\*)|(?P<raised>[⁰¹²³⁴-⁹]+))"
@@ -182,7 +186,10 @@ def _bounds(content: str) -> tuple[str, str, str]:
 
 
 def _blocks(content: str) -> list[_PrintedBlock]:
-    paragraphs = re.split(r"\n\s*\n", content.strip())
+    content = content.strip()
+    for place in _AT_PAGE_BREAKS if "\f" in content else ():
+        content = re.sub(place, f"\n{_PAGE_BREAK}\\g<number>\n", content)
+    paragraphs = re.split(r"\n\s*\n", content)
     parts = paragraphs if len(paragraphs) > 1 else content.split("\n")
     blocks = (_PrintedBlock([line for line in part.replace("\f", "\n").split("\n") if line.strip()]) for part in parts)
     return [block for block in blocks if block.lines]
@@ -298,7 +305,8 @@ def _page_numbers(blocks: Sequence[_PrintedBlock]) -> dict[int, dict[int, str]]:
             own = blocks[at].lines
             beside = [each.strip() for each in (*own[max(0, number - 1) : number], *own[number + 1 : number + 2])]
             titled = any(_is_caps(each) or _is_title(each) for each in beside)
-            lone.append((at, number, cut or titled or len(own) == 1, _value(match["number"])))
+            alone = cut or titled or len(own) == 1 or line.startswith(_PAGE_BREAK)
+            lone.append((at, number, alone, _value(match["number"])))
     values = [value for *_, value in lone]
     of_pages = interrupting > 0 or (values[:1] > [1] and all(one < two for one, two in pairwise(values)))
     for (at, number, alone, _), in_order in zip(lone, _in_sequence(values), strict=True):
@@ -394,7 +402,9 @@ def _footnotes(blocks: Sequence[_PrintedBlock]) -> tuple[dict[int, int], set[str
                 or _REMARK.match(line)
             ):
                 notes[at] = number
-                used.add(mark)
+                others = filter(None, map(_NOTE.match, block.lines[number + 1 :]))
+                marks = (each[kind].translate(_SUPERSCRIPTS) for each in others if kind and each.lastgroup == kind)
+                used |= {mark, *(each for each in marks if seen[each])}
                 break
             numbered = numbered or (counted and not seen and not number)
         for found in _MARKS.finditer(" ".join(block.lines[: notes.get(at)])):

@@ -82,6 +82,21 @@ def test_a_footnote_takes_its_mark_with_it(tmp_path: Path) -> None:
     assert asides == [("footnote", "* Or: in the shade."), ("footnote", "1 It was everybody's.")]
 
 
+def test_each_note_of_a_paragraph_of_notes_takes_its_mark_with_it(tmp_path: Path) -> None:
+    one, two = FIRST.replace("sun", "sun¹"), SECOND.replace("waited", "waited²")
+    text, asides = read(tmp_path, one, two, "¹ Or: in the shade.\n² Or: they lay.")
+    assert text == [FIRST, SECOND]
+    assert asides == [("footnote", "¹ Or: in the shade. ² Or: they lay.")]
+
+
+@pytest.mark.parametrize("page_break", ["\f\n19\n", "\f19\n", "\n- 19 -\n\f\n", "\n19\f"])
+def test_a_number_beside_a_form_feed_is_that_of_a_page(tmp_path: Path, page_break: str) -> None:
+    text, asides = read(tmp_path, f"{FIRST}{page_break}{SECOND}", FIRST)
+    assert text == [f"{FIRST}\n{SECOND}", FIRST]
+    assert asides == [("page", page_break.strip())]
+    assert read(tmp_path, f"{FIRST}\n19\n{SECOND}", FIRST)[1] == []
+
+
 def test_a_heading_between_the_lines_of_a_paragraph_parts_it(tmp_path: Path) -> None:
     text, asides = read(tmp_path, f"{FIRST}\nChapter the Last\n{SECOND}\nPART TWO OF IT\n{FIRST}", SECOND)
     assert text == [FIRST, SECOND, FIRST, SECOND]
