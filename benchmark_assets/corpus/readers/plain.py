@@ -129,8 +129,8 @@ def plain(document: Document, description: Description) -> Document:
     if not changed:
         return document
     passages = tuple(_changed(passage, changed, signs[""], document) for passage in document.passages)
-    asides = tuple(SegmentAside(*key, removed[key]) for key in removed)
-    return replace(document, passages=passages, asides=asides, lengths=lengths)
+    beside = tuple(SegmentAside(*key, text) for key, text in removed.items())
+    return replace(document, passages=passages, asides=beside, lengths=lengths)
 
 
 def plain_prose(prose: Prose) -> Prose:
@@ -172,13 +172,8 @@ def has_tags(texts: Iterable[str]) -> bool:
 
 def _signs(texts: Collection[str], language: str) -> _Signs:
     own, tags = language.split("-")[0], has_tags(texts)
-    words = [
-        match.group("one", "two")
-        for text in texts
-        if "\n" in text
-        for match in _BREAK.finditer(text)
-        if match["two"][0].islower()
-    ]
+    found = (match for text in texts if "\n" in text for match in _BREAK.finditer(text))
+    words = [(match["one"], match["two"]) for match in found if match["two"][0].islower()]
     stay = hyphens([(one.casefold(), two.casefold()) for one, two in words], "\n".join(texts)) if words else []
     return _Signs(
         tags, own in ("grc", "el") and _is_beta(texts), own == "ja" and aozora.has_readings(texts),
