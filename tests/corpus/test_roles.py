@@ -13,6 +13,7 @@ import yaml
 
 from benchmark_assets.corpus.description import examine
 from benchmark_assets.corpus.proposals import propose
+from benchmark_assets.corpus.readers.grid import encoding_of
 from benchmark_assets.corpus.roles import is_number, translator_name
 from benchmark_assets.corpus.scan import scan
 
@@ -255,6 +256,19 @@ def test_ids_of_json_records_are_ids(name: str, ids: Iterable[object], tmp_path:
     records = [{name: str(at), "latin": a, "vale": b} for at, a, b in zip(ids, LATIN, VALE, strict=True)]
     proposal, questions, _ = read(tmp_path / "fox.json", json.dumps(records))
     assert (proposal["columns"]["segment_id"], questions) == (name, [])
+
+
+@pytest.mark.parametrize(
+    "text", ["Er schläft; „gut“.", "Der Müller schlief.", "It’s not his.", "He said – so.", "Größe"]
+)
+def test_a_few_letters_of_latin_script_are_in_windows_1252(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "fox.csv"
+    for rows in (1, 12):
+        path.write_bytes(table(IDS[:rows], LATIN[:rows], [text, *IDS[1:rows]]).encode("cp1252"))
+        assert encoding_of(path) == "cp1252"
+    german = table(IDS, LATIN, [f"{each} {text}" for each in STEIN], sign=";").encode("cp1252")
+    path.write_bytes(german)
+    assert path.read_text(encoding_of(path)) == german.decode("cp1252")
 
 
 def test_a_table_in_shift_jis(tmp_path: Path) -> None:

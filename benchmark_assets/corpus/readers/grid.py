@@ -13,6 +13,7 @@ from io import StringIO
 from pathlib import Path
 from statistics import median
 from typing import Any
+from unicodedata import category
 
 import openpyxl
 from charset_normalizer import CharsetMatch, from_bytes
@@ -46,6 +47,13 @@ ENCODINGS = (
     "cp1256", "cp1257", "koi8_r", "mac_roman",
 )  # fmt: skip
 """Encodings that a table may have besides Unicode. The first one wins if several fit equally well."""
+
+LATIN = ("cp1252", "cp1250", "cp1254", "cp1257", "mac_roman")
+"""Those of Latin script, in which words have bytes above ASCII alone or in pairs. In 9 tables of other scripts at most
+.14, in 61 of Latin script .96 or more of such bytes stand so."""
+
+FEW = 4
+"""With fewer bytes above ASCII, a text in Latin script is in the first or the last of these encodings."""
 
 KEY = "key"
 """Head of the first column of JSON records."""
@@ -101,10 +109,27 @@ def encoding_of(path: Path) -> str:
     try:
         content.decode()
     except UnicodeDecodeError:
-        guesses = from_bytes(content, cp_isolation=list(ENCODINGS))
-        best = min(guesses, key=lambda guess: (guess.chaos, -guess.coherence, _rank(guess)), default=None)
-        return ENCODINGS[_rank(best)] if best else ""
+        high = [len(signs) for signs in re.findall(rb"[\x80-\xff]+", content)]
+        is_latin = 2 * sum(length for length in high if length < 3) > sum(high)
+        likely = [LATIN[0], LATIN[-1]] if is_latin and sum(high) < FEW else [*(LATIN if is_latin else ENCODINGS)]
+        guesses = from_bytes(content, cp_isolation=likely)
+        fits = [
+            (_oddities(str(each)) * is_latin, *((each.chaos, -each.coherence) if len(likely) > 2 else ()), _rank(each))
+            for each in guesses
+        ]
+        return ENCODINGS[min(fits)[-1]] if fits else LATIN[0] * is_latin
     return ""
+
+
+def _oddities(text: str) -> int:
+    """The number of signs inside words that no word of Latin script has there: `gr¸n` is `grün` in another encoding."""
+    return sum(
+        (not sign.isalpha() and after.isalpha() and sign not in "’‘·‐–—…")
+        or category(sign) == "Lm"
+        or (sign.isupper() and after.islower())
+        for before, sign, after in zip(text, text[1:], text[2:], strict=False)
+        if sign > "\x7f" and before.isalpha()
+    )
 
 
 def _rank(guess: CharsetMatch) -> int:
