@@ -213,7 +213,9 @@ def in_its_language(
             problem = f"is in the language {found}, not in {description.target_language}"
             if found == plain(description.source.language):
                 problem += ": the source in place of a translation"
-            remedy = "remove this file or correct the reference's `language`; until then, the text is left out"
+            shares = name in description.segmented and description.layout in ("table", "jsonl", "tmx", "conllu")
+            first = "drop this reference" if shares else "remove this file"
+            remedy = f"{first} or correct the reference's `language`; until then, the text is left out"
             faults.append(BadInput(_file(document, name), f"{document.id} {name}", problem, remedy))
     wrong = {fault.key.rpartition(" ")[2] for fault in faults}
     if not wrong:

@@ -123,6 +123,8 @@ def _text(keys: Mapping[str, str], margin: str) -> list[str]:
 def _look(path: Path, into: str = "") -> ProposedKeys:
     """What a file or folder seems to contain."""
     if not path.exists():
+        if path.is_symlink():
+            raise BadInput(path, "", "is a link to a file that does not exist", "correct the link, or restore the file")
         raise BadInput(path, "", f"does not exist{meant(path)}", "check the path")
     if several := versions(path):
         return _versions(several, into)
@@ -301,7 +303,11 @@ def _wide(path: Path, sheet: _Sheet) -> _Sheet:
         )
         return sheet._replace(questions=[asked])
     names, place, _ = table.found_heads(sheet.rows, (), sheet.found.heads)
-    of_texts = [(number, [*cells, *[""] * (len(names) - len(cells))]) for number, cells in sheet.found.rows]
+    of_texts = [
+        (number, [*cells, *[""] * (len(names) - len(cells))])
+        for number, cells in sheet.found.rows
+        if sum(bool(cell.strip()) for cell in cells) > 1
+    ]
     whole = table.wide(path, table.Heads(names, place, of_texts), form.ids, form.by, form.text)
     keys = [*zip(*(repeated(each.cells) for each in sheet.columns if each.name in form.ids), strict=True)]
     unread = [

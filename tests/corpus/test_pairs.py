@@ -16,7 +16,7 @@ from benchmark_assets.corpus.scan import scan
 from resources.warehouse import Warehouse
 from tests.audit.stored import put
 from tests.corpus.prose import correct
-from tests.corpus.support import edit
+from tests.corpus.support import describe, edit
 from tests.support import write_corpus
 
 IDS = [f"1.{number}" for number in range(1, 81)]
@@ -170,6 +170,14 @@ def test_a_translation_in_the_wrong_language_is_refused_by_name(tmp_path: Path) 
     assert fault.problem == "is in the language la, not in en: the source in place of a translation"
     assert "remove this file" in fault.remedy
     assert set(scanned.reference["translator"]) == {"stone"}
+
+
+def test_for_a_column_in_the_wrong_language_no_file_is_removed(tmp_path: Path) -> None:
+    sources, texts = named()
+    rows = ["\t".join(row) for row in zip(IDS, sources, sources, [each or "" for each in texts["stone"]], strict=True)]
+    (tmp_path / "doc.tsv").write_text("\n".join(["segment_id\tsource\tvale\tstone", *rows]), encoding="utf-8")
+    (fault,) = scan([load(describe(tmp_path / "c.yaml", "table", tmp_path, ["vale", "stone"]))]).faults
+    assert (fault.key, fault.remedy.partition(" or ")[0]) == ("doc vale", "drop this reference")
 
 
 def test_a_person_overrules_doubts_about_a_segment_or_a_document(tmp_path: Path) -> None:

@@ -153,6 +153,12 @@ def test_what_cannot_be_read_is_named_with_what_can(name: str, asked: str, words
         propose(tmp_path / asked, "mine")
 
 
+def test_a_link_to_nothing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "gone.csv").symlink_to(tmp_path / "elsewhere.csv")
+    with pytest.raises(BadInput, match="is a link to a file that does not exist"):
+        propose(tmp_path / "gone.csv", "mine")
+
+
 def test_a_review_counts_what_is_complete_and_shows_the_first_passage(tmp_path: Path) -> None:
     description, scanned = proposed(write(tmp_path / "book.csv", "id,latin,smith,jones\n" + ROWS))
     lines = list(review(load(description), scanned))

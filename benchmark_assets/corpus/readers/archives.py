@@ -32,7 +32,7 @@ def unpacked(path: Path, wanted: str) -> dict[str, bytes]:
                 if parts.is_absolute() or ".." in parts.parts or re.match(r"[A-Za-z]:", member.filename):
                     raise BadInput(path, member.filename, "is a path outside the archive", remedy)
                 if member.filename.endswith("vbaProject.bin"):
-                    raise BadInput(path, member.filename, "contains macros", "save the document without macros (.docx)")
+                    raise BadInput(path, member.filename, "contains macros", f"save it without macros ({path.suffix})")
                 if member.flag_bits & 1:
                     raise BadInput(path, member.filename, "is encrypted", "save the file without a password")
             if sum(member.file_size for member in members) > MOST:

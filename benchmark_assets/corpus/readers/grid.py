@@ -201,10 +201,37 @@ def _fit(text: str, delimiter: str, columns: Collection[str]) -> tuple[int, int,
     return found, widths[width] if 2 * widths[width] >= widths.total() else 0, width
 
 
-def _workbook(path: Path) -> openpyxl.Workbook:
+def doubtful(
+    path: Path, sheet: str, rows: Collection[Line]
+) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
+    """What a workbook shows in one row, and may mean otherwise; nothing in another file.
+
+    Returns
+    -------
+    merged
+        Cells that stand in several rows: the place of the column, from 0, the first row and the last.
+    valueless
+        Formulas without a stored value: the row, and the place of the column.
+    """
+    if path.suffix != WORKBOOK:
+        return [], []
+    book = _workbook(path, data_only=False)
+    found = book[sheet] if sheet else book.worksheets[0]
+    merged = [
+        (each.min_col - 1, each.min_row, each.max_row) for each in found.merged_cells.ranges
+        if each.min_row < each.max_row and each.min_col == each.max_col
+    ]  # fmt: skip
+    valueless = [
+        (number, at) for number, cells in rows for at, cell in enumerate(cells)
+        if not cell and found.cell(number, at + 1).data_type == "f"
+    ]  # fmt: skip
+    return merged, valueless
+
+
+def _workbook(path: Path, data_only: bool = True) -> openpyxl.Workbook:
     unpacked(path, "(?!)")  # refuses what is no archive of a workbook's size
     try:
-        workbook = openpyxl.load_workbook(path, data_only=True)
+        workbook = openpyxl.load_workbook(path, data_only=data_only)
     except Exception as error:  # whatever the parsers of a damaged file raise
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInput(path, "", f"cannot be read as a workbook ({reason})", "save it again as .xlsx") from error

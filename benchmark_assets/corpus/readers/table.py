@@ -12,6 +12,7 @@ them. A text with `files` has tables of its own, whose rows belong to the source
 """
 
 import logging
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -41,6 +42,10 @@ description calls the first one '', rows are numbered from 1."""
 
 HIGHEST = 30
 """Number of rows among which the heads are looked for."""
+
+
+LONGEST_FOOTER = 60
+"""Most characters of a row with one cell below a table that is no part of a text."""
 
 
 class Heads(NamedTuple):
@@ -149,12 +154,48 @@ def _table(path: Path, description: Description, texts: Collection[str], source:
         with collecting(reading.faults):
             rows = grid.lines(path, expected, description.encoding, sheet)
             heads = found_heads(rows, expected, description.heads)
+            divided = _merged(path, sheet, heads, [columns[name] for name in texts])
             above = len(rows) - len(heads.rows) - (1 if description.heads is None else len(description.heads))
+            end = _footed(heads.rows, len(heads.names))
+            below, heads = heads.rows[end:], heads._replace(rows=heads.rows[:end])
             if description.pivot:
                 heads = wide(path, heads, ids, *description.pivot)
             named_after = source.with_name(f"{source.stem}-{sheet}.csv") if len(description.sheets) > 1 else source
-            _SheetRows(path, description, columns, named_after, heads, reading).read(above)
+            _SheetRows(path, description, columns, named_after, heads, reading).read(above, below)
+            reading.account.extend(divided)
     return reading
+
+
+def _footed(rows: Sequence[Line], width: int) -> int:
+    """The number of rows before those at the end with one short cell, as `total: 12`, that has a number or stands
+    below an empty row; other short rows are parts of texts."""
+    end = len(rows)
+    while end > 1 and len(rows[end - 1][1]) < width:
+        filled = [cell.strip() for cell in rows[end - 1][1] if cell.strip()]
+        gap = rows[end - 1][0] - rows[end - 2][0] > 1
+        if len(filled) != 1 or len(filled[0]) > LONGEST_FOOTER or not (gap or re.search(r"\d", filled[0])):
+            break
+        end -= 1
+    return end
+
+
+def _merged(path: Path, sheet: str, heads: Heads, texts: Collection[str | tuple[str, ...]]) -> list[str]:
+    """Clear texts merged over several rows that have texts beside them, because nothing says which part belongs to
+    which row, and say so. Raises BadInput if a text is a formula without a value."""
+    places = {at: name for at, name in enumerate(labels(heads.names)) if name in texts}
+    merged, valueless = grid.doubtful(path, sheet, heads.rows)
+    remedy = "open the file in a spreadsheet program, and save it"
+    raise_all([
+        BadInput(path, f"line {line} {places[at]}", "has a formula without a value", remedy)
+        for line, at in valueless if at in places
+    ])  # fmt: skip
+    rows, account = dict(heads.rows), list[str]()
+    for at, first, last in merged:
+        beside = [rows[line][other] for line in range(first + 1, last + 1) if line in rows for other in places]
+        if at in places and rows.get(first, [""] * (at + 1))[at].strip() and any(map(str.strip, beside)):
+            rows[first][at] = ""
+            account.append(f"{places[at]}: the cell merged over the rows {first} to {last} is not read; divide it")
+    return account
 
 
 def _some(names: Sequence[str]) -> str:
@@ -281,8 +322,9 @@ class _SheetRows:
         self._ids = _parts(columns[ID])
         self._above: dict[str, str] = {}
 
-    def read(self, above: int) -> None:
-        """Add the segments. `above` is the number of rows above the heads that are not empty."""
+    def read(self, above: int, below: Sequence[Line]) -> None:
+        """Add the segments. `above` is the number of rows above the heads that are not empty, `below` has rows that
+        belong to no column."""
         reading, (names, place, rows) = self._reading, self._heads
         expected = [name for column in self._columns.values() for name in _parts(column)]
         kept = [*self._description.asides, *self._description.ignore, *[grid.KEY] * (self._path.suffix in RECORDS)]
@@ -305,7 +347,7 @@ class _SheetRows:
         if faults:
             return
         end, before = self._end(rows, header), len(reading.units)
-        reasons: dict[str, list[str]] = {"below the text": [str(line) for line, _ in rows[end:]]}
+        reasons: dict[str, list[str]] = {"below the text": [str(line) for line, _ in [*rows[end:], *below]]}
         for number, (line, cells) in enumerate(rows[:end], start=1):
             with collecting(reading.faults):
                 whole = dict(zip(header, _whole(self._path, line, cells, header), strict=True))
@@ -319,7 +361,7 @@ class _SheetRows:
         units = reading.units[before:]
         passages = len({passage_of(unit.segment) for unit in units})
         grouped = "" if passages == len(units) else "; ids that agree up to their last dot name one passage"
-        reading.account.append(f"{len(rows)} rows, {len(units)} segments, {passages} passages{grouped}")
+        reading.account.append(f"{len(rows) + len(below)} rows, {len(units)} segments, {passages} passages{grouped}")
         reading.account.extend(f"no segments, {why}: {_some(where)}" for why, where in reasons.items() if where)
 
     def _end(self, rows: Sequence[Line], header: Sequence[str]) -> int:

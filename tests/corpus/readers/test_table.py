@@ -115,6 +115,44 @@ def test_a_faulty_workbook_is_named_by_row(tmp_path: Path) -> None:
     assert "cannot be read as an archive (File is not a zip file)" in faults[1].problem
 
 
+def test_a_text_merged_over_several_rows_is_in_none_and_a_formula_needs_its_value(tmp_path: Path) -> None:
+    workbook = openpyxl.Workbook()
+    sheet = workbook.worksheets[0]
+    for row in [
+        ["segment_id", "source", "ann"],
+        [1, "Mus", "Mouse and sun"],
+        [2, "Sol"],
+        [3, "Nix", "Snow"],
+        [4, "Via", "Way"],
+    ]:
+        sheet.append(row)
+    sheet.merge_cells("C2:C3")
+    workbook.save(tmp_path / "b.xlsx")
+    described = describe(tmp_path / "c.yaml", "table", tmp_path, ["ann"])
+    (document,), faults = read_back(described)
+    assert not faults
+    assert [(p.id, len(p.references)) for p in document.passages] == [("b:1", 0), ("b:2", 0), ("b:3", 1), ("b:4", 1)]
+    _, line = accounts(load(described))
+    assert line == "b.xlsx: ann: the cell merged over the rows 2 to 3 is not read; divide it"
+    sheet["C5"] = '="W"&"ay"'
+    workbook.save(tmp_path / "b.xlsx")
+    _, (fault,) = read_back(described)
+    assert (fault.key, fault.problem) == ("line 5 ann", "has a formula without a value")
+
+
+@pytest.mark.parametrize("footer", ["Summe: 12", "\nend of the sample"])
+def test_a_row_with_one_cell_below_a_table_is_counted_and_is_no_segment(footer: str, tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_text(f"segment_id,source,ann\n1,Mus,Mouse\n2,Sol,Sun\n{footer}\n")
+    described = describe(tmp_path / "c.yaml", "table", tmp_path, ["ann"])
+    (document,), faults = read_back(described)
+    assert (len(document.passages), faults) == (2, [])
+    assert next(accounts(load(described))) == "b.csv: 3 rows, 2 segments, 2 passages"
+    assert any("no segments, below the text" in line for line in accounts(load(described)))
+    (tmp_path / "b.csv").write_text("segment_id,source,ann\n1,Mus,Mouse\n2,Sol,Sun\nand moon\n")
+    _, (fault,) = read_back(described)
+    assert fault.key == "line 4"
+
+
 def test_rows_of_single_texts_are_joined_by_chapter_and_verse(tmp_path: Path) -> None:
     rows = ["1\t1\tlat\tMus", "\t1\tann\tMouse", "\t2\tlat\tSol", "2\t1\tlat\tNix", "\t1\tann\tSnow", "\t1\tgpt\tIce"]
     (tmp_path / "b.tsv").write_text("\n".join(["ch\tv\tby\ttext", *rows]))
