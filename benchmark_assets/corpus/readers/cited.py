@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,7 +94,9 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
             yield BadInput(path, "", "contains no numbered segments", "number them, or give the text in a table")
             continue
         versions = {translator: texts[name] for translator, texts in translations.items() if name in texts}
-        editions = joined({"": source.edition, **{key: text.edition for key, (_, text) in versions.items()}})
+        editions = joined(
+            {"": _with_text(source.edition), **{key: text.edition for key, (_, text) in versions.items()}}
+        )
         for result in divided(description, name, path, editions.pop(""), editions):
             if isinstance(result, Document):
                 segmented = {each.translator for passage in result.passages for each in passage.references}
@@ -182,6 +185,17 @@ def _of_sources(
         else:
             logger.warning("%s: %s is not read, because the source has no such document", translator, names)
     return texts
+
+
+def _with_text(source: Edition) -> Edition:
+    """A source without numbers that have no text. Notes on these are on the number before."""
+    filled = {citation[:length] for citation, _ in source.pieces for length in range(1, len(citation) + 1)}
+    nearest = accumulate(source.units, lambda before, unit: unit if unit in filled else before)
+    places = dict(zip(source.units, nearest, strict=True))
+    return source._replace(
+        units={unit: line for unit, line in source.units.items() if unit in filled},
+        notes=[(places.get(citation, citation), note) for citation, note in source.notes],
+    )
 
 
 def joined(editions: Mapping[str, Edition]) -> dict[str, Edition]:

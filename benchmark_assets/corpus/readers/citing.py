@@ -4,7 +4,6 @@ Here: from pieces of text with citations to an edition. Not here: reading a form
 of a corpus (cited).
 """
 
-from bisect import bisect_right
 from typing import NamedTuple
 
 from benchmark_assets.corpus.model import Aside
@@ -57,11 +56,7 @@ class Citing:
             for (citation, start), end in zip(numbers, [*places[1:], len(content)], strict=True)
             if content[start:end].strip()
         ]
-        notes = [
-            (numbers[bisect_right(places, aside.at) - 1][0], aside.text)
-            for aside in asides
-            if aside.kind in ("footnote", "note")
-        ]
+        notes = [(self._names.get(citation, ()), note) for citation, note in self.text.notes]
         outside = (1, "text without a number") if any(not citation for citation, _ in pieces) else None
         edition = Edition(self._levels, self._units, pieces, notes, self._odd, outside, lengths_of(pieces, asides))
         return CitedText(edition, content, asides)

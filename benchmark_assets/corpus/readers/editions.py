@@ -493,11 +493,17 @@ def _doubts(
 def _notes(
     translator: str, text: Edition, segment_of: Mapping[Citation, str], segments: Collection[str], depth: int
 ) -> list[SegmentAside]:
-    """The notes on segments. All notes on a segment are joined into one aside."""
+    """The notes on the segments; one without a segment is on the first segment of its division. All notes on a segment
+    are joined into one aside."""
+    places: dict[Citation, str] = {}
+    for citation, segment in segment_of.items():
+        for length in range(len(citation) + 1) if segment in segments else ():
+            places.setdefault(citation[:length], segment)
     notes: dict[str, list[str]] = defaultdict(list)
     for citation, note in text.notes:
-        if (segment := segment_of.get(citation[:depth])) in segments:
-            notes[str(segment)].append(note)
+        within = range(min(depth, len(citation)), 0, -1) or (0,)
+        if place := next((places[citation[:end]] for end in within if citation[:end] in places), None):
+            notes[place].append(note)
     return [SegmentAside(segment, translator, "note", "\n".join(parts)) for segment, parts in notes.items()]
 
 

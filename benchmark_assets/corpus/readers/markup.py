@@ -4,7 +4,7 @@ Here: parsing a file, and the effect of each role. Not here: the roles of a form
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html.entities import html5
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from lxml import etree
 
+from benchmark_assets.corpus.model import Aside
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.running_text import LINE, PARAGRAPH, SPACE, RunningText
 from resources.errors import BadInput
@@ -50,25 +51,38 @@ class Markup:
         """Add an element to a text according to its role, without the text after its end tag."""
         role = self.roles.get(element)
         text.before("number", self.numbers.get(element, ""))
+        if role == "footnote":  # a milestone in it numbers the text after it
+            self._beside(element, role, text.after)
         if element in self.starts:
             text.cite(self.starts[element])
         if role in ("heading", "note"):
             text.separate(PARAGRAPH if role == "heading" else SPACE)
-            text.before(role, self.plain(element))
-        elif role == "footnote":
-            text.after(role, self.footnotes.get(element) or self.plain(element))
+            self._beside(element, role, text.before)
         elif role == "gap":
             text.add(GAP)
-        elif role != "left out":
+        elif role not in ("left out", "footnote"):
             text.separate(_SEPARATORS.get(role or "", ""))
             self._contents(element, text)
             text.separate(_SEPARATORS.get(role or "", ""))
 
     def plain(self, element: Element) -> str:
         """The text of an element, whatever its role, on one line and without asides."""
+        return self._parts(element)[0]
+
+    def _beside(self, element: Element, role: Role, add: Callable[[str, str], None]) -> None:
+        """Add an element as an aside, and the notes and headings in it as asides of their own."""
+        content, inner = (stated, ()) if (stated := self.footnotes.get(element)) else self._parts(element)
+        add(role, content)
+        for aside in inner:
+            if aside.kind in ("heading", "note", "footnote"):
+                add(aside.kind, aside.text)
+
+    def _parts(self, element: Element) -> tuple[str, tuple[Aside, ...]]:
+        """The text of an element, whatever its role, on one line, and its asides."""
         text = RunningText()
         self._contents(element, text)
-        return " ".join(text.finish()[0].split())
+        content, asides = text.finish()
+        return " ".join(content.split()), asides
 
     def _contents(self, element: Element, text: RunningText) -> None:
         text.add(element.text or "")

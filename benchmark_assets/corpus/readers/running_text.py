@@ -21,6 +21,9 @@ class RunningText:
 
     A run of white space becomes one space. If there are several separators between two pieces of text, the strongest
     one is kept. There is no separator at the beginning or the end.
+
+    `notes` has the notes and footnotes so far, each with the citation of its place. A place that only a division cites
+    is that of the text before a footnote or after another note, if this text is in the division.
     """
 
     def __init__(self) -> None:
@@ -28,8 +31,9 @@ class RunningText:
         self._length = 0
         self._separator = ""
         self._asides: list[Aside] = []
-        self._pending: list[tuple[str, str]] = []
+        self._pending: list[tuple[str, str, str]] = []
         self._citation = self._placed = ""
+        self.notes: list[tuple[str, str]] = []
 
     def add(self, piece: str) -> None:
         """Append a piece of text."""
@@ -40,9 +44,9 @@ class RunningText:
             if self._pieces:
                 self._append(self._separator)
             if self._citation != self._placed:
-                self._pending.append(("number", self._citation))
-                self._placed = self._citation
+                self._pending.append(("number", self._citation, ""))
             self._place()
+            self._placed = self._citation
             self._append(unicodedata.normalize("NFC", words))
             self._separator = SPACE if piece[-1].isspace() else ""
 
@@ -53,7 +57,7 @@ class RunningText:
     def before(self, kind: str, text: str) -> None:
         """Add an aside before the following text, such as a heading or a number; '' is ignored."""
         if text:
-            self._pending.append((kind, text))
+            self._pending.append((kind, text, self._citation))
 
     def cite(self, citation: str) -> None:
         """Set the citation of the following text, '' for none. A changed citation becomes an aside of kind 'number'."""
@@ -63,6 +67,7 @@ class RunningText:
         """Add an aside after the text so far, such as a footnote; '' is ignored."""
         if text:
             self._asides.append(Aside(kind, self._length, text))
+            self._note(kind, text, self._citation, self._placed)
 
     def finish(self) -> tuple[str, tuple[Aside, ...]]:
         """The text in NFC, and the asides in order of their offsets."""
@@ -80,8 +85,16 @@ class RunningText:
 
     def _place(self) -> None:
         """Place the pending asides at the end of the text so far."""
-        self._asides += [Aside(kind, self._length, text) for kind, text in self._pending]
+        for kind, text, citation in self._pending:
+            self._asides.append(Aside(kind, self._length, text))
+            self._note(kind, text, citation, self._citation, self._placed)
         self._pending.clear()
+
+    def _note(self, kind: str, text: str, citation: str, *near: str) -> None:
+        """Add a note with its own citation, or the first one in the same division of the texts that are near."""
+        if kind in ("note", "footnote"):
+            inside = (each for each in near if each and f"{each}.".startswith(f"{citation}." if citation else ""))
+            self.notes.append((next(inside, citation), text))
 
 
 def without(

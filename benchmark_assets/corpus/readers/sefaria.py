@@ -2,8 +2,8 @@
 
 The document's id is the title of the work. `sectionNames` names the levels (`Chapter`, `Verse`), and the places in the
 lists are the numbers; folios of a Talmud (`Daf`) are `2a`, `2b`. A work of several parts has an object of parts, whose
-names are the highest level. An empty text is untranslated. Texts are HTML (readers.plain). Merged files, which join
-several versions, are read in the same way.
+names are the highest level. An empty text is untranslated, and in a source no segment. Texts are HTML (readers.plain).
+Merged files, which join several versions, are read in the same way.
 
 Here: the text of a file. Not here: which works a corpus has, and how they are divided (cited).
 """

@@ -9,7 +9,6 @@ Here: text and citations of one file, by the scheme that reads it. Not here: the
 documents and their passages (editions).
 """
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -187,11 +186,7 @@ class _Source:
             for (citation, start), end in zip(numbers, [*places[1:], len(content)], strict=True)
             if content[start:end].strip()
         ]
-        notes = [
-            (numbers[bisect_right(places, aside.at) - 1][0], aside.text)
-            for aside in asides
-            if aside.kind in ("footnote", "note")
-        ]
+        notes = [(citations[citation], note) for citation, note in text.notes]
         left_out = {element for element, role in self.roles.items() if role == "left out"}
         apparatus = [
             markup.plain(each) for body in self.bodies for each in body.iter()

@@ -125,6 +125,28 @@ def test_a_translation_without_the_numbers_of_the_source_is_continuous(tmp_path:
     ]  # fmt: skip
 
 
+def test_a_number_without_text_in_the_source_is_no_segment(tmp_path: Path) -> None:
+    source = "\\id JAS\n\\c 1\n\\v 1 One.\n\\v 2 \\f + \\ft Not in ours.\\f*\n\\v 3 Three.\n"
+    (document,) = corpus(tmp_path, "usfm", source, ann=("usfm", "\\id JAS\n\\c 1\n\\v 1 A.\n\\v 2 B.\n\\v 3 C.\n"))
+    assert texts(document, "ann") == {"JAS:1.1": "A. B.", "JAS:1.3": "C."}
+    assert isinstance(document, Document)
+    assert [(each.segment, each.kind, each.text) for each in document.asides] == [
+        ("JAS:1.1", "note", "Not in ours."),
+        ("JAS:1.1", "doubt", "the source lacks 1.2, whose text is joined to 1.1"),
+    ]
+
+
+def test_notes_are_those_of_the_verse_that_contains_them(tmp_path: Path) -> None:
+    verses = """<verse osisID="Jas.1.1">Verse 1.<note>On 1.</note></verse><verse osisID="Jas.1.2"><note>On 2.</note>Two.
+        <note>Also <note>in it</note></note></verse><verse osisID="Jas.1.3">Verse 3.</verse>"""
+    (document,) = corpus(tmp_path, "osis", f'<osis><div type="book" osisID="Jas">{verses}</div></osis>')
+    assert isinstance(document, Document)
+    assert [(each.segment, each.text) for each in document.asides] == [
+        ("JAS:1.1", "On 1."), ("JAS:1.2", "On 2.\nAlso\nin it")
+    ]  # fmt: skip
+    assert document.lengths[""].notes == len("On 1.On 2.Alsoin it")
+
+
 def sefaria(text: object, *names: str) -> str:
     return json.dumps({"title": "Sefer HaGesher", "versionTitle": "x", "sectionNames": names, "text": text})
 
@@ -132,7 +154,7 @@ def sefaria(text: object, *names: str) -> str:
 @pytest.mark.parametrize(
     ("text", "names", "segments"),
     [
-        ([["a", ""], ["b"]], ("Chapter", "Verse"), ["1.1", "1.2", "2.1"]),
+        ([["a", "", "b"], ["c"]], ("Chapter", "Verse"), ["1.1", "1.3", "2.1"]),
         ([[], [], ["a", "b"], ["c"]], ("Daf", "Line"), ["2a.1", "2a.2", "2b.1"]),
         ({"Introduction": ["a"], "": ["b", "c"]}, ("Paragraph",), ["Introduction.1", "text.1", "text.2"]),
         ([[["a"], []], [["b", "c"]]], (), ["1.1.1", "2.1.1", "2.1.2"]),
