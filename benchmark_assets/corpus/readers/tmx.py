@@ -4,22 +4,27 @@ Each .tmx file is a document, and each unit is a segment. The id of a unit is it
 the file; `segments.located` explains such ids. Texts are read in the languages of the description; `en` also matches
 `en-GB`. If a language has several variants (several translations), `edition` of the source or reference names one: its
 `creationid`, `changeid`, a property (`prop`) or its tag (`en-GB`), or its number among the variants of the unit (`2`).
-In a file with one variant, `edition` says nothing about its texts.
+In a file with one variant, `edition` says nothing about its texts. A number names no variant if units have different
+numbers of variants. A log message names the languages and variants that are not read.
 A unit without a text in the reference's language is untranslated. Inline codes of the original format (`bpt`,
 `ept`, `it`, `ph`, `ut`) are left out, highlighted text (`hi`) is kept.
 """
 
+import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmark_assets.corpus.description import Description, Text
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import clean
+from benchmark_assets.corpus.readers.editions import some
 from benchmark_assets.corpus.readers.files import listed
 from benchmark_assets.corpus.readers.markup import Element, parse_xml
 from benchmark_assets.corpus.readers.segments import Unit, documents_of, located
 from resources.errors import BadInput, collecting
+
+logger = logging.getLogger("variorum.corpus")
 
 _TEXT = ".//text()[not(ancestor::bpt or ancestor::ept or ancestor::it or ancestor::ph or ancestor::ut)]"
 VARIANTS = "a `creationid`, `changeid`, `prop` or tag of the file, or the variant's number in its unit"
@@ -85,28 +90,55 @@ def _units(path: Path, description: Description, faults: list[BadInput]) -> Iter
     if not units:
         raise BadInput(path, "", "contains no translation units", "export the file again, or remove it")
     several = {text.language for text in texts.values() if any(len([*_variants(u, text.language)]) > 1 for u in units)}
+    for name, text in texts.items():
+        with collecting(faults):
+            _check_number(units, name, text, path)
+    unread: Counter[str] = Counter()
     for number, unit in enumerate(units, start=1):
         with collecting(faults):
             _, segment = located((unit.get("tuid") or "").strip() or str(number), path)
             own: dict[str, str] = {}
+            left = set(unit.xpath("tuv"))
             for name, text in texts.items():
+                edition = text.edition.casefold() if text.language in several else ""
+                variants = [each for names, each in _named(unit, text.language) if not edition or edition in names]
+                left.difference_update(variants)
                 with collecting(faults):
-                    own[name] = _text(unit, text, path, text.edition if text.language in several else "")
+                    own[name] = _text(unit, text, path, edition, variants)
+            unread.update(map(_tag, left))
             yield Unit(path.stem, segment, unit.sourceline, own)
+    if unread:
+        logger.warning("%s: not read: %s", path, ", ".join(f"{n} texts in {tag!r}" for tag, n in unread.items()))
 
 
-def _text(unit: Element, text: Text, path: Path, edition: str) -> str:
-    """Text of a unit in the language of a text, of the variant that `edition` names; '' if it has none."""
-    texts = []
-    for number, (tag, variant) in enumerate(_variants(unit, text.language), start=1):
-        names = {tag, str(number), variant.get("creationid"), variant.get("changeid"), *variant.xpath("prop/text()")}
-        if not edition or edition.casefold() in {name.strip().casefold() for name in names if name}:
-            texts += ["".join(seg.xpath(_TEXT)) for seg in variant.xpath("seg")]
+def _check_number(units: Sequence[Element], name: str, text: Text, path: Path) -> None:
+    """Raise BadInput if a text is named by the number of its variant, and units have different numbers of variants."""
+    variants = [[names - {str(number)} for number, (names, _) in enumerate(_named(unit, text.language), start=1)]
+                for unit in units]  # fmt: skip
+    if not text.edition.isdecimal() or any(text.edition in names for own in variants for names in own):
+        return
+    most = max(map(len, variants))
+    if short := [str(number) for number, own in enumerate(variants, start=1) if 0 < len(own) < most]:
+        problem = f"names one of {most} variants by its number, but fewer are in {len(short)} units: {some(short)}"
+        remedy = "name the translator of each `tuv` by `creationid`, or write an empty `tuv` where a text is missing"
+        raise BadInput(path, f"{name} edition", problem, remedy)
+
+
+def _text(unit: Element, text: Text, path: Path, edition: str, variants: Sequence[Element]) -> str:
+    """Text of a unit, which may be in one of these variants; '' if it has none."""
+    texts = ["".join(seg.xpath(_TEXT)) for variant in variants for seg in variant.xpath("seg")]
     if len(texts) > 1:
         named = f"of the variant {edition!r}" if edition else f"in {text.language!r}"
         remedy = f"name the variant by `edition`: {VARIANTS}"
         raise BadInput(path, f"line {unit.sourceline}", f"has {len(texts)} texts {named}", remedy)
     return clean(texts[0], path, f"line {unit.sourceline}").strip() if texts else ""
+
+
+def _named(unit: Element, language: str) -> Iterator[tuple[set[str], Element]]:
+    """The variants of a unit in a language, each with what it may be named by, in small letters."""
+    for number, (tag, variant) in enumerate(_variants(unit, language), start=1):
+        names = (tag, str(number), variant.get("creationid"), variant.get("changeid"), *variant.xpath("prop/text()"))
+        yield {name.strip().casefold() for name in names if name}, variant
 
 
 def _variants(unit: Element, language: str) -> Iterator[tuple[str, Element]]:
