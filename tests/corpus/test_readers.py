@@ -385,6 +385,16 @@ def test_a_passage_in_two_documents_fails_in_the_second(corpus: Path) -> None:
     assert str(corpus.parent / SOURCE) in fault.problem
 
 
+def test_passages_whose_ids_differ_by_capitals_alone_are_named(tmp_path: Path) -> None:
+    lines = [{"passage_id": key, "lang": "la", "source": "Mus."} for key in ("b:1", "b:a", "b:A")]
+    write_lines(tmp_path / "book.jsonl", lines)
+    documents, (fault,) = read_back(describe(tmp_path / "c.yaml", "jsonl", tmp_path, ["ann"]))
+    assert not documents
+    assert (fault.key, fault.problem) == (
+        "b:A", f"differs by capitals alone from b:a in {tmp_path / 'book.jsonl'}"
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("file", [SOURCE, ANN])
 def test_a_document_that_lies_in_the_tree_twice_is_a_fault(corpus: Path, file: str) -> None:
     path = corpus.parent / file

@@ -93,10 +93,10 @@ def layout_faults(description: Description, where: object) -> Iterator[BadInput]
 
 
 def _distinct(documents: Iterator[Document | BadInput]) -> Iterator[Document | BadInput]:
-    """Replace a document with faults if its id or one of its passages occurs in an earlier document, or has a text as
-    its id."""
+    """Replace a document with faults if its id or one of its passages occurs in an earlier document, a passage has a
+    text as its id, or ids of two passages differ by case alone, which some file systems ignore."""
     files: dict[str, Path] = {}
-    passages: dict[str, Path] = {}
+    passages: dict[str, tuple[str, Path]] = {}
     remedy = "give it a short id; a text belongs in another column or key"
     for document in documents:
         if isinstance(document, BadInput):
@@ -112,11 +112,17 @@ def _distinct(documents: Iterator[Document | BadInput]) -> Iterator[Document | B
             problem = f"the document is also in {files[document.id]}"
             yield BadInput(document.file, document.id, problem, "put the document into one file")
             continue
-        repeated = [passage.id for passage in document.passages if passage.id in passages]
-        for passage_id in repeated:
-            problem = f"the passage is also in {passages[passage_id]}"
-            yield BadInput(document.file, passage_id, problem, "rename one of them")
+        own: dict[str, tuple[str, Path]] = {}
+        repeated = False
+        for passage in document.passages:
+            folded = passage.id.lower()
+            if other := own.get(folded) or passages.get(folded):
+                differs = f"differs by capitals alone from {other[0]} in" if other[0] != passage.id else ""
+                problem = f"{differs or 'the passage is also in'} {other[1]}"
+                yield BadInput(document.file, passage.id, problem, "rename one of them")
+                repeated = True
+            own[folded] = (passage.id, document.file)
         if not repeated:
             files[document.id] = document.file
-            passages.update((passage.id, document.file) for passage in document.passages)
+            passages |= own
             yield document
