@@ -5,6 +5,7 @@ to Dagster (corpus.assets).
 """
 
 import json
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -15,11 +16,13 @@ from benchmark_assets.corpus.anchors import anchors
 from benchmark_assets.corpus.corrections import Corrections, check, load, right
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Lengths, joined
-from benchmark_assets.corpus.pairs import doubts, in_its_language
+from benchmark_assets.corpus.pairs import WHOLE, doubts, in_its_language, other_language
 from benchmark_assets.corpus.readers import read
 from resources.catalogue import schema
 from resources.digest import digest
 from resources.errors import BadInput, collecting
+
+logger = logging.getLogger("variorum.corpus")
 
 VERSIONED = ["source_text", "segmented_reference", "continuous_reference"]
 SCHEMAS = {
@@ -89,6 +92,7 @@ def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
                     rows.add(document, description.name, corrections)
                     rows.add_doubts(document, description, said)
                     documents.append(document)
+        _report_languages(documents)
         if len(faults) == before and corrections is not None:
             with collecting(faults):
                 check(description, corrections, said, documents)
@@ -96,6 +100,24 @@ def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
             sound.append(description.name)
     frames = {name: pl.DataFrame(rows.by_frame[name], SCHEMAS[name], orient="row") for name in SCHEMAS}
     return Scan(**frames, faults=faults, sound=sound)
+
+
+def _report_languages(documents: Iterable[Document]) -> None:
+    """Log which sources are plainly in another language than the declared one."""
+    files = defaultdict[tuple[str, str], list[str]](list)
+    for document in documents:
+        by_language = defaultdict[str, list[str]](list)
+        for passage in document.passages:
+            by_language[passage.language] += [segment.text for segment in passage.segments]
+        for declared, texts in by_language.items():
+            text = " ".join(texts)
+            if len(text) >= WHOLE and (found := other_language(text, declared)):
+                files[declared, found].append(str(document.file))
+    for (declared, found), own in files.items():
+        further = f" (and in {len(own) - 1} further documents)" if len(own) > 1 else ""
+        remedy = "correct `language` of the source, or its `files`"
+        logger.warning("%s: source.language: the source is in %s, not in %s%s; %s", own[0], found, declared, further,
+                       remedy)  # fmt: skip
 
 
 def _readable(description: Description) -> Iterator[Document | BadInput]:

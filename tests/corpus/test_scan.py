@@ -114,6 +114,21 @@ def aligned_anew(before: Scan, after: Scan) -> set[str]:
     return set(joined.filter(pl.col("continuous_reference") != pl.col("continuous_reference_after"))["passage"])
 
 
+def test_a_source_in_another_language_than_declared_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    english = (
+        "The old miller walked down to the river in the morning and looked for the boat that his brother had sold."
+    )
+    latin = "Mercator navem vendidit quia pecuniam debebat, et frater eius frumentum in foro quaerebat sed non invenit."
+    for name, text in (("one", english), ("two", latin), ("three", english)):
+        lines = [{"passage_id": f"{name}:{n}", "lang": "la", "source": f"{text} {n}"} for n in range(5)]
+        write_lines(tmp_path / f"{name}.jsonl", lines)
+    assert not scan([load(describe(tmp_path / "c.yaml", "jsonl", tmp_path, ["ann"]))]).faults
+    assert [message for message in caplog.messages if "source.language" in message] == [
+        f"{tmp_path / 'one.jsonl'}: source.language: the source is in en, not in la (and in 1 further"
+        " documents); correct `language` of the source, or its `files`"
+    ]
+
+
 def test_prose_is_kept_by_document_and_what_stands_beside_it_apart(tmp_path: Path) -> None:
     seen = scan([load(write_with_prose(tmp_path))])
     assert seen.prose.select("document", "translator", "text").rows() == [
