@@ -137,7 +137,8 @@ def covered(coverage: pl.DataFrame) -> pl.DataFrame:
 
 
 def _lengths(document: Document) -> dict[str, Lengths]:
-    """What became of the characters of a document's texts. What the reader does not say follows from the segments."""
+    """What became of the characters of a document's texts: segments as they are stored, and beside them what the reader
+    says, or else what the asides have."""
     segments: Counter[str] = Counter()
     beside: dict[str, Counter[str]] = defaultdict(Counter)
     for passage in document.passages:
@@ -150,7 +151,9 @@ def _lengths(document: Document) -> dict[str, Lengths]:
         translator: Lengths(number, of["note"] + of["footnote"], of["heading"] * bool(translator))
         for translator, number in segments.items() for of in [beside[translator]]
     }  # fmt: skip
-    return {**found, **document.lengths}
+    return found | {
+        translator: known._replace(segments=segments[translator]) for translator, known in document.lengths.items()
+    }
 
 
 class _Rows:

@@ -121,8 +121,7 @@ def plain(document: Document, description: Description) -> Document:
                 changed[segment, translator] = " ".join(words.split()) if signs[translator].tags else words.strip()
                 if known := lengths.get(translator):
                     notes = sum(len(aside.text) for aside in asides if aside.kind in ("note", "footnote"))
-                    stored = known.segments + len(changed[segment, translator]) - len(raw)
-                    lengths[translator] = known._replace(segments=stored, notes=known.notes + notes)
+                    lengths[translator] = known._replace(notes=known.notes + notes)
                 for aside in asides:
                     key = (segment, translator, aside.kind)
                     removed[key] = f"{removed[key]}\n{aside.text}" if key in removed else aside.text

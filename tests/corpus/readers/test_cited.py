@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from benchmark_assets.corpus.description import BY_CITATION, load
-from benchmark_assets.corpus.model import Document, Lengths
+from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.proposals import propose
 from benchmark_assets.corpus.readers import cited, read
+from benchmark_assets.corpus.scan import scan
 from resources.errors import BadInput
 from tests.corpus.support import edit
 
@@ -169,9 +170,9 @@ def test_lists_of_sefaria_are_levels(tmp_path: Path, text: object, names: tuple[
 def test_tags_and_footnotes_of_sefaria_do_not_count_as_text(tmp_path: Path) -> None:
     noted = '<b>A mill</b><sup>a</sup><i class="footnote">Or: weir.</i>'
     (document,) = corpus(tmp_path, "sefaria", sefaria([[noted, "It stood.<sup>b</sup>"]]))
-    assert isinstance(document, Document)
     assert list(texts(document).values()) == ["A mill", "It stood."]
-    assert document.lengths[""] == Lengths(segments=15, notes=11)
+    coverage = scan([load(tmp_path / "c.yaml")]).coverage
+    assert coverage.select("segments", "notes", "nothing").rows() == [(15, 11, 0)]
 
 
 @pytest.mark.parametrize(
