@@ -18,7 +18,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -190,8 +189,11 @@ def _of_sources(
 def _with_text(source: Edition) -> Edition:
     """A source without numbers that have no text. Notes on these are on the number before."""
     filled = {citation[:length] for citation, _ in source.pieces for length in range(1, len(citation) + 1)}
-    nearest = accumulate(source.units, lambda before, unit: unit if unit in filled else before)
-    places = dict(zip(source.units, nearest, strict=True))
+    places: dict[Citation, Citation] = {}
+    latest: Citation = ()
+    for unit in source.units:
+        latest = unit if unit in filled else latest
+        places[unit] = latest
     return source._replace(
         units={unit: line for unit, line in source.units.items() if unit in filled},
         notes=[(places.get(citation, citation), note) for citation, note in source.notes],
