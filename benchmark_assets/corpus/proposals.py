@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import yaml
+from babel import Locale
 
 from benchmark_assets.corpus.description import ROW
 from benchmark_assets.corpus.heads import FoundHeads, heads
@@ -18,12 +19,14 @@ from benchmark_assets.corpus.languages import identified, plain
 from benchmark_assets.corpus.long_form import is_constant, long_form
 from benchmark_assets.corpus.readers import grid, jsonl, table, tmx
 from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.readers.cited import FORMS
 from benchmark_assets.corpus.readers.files import visible as visible_files
 from benchmark_assets.corpus.readers.prose import PROSE_READERS
 from benchmark_assets.corpus.readers.strict_json import parse
 from benchmark_assets.corpus.readers.table import found_heads
 from benchmark_assets.corpus.roles import (
     ANCIENT,
+    DISTANT,
     FOREIGN,
     MODELS,
     MODERN,
@@ -141,6 +144,11 @@ def _look(path: Path, into: str = "") -> ProposedKeys:
         return ProposedKeys("tei", {}, {"language": _tei_language(path)}, {})
     if ending == ".tmx":
         return _memory(path)
+    if ending == ".conllu":
+        return _sentences(path, into)
+    if ending in {each for form in FORMS.values() for each in form.endings}:
+        problem, remedy = "has no numbered verses or sections", "number them, or give the text in a table (.csv, .xlsx)"
+        raise BadInput(path, "", problem, remedy)
     raise BadInput(
         path, "", f"no layout reads a single file that ends in {ending!r}",
         "write one segment a row in a table (.csv, .xlsx) with the source and its translations; a folder of .txt files "
@@ -165,11 +173,13 @@ def _folder(path: Path, into: str) -> ProposedKeys:
         found = _tables(path, records, into)
         is_placed = "files" in found.source or "root" in found.keys
         return found if is_placed else found._replace(source={**found.source, "files": "**/*.json"})
-    for ending in (".jsonl", ".tmx"):
+    for ending in (".jsonl", ".tmx", ".conllu"):
         if ending in by_ending:
             return _look(by_ending[ending][0], into)
     if texts := [file for file in by_ending.get(".txt", []) if not NO_TEXT.search(file.stem.casefold())]:
         return _plain_texts(path, texts, into)
+    if found := _line_by_line(files, into):
+        return found
     problem = f"has files that end in {', '.join(sorted(by_ending))}" if by_ending else "contains no file"
     raise BadInput(path, "", problem, f"give files that end in {', '.join((*table.ENDINGS, '.jsonl', '.xml', '.tmx'))}")
 
@@ -209,9 +219,57 @@ def _versions(found: Sequence[FoundVersion], into: str) -> ProposedKeys:
     remarks = [f"{each.files} is not read: in {each.language or UNKNOWN}" for each in others if each.language != target]
     asked = [f"All versions are in {source.language}: which is the source? {source.files} is read."]
     questions = asked if others and not languages else []
+    if languages and source.form in ("docx", "epub", "html", "usfm"):
+        alike = [each for each in others if plain(each.language) == plain(source.language)]
+        if alike or source.language not in {*ANCIENT, *DISTANT}:
+            possible = ", ".join(f"{each.files} ({each.language or UNKNOWN})" for each in others)
+            questions = [f"Is {source.files} ({source.language}) the source? Possible are also {possible}."]
     keys = {"language": source.language or UNKNOWN, **({"files": source.files} if others else {})}
     further = [each for each in targets if each != target]
     return ProposedKeys(source.form, {}, keys, texts, remarks, questions, further)
+
+
+def _sentences(path: Path, into: str) -> ProposedKeys:
+    """CoNLL-U, whose comments name the translations: `text_en`, `text_en_vale`."""
+    found = re.findall(r"^# *text(?:_([a-z]{2,3})(?:_(\S+))?)? *= *(.+)", decode(path), re.MULTILINE)
+    texts: dict[tuple[str, str], list[str]] = {}
+    for language, name, text in found:
+        texts.setdefault((language, name), []).append(text)
+    words = re.findall(r"^\d+\t(\S+)", decode(path), re.MULTILINE)
+    source = language_of(texts.pop(("", ""), [" ".join(words)]))
+    return _by_languages("conllu", source, [*texts], into)
+
+
+def _by_languages(layout: str, source: str, texts: Sequence[tuple[str, str]], into: str) -> ProposedKeys:
+    """Translations by language and name, in a layout that finds them by these."""
+    counts = Counter(language for language, _ in texts)
+    targets = sorted(counts, key=lambda each: (-counts[each], each != "en"))
+    target = into or next(iter(targets), "")
+    names = [name for language, name in texts if language == target]
+    references = {
+        slug(name) if name else "translation": {"language": target} for name in names if name or len(names) == 1
+    }
+    further = [each for each in targets if each != target]
+    return ProposedKeys(layout, {}, {"language": source}, references, further=further)
+
+
+def _line_by_line(files: Sequence[Path], into: str) -> ProposedKeys | None:
+    """Files of Moses, whose endings are languages; None if there are others."""
+    files = [file for file in files if not NO_TEXT.search(file.stem.casefold())]
+    languages = list(dict.fromkeys(file.suffix[1:] for file in files))
+    known = Locale("en").languages
+    if len(languages) < 2 or not all(language in known for language in languages):
+        return None
+    source = min(languages, key=lambda each: (each not in ANCIENT, each not in DISTANT, each == "en"))
+    documents = {file.stem for file in files if file.suffix[1:] == source}
+    texts = [
+        (file.suffix[1:], file.stem.removeprefix(document).lstrip("."))
+        for file in files if file.suffix[1:] != source
+        for document in documents if file.stem == document or file.stem.startswith(f"{document}.")
+    ]  # fmt: skip
+    found = _by_languages("moses", source, [*dict.fromkeys(texts)], into)
+    asked = f"Is the source in {source}? The files are in {', '.join(languages)}."
+    return found if source in {*ANCIENT, *DISTANT} else found._replace(questions=[asked])
 
 
 def _memory(path: Path) -> ProposedKeys:

@@ -1,6 +1,7 @@
 """Versions of works in cited forms: the files of each version, for proposed descriptions.
 
-A version is a file (OSIS), all files of a folder (USFM), or all files of a name and language (Sefaria).
+A version is a file (OSIS), all files of a folder (USFM), or all files of a name and language (Sefaria). Pages, books,
+Word documents and USFM are versions by folder if there are several folders, and else by file.
 
 Here: looking at files. Not here: reading them (readers.cited), the description (proposals).
 """
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from benchmark_assets.corpus.languages import identified, plain
 from benchmark_assets.corpus.readers.cited import FORMS
 from benchmark_assets.corpus.readers.files import visible
+from benchmark_assets.corpus.readers.pages import word
 from resources.errors import BadInput
 
 HEAD = 4000
@@ -34,6 +36,13 @@ class FoundVersion(NamedTuple):
     is_source: bool
 
 
+BESIDE = frozenset([".css", ".gif", ".ico", ".jpeg", ".jpg", ".js", ".md", ".png", ".svg"])
+"""Endings of files beside pages that are no texts."""
+
+_BY_ENDING = ("docx", "epub", "html")
+"""Forms without a sign, whose files are of the form if they have numbers, and no other texts lie beside them."""
+
+
 def form_of(path: Path) -> str | None:
     """The cited form of a file; None if it has none."""
     forms = [name for name, form in FORMS.items() if path.suffix in form.endings]
@@ -50,13 +59,19 @@ def versions(path: Path) -> list[FoundVersion]:
     first that is not in English, else the first. Merged files of Sefaria are left out beside files of single versions
     in their language.
     """
-    forms = {file: form_of(file) for file in visible(path) if file.is_file()}
+    forms = {file: form_of(file) for file in visible(path) if file.is_file() and not file.name.startswith("~$")}
+    if not any(forms.values()):
+        endings = {file.suffix for file in forms} - BESIDE
+        by_ending = [form for form in _BY_ENDING if endings and endings <= {*FORMS[form].endings}]
+        forms = {file: form for form in by_ending for file in forms if file.suffix in endings and _is_cited(file, form)}
     if len(found := {form for form in forms.values() if form}) != 1:
         return []
     (form,) = found
     groups: dict[tuple[str, str], list[Path]] = defaultdict(list)
-    for file in (file for file in forms if forms[file]):
-        groups[_group(file, path, form)].append(file)
+    files = [file for file in forms if forms[file]]
+    apart = len({file.parent for file in files}) == 1 if form in _BY_ENDING else _repeats(files, form)
+    for file in files:
+        groups[(file.stem, file.name) if apart and file.parent == path else _group(file, path, form)].append(file)
     single = {pattern.rpartition("/")[0] for name, pattern in groups if name != "merged"}
     own = [
         _version(form, name, pattern, files) for (name, pattern), files in groups.items()
@@ -72,10 +87,26 @@ def _group(file: Path, root: Path, form: str) -> tuple[str, str]:
         return file.stem, file.name
     relative = file.relative_to(root)
     if form == "sefaria":
-        return file.stem, f"**/{relative.parent.name}/{file.name}"
+        return file.stem, f"**/{relative.parent.name}/{file.name}" if relative.parent.name else file.name
     if form == "osis":
         return file.name.partition(".")[0], relative.as_posix()
     return file.parent.name, (relative.parent / f"*{file.suffix}").as_posix()
+
+
+def _is_cited(file: Path, form: str) -> bool:
+    """Whether a file has numbered segments, and is no table."""
+    try:
+        is_table = form == "docx" and next(word(file).iter("table"), None) is not None
+        return not is_table and any(text.edition.units for text in FORMS[form].read(file).values())
+    except BadInput:
+        return False
+
+
+def _repeats(files: Sequence[Path], form: str) -> bool:
+    """Whether files of USFM in one folder are versions of one book."""
+    books = [re.search(r"\\id\s+(\w+)", _beginning(file)) for file in files] if form == "usfm" else []
+    named = [book[1] for book in books if book]
+    return len({file.parent for file in files}) == 1 and len({*named}) < len(named)
 
 
 def _version(form: str, name: str, pattern: str, files: Sequence[Path]) -> FoundVersion:

@@ -1,5 +1,6 @@
 """Proposed descriptions: of files as people have them, and that the corpus then reads as its files say."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -151,6 +152,59 @@ def test_what_cannot_be_read_is_named_with_what_can(name: str, asked: str, words
         write(tmp_path / name, "id,source\n1,Arma.\n")
     with pytest.raises(BadInput, match=words):
         propose(tmp_path / asked, "mine")
+
+
+LATIN = ["Vulpes in horto senis uvas maturas quaerebat.", "Senex eam vidit et canem suum vocavit.", "Canis dormiebat."]
+ENGLISH = ["A fox was looking for ripe grapes in the garden.", "The old man saw her and called his dog.", "It slept."]
+GERMAN = ["Ein Fuchs suchte im Garten nach reifen Trauben.", "Der Alte sah ihn und rief seinen Hund.", "Der schlief."]
+
+
+def page(texts: list[str]) -> str:
+    return f"<html><body>{''.join(f'<p>{at}. {text}</p>' for at, text in enumerate(texts, start=1))}</body></html>"
+
+
+def book(texts: list[str]) -> str:
+    return "\n".join(["\\id JON", "\\c 1", *(f"\\v {at} {text}" for at, text in enumerate(texts, start=1))])
+
+
+@pytest.mark.parametrize(("ending", "written"), [(".html", page), (".usfm", book)])
+def test_versions_in_one_folder_are_told_apart_by_their_languages(
+    ending: str, written: Callable[[list[str]], str], tmp_path: Path
+) -> None:
+    (folder := tmp_path / "fox").mkdir()
+    for name, texts in {"vale": ENGLISH, "stone": ENGLISH[::-1], "zz": LATIN}.items():
+        write(folder / f"{name}{ending}", written(texts))
+    description, scanned = proposed(folder, "fox")
+    assert (load(description).source.language, load(description).source.files) == ("la", f"zz{ending}")
+    assert {name: text.files for name, text in load(description).references.items()} == {
+        "vale": f"vale{ending}", "stone": f"stone{ending}"
+    }  # fmt: skip
+    assert scanned.source["text"].to_list() == [" ".join(LATIN)]
+    write(folder / f"zz{ending}", written(GERMAN))
+    assert f"Is zz{ending} (de) the source?" in propose(folder, "fox")["fox"]
+
+
+def test_a_page_is_a_source_and_one_without_numbers_is_named(tmp_path: Path) -> None:
+    description, _ = proposed(write(tmp_path / "fox.html", page(LATIN)))
+    assert (load(description).layout, load(description).source.language) == ("html", "la")
+    with pytest.raises(BadInput, match="has no numbered verses"):
+        propose(write(tmp_path / "prose.html", f"<p>{LATIN[0]}</p>"), "mine")
+
+
+def test_languages_and_translators_of_moses_are_in_names_and_of_conllu_in_comments(tmp_path: Path) -> None:
+    (folder := tmp_path / "fox").mkdir()
+    for name, texts in {"book.la": LATIN, "book.vale.en": ENGLISH, "book.stone.en": ENGLISH, "book.de": GERMAN}.items():
+        write(folder / name, "\n".join(texts) + "\n")
+    description, scanned = proposed(folder, "fox")
+    assert (load(description).source.language, [*load(description).references]) == ("la", ["stone", "vale"])
+    assert (len(scanned.source), len(scanned.reference), [*propose(folder, "fox")]) == (3, 6, ["fox", "fox-de"])
+    sentences = [
+        f"# sent_id = {at}\n# text = {a}\n# text_en_vale = {b}\n1\tx\t_\tX\t_\t_\t0\troot\t_\t_\n"
+        for at, (a, b) in enumerate(zip(LATIN, ENGLISH, strict=True), start=1)
+    ]
+    description, scanned = proposed(write(tmp_path / "t.conllu", "\n".join(sentences) + "\n"), "sentences")
+    assert (load(description).source.language, [*load(description).references]) == ("la", ["vale"])
+    assert len(scanned.reference) == 3
 
 
 def test_a_link_to_nothing_is_named(tmp_path: Path) -> None:
