@@ -153,10 +153,10 @@ def text_of_html(content: str) -> str:
     """Plain text without the tags and entities that it has in spite of being plain; notes become `[Footnote: …]`."""
     if not has_tags([content]):
         return _ENTITY.sub(_character, content)
-    paragraphs = []
+    paragraphs, raised = [], _raised([content])
     for paragraph in re.split(r"\n\s*\n", content):
         running = RunningText()
-        with_html(paragraph, running, _raised([content]))
+        with_html(paragraph, running, raised)
         text, asides = running.finish()
         for aside in reversed(asides):
             text = f"{text[: aside.at]} [Footnote: {aside.text}]{text[aside.at :]}"
