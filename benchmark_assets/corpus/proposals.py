@@ -178,8 +178,8 @@ def _folder(path: Path, into: str) -> ProposedKeys:
             return _look(by_ending[ending][0], into)
     if texts := [file for file in by_ending.get(".txt", []) if not NO_TEXT.search(file.stem.casefold())]:
         return _plain_texts(path, texts, into)
-    if found := _line_by_line(files, into):
-        return found
+    if lines := _line_by_line(files, into):
+        return lines
     problem = f"has files that end in {', '.join(sorted(by_ending))}" if by_ending else "contains no file"
     raise BadInput(path, "", problem, f"give files that end in {', '.join((*table.ENDINGS, '.jsonl', '.xml', '.tmx'))}")
 

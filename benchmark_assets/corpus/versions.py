@@ -15,7 +15,7 @@ from typing import NamedTuple
 from benchmark_assets.corpus.languages import identified, plain
 from benchmark_assets.corpus.readers.cited import FORMS
 from benchmark_assets.corpus.readers.files import visible
-from benchmark_assets.corpus.readers.pages import word
+from benchmark_assets.corpus.readers.pages import rows
 from resources.errors import BadInput
 
 HEAD = 4000
@@ -62,7 +62,10 @@ def versions(path: Path) -> list[FoundVersion]:
     forms = {file: form_of(file) for file in visible(path) if file.is_file() and not file.name.startswith("~$")}
     if not any(forms.values()):
         endings = {file.suffix for file in forms} - BESIDE
-        by_ending = [form for form in _BY_ENDING if endings and endings <= {*FORMS[form].endings}]
+        by_ending = [
+            form for form in _BY_ENDING
+            if endings and endings <= {*FORMS[form].endings} and (form != "docx" or path.is_dir())
+        ]  # fmt: skip
         forms = {file: form for form in by_ending for file in forms if file.suffix in endings and _is_cited(file, form)}
     if len(found := {form for form in forms.values() if form}) != 1:
         return []
@@ -94,9 +97,10 @@ def _group(file: Path, root: Path, form: str) -> tuple[str, str]:
 
 
 def _is_cited(file: Path, form: str) -> bool:
-    """Whether a file has numbered segments, and is no table."""
+    """Whether a file has numbered segments, and is no table: neither has it one, nor translations below each of its
+    numbered paragraphs."""
     try:
-        is_table = form == "docx" and next(word(file).iter("table"), None) is not None
+        is_table = form == "docx" and max(len(cells) for _, cells in rows(file)) > 2
         return not is_table and any(text.edition.units for text in FORMS[form].read(file).values())
     except BadInput:
         return False

@@ -154,7 +154,7 @@ def _table(path: Path, description: Description, texts: Collection[str], source:
         with collecting(reading.faults):
             rows = grid.lines(path, expected, description.encoding, sheet)
             heads = found_heads(rows, expected, description.heads)
-            divided = _merged(path, sheet, heads, [columns[name] for name in texts])
+            divided = _merged(path, sheet, heads, ids, [columns[name] for name in texts])
             above = len(rows) - len(heads.rows) - (1 if description.heads is None else len(description.heads))
             end = _footed(heads.rows, len(heads.names))
             below, heads = heads.rows[end:], heads._replace(rows=heads.rows[:end])
@@ -179,22 +179,25 @@ def _footed(rows: Sequence[Line], width: int) -> int:
     return end
 
 
-def _merged(path: Path, sheet: str, heads: Heads, texts: Collection[str | tuple[str, ...]]) -> list[str]:
+def _merged(
+    path: Path, sheet: str, heads: Heads, ids: Collection[str], texts: Collection[str | tuple[str, ...]]
+) -> list[str]:  # fmt: skip
     """Clear texts merged over several rows that have texts beside them, because nothing says which part belongs to
-    which row, and say so. Raises BadInput if a text is a formula without a value."""
+    which row, and say so. Raises BadInput if a text of an id is a formula without a value."""
+    last = [at for at, name in enumerate(labels(heads.names)) if name in ids][-1:]
     places = {at: name for at, name in enumerate(labels(heads.names)) if name in texts}
+    rows, account = dict(heads.rows), list[str]()
     merged, valueless = grid.doubtful(path, sheet, heads.rows)
     remedy = "open the file in a spreadsheet program, and save it"
     raise_all([
         BadInput(path, f"line {line} {places[at]}", "has a formula without a value", remedy)
-        for line, at in valueless if at in places
+        for line, at in valueless if at in places and all(rows[line][own].strip() for own in last)
     ])  # fmt: skip
-    rows, account = dict(heads.rows), list[str]()
-    for at, first, last in merged:
-        beside = [rows[line][other] for line in range(first + 1, last + 1) if line in rows for other in places]
+    for at, first, end in merged:
+        beside = [rows[line][other] for line in range(first + 1, end + 1) if line in rows for other in places]
         if at in places and rows.get(first, [""] * (at + 1))[at].strip() and any(map(str.strip, beside)):
             rows[first][at] = ""
-            account.append(f"{places[at]}: the cell merged over the rows {first} to {last} is not read; divide it")
+            account.append(f"{places[at]}: the cell merged over the rows {first} to {end} is not read; divide it")
     return account
 
 

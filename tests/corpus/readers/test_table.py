@@ -134,6 +134,9 @@ def test_a_text_merged_over_several_rows_is_in_none_and_a_formula_needs_its_valu
     assert [(p.id, len(p.references)) for p in document.passages] == [("b:1", 0), ("b:2", 0), ("b:3", 1), ("b:4", 1)]
     _, line = accounts(load(described))
     assert line == "b.xlsx: ann: the cell merged over the rows 2 to 3 is not read; divide it"
+    sheet["C6"] = "=COUNTA(C2:C5)"
+    workbook.save(tmp_path / "b.xlsx")
+    assert not read_back(described)[1]
     sheet["C5"] = '="W"&"ay"'
     workbook.save(tmp_path / "b.xlsx")
     _, (fault,) = read_back(described)
