@@ -28,6 +28,7 @@ from benchmark_assets.corpus.roles import (
     ANCIENT,
     DISTANT,
     FOREIGN,
+    IS_ID,
     MODELS,
     MODERN,
     UNKNOWN,
@@ -400,7 +401,8 @@ def _tables(folder: Path, paths: Sequence[Path], into: str) -> ProposedKeys:
         whole = [each._replace(cells=own) for each, own in zip(first.columns, cells, strict=True)]
         of_all, ids = roles(whole, into), roles(first.columns, into).ids  # unique in each file
         asides, unread = ({k: v for k, v in d.items() if k not in ids} for d in (of_all.asides, of_all.unread))
-        return _proposed(largest, of_all._replace(ids=ids, asides=asides, unread=unread), first)
+        questions = [each for each in of_all.questions if not (ids and IS_ID in each)]
+        return _proposed(largest, of_all._replace(ids=ids, asides=asides, unread=unread, questions=questions), first)
     found = _proposed(largest, roles(first.columns, into), first)
     others = [f"{path.name} is not read" for path in paths if path != largest]
     return found._replace(keys={"root": _below(folder, largest), **found.keys}, remarks=[*found.remarks, *others])

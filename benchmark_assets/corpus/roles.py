@@ -85,6 +85,9 @@ _WORDS = re.compile(r"[^\W\d_]{4,}")
 FOREIGN = "a translation into "
 """Beginning of the reason for which a translation into another language is not read."""
 
+IS_ID = ": is it the id?"
+"""Part of the question about ids that are repeated."""
+
 NAMELESS = slug("")
 """What `slug` makes of a name without Latin letters."""
 
@@ -444,7 +447,7 @@ def _ids(
             wrong = next(cell for cell in own if not cell or own.count(cell) > 1)
             problem = f"has {wrong!r} in {own.count(wrong)} rows" if wrong else "has empty cells"
             questions.append(
-                f"{column.head or column.name!r} {problem}: is it the id? Then correct these ids, give each segment "
+                f"{column.head or column.name!r} {problem}{IS_ID} Then correct these ids, give each segment "
                 f"one row, and write `segment_id: {column.name}` below `columns`; as it is, the rows are numbered."
             )
             break

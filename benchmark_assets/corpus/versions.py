@@ -15,7 +15,7 @@ from typing import NamedTuple
 from benchmark_assets.corpus.languages import identified, plain
 from benchmark_assets.corpus.readers.cited import FORMS
 from benchmark_assets.corpus.readers.files import visible
-from benchmark_assets.corpus.readers.pages import rows
+from benchmark_assets.corpus.readers.pages import rows, word
 from resources.errors import BadInput
 
 HEAD = 4000
@@ -100,8 +100,11 @@ def _is_cited(file: Path, form: str) -> bool:
     """Whether a file has numbered segments, and is no table: neither has it one, nor translations below each of its
     numbered paragraphs."""
     try:
-        is_table = form == "docx" and max(len(cells) for _, cells in rows(file)) > 2
-        return not is_table and any(text.edition.units for text in FORMS[form].read(file).values())
+        if form == "docx":
+            wide = [sum(bool(cell.strip()) for cell in cells) > 2 for _, cells in rows(file)[1:]]
+            if next(word(file).iter("table"), None) is not None or 2 * sum(wide) > len(wide):
+                return False
+        return any(text.edition.units for text in FORMS[form].read(file).values())
     except BadInput:
         return False
 

@@ -12,6 +12,7 @@ from benchmark_assets.corpus.review import first_passage, reminders, review
 from benchmark_assets.corpus.roles import UNKNOWN
 from benchmark_assets.corpus.scan import Scan, scan
 from resources.errors import BadInput
+from tests.corpus.readers.test_pages import document, paragraph
 from tests.support import write_corpus
 
 ROWS = "1,Arma cano.,Arms I sing.,I sing of arms.\n2,Virum cano.,A man I sing.,\n"
@@ -182,6 +183,21 @@ def test_versions_in_one_folder_are_told_apart_by_their_languages(
     assert scanned.source["text"].to_list() == [" ".join(LATIN)]
     write(folder / f"zz{ending}", written(GERMAN))
     assert f"Is zz{ending} (de) the source?" in propose(folder, "fox")["fox"]
+
+
+def test_numbered_word_documents_in_one_folder_are_versions_and_those_with_translations_tables(tmp_path: Path) -> None:
+    (folder := tmp_path / "fox").mkdir()
+    for name, texts in {"vale": ENGLISH, "zz": LATIN}.items():
+        numbered = (paragraph(f"{at}. {text}") for at, text in enumerate(texts, start=1))
+        document(folder / f"{name}.docx", "".join(numbered))
+    description, _ = proposed(folder, "fox")
+    assert (load(description).source.files, load(description).references["vale"].files) == ("zz.docx", "vale.docx")
+    for name in ("vale", "zz"):
+        pairs = zip(*((LATIN, ENGLISH) if name == "vale" else (LATIN[::-1], ENGLISH[::-1])), strict=True)
+        both = (paragraph(f"{at}. {a} {name}") + paragraph(f"{b} {name}") for at, (a, b) in enumerate(pairs, start=1))
+        document(folder / f"{name}.docx", "".join(both))
+    description, scanned = proposed(folder, "fox")
+    assert (load(description).layout, len(scanned.reference)) == ("table", 6)
 
 
 def test_a_page_is_a_source_and_one_without_numbers_is_named(tmp_path: Path) -> None:
