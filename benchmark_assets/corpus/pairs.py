@@ -11,11 +11,12 @@ aligner divided (alignment.extent), what follows from a doubt (corpus.renderings
 import math
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -57,8 +58,9 @@ CLOSER = 5.0
 """Log-likelihood that a text has to gain at a neighbor's place, two neighbors by an exchange of their texts, or a whole
 document at other places."""
 
-MERGED = 1.0
-"""Log-likelihood that a text has to gain if it is taken for that of two source segments, the second without a text."""
+MERGED = 3.0, 1.0
+"""Log-likelihood that a short text, and a longer one, has to gain if it is taken for that of two source segments, the
+second without a text."""
 
 CLEAR = 4.0
 """Largest log-likelihood ratio of one kind of evidence on one segment."""
@@ -70,21 +72,24 @@ deviation."""
 SUPPORTED = 0.2
 """If the source supports a run by this log-likelihood ratio for each segment, other translations do not outweigh it."""
 
-TIMES_OFF = 2.0
-"""A segment is doubted if it is this many times longer or shorter than its source lets expect, beyond short ones, and
-farther off than FAR_OFF standard deviations."""
+TIMES_OFF = 3.0, 2.0
+"""A short segment, and a longer one, is doubted if it is this many times longer or shorter than its source lets expect,
+and farther off than FAR_OFF standard deviations."""
 
 FAR_OFF = 4.25
 """Standard deviations of logarithms of lengths, as the document's median deviation lets expect them."""
 
 LONG_ENOUGH = 60
-"""Characters from which on lengths, repetitions and single segments in another language count."""
+"""Characters from which on repetitions and languages count. Lengths count from 80 on; up to 120, a segment is short."""
 
 FEW = 0.05
 """Largest share of segments with the text of another translator that are single mistakes."""
 
-ALIKE = 0.3
-"""Least share of common words (Jaccard) of two sources that repeat each other."""
+ALIKE, DIFFERENT = 0.3, 0.1
+"""Least shares of common words (Jaccard) of two sources that repeat each other, and that may have one translation."""
+
+ONE_LANGUAGE = 0.9
+"""Least share of the language of several short texts that are not looked at one by one."""
 
 OTHER_LANGUAGE = 0.8
 """A translation is refused if this share of its text is in another language."""
@@ -97,6 +102,7 @@ RELATED = [
 
 _WORD = re.compile(r"[^\W\d_]{3,}|\d+")
 _ELLIPSIS = re.compile(r"…|\.\s?\.\s?\.|\betc\b")
+_EMPTY = re.compile(r"[\W_]*|[\[(<{].*[\])>}]")
 _MARKS = re.compile(r"[\u0300-\u036f]")
 
 
@@ -124,8 +130,13 @@ def other_language(text: str, declared: str) -> str | None:
     found = identified(text)
     if found is None or not found.reliable or found.share < OTHER_LANGUAGE:
         return None
-    same = {plain(declared), found.tag}
-    return None if len(same) == 1 or any(same <= group for group in RELATED) else found.tag
+    return None if _related(found.tag, declared) else found.tag
+
+
+def _related(tag: str, declared: str) -> bool:
+    """Whether a text in the language `tag` may be in the declared one."""
+    same = {plain(declared), tag}
+    return len(same) == 1 or any(same <= group for group in RELATED)
 
 
 def doubts(
@@ -184,12 +195,12 @@ def doubts(
         ]
         found: dict[int, tuple[str, str]] = {}
         for k, kind, evidence in (
-            *_single(words[0], plains[name], translations[name], language),
+            *_single(words[0], plains[name], translations[name], language, lengths >= LONG_ENOUGH / 2),
             *duplicates.get(name, ()),
             *_runs(ids, along, alone, present[name]),
             *_elsewhere(ids, vectors[0], rare[name], _names(translations[name], number), placed, present[name]),
             *_closer(ids, along, alone, present[name]),
-            *_lengths(ids, sources, lengths, translations[name], long[name], present[name]),
+            *_lengths(ids, sources, words[0], lengths, translations[name], long[name], present[name]),
         ):
             found.setdefault(k, (kind, evidence))
         yield from (Doubt(name, ids[k], *found[k]) for k in sorted(found))
@@ -237,22 +248,75 @@ def _file(document: Document, translator: str) -> Path:
 
 
 def _single(
-    sources: Sequence[Sequence[str]], words: Sequence[Sequence[str]], texts: Sequence[str | None], language: str
-) -> Iterator[tuple[int, str, str]]:
-    """Copies of the source, texts in another language, and repetitions of a neighbor; `words` are of the texts."""
+    sources: Sequence[Sequence[str]], words: Sequence[Sequence[str]], texts: Sequence[str | None], language: str,
+    long: NDArray[np.bool_],
+) -> Iterator[tuple[int, str, str]]:  # fmt: skip
+    """Copies of the source, texts in another language, and repetitions.
+
+    `words` are of the texts. `long` says which sources are long: one text may be the answer to many short ones.
+    """
     plains = [" ".join(each) for each in words]
     known = [frozenset(each) for each in sources]
+    others = _other_languages(texts, language)
     for k, text in enumerate(texts):
         if not text or not plains[k]:
             continue
         own = frozenset(words[k])
         if len(own) >= 4 and len(own & known[k]) >= 0.8 * len(own):
             yield k, "copied", "repeats the source"
-        elif len(text) >= LONG_ENOUGH and (other := other_language(text, language)):
-            yield k, "language", f"is in the language {other}"
+        elif k in others:
+            yield k, "language", f"is in the language {others[k]}"
         for near in (k - 1, k - 2):
             if near >= 0 and _repeats(plains[k], plains[near]) and not _alike(known[k], known[near]):
                 yield k, "repeated", f"repeats {'the text before it' if near == k - 1 else 'the text two before it'}"
+    for same, times in Counter(texts).items():
+        if times < 3 or not same or not same.strip():
+            continue
+        equal = [k for k, text in enumerate(texts) if text == same]
+        if _unlike(known[k] for k in equal if long[k] or _EMPTY.fullmatch(same)) >= 3:
+            yield from ((k, "repeated", f"is the same in {len(equal)} segments") for k in equal)
+
+
+def _other_languages(texts: Sequence[str | None], declared: str) -> dict[int, str]:
+    """The languages of texts that are plainly in another than the declared one.
+
+    Consecutive short texts are judged together: many at once, and where these are not in one language, a few.
+    """
+    found: dict[int, str] = {}
+    if not identifiable(declared):
+        return found
+    short: list[tuple[int, str]] = []
+    for k, text in enumerate(texts):
+        if text and len(text) < LONG_ENOUGH:
+            short.append((k, text))
+        elif text and (other := other_language(text, declared)):
+            found[k] = other
+    sizes = list(accumulate((len(text) for _, text in short), initial=0))
+    first = 0
+    while first < len(short):
+        last = _until(sizes, first, 6 * LONG_ENOUGH)
+        block = identified(" ".join(text for _, text in short[first:last]))
+        if block is None or not block.reliable or block.share < ONE_LANGUAGE or not _related(block.tag, declared):
+            for at in range(first, last):
+                few = short[at : _until(sizes, at, LONG_ENOUGH)]
+                if other := other_language(" ".join(text for _, text in few), declared):
+                    found |= dict.fromkeys((k for k, _ in few), other)
+        first = last
+    return found
+
+
+def _until(sizes: Sequence[int], first: int, characters: int) -> int:
+    """The number after that of the last of the texts from `first` on that have so many characters."""
+    return min(bisect_left(sizes, sizes[first] + characters), len(sizes) - 1)
+
+
+def _unlike(sources: Iterable[frozenset[str]]) -> int:
+    """How many of the sources, at most three, have different words."""
+    chosen: list[frozenset[str]] = []
+    for words in sources:
+        if words and len(chosen) < 3 and not any(_alike(words, other, DIFFERENT) for other in chosen):
+            chosen.append(words)
+    return len(chosen)
 
 
 def _duplicates(
@@ -277,9 +341,9 @@ def _duplicates(
     return found
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+def _alike(one: frozenset[str], other: frozenset[str], least: float = ALIKE) -> bool:
     """Whether source segments repeat each other, so that their translations may."""
-    return len(one & other) >= ALIKE * len(one | other)
+    return len(one & other) >= least * len(one | other)
 
 
 def _repeats(one: str, other: str) -> bool:
@@ -288,23 +352,28 @@ def _repeats(one: str, other: str) -> bool:
 
 
 def _lengths(
-    ids: Sequence[str], sources: Sequence[str], lengths: Floats, texts: Sequence[str | None], long: Floats,
-    present: NDArray[np.bool_],
+    ids: Sequence[str], sources: Sequence[str], words: Sequence[Sequence[str]], lengths: Floats,
+    texts: Sequence[str | None], long: Floats, present: NDArray[np.bool_],
 ) -> Iterator[tuple[int, str, str]]:  # fmt: skip
     """Texts that are as long as their own and the next source segment together, and those too long or too short.
 
-    A text that is too short because of an ellipsis, or too long because of one in its source, is not.
+    A text that is too short because of an ellipsis, or too long because of one in its source, is not; nor is a formula.
     """
     usual = float(np.median(_ratio(lengths, long)[present]))
     scale = max(1.4826 * float(np.median(np.abs(_deviations(lengths, long, usual)[present]))), 0.3)
     off, z = _ratio(lengths, long) - usual, _deviations(lengths, long, usual) / scale
-    counted = present & (np.maximum(long, lengths * math.exp(usual)) >= 2 * LONG_ENOUGH)
+    size = np.maximum(long, lengths * math.exp(usual))
+    counted, short = present & (size >= 4 / 3 * LONG_ENOUGH), size < 2 * LONG_ENOUGH
     alone = np.append((long[1:] == 0) & (lengths[1:] > 0), False)
     both = _deviations(lengths + np.append(lengths[1:], 0), long, usual) / scale
-    for k in map(int, np.flatnonzero(counted & alone & (z > 0) & ((z**2 - both**2) / 2 > MERGED))):
+    for k in map(int, np.flatnonzero(counted & alone & (z > 0) & ((z**2 - both**2) / 2 > np.where(short, *MERGED)))):
         yield k, "merged", f"is as long as the texts of its own and {ids[k + 1]}, which has none"
-    for k in map(int, np.flatnonzero(counted & (np.abs(off) > math.log(TIMES_OFF)) & (np.abs(z) > FAR_OFF))):
-        if not _ELLIPSIS.search((sources[k] if off[k] > 0 else texts[k]) or ""):
+    for k in map(
+        int, np.flatnonzero(counted & (np.abs(off) > np.log(np.where(short, *TIMES_OFF))) & (np.abs(z) > FAR_OFF))
+    ):
+        own = frozenset(words[k])
+        formula = (other == texts[k] and j != k and _alike(own, frozenset(words[j])) for j, other in enumerate(texts))
+        if not _ELLIPSIS.search((sources[k] if off[k] > 0 else texts[k]) or "") and not any(formula):
             times = math.exp(abs(off[k]))
             yield k, "length", f"is {times:.1f} times too {'long' if off[k] > 0 else 'short'} for its source"
 

@@ -147,6 +147,45 @@ def test_single_segments_are_doubted_for_what_they_hold() -> None:
     }  # fmt: skip
 
 
+GERMAN = "Der Bauer trägt das Wasser heim, die Mutter kocht für ihre Kinder, und am Abend sitzen alle unter der Linde"
+
+
+def test_short_segments_in_another_language_are_found_together() -> None:
+    sources = [" ".join(random.Random(number).sample(LATIN.split(), 5)) for number in range(80)]
+    own: list[str | None] = [" ".join(random.Random(number).sample(ENGLISH.split(), 7)) for number in range(80)]
+    assert found(sources, {"vale": own}, "language") == []
+    words = GERMAN.split()
+    german = [*own[:40], *(" ".join(words[at : at + 7]) for at in (0, 7, 14)), *own[43:]]
+    assert all(len(text or "") < 60 for text in german)
+    places = {IDS.index(doubt.segment) for doubt in found(sources, {"vale": german}, "language")}
+    assert {40, 41, 42} <= places <= set(range(39, 45))
+
+
+@pytest.mark.parametrize("text", ["-", "...", "[not translated]", "Same as the line above it."])
+def test_one_text_in_place_of_several_translations_is_found(text: str) -> None:
+    sources, texts = named()
+    sources[10] = "Mercator navem vendidit quia pecuniam debebat."
+    sources[30] = "Milites castra muniebant, dux litteras scripsit."
+    sources[50] = "Cras ibimus ad flumen piscesque captabimus."
+    own = [text if at in (10, 30, 50) else each for at, each in enumerate(texts["vale"])]
+    repeated = found(sources, texts | {"vale": own}, "repeated")
+    assert [doubt.segment for doubt in repeated] == ["1.11", "1.31", "1.51"]
+    assert {doubt.evidence for doubt in repeated} == {"is the same in 3 segments"}
+    answers = [{10: "Ita vero.", 30: "Sic est.", 50: "Quidni?"}.get(at, each) for at, each in enumerate(sources)]
+    yes = ["Yes." if at in (10, 30, 50) else each for at, each in enumerate(texts["vale"])]
+    assert found(answers, texts | {"vale": yes}, "repeated") == []
+
+
+def test_a_formula_may_be_short() -> None:
+    sources, texts = named(["vale"])
+    formula = " ".join(["Mercator respondit ei ut antea", *[LATIN] * 2])
+    sources = [formula if at in (20, 60) else f"{source} {source}" for at, source in enumerate(sources)]
+    own = [f"{text} {text}" for text in texts["vale"]]
+    assert found(sources, {"vale": [*own[:20], "He said so.", *own[21:]]}, "length") != []
+    twice = ["He said so." if at in (20, 60) else text for at, text in enumerate(own)]
+    assert found(sources, {"vale": list(twice)}, "length") == []
+
+
 def test_another_language_is_named_only_where_it_is_plain() -> None:
     assert other_language(LATIN, "en") == "la"
     assert other_language(ENGLISH, "en") is None
