@@ -462,7 +462,9 @@ def _are_ids(column: CellColumn) -> bool:
     """Whether a column with the head of ids has such cells, though they are no numbers, as `5(6)` and `x...y`."""
     head, cells = _words(column.head), [cell.strip() for cell in column.cells]
     is_named = bool(head) and ID_WORDS.issuperset(head)
-    return is_named and _unique([(cell,) for cell in cells]) and all(re.fullmatch(r"[!-~]{1,40}", c) for c in cells)
+    return (
+        is_named and _unique([(cell,) for cell in cells]) and all(re.fullmatch(r"[!-~À-ɏﬀ-ﬆ]{1,40}", c) for c in cells)
+    )
 
 
 def _first(cells: Cells) -> str:
