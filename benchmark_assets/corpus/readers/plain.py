@@ -64,9 +64,9 @@ LEAST_BETA = 0.05
 """Least number of Beta Code's breathings, accents and capitals per letter. Greek has about one for five letters."""
 
 
-_BREAK = re.compile(r"(?P<one>[^\W\d_]+)[-‐][^\S\n]*\n[^\S\n]*(?P<two>[^\W\d_]+(?:[-‐’'][^\W\d_]+)*)")
+_BREAK = re.compile(r"(?<![^\W\d_])(?P<one>[^\W\d_]+)[-‐][^\S\n]*\n[^\S\n]*(?P<two>[^\W\d_]+(?:[-‐’'][^\W\d_]+)*)")
 """A word that the end of a line cuts in two."""
-_RAISED = re.compile(r"(\w*)<sup\b[^<>]*>\s*([a-z])\s*</sup\s*>", re.IGNORECASE)
+_RAISED = re.compile(r"(?<!\w)(\w*)<sup\b[^<>]*>\s*([a-z])\s*</sup\s*>", re.IGNORECASE)
 
 
 class _Signs(NamedTuple):
@@ -199,7 +199,9 @@ def _is_beta(texts: Iterable[str]) -> bool:
 def _plain(raw: str, signs: _Signs) -> tuple[str, list[Aside]]:
     """A text without format characters, tags, entities and Beta Code, and what was removed."""
     asides = _counted(raw)
-    text = _BREAK.sub(signs.joined, FORMAT.sub("", raw))
+    text = FORMAT.sub("", raw)
+    if signs.hyphens:
+        text = _BREAK.sub(signs.joined, text)
     if signs.readings:
         text, marks = aozora.without_marks_in_line(text)
         asides += [Aside(kind, 0, words) for kind, words, _ in marks]
