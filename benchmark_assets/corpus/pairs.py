@@ -416,7 +416,7 @@ def _look(likeness: Callable[[int], Floats], present: NDArray[np.bool_], sources
 
 
 def _evidence(
-    others: "_Words", own: "_Words", present: NDArray[np.bool_], witnesses: NDArray[np.bool_] | None = None
+    others: "_RareWords", own: "_RareWords", present: NDArray[np.bool_], witnesses: NDArray[np.bool_] | None = None
 ) -> _Evidence:
     """The share of rare words that texts have in common; `witnesses` limits the other texts."""
     filled = np.bincount(others.rows, minlength=len(present)) > 0
@@ -500,7 +500,7 @@ def _doubted(
 
 
 def _elsewhere(
-    ids: Sequence[str], source: "_Words", own: "_Words", names: Callable[[], NDArray[np.bool_]],
+    ids: Sequence[str], source: "_RareWords", own: "_RareWords", names: Callable[[], NDArray[np.bool_]],
     placed: Sequence[Floats], present: NDArray[np.bool_],
 ) -> Iterator[tuple[int, str, str]]:  # fmt: skip
     """Runs of texts that share names with the source, or words with other translations, only at other places.
@@ -531,7 +531,11 @@ def _drops(ratios: Floats) -> bool:
 
 
 def _placed(
-    others: "_Words", own: "_Words", present: NDArray[np.bool_], least: float, names: NDArray[np.bool_] | None = None
+    others: "_RareWords",
+    own: "_RareWords",
+    present: NDArray[np.bool_],
+    least: float,
+    names: NDArray[np.bool_] | None = None,
 ) -> Floats:
     """Log-likelihood ratios that texts stand at their places, by the rare words that occur in both translations.
 
@@ -553,7 +557,7 @@ def _placed(
     return np.clip(np.bincount(one // own.width, ratios, len(present)), -CLEAR, CLEAR)
 
 
-def _offset(source: "_Words", own: "_Words", run: range, names: NDArray[np.bool_]) -> int:
+def _offset(source: "_RareWords", own: "_RareWords", run: range, names: NDArray[np.bool_]) -> int:
     """The offset at which texts share a third of the rare names of the sources of a run; 0 if there is none."""
     places: dict[int, list[int]] = defaultdict(list)
     for row, word in (divmod(int(key), own.width) for key in own.keys):
@@ -616,7 +620,7 @@ def _closer(
 # Words
 
 
-class _Words(NamedTuple):
+class _RareWords(NamedTuple):
     """The rare words of texts, as unit vectors: the text and the weight of each word, ordered by `keys`.
 
     A key is the number of the text times `width`, plus the number of the word.
@@ -628,7 +632,7 @@ class _Words(NamedTuple):
     width: int
 
 
-def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[list[list[str]]], list[_Words], dict[str, int]]:
+def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[list[list[str]]], list[_RareWords], dict[str, int]]:
     """For each list of texts, the words of each text, and its rare words; the numbers of words.
 
     A word counts by its first five letters, because endings differ between languages and cases.
@@ -646,7 +650,7 @@ def _vectors(texts: Sequence[Sequence[str | None]]) -> tuple[list[list[list[str]
     for rows, columns in lists:
         norm = np.sqrt(np.bincount(rows, weight[columns] ** 2, len(texts[0])))
         weights = weight[columns] / np.maximum(norm[rows], 1e-9)
-        vectors.append(_Words(rows * len(number) + columns, rows, weights, len(number)))
+        vectors.append(_RareWords(rows * len(number) + columns, rows, weights, len(number)))
     return words, vectors, number
 
 
@@ -663,7 +667,7 @@ def _names(texts: Sequence[str | None], number: Mapping[str, int]) -> Callable[[
     return names
 
 
-def _shared(others: _Words, own: _Words, offset: int, count: int) -> Floats:
+def _shared(others: _RareWords, own: _RareWords, offset: int, count: int) -> Floats:
     """The product of the vectors of text i of `others` and text i + `offset` of `own`, for each i below `count`."""
     wanted = own.keys - offset * own.width
     at = np.minimum(np.searchsorted(others.keys, wanted), max(len(others.keys) - 1, 0))
