@@ -30,7 +30,6 @@ from benchmark_assets.automation.due import (
     missed,
     ranges,
 )
-from benchmark_assets.automation.safekeeping import altered
 from benchmark_assets.automation.settling import reasons, settle_the_dead
 from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.lineage import shards
@@ -228,8 +227,6 @@ def _update(
     checked = _checked(definitions, instance, payer) if whole else UpdateOutcome([], [], [])
     if whole and (unseen := missed(definitions, instance, looks)):
         notifications.send(f"{UNSEEN}: {', '.join(unseen)}")
-    if whole and (others := altered(definitions)):
-        notifications.send(f"another program has changed rows: {', '.join(others)}; see `variorum verify`")
     done = _carried_out(definitions, instance, scope, payer, looks)
     looks.keep()
     done = UpdateOutcome(done.counts, checked.warnings + done.warnings, checked.failures + done.failures)

@@ -10,11 +10,9 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.automation import findings
-from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.corpus.description import examine
 from benchmark_assets.corpus.registry import paths, sources
 from benchmark_assets.lineage.events import dagster_records
-from benchmark_assets.lineage.refresh import OWNER, content_versions
 from benchmark_assets.partitions import dimensions
 from resources import backups, catalogue
 from resources.errors import BadInput
@@ -82,28 +80,3 @@ def agreement(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.D
         problem = f"{faults['rows'][0]} partitions: rows differ from the partition's record" if len(faults) else ""
         rows.append((name, len(states), len(stored), len(unreported), problem))
     return pl.DataFrame(rows, schema=AGREEMENT, orient="row")
-
-
-def altered(definitions: dg.Definitions) -> list[str]:
-    """Assets with partitions whose rows are others than those that were stored with their record, and the number of
-    these partitions. Where versions follow from inputs, and in tables that a scan fills, this cannot be known."""
-    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
-    graph = definitions.resolve_asset_graph()
-    found = []
-    for node in map(graph.get, graph.toposorted_asset_keys):
-        name = node.key.to_user_string()
-        by_content = name in catalogue.tables() and catalogue.table(name).versions == "rows"
-        if not (by_content and node.is_executable) or BY_SCAN in node.tags:
-            continue
-        dims = dimensions(node.partitions_def)
-        states = warehouse.read("materialization", pl.DataFrame({"asset": [name]}))
-        tables = {}
-        for table in (name, *node.metadata.get("tables", [])) if len(states) else ():
-            declared = catalogue.table(table)
-            own = pl.DataFrame({OWNER: [name]}) if OWNER in declared.columns else None
-            tables[table] = warehouse.read(table, own, [each for each in declared.content if each != "fingerprint"])
-        keys = list(states.select(dims).iter_rows()) if dims else [()] * len(states)
-        versions = content_versions(tables, dims, keys)
-        if count := sum(one != other for one, other in zip(versions, states["version"], strict=True)):
-            found.append(f"{name} {count}")
-    return found

@@ -13,7 +13,7 @@ import polars as pl
 
 from benchmark_assets.automation import identity, repairing, runs
 from benchmark_assets.automation.due import UNSEEN, Scope, missed
-from benchmark_assets.automation.safekeeping import agreement, altered, back_up
+from benchmark_assets.automation.safekeeping import agreement, back_up
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.definitions import build_definitions
 from resources import backups
@@ -85,7 +85,7 @@ def verify(folder: Path | None, at: str | None) -> None:
     """
     if folder is None:
         deployment = Deployment()
-        faults = [_report(home(), deployment.definitions, deployment.instance)]
+        fault = _report(home(), deployment.definitions, deployment.instance)
         unsound = False
         try:
             problems = runs.check_tables(deployment.definitions, deployment.instance)
@@ -97,9 +97,7 @@ def verify(folder: Path | None, at: str | None) -> None:
         if unseen := missed(deployment.definitions, deployment.instance, looks):
             looks.discard()
             click.echo(f"{UNSEEN}: {', '.join(unseen)}; the next update examines everything")
-        if others := altered(deployment.definitions):
-            faults.append(_disagreement(home(), others, "another program has changed rows"))
-        raise_all([fault for fault in faults if fault])
+        raise_all([fault] if fault else [])
         sys.exit(1 if unseen or unsound else 0)
     chosen = backups.chosen(folder, at)
     expected = backups.check(chosen)
@@ -201,13 +199,10 @@ def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstan
     wrong = found.filter(pl.col("problem") != "")
     if len(wrong):
         click.echo(plain(wrong))
-        return _disagreement(place, list(wrong["asset"]), "rows do not agree with their records")
+        commands = " and ".join(f"`variorum update --anew {asset}`" for asset in wrong["asset"])
+        remedy = f"recompute them with {commands}, or restore a backup"
+        return BadInput(place, ", ".join(wrong["asset"]), "rows do not agree with their records", remedy)
     total = found.select(pl.col("partitions", "rows", "unreported").sum()).row(0)
     counts = "{} partitions, {} rows; the next update reports {} partitions to Dagster".format(*total)
     click.echo(f"{place}: sound; {counts}")
     return None
-
-
-def _disagreement(place: Path, assets: Sequence[str], problem: str) -> BadInput:
-    commands = " and ".join(f"`variorum update --anew {asset.partition(' ')[0]}`" for asset in assets)
-    return BadInput(place, ", ".join(assets), problem, f"recompute them with {commands}, or restore a backup")

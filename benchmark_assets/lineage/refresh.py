@@ -430,32 +430,23 @@ def _versions(work: _Work, computed: Computed, partitions: pl.DataFrame) -> pl.D
     """
     dims, fingerprints = work.dims, partitions["fingerprint"]
     keys = list(partitions.select(dims).iter_rows()) if dims else [()]
-    if catalogue.table(work.name).versions == "inputs" and not computed.incomplete:
-        fingerprint_of = dict(zip(keys, fingerprints, strict=True))
-        hashes = {key: blake2b(digest_size=16) for key in keys}
-        for table, rows in sorted(computed.tables.items()):
+    fingerprint_of = dict(zip(keys, fingerprints, strict=True))
+    hashes = {key: blake2b(digest_size=16) for key in keys}
+    by_inputs = catalogue.table(work.name).versions == "inputs" and not computed.incomplete
+    for table, rows in sorted(computed.tables.items()):
+        if by_inputs:
             for key in rows.select(dims).unique().iter_rows() if dims else [()] * min(len(rows), 1):
                 if key in hashes:
                     hashes[key].update(repr((table, fingerprint_of[key])).encode())
-        found = [content.hexdigest() for content in hashes.values()]
-    else:
-        found = content_versions(computed.tables, dims, keys)
-    return partitions.select(KEYS).with_columns(version=pl.Series(found, dtype=pl.String))
-
-
-def content_versions(
-    tables: Mapping[str, pl.DataFrame], dims: Sequence[str], keys: Sequence[tuple[str, ...]]
-) -> list[str]:
-    """A hash of the rows of each key, independent of their order; `tables` have no stamps."""
-    hashes = {key: blake2b(digest_size=16) for key in keys}
-    for table, rows in sorted(tables.items()):
+            continue
         unversioned = {column.name for column in catalogue.table(table).columns.values() if not column.versioned}
         columns = [*dims, *sorted({*rows.columns} - {*dims} - unversioned)]
         order = [name for name in columns if not rows.schema[name].is_nested()]
         for row in rows.select(columns).sort(order).iter_rows():
             if row[: len(dims)] in hashes:
                 hashes[row[: len(dims)]].update(repr((table, row[len(dims) :])).encode())
-    return [content.hexdigest() for content in hashes.values()]
+    versions = pl.Series("version", [content.hexdigest() for content in hashes.values()], dtype=pl.String)
+    return partitions.select(KEYS).with_columns(versions)
 
 
 def _replacements(

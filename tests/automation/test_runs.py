@@ -18,7 +18,6 @@ from dagster._core.loader import LoadingContextForTest
 from benchmark_assets.automation import runs, settling
 from benchmark_assets.automation.due import EVERYTHING, Scope, determinants, due, missed, order
 from benchmark_assets.automation.identity import advanced
-from benchmark_assets.automation.safekeeping import altered
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.lineage.events import failures, last_problems
 from benchmark_assets.lineage.looks import Looks
@@ -90,22 +89,17 @@ def test_what_no_logged_change_explains_is_found_by_comparing_everything(
     assert all_due(core, instance) == {}
 
 
-def test_an_audit_finds_values_and_sums_that_another_program_changed(
+def test_an_audit_finds_sums_by_unit_that_another_program_changed(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, home: Path
 ) -> None:
     runs.update(built, instance)
 
-    assert altered(built) == []
     before = warehouse.read("human_difference")
     with by_hand(warehouse.name) as connection:
-        connection.execute("UPDATE lexical_score SET chrf = chrf + 1 WHERE passage = $1", [PASSAGES[0]])
         connection.execute("UPDATE unit_sum SET numbers = list_transform(numbers, lambda x: x * 2)")
-    assert altered(built) == [f"lexical_score {len(MODELS)}"]
     assert missed(built, instance, looks_of(built, instance, warehouse)) == ["human_range (sums by unit)"]
     assert all_due(built, instance) == {"human_range": {"": "recompute requested"}}
-    runs.forget(built, instance, "lexical_score")
     runs.update(built, instance)
-    assert altered(built) == []
     assert warehouse.read("human_difference").drop("updated_at", "run_id").equals(before.drop("updated_at", "run_id"))
 
 

@@ -176,16 +176,6 @@ def test_a_new_backup_sees_what_was_written_since(saved: Path, warehouse: Wareho
     )
 
 
-def test_what_another_program_changed_is_named_at_once(saved: Path, warehouse: Warehouse, home: Path) -> None:
-    with by_hand(warehouse.name) as connection:
-        connection.execute("UPDATE lexical_score SET chrf = chrf / 2")
-        connection.execute("DELETE FROM drift_score")
-    refused = here(home, "verify", code=1)
-    assert "drift_score: rows do not agree with their records" in refused.stderr
-    assert "another program has changed rows" in refused.stderr
-    assert "`variorum update --anew lexical_score`" in refused.stderr
-
-
 @pytest.mark.parametrize("path", ["variorum.duckdb", "ledger.sqlite", "dagster/history/runs.db"])
 def test_a_damaged_backup_is_named_and_the_home_stays_as_it_is(saved: Path, home: Path, path: str) -> None:
     file = backups.chosen(saved, None) / path
