@@ -62,8 +62,8 @@ _PAGE = re.compile(
 )
 _LONE = re.compile(rf"[^\w\[\]“”\"‘’']*(?P<number>{_NUMBER})[^\w\[\]“”\"‘’'!?]*")
 _BRACKETED = re.compile(rf"\s*\[\s*(?P<number>{_NUMBER})\s*\]\s*")
-_INLINE_PAGE = re.compile(rf"\s*[\[{{](?:page|pg\.?|p\.)\s*{_NUMBER}[\]}}]", re.IGNORECASE)
-_ADDITION = re.compile(r"\s*\[(?:Footnote|Illustration|Sidenote|Transcriber|Editor|Note)\b", re.IGNORECASE)
+_INLINE_PAGE = re.compile(rf"(?<!\s)\s*[\[{{](?:page|pg\.?|p\.)\s*{_NUMBER}[\]}}]", re.IGNORECASE)
+_ADDITION = re.compile(r"(?<!\s)\s*\[(?:Footnote|Illustration|Sidenote|Transcriber|Editor|Note)\b", re.IGNORECASE)
 _START = re.compile(r"\*\*\*\s*START OF .*PROJECT GUTENBERG|\*END\*?\s*THE SMALL PRINT", re.IGNORECASE)
 _END = re.compile(r"(?:\*\*\*\s*)?END OF .*PROJECT GUTENBERG", re.IGNORECASE)
 _PAGE_BREAK = "\v"
@@ -468,7 +468,7 @@ def _joined(listed: list[PrintedLine]) -> list[PrintedLine]:
     lines = [at for at, piece in enumerate(listed) if not piece.kind]
     breaks: list[tuple[int, int, str, str, re.Match[str]]] = []
     for former, at in pairwise(lines):
-        head = re.search(r"([^\W\d_]+)[-‐]\s*$", listed[former].text)
+        head = re.search(r"(?<![^\W\d_])([^\W\d_]+)[-‐]\s*$", listed[former].text)
         tail = re.match(r"\s*([^\W\d_]+(?:[-‐’'][^\W\d_]+)*)\S*", listed[at].text)
         if head and tail and tail[1][0].islower():
             breaks.append((former, at, head[1].casefold(), tail[1].casefold(), tail))

@@ -46,10 +46,9 @@ _BREAKS = {"br": LINE, "li": LINE, "tr": LINE, "dd": LINE, "dt": LINE, "td": " "
 )
 _EMPTY = frozenset(["br", "hr", "img", "wbr"])
 _DROPPED = frozenset(["script", "style", "rp", "del"])
-_SIGN = re.compile(
-    rf"<!--.*?-->|<({_NAMES})\b[^<>]*>.*?</\1\s*>|<(?:br|hr)\s*/?>|<(?:{_NAMES})\s+[\w-]+=[\"'][^<>]*>",
-    re.IGNORECASE | re.DOTALL,
-)
+_SIGN = re.compile(rf"<(?:br|hr)\s*/?>|<(?:{_NAMES})\s+[\w-]+=[\"'][^<>]*>", re.IGNORECASE)
+_OPENING = re.compile(rf"<({_NAMES})\b[^<>]*>", re.IGNORECASE)
+_CLOSING = re.compile(rf"</({_NAMES})\s*>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _MARK = re.compile(r"[\s\[(]*(?:\d{1,3}|[*†‡§]{1,3})[\s\])]*")
 _MARK_OR_LETTER = re.compile(rf"{_MARK.pattern}|[\s\[(]*[a-z][\s\])]*")
@@ -166,7 +165,16 @@ def text_of_html(content: str) -> str:
 
 def has_tags(texts: Iterable[str]) -> bool:
     """Whether a text, given in parts, has HTML tags (see `plain`)."""
-    return any("<" in text and _SIGN.search(text) for text in texts)
+    return any("<" in text and _is_marked(text) for text in texts)
+
+
+def _is_marked(text: str) -> bool:
+    """Whether a text has a comment, an empty tag, one with an attribute, or one that is closed later."""
+    comment = text.find("<!--")
+    if _SIGN.search(text) or (comment >= 0 and text.find("-->", comment) >= 0):
+        return True
+    closed = {tag[1].lower(): tag.start() for tag in _CLOSING.finditer(text)}
+    return any(tag.start() < closed.get(tag[1].lower(), -1) for tag in _OPENING.finditer(text) if closed)
 
 
 def _signs(texts: Collection[str], language: str) -> _Signs:
