@@ -82,8 +82,9 @@ def _book(book: Element, by_element: dict[Element, Role]) -> CitedText:
 
 def _citation(identity: str | None) -> Citation:
     """Chapter and verse, or chapter, of an id such as `Jas.1.2 Jas.1.3`, `Gen.4.8!a` or `Bible:Jas.1`."""
-    ids = [re.sub(r"^[^:]*:|!", "", each).split(".")[1:] for each in (identity or "").split()]
-    if not ids or not ids[0]:
+    parts = (re.sub(r"^[^:]*:|!", "", each).split(".")[1:] for each in (identity or "").split())
+    ids = [numbers for numbers in parts if numbers]
+    if not ids:
         return ()
     first, last = ids[0], ids[-1]
     return (*first[:-1], first[-1] if first == last else f"{first[-1]}-{last[-1]}")

@@ -48,7 +48,7 @@ STONE = r"""\id JAS Invented - Stone
 OSIS = """<osis><osisText xml:lang="en"><header><title>x</title></header><div type="book" osisID="Jas">
 <chapter osisID="Jas.1"><title>At the river</title>
 <verse osisID="Jas.1.1">Here was a mill.<note>Or: weir</note></verse>
-<p><verse sID="a" osisID="Jas.1.2 Jas.1.3"/>He ground, <q marker="“" sID="q"/>who pays?<q marker="”" eID="q"/>
+<p><verse sID="a" osisID="Jas.1.2 Jas.1.3 ;"/>He ground, <q marker="“" sID="q"/>who pays?<q marker="”" eID="q"/>
 <verse eID="a"/></p>
 <lg><l><verse sID="b" osisID="Jas.1.4"/>None,</l><l>it is old.<verse eID="b"/></l></lg></chapter>
 <chapter osisID="Jas.2"><verse osisID="Jas.2.1">Done.</verse></chapter></div></osisText></osis>"""
