@@ -42,13 +42,17 @@ def loaded(text: str, path: Path, line: int = 0) -> Any:
             repeated = [f"{where} {_shown(name)}".strip() for name, count in counts.items() if count > 1]
             faults.extend(BadInput(path, key, "the key occurs twice", "keep one of them") for key in repeated)
         for name, value in pairs:
-            if _HALF.search(name) or (isinstance(value, str) and _HALF.search(value)):
-                problem = "contains half a character (an unpaired surrogate)"
-                faults.append(BadInput(path, f"{where} {_shown(name)}".strip(), problem, "write the character itself"))
+            check(f"{where} {_shown(name)}".strip(), [name, value])
         return content
+
+    def check(key: str, content: Any) -> None:
+        if any(_HALF.search(each) for each in _strings(content)):
+            problem = "contains half a character (an unpaired surrogate)"
+            faults.append(BadInput(path, key, problem, "write the character itself"))
 
     try:
         content = json.loads(text, object_pairs_hook=unique)
+        check(where, content)
     except json.JSONDecodeError as error:
         position = where or f"line {error.lineno}"
         problem = f"is not valid JSON ({error.msg})"
@@ -100,6 +104,15 @@ def by_name(
         values[str(identity)] = record[value]
     raise_all(unknown_keys(path, places, (name, value), IMPORTED, ignore))
     return values
+
+
+def _strings(content: Any) -> Iterator[str]:
+    """A string, or the strings of lists. Those of objects were checked before."""
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list):
+        for each in content:
+            yield from _strings(each)
 
 
 def _shown(name: str) -> str:

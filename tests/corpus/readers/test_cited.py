@@ -178,6 +178,7 @@ def test_tags_and_footnotes_of_sefaria_do_not_count_as_text(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("layout", "content", "problem"),
     [
+        ("sefaria", '{"title": "a", "text": ["half of \\ud83d"]}', "half a character"),
         ("usfm", "\\c 1\n\\v 1 One.", r"has no line `\\id` with the code of a book"),
         ("osis", "<osis/>", "has no book with verses"),
         ("osis", "<tei/>", "is not OSIS"),
