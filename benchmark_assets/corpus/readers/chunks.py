@@ -113,7 +113,7 @@ def _decoded(path: Path, language: str) -> str:
 
 
 def _placed(removed: Sequence[Removed], passages: Sequence[Passage]) -> Iterator[SegmentAside]:
-    """Asides of the segments at whose beginning or in which they were; those of one kind are joined."""
+    """Asides by segment: each goes to the segment in which, or before which, it stood. Those of one kind are joined."""
     segments = [segment for passage in passages for segment in passage.segments]
     ends = list(accumulate(sum(map(str.isalnum, segment.text)) for segment in segments))
     texts: dict[tuple[str, str], list[str]] = defaultdict(list)

@@ -201,7 +201,7 @@ def _with_text(source: Edition) -> Edition:
 
 
 def joined(editions: Mapping[str, Edition]) -> dict[str, Edition]:
-    """Editions whose numbers at the lowest level are those of the smallest stretches that no edition divides."""
+    """The editions, numbered at the lowest level by the smallest stretches of text that none of them divides."""
     numbers: dict[Citation, dict[str, list[tuple[int, int, str]]]] = defaultdict(lambda: defaultdict(list))
     for translator, edition in editions.items():
         for citation in edition.units:

@@ -1,4 +1,4 @@
-"""A cited text under construction: running text whose citations become those of an edition.
+"""Building a cited text: an edition, from pieces of text and the citations at which they begin.
 
 Here: from pieces of text with citations to an edition. Not here: reading a form (usfm, osis, sefaria), the documents
 of a corpus (cited).

@@ -365,8 +365,8 @@ def _footnotes(blocks: Sequence[_PrintedBlock]) -> tuple[dict[int, int], set[str
     """Paragraphs with footnotes, with the line at which these begin, and the marks in the text that refer to them.
 
     A paragraph, or the rest of one, that begins with a mark is a footnote if that mark occurs earlier in the text,
-    after a word, or if it speaks of the text as philologists do. Paragraphs that are numbered before the first mark
-    are not, nor are those of a text in which most paragraphs are numbered.
+    after a word, or if it speaks of the text as philologists do. A numbered paragraph before the first mark is not a
+    footnote, and in a text that numbers most of its paragraphs, none is.
     """
     notes: dict[int, int] = {}
     used: set[str] = set()

@@ -1,8 +1,8 @@
 """TEI that is cited by marks in its text: CBETA's lines, chunks of 84000, any numbered `milestone` or `lb`.
 
 - `cbeta` (CBETA P5): the divisions of a text, and its paragraphs and verse groups, each by the line in which it begins
-  (`2.0001b02`; the second one in that line is `0001b02b`). Characters of CBETA's own list are replaced by those of
-  Unicode that its header names. The apparatus, notes in lines and Sanskrit below Chinese are no text.
+  (`2.0001b02`; a second one in the same line is `0001b02b`). Characters of CBETA's own list are replaced by the
+  characters of Unicode that the header names. Apparatus, notes in lines and Sanskrit below Chinese are not text.
 - `tei-milestones` (84000): the milestones of the most frequent unit, by `n` or by what follows the common beginning of
   their ids. Folios (`ref type="folio"`) become notes.
 - `tei-lines`: lines by the `n` of `lb`, below the last `pb` or `cb` if lines are numbered anew.
@@ -30,7 +30,7 @@ Marks = Iterator[tuple[Element, Citation]]
 
 
 class _Marking(NamedTuple):
-    """Names of levels, the marks of a body, and XPaths by role that precede those of TEI."""
+    """The names of the levels, a function that finds the marks of a body, and XPaths by role, which precede TEI's."""
 
     levels: tuple[str, ...]
     marks: Callable[[Element], Marks]

@@ -1,12 +1,12 @@
 """HTML pages, EPUB books and Word documents, with or without numbered verses.
 
-Numbers are those of the marks (`<sup>12</sup>`, `<span class="verse">12</span>`) or beginnings of paragraphs (`12.`,
-`[12]`, `2:12`) that count upwards best. A chapter has the last number in the heading above it, else the count of the
-times at which numbers begin again; its number may stand in place of that of verse 1. A text without numbers is prose.
-Headings and footnotes become asides (html).
+Verses are numbered by the marks (`<sup>12</sup>`, `<span class="verse">12</span>`) or the beginnings of paragraphs
+(`12.`, `[12]`, `2:12`) that count upwards best. A chapter has the last number in the heading above it, else the count
+of the times at which numbers begin again; its number may stand in place of that of verse 1. A text without numbers is
+prose. Headings and footnotes become asides (html).
 
-A Word document may also be a table: `rows` are those of its tables or, without a table, a numbered paragraph with the
-paragraphs that follow it.
+A Word document may also be read as a table: `rows` gives the rows of its tables or, if it has none, one row for each
+numbered paragraph with the paragraphs that follow it.
 
 Here: the text of a file. Not here: roles of elements (html), what is refused in archives (archives).
 """
