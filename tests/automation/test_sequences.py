@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
@@ -32,10 +33,8 @@ def rooms() -> Sequence[ModuleType]:
     return CONSTRUCTED
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def copied(copy: Path) -> Path:
     """A copy of the project: sequences change its prompts."""
-    copy = tmp_path_factory.mktemp("project")
     for folder in ("benchmark_assets", "resources", "prompts", "warehouse/schema"):
         shutil.copytree(PROJECT / folder, copy / folder)
     for file in ("dagster.yaml", "CITATION.cff", "LICENSE", "constraints.txt"):
@@ -51,16 +50,28 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids=lambda seeds: seeds[0],
 )  # fmt: skip
 def test_a_home_that_follows_a_random_sequence_equals_a_new_one_and_an_audit_finds_nothing(
-    seeds: list[str], project: Path, tmp_path: Path
+    seeds: list[str], tmp_path: Path, full: bool
 ) -> None:
-    path = f"{project}{os.pathsep}{PROJECT}"
-    known = environment(tmp_path, PYTHONPATH=path, VARIORUM_PLOTS="off", OMP_NUM_THREADS="1", POLARS_MAX_THREADS="1")
-    program = "from tests.automation import sequences; sequences.main()"
-    with serve(answer="judge") as judges, serve() as models:
-        command = [sys.executable, "-c", program, str(tmp_path / "sequences"), judges.url, models.url, *seeds]
-        ran = subprocess.run(command, cwd=tmp_path, env=known, capture_output=True, text=True, check=False)
-    print(ran.stdout)
-    assert ran.returncode == 0, ran.stdout[-4000:] + ran.stderr[-4000:]
+    processes = (os.cpu_count() or 1) if full else 1
+    share = -(-len(seeds) // processes)
+    with serve(answer="judge") as judges, serve() as models, ThreadPoolExecutor(processes) as pool:
+
+        def carried_out(process: int) -> subprocess.CompletedProcess[str]:
+            folder = tmp_path / str(process)
+            path = f"{copied(folder / 'project')}{os.pathsep}{PROJECT}"
+            known = environment(
+                folder, PYTHONPATH=path, VARIORUM_PLOTS="off", OMP_NUM_THREADS="1", POLARS_MAX_THREADS="1"
+            )
+            program = "from tests.automation import sequences; sequences.main()"
+            command = [sys.executable, "-c", program, str(folder / "sequences"), judges.url, models.url]
+            return subprocess.run(
+                [*command, *seeds[process * share : (process + 1) * share]],
+                cwd=folder, env=known, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+
+        for ran in pool.map(carried_out, range(processes)):
+            print(ran.stdout)
+            assert ran.returncode == 0, ran.stdout[-4000:] + ran.stderr[-4000:]
 
 
 def stale(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[str, set[str]]:

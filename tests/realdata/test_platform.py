@@ -49,13 +49,16 @@ def test_eight_translators_of_the_daodejing_each_scored_against_the_other_seven(
     runs.take_in(definitions, instance, "daodejing")
 
     envelopes = warehouse.read("reference_envelope")
-    assert envelopes["reference_count"].to_list().count(8) == chapters - 1  # Giles left chapter 6 out
-    assert envelopes["reference_count"].to_list().count(7) == 1
+    # Giles left chapter 6 out, and cut 39 and 54 to less than a third: the publisher flags them as partial.
+    without_giles = ["6", "39", "54"] if full else ["6"]
+    fewer = envelopes.filter(reference_count=7)["passage"].str.strip_prefix("ddj")
+    assert sorted(fewer, key=int) == without_giles
+    assert envelopes["reference_count"].to_list().count(8) == chapters - len(without_giles)
     assert envelopes["human_spread"].null_count() == 0
 
     baseline = warehouse.read("human_baseline")
     assert dict(baseline.group_by("translator").len().iter_rows()) == dict.fromkeys(TRANSLATORS, chapters) | {
-        "giles": chapters - 1
+        "giles": chapters - len(without_giles)
     }
     assert baseline["drift"].null_count() == 0
     assert baseline.filter(pl.col("closest_reference") == pl.col("translator")).is_empty()
