@@ -58,18 +58,24 @@ def files(folder: Path = PROJECT) -> list[str]:
 
 
 ROOMS = {
+    "automation/server": ("benchmark_assets/automation", "benchmark_assets/automation/server"),
     "robustness": ("benchmark_assets/automation", "benchmark_assets/cli", "resources"),
     "provider": ("resources/provider", "resources/postgres"),
     "trials": tuple(f"benchmark_assets/{room}" for room in ("metrics", "people", "studies", "corpus/readers", "cli")),
 }
 """Rooms of folders of tests that mirror none, or further rooms than the one that they mirror."""
 
+APART = {"benchmark_assets/automation/server"}
+"""Rooms that do not count as part of the one above, which by contract (import-linter) imports them only for homes in
+PostgreSQL."""
+
 
 def room(file: str, folder: Path = PROJECT) -> list[Path]:
     """The folder that a file of tests is about: the one that mirrors it, else each one that it imports from."""
     parts = Path(file).parts[1:-1]
-    if parts and parts[0] in ROOMS:
-        return [folder / place for place in ROOMS[parts[0]]]
+    for known in ("/".join(parts), *parts[:1]):
+        if known in ROOMS:
+            return [folder / place for place in ROOMS[known]]
     places = [folder / "benchmark_assets" / "/".join(parts), folder / "resources" / "/".join(parts)]
     places.append(folder / "resources" if parts == ("resources",) else folder / "-")
     mirrored = [place for place in places if parts and place.is_dir()]
@@ -87,10 +93,11 @@ def _imported(file: Path) -> Iterator[tuple[str, ...]]:
 def state(file: str, folder: Path = PROJECT) -> str:
     """Digest of the code of a proof and of its room. Comments, docstrings and layout do not count."""
     digest = hashlib.sha256(_meaning(folder / file))
+    apart = {folder / place for place in APART}
     for place in room(file, folder):
         paths = sorted(place.rglob("*")) if place.is_dir() else [place.with_suffix(".py")]
         for path in paths:
-            if path.suffix in _CODE and path.is_file():
+            if path.suffix in _CODE and path.is_file() and (place in apart or apart.isdisjoint(path.parents)):
                 digest.update(str(path.relative_to(folder)).encode() + _meaning(path))
     return digest.hexdigest()[:12]
 

@@ -12,7 +12,7 @@ import pytest
 
 from resources.home import PROJECT
 from tests import postgres
-from tests.automation.group import Group, running
+from tests.automation.server.group import Group, running
 from tests.processes import VARIORUM, environment, free_port, measured
 from tests.provider.server import Server
 from tests.support import write_corpus, write_registry

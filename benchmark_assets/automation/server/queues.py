@@ -47,7 +47,7 @@ _TAKE = """
 UPDATE work.part SET worker = %s, taken = taken + 1 WHERE name = (
     SELECT name FROM work.part WHERE ended IS NULL
     AND NOT EXISTS (SELECT 1 FROM work.lease WHERE lease.name = part.worker AND expires > now())
-    ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED
+    ORDER BY number LIMIT 1
 ) RETURNING name, kind, units, content, taken
 """
 
@@ -112,9 +112,16 @@ class PartQueue:
         return {unit for (unit,) in self._execute(_BUSY, kind)}
 
     def take(self) -> TakenPart | None:
-        """Take the first part that no living worker has taken; None if there is none."""
-        taken = self._execute(_TAKE, leases.own(self._url))
-        return TakenPart(*taken[0]) if taken else None
+        """Take the first part that no living worker has taken; None if there is none.
+
+        Workers take turns: a worker that waits for another one's row, or skips it, would decide by leases as they were
+        before, and take a part that another one has just taken.
+        """
+        own, connection = leases.own(self._url), self._open()
+        with connection.transaction():
+            connection.execute(_TURN)
+            taken = connection.execute(_TAKE, (own,)).fetchone()
+        return TakenPart(*taken) if taken else None
 
     def finish(self, name: str, outcome: str) -> None:
         """Store the outcome of a part, unless another worker has taken it meanwhile."""

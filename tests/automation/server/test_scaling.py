@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from tests import postgres
-from tests.automation.group import running
+from tests.automation.server.group import running
 from tests.provider.server import Server
 from tests.support import PASSAGES, write_corpus, write_registry
 

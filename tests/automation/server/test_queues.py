@@ -2,12 +2,15 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import psycopg
 import pytest
 
-from benchmark_assets.automation.server.queues import PATIENCE, PartQueue
+from benchmark_assets.automation.server.queues import PATIENCE, PartQueue, TakenPart
 from resources.postgres import leases
+
+WORKERS, ROUNDS = 8, 30
 
 
 def crash(url: str) -> None:
@@ -33,6 +36,23 @@ def test_parts_are_taken_in_order_each_by_one_worker(database: str) -> None:
     queue.finish(first, "done")
     assert other.collect([first, second]) == {first: "done"}
     assert other.collect([first]) == {first: None}
+
+
+def test_of_workers_that_wake_at_once_each_takes_another_part(database: str) -> None:
+    waking = Barrier(WORKERS)
+
+    def taken(queue: PartQueue) -> list[TakenPart | None]:
+        parts = []
+        for _ in range(ROUNDS):
+            waking.wait()  # as when a planner submits a part for each of them
+            parts.append(queue.take())
+        return parts
+
+    queues = [PartQueue(database) for _ in range(WORKERS)]
+    names = [submitted(queues[0], str(number)) for number in range(WORKERS * ROUNDS)]
+    with ThreadPoolExecutor(WORKERS) as pool:
+        parts = [part for own in pool.map(taken, queues) for part in own]
+    assert sorted(part.name for part in parts if part) == sorted(names)
 
 
 def test_what_waits_or_is_under_way_is_not_submitted_again(database: str) -> None:

@@ -15,8 +15,8 @@ from resources.home import PROJECT
 from resources.postgres import leases
 from resources.postgres.postgres_warehouse import PostgresWarehouse
 from tests import postgres
-from tests.automation.group import running
-from tests.automation.machines import CabledServer, cabled_server, cut, forwarded, other_machine
+from tests.automation.server.group import running
+from tests.automation.server.machines import CabledServer, cabled_server, cut, forwarded, other_machine
 from tests.processes import VARIORUM, until
 from tests.provider.server import Server
 from tests.resources.test_leases import HOLD

@@ -18,8 +18,8 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.postgres.postgres_warehouse import PostgresWarehouse
 from resources.warehouse import Warehouse
 from tests import postgres
-from tests.automation.group import Group, running
-from tests.automation.machines import CabledServer, cabled_server, cut, forwarded, other_machine
+from tests.automation.server.group import Group, running
+from tests.automation.server.machines import CabledServer, cabled_server, cut, forwarded, other_machine
 from tests.bench.grid import write_jsonl_corpus
 from tests.processes import VARIORUM, variorum
 from tests.provider.server import Server

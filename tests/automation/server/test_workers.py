@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from resources.postgres.postgres_warehouse import PostgresWarehouse
-from tests.automation.group import Group, running
+from tests.automation.server.group import Group, running
 from tests.processes import VARIORUM, until
 from tests.provider.server import Server
 from tests.support import PASSAGES, write_corpus, write_registry
