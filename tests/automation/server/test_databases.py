@@ -21,7 +21,7 @@ from resources.errors import RunFailedError
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Warehouse
 from tests import postgres
-from tests.automation.test_moving import on_database, stale, target
+from tests.automation.server.test_moving import on_database, stale, target
 from tests.bench.grid import write_jsonl_corpus
 from tests.postgres import use_database
 from tests.processes import here

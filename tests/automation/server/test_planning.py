@@ -27,7 +27,7 @@ from resources.errors import RunFailedError
 from resources.home import PROJECT
 from resources.postgres.postgres_warehouse import PostgresWarehouse
 from resources.provider.registry import default_path, load
-from tests.automation.test_queues import crash
+from tests.automation.server.test_queues import crash
 from tests.postgres import use_database
 from tests.support import CORE, write_corpus
 from tests.systems import RuleSystems, rule_systems
