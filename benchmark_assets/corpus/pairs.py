@@ -515,9 +515,8 @@ def _elsewhere(
             continue
         runs = [run for _, run in _stretches(np.column_stack([ratios, np.zeros(len(ids))]), np.ones(2), 0)]
         for run in runs or [range(len(ids))] * bool(ratios.sum() <= -CLOSER):
-            sound = (
-                ratios > 0
-            )  # with no sound segment before a run, it begins at the document's beginning; so at the end
+            # A run with no sound segment before it begins with the document; with none after it, it ends with it.
+            sound = ratios > 0
             run = range(run.start if sound[: run.start].any() else 0, run.stop if sound[run.stop :].any() else len(ids))
             texts = [k for k in run if present[k]]
             if len(texts) >= 3 and all(each[run].sum() <= 0 for each in (by_source, *placed)):
