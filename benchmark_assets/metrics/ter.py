@@ -3,7 +3,7 @@
 import polars as pl
 
 from benchmark_assets.metrics.metric import Metric, Texts
-from benchmark_assets.metrics.tokenizers import DEFAULT, load
+from benchmark_assets.metrics.tokenizers import CHINESE_SIGNATURE, DEFAULT, load
 from resources.comet.comet import Comet
 
 
@@ -13,7 +13,7 @@ def _signature(_: Comet) -> pl.Expr:
     metric = TER()
     metric.num_refs = -1  # sacrebleu's code for a varying number
     text = pl.lit(f"TER|{metric.get_signature()}")
-    cut = pl.concat_str(text, pl.lit("|cut before by "), "tokenizer")
+    cut = pl.concat_str(text, pl.lit("|cut before by "), pl.col("tokenizer").replace("zh", CHINESE_SIGNATURE))
     return pl.when(pl.col("tokenizer") == DEFAULT).then(text).otherwise(cut)
 
 

@@ -3,9 +3,10 @@
 Here: the choice and loading of sacrebleu's tokenizers. Not here: tokens of texts (metrics.tokens).
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import polars as pl
 from babel.core import get_global
@@ -16,9 +17,6 @@ from resources.errors import BadInput
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
-if TYPE_CHECKING:
-    from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
-
 DEFAULT = "13a"
 """Tokenizer for scripts that separate words by spaces."""
 
@@ -26,12 +24,47 @@ _BY_SCRIPT = {
     **dict.fromkeys(("Hans", "Hant", "Hani"), "zh"),
     **dict.fromkeys(("Jpan", "Hrkt", "Hira", "Kana"), "ja-mecab"),
     **dict.fromkeys(("Kore", "Hang"), "ko-mecab"),
-    **dict.fromkeys(("Thai", "Laoo", "Khmr", "Mymr", "Tibt", "Bali", "Java", "Lana", "Tale", "Talu", "Tavt"), "char"),
-}
+    **dict.fromkeys(("Thai", "Laoo", "Khmr", "Mymr", "Tibt", "Bali", "Java", "Lana", "Tale", "Talu", "Tavt", "Tang",
+                     "Nshu", "Kits"), "char"),
+}  # fmt: skip
 _SCRIPTS = {"och": "Hani", "ltc": "Hani", "ojp": "Jpan", "xct": "Tibt"}  # languages for which CLDR has no script
+_SPACED = {"ain"}  # Ainu has spaces between words in Katakana, too, and MeCab's dictionaries are Japanese
 
 _COMMANDS = {"ja-mecab": 'pip install "sacrebleu[ja]"', "ko-mecab": 'pip install "sacrebleu[ko]"'}
 _SENTENCE_PIECES = "pip install sentencepiece"
+
+_PLANES = re.compile("[\U00020000-\U0003ffff]")
+CHINESE_SIGNATURE = "zh+planes2-3"
+"""Signature of `zh`, which here also divides the Chinese characters of Unicode's planes 2 and 3.
+
+sacrebleu means to divide those of plane 2, but compares one character with the strings "\\u2000" + "0" and
+"\\u2a6d" + "6", so that a clause of them is one token. All other texts have sacrebleu's tokens.
+"""
+
+
+class Tokenizer(Protocol):
+    """A tokenizer in sacrebleu's form."""
+
+    def __call__(self, line: str) -> str:
+        """The tokens of a text, separated by spaces."""
+        ...
+
+    def signature(self) -> str:
+        """Name and version, for the signatures of scores."""
+        ...
+
+
+class _Chinese:
+    """sacrebleu's `zh`, corrected."""
+
+    def __init__(self, sacrebleu: Tokenizer) -> None:
+        self._sacrebleu = sacrebleu
+
+    def __call__(self, line: str) -> str:
+        return self._sacrebleu(_PLANES.sub(r" \g<0> ", line))
+
+    def signature(self) -> str:
+        return CHINESE_SIGNATURE
 
 
 def tokenizer_of(language: str) -> str:
@@ -50,6 +83,8 @@ def tokenizer_of(language: str) -> str:
     """
     base, *further = language.replace("_", "-").split("-")
     name = get_global("language_aliases").get(base.lower(), base.lower())
+    if name in _SPACED:
+        return DEFAULT
     likely = get_global("likely_subtags").get(name, "__").split("_")[1] or _SCRIPTS.get(name, "")
     script = next((part.title() for part in further if len(part) == 4), likely)
     return _BY_SCRIPT.get(script, DEFAULT)
@@ -82,8 +117,8 @@ def available(rows: pl.DataFrame, on: Sequence[str]) -> tuple[pl.DataFrame, pl.D
 
 
 @cache
-def load(name: str) -> "BaseTokenizer":
-    """sacrebleu's tokenizer: maps a text to its tokens, separated by spaces.
+def load(name: str) -> Tokenizer:
+    """sacrebleu's tokenizer; `zh` is corrected (`CHINESE_SIGNATURE`).
 
     Raises
     ------
@@ -93,19 +128,19 @@ def load(name: str) -> "BaseTokenizer":
     from sacrebleu.metrics.bleu import BLEU
 
     try:
-        tokenizer: BaseTokenizer = BLEU(tokenize=name).tokenizer
+        tokenizer: Tokenizer = BLEU(tokenize=name).tokenizer
     except (ImportError, RuntimeError) as error:  # a RuntimeError without MeCab
         remedy = f"run `{_COMMANDS.get(name, _SENTENCE_PIECES)}`, or name another tokenizer under `scoring`"
         raise BadInput("tokenizer of BLEU", name, "its libraries are not installed", remedy) from error
     except OSError as error:
         remedy = "check the connection, or name another tokenizer under `scoring`"
         raise BadInput("tokenizer of BLEU", name, f"its model cannot be downloaded ({error})", remedy) from error
-    return tokenizer
+    return _Chinese(tokenizer) if name == "zh" else tokenizer
 
 
 def tokenizer_signature(name: str) -> str:
-    """sacrebleu's signature of a tokenizer, with the version of MeCab. If a library is missing, returns `name`."""
+    """Signature of a tokenizer, sacrebleu's with the version of MeCab. If a library is missing, returns `name`."""
     try:
-        return str(load(name).signature())  # type: ignore[no-untyped-call]
+        return load(name).signature()
     except BadInput:
         return name

@@ -1,7 +1,7 @@
 import random
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,7 @@ from benchmark_assets.metrics.lexical import (
     lexical_scores,
     signatures,
 )
-from benchmark_assets.metrics.tokenizers import tokenizer_signature
+from benchmark_assets.metrics.tokenizers import load, tokenizer_signature
 from tests.support import examples
 
 Passage = tuple[list[str], list[str]]
@@ -68,13 +68,22 @@ def score(corpus: list[Passage], tokenizers: Sequence[str] = ()) -> pl.DataFrame
     )  # fmt: skip
 
 
+def bleu_by_sacrebleu(tokenizer: str, effective_order: bool = False) -> BLEU:
+    """sacrebleu's BLEU with our tokenizer, which for `zh` differs beyond Unicode's basic plane."""
+    bleu: Any = BLEU(tokenize=tokenizer, effective_order=effective_order)
+    if tokenizer == "zh":
+        bleu.tokenizer = load(tokenizer)
+        bleu.tokenizer_signature = tokenizer_signature(tokenizer)
+    return cast(BLEU, bleu)
+
+
 def by_sacrebleu(corpus: list[Passage], tokenizers: Sequence[str] = ()) -> pl.DataFrame:
     """Scores by sacrebleu, one output after another."""
     chrf = CHRF(word_order=2)
     columns = ["bleu", "chrf", "bleu_statistics", "chrf_statistics", "tokenizer"]
     found: list[tuple[Any, ...]] = []
     for (texts, references), tokenizer in zip(corpus, tokenizers or ["13a"] * len(corpus), strict=True):
-        bleu = BLEU(effective_order=True, tokenize=tokenizer)
+        bleu = bleu_by_sacrebleu(tokenizer, effective_order=True)
         for text in texts:
             if not references:
                 found.append((None,) * 5)
@@ -120,7 +129,7 @@ def test_summed_statistics_score_what_sacrebleu_gives_the_corpus(corpus: list[Pa
     weights = np.array([np.bincount(drawn, minlength=len(corpus)) for drawn in resamples])
     scores = score(corpus, [tokenizer] * len(corpus))
     metrics: list[tuple[str, Any, Callable[..., Any]]] = [
-        ("bleu", BLEU(tokenize=tokenizer), corpus_bleu), ("chrf", CHRF(word_order=2), corpus_chrf),
+        ("bleu", bleu_by_sacrebleu(tokenizer), corpus_bleu), ("chrf", CHRF(word_order=2), corpus_chrf),
     ]  # fmt: skip
     for name, metric, vectorized in metrics:
         statistics = np.array(scores[f"{name}_statistics"].to_list())
@@ -259,7 +268,7 @@ def test_signatures_name_version_and_settings_and_do_not_change_by_scoring() -> 
 @pytest.mark.parametrize("tokenizer", INSTALLED)
 def test_signatures_name_the_tokenizer(tokenizer: str) -> None:
     name = tokenizer_signature(tokenizer)
-    metric = BLEU(tokenize=tokenizer)
+    metric = bleu_by_sacrebleu(tokenizer)
     metric.num_refs = -1
     assert signatures(name)["BLEU"] == f"BLEU|{metric.get_signature()}"
     assert f"tok:{name}|" in signatures(name)["BLEU"]
@@ -272,3 +281,12 @@ def test_chinese_has_a_score_with_its_tokenizer() -> None:
     assert without == 0  # each clause is one token
     assert with_tokenizer == BLEU(tokenize="zh", effective_order=True).sentence_score(passage[0][0], passage[1]).score
     assert with_tokenizer > 60
+
+
+def test_chinese_beyond_the_basic_plane_has_a_score() -> None:
+    candidate, reference = "𠀀𠀁𠀂𠀃𠀄𠀅𠀆𠀇", "𠀀𠀁𠀂𠀃𠀄𠀅𠀆𠀈"
+    twin = {place: place - 0x20000 + 0x4E00 for place in range(0x20000, 0x20010)}
+    (found,) = score([([candidate], [reference])], ["zh"])["bleu"]
+    (expected,) = by_sacrebleu([([candidate.translate(twin)], [reference.translate(twin)])], ["zh"])["bleu"]
+    assert found == expected > 50
+    assert BLEU(tokenize="zh", effective_order=True).sentence_score(candidate, [reference]).score == 0

@@ -6,6 +6,8 @@ import dagster as dg
 import polars as pl
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
 from benchmark_assets.automation.due import due
@@ -22,11 +24,11 @@ WITHOUT_MECAB = pytest.mark.skipif(find_spec("ipadic") is not None, reason="MeCa
 @pytest.mark.parametrize(
     ("languages", "tokenizer"),
     [
-        (["en", "la", "pi", "sa", "grc", "he", "ar", "mn", "vi", "am", "unknown", "", "x"], "13a"),
+        (["en", "la", "pi", "sa", "grc", "he", "ar", "mn", "vi", "am", "ain", "ain-Kana", "unknown", "", "x"], "13a"),
         (["zh", "zho", "chi", "lzh", "cmn", "yue", "zh-TW", "zh_Hant", "zh-Hans-CN", "och", "ltc"], "zh"),
         (["ja", "jpn", "ja-JP", "ojp"], "ja-mecab"),
         (["ko", "kor", "okm"], "ko-mecab"),
-        (["th", "tha", "lo", "km", "my", "bur", "bo", "bod", "tib", "xct", "dz", "shn", "nod", "khb"], "char"),
+        (["th", "tha", "lo", "km", "my", "bur", "bo", "bod", "tib", "xct", "dz", "shn", "nod", "khb", "txg"], "char"),
         (["pi-Thai", "pi-Mymr", "sa-Tibt", "jv-Java", "PI-thai"], "char"),
         (["bo-Latn", "zh-Latn", "ja-Latn", "th-Latn-TH"], "13a"),
     ],
@@ -37,6 +39,19 @@ def test_a_language_has_the_tokenizer_of_its_script(languages: Sequence[str], to
 
 def test_all_chosen_tokenizers_are_known_to_sacrebleu() -> None:
     assert {tokenizer_of(tag) for tag in ("en", "zh", "ja", "ko", "th")} <= set(BLEU.TOKENIZERS)
+
+
+class Twin(dict[int, int]):
+    """A Chinese character of the basic plane for each one of planes 2 and 3."""
+
+    def __missing__(self, point: int) -> int:
+        return 0x4E00 + point % 0x5000 if 0x20000 <= point <= 0x3FFFF else point
+
+
+@given(st.text(st.characters() | st.sampled_from("道可𠀀𪛖丽𰻞, a.5😀\u2000ー")))
+def test_characters_beyond_the_basic_plane_are_divided_as_other_chinese_ones(text: str) -> None:
+    tokenizer, twin = load("zh"), Twin()
+    assert tokenizer(text).translate(twin) == BLEU(tokenize="zh").tokenizer(text.translate(twin))
 
 
 @WITHOUT_MECAB
@@ -77,7 +92,7 @@ def test_the_tokenizer_is_that_of_the_corpus(warehouse: Warehouse, tmp_path: Pat
     assert settings["passage"].to_list() == rows["passage"].to_list()
     assert settings["settings"].n_unique() == 3
     assert settings["settings"].str.starts_with("further {'BLEU'").all()
-    assert "tok:zh|" in settings["settings"][2]
+    assert "tok:zh+planes2-3|" in settings["settings"][2]
 
 
 def test_a_description_names_a_tokenizer_of_sacrebleu(tmp_path: Path) -> None:
