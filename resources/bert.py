@@ -9,7 +9,8 @@ _OPSET, _IR = 20, 9  # the first version of ONNX with an operator Gelu
 
 
 class Bert(ABC):
-    """BERT from tokens, shape (tokens,), to the mean of the last layer's vectors, shape (width,).
+    """BERT from tokens, shape (tokens,), to the mean of the last layer's vectors, shape (width,), or to the vectors of a
+    layer, shape (tokens, width).
 
     Source: Devlin et al., "BERT" (2019), with the names of transformers' `BertModel`. Methods add nodes, and return the
     name of the last node's value.
@@ -33,15 +34,17 @@ class Bert(ABC):
         """The vectors of the words."""
         return self._node("Gather", self._weight("embeddings.word_embeddings.weight"), "tokens")
 
-    def model(self) -> bytes:
-        """The serialized model."""
+    def model(self, layer: int | None = None) -> bytes:
+        """The serialized model: up to `layer`, whose vectors are its output, or whole, with the mean."""
         from onnx import TensorProto, helper
 
         states = self._embedded()
-        for number in range(self._layers):
+        for number in range(self._layers if layer is None else layer):
             states = self._layer(states, f"encoder.layer.{number}")
-        self._node("ReduceMean", states, self._constant([0]), output="vector", keepdims=0)
-        output = helper.make_tensor_value_info("vector", TensorProto.FLOAT, [self._width])
+        if layer is None:
+            states = self._node("ReduceMean", states, self._constant([0]), output="vector", keepdims=0)
+        shape = [self._width] if layer is None else ["length", self._width]
+        output = helper.make_tensor_value_info(states, TensorProto.FLOAT, shape)
         graph = helper.make_graph(self._nodes, "BERT", self._inputs(), [output], list(self._values.values()))
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR)
         content: bytes = model.SerializeToString()

