@@ -9,8 +9,8 @@ _OPSET, _IR = 20, 9  # the first version of ONNX with an operator Gelu
 
 
 class Bert(ABC):
-    """BERT from tokens, shape (tokens,), to the mean of the last layer's vectors, shape (width,), or to the vectors of a
-    layer, shape (tokens, width).
+    """BERT from tokens, shape (tokens,), to the mean of the last layer's vectors, shape (width,), or to the vectors of
+    some layer, shape (tokens, width).
 
     Source: Devlin et al., "BERT" (2019), with the names of transformers' `BertModel`. Methods add nodes, and return the
     name of the last node's value.

@@ -44,11 +44,12 @@ _PARTS = {
 
 
 class TokenVectors(NamedTuple):
-    """Unit vectors of a text's tokens, shape (tokens, width), their places in the text, shape (tokens, 2), and whether
-    the text was truncated."""
+    """Unit vectors of a text's tokens, shape (tokens, width), their places in the text, shape (tokens, 2), the share of
+    their characters in tokens that the model knows, and whether the text was truncated."""
 
     vectors: NDArray[np.float32]
     places: NDArray[np.int64]
+    known: float
     cut: bool
 
 
@@ -73,7 +74,8 @@ def read_tokens(text: str, layer: int) -> TokenVectors:
     starts, ends = ([origins[places[n][side] - side] for n in kept] for side in (0, 1))
     vectors = states[kept] / np.linalg.norm(states[kept], axis=1, keepdims=True)
     found = np.stack([np.array(starts, np.int64), np.array(ends, np.int64) + 1], axis=1)
-    return TokenVectors(vectors, found, bool(tokens.overflowing))
+    lengths, known = found[:, 1] - found[:, 0], np.array(tokens.ids)[kept] != _weights().header["unknown"]
+    return TokenVectors(vectors, found, lengths @ known / max(1, lengths.sum()), bool(tokens.overflowing))
 
 
 def _spelled(text: str) -> tuple[str, list[int]]:

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from benchmark_assets.metrics import checkpoints, ter
+from benchmark_assets.metrics import checkpoints, support, ter
 from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.metrics.lexical import corpus_bleu, corpus_chrf
 from benchmark_assets.metrics.metric import BOARDS, Family, Metric, mean
@@ -74,6 +74,7 @@ METRICS = [
         value=pl.when(pl.col("drift").is_finite()).then(pl.col("drift") > OUTLIER),
     ),
     ter.METRIC,
+    support.METRIC,
     *checkpoints.METRICS,
 ]  # fmt: skip
 """The metrics that are ranked `with others` are the six of PaliBench's table 8, in its order, with corpus scores for

@@ -135,8 +135,13 @@ def scores(
                 spans.append(stored_spans.join(kept, on=[*on, "metric"], how="semi").select(*on, *SPAN))
             described = described.join(kept, on=on, how="anti", maintain_order="left")
         scored = metric.score(Texts(*(part.join(described, on="item", how="semi") for part in texts)), checkpoint)
-        totals = scored.group_by("item").agg(pl.col("score").mean(), pl.col("cut").any())
-        rows.append(described.join(totals, on="item", how="left", maintain_order="left").select(*on, *SCORE))
+        if "signature" not in scored.columns:
+            scored = scored.with_columns(signature=pl.lit(None, pl.String))
+        totals = scored.group_by("item").agg(
+            pl.col("score").mean(), pl.col("cut").any(), other=pl.col("signature").first()
+        )
+        totals = described.join(totals, on="item", how="left", maintain_order="left")
+        rows.append(totals.with_columns(signature=pl.coalesce("other", "signature")).select(*on, *SCORE))
         if "spans" in scored.columns:
             spans.append(keys.join(_errors(scored), on="item").with_columns(metric=pl.lit(name)).select(*on, *SPAN))
     return (

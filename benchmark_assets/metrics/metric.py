@@ -111,7 +111,9 @@ class Metric(NamedTuple):
     score
         For a metric that the registry names: function from texts and the checkpoint to rows, one for each candidate
         that has the texts in `needs`, or for each such candidate and reference if `grain` is `reference`. The columns
-        are `item`, `score`, `translator` for that grain, `cut`, and `spans` if the metric marks errors.
+        are `item`, `score`, `translator` for that grain, `cut`, `spans` if the metric marks errors, and `signature` if
+        some rows were computed in another way than the metric's `signature` says. Such rows are computed again with
+        each change of the registry.
     signature
         For such a metric: expression for what determines a score besides the texts, given the checkpoint. It may use
         the column `tokenizer`.

