@@ -146,6 +146,7 @@ VERSIONS = (
     Version("a94dda8839c8150e6ddae80e9a2f8f2a", {}, {}),
     Version("8b9adaf6f55d081e1ada72231beb584b", {}, {}),
     Version("578a860c79e90ca1d8ed8779ef3b5bf1", {}, {}),
+    Version("8d7edc9644ec6b4f80ff1cce5e57c505", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

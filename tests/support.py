@@ -184,7 +184,7 @@ def write_outputs(path: Path, texts: Mapping[str, str]) -> Path:
 CONSTRUCTION = ["alignment", "verification", "passage_filter", "near_duplicate", "selection", "glossary"]
 TABLES = [
     "metric_summary", "leaderboard", "translator_agreement", "system_comparison", "metric_rank", "slice_summary",
-    "human_range", "sensitivity",
+    "human_range", "reference_examination", "sensitivity",
 ]  # fmt: skip
 STAGES = {
     "construction": CONSTRUCTION,

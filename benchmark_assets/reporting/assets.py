@@ -33,7 +33,7 @@ from benchmark_assets.metrics.scores import all_scores, human_scores, model_scor
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.partitions import MODEL, by_model, partitioned
 from benchmark_assets.references.assets import reference_envelope
-from benchmark_assets.reporting import closest, outliers, people, published
+from benchmark_assets.reporting import closest, outliers, people, published, translators
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.comparability import grouped, made
 from benchmark_assets.reporting.comparisons import compare, standings
@@ -46,8 +46,10 @@ from benchmark_assets.reporting.unit_sums import UnitSums
 from benchmark_assets.translation.systems import Systems
 from resources.catalogue import PROVENANCE
 from resources.digest import digest
+from resources.embedding_cache import embed_unique
 from resources.exhibits import Exhibit, described
 from resources.home import home
+from resources.provider.provider import Provider
 from resources.tables import markdown, with_signatures
 from resources.warehouse import Warehouse
 
@@ -199,6 +201,35 @@ def translator_agreement(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
         "translator_agreement": agreement(similarities, envelopes, units(warehouse)),
         "closest_share": closest.closest(all_scores(warehouse), translators),
     }
+
+
+@dg.asset(
+    group_name="reporting", code_version=CODE, kinds={"duckdb", "numpy"}, metadata={"tables": ["without_reference"]},
+    deps=[reference_envelope, drift_score, human_baseline, "source_text"],
+)  # fmt: skip
+def reference_examination(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
+) -> dg.Output[None]:
+    """How far each translator is from the other translators, from the source and from the systems.
+
+    A second table has the scores of the models without each translator. A doubt never removes a reference by itself.
+    """
+    multilingual = provider.registry().multilingual_embedder()
+    embedded_by = multilingual.signature if multilingual else ""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        parts = {"translators": translators.among_translators(warehouse)}
+        if multilingual:
+            texts = translators.sampled(warehouse)
+            names = texts.select(pl.format("{} {}", "passage", "translator")).to_series()
+            vectors = embed_unique(texts["text"], multilingual, warehouse, context.run.run_id, names)
+            parts["source"] = translators.beside_source(texts, vectors)
+        anew = _wanted_anew(warehouse, "reference_examination")
+        sums = UnitSums(warehouse, translators.TABLES, context.run.run_id, anew=anew)
+        return Computed(translators.examination(warehouse, parts, sums, embedded_by, CODE))
+
+    settings = _with_own_sets(warehouse, f"{translators.SIGNATURE} {embedded_by}")
+    return refresh(context, warehouse, compute, settings, EXHIBITS)
 
 
 @_aggregate(

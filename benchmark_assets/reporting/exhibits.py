@@ -147,6 +147,25 @@ FROM_TRANSLATORS = Exhibit(
         axis=f"model – translator, {INTERVAL}", width=250, rule=0, in_report=False,
     ),
 )  # fmt: skip
+REFERENCES = Exhibit(
+    "reference_examination", "examination", "References examined",
+    "Each human translator beside the others, on the same passages: similarity to the other translators, to the source "
+    "by a multilingual embedder on a sample of passages, and to the systems' outputs. A translator may be farther "
+    "because of an error, or because all others follow one tradition: only people who rate the translations can tell. "
+    "No reference is removed.",
+    "-view measure difference translator", "view measure translator passages value others difference verdict note",
+)  # fmt: skip
+WITHOUT = Exhibit(
+    "without_reference", "without", "Scores without a reference",
+    "Scores of the models with all references and without one, and their places among the models. Shown for "
+    "translators who are doubted, or without whom the order changes.",
+    "-measure translator place model",
+    "measure translator model passages value without change place place_without doubt",
+    brief=lambda rows: rows.filter(
+        pl.col("doubt").is_not_null() | (pl.col("place") != pl.col("place_without")).any().over("measure", "translator")
+    ),
+    sources="reference_examination",
+)  # fmt: skip
 OUTLIER_THRESHOLDS = Exhibit(
     "outlier_threshold", "thresholds", "Thresholds of outliers",
     "Adjusted drift that the given share of human translations exceeds, by number of references. The last column has "
@@ -161,7 +180,8 @@ OUTLIERS = Exhibit(
     chart=Ranges("share", named("system", "kind"), "kind", axis=f"% of texts above the threshold, {INTERVAL}"),
 )  # fmt: skip
 EXHIBITS = [
-    CONCORDANCE, DIFFERENCES, MEANS, AGREEMENT, RANGE, FROM_TRANSLATORS, OUTLIER_THRESHOLDS, OUTLIERS,
+    CONCORDANCE, DIFFERENCES, MEANS, AGREEMENT, RANGE, FROM_TRANSLATORS, REFERENCES, WITHOUT, OUTLIER_THRESHOLDS,
+    OUTLIERS,
     Exhibit("published_summary", "published", rows=lambda rows: rows.filter(pl.col("system") != "")),
 ]  # fmt: skip
 
