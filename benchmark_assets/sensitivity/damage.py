@@ -54,13 +54,15 @@ class Material(NamedTuple):
 
     `rules` are the rules of the text's language. If `rules` is None, kinds of damage that need rules do not apply.
     `source` is the passage in the source language. `foreign` is a translation of another passage, from which additions
-    are taken. `terms` are terms of other passages that occur in no translation of this passage, by shape.
+    are taken. `terms` are terms of other passages that occur in no translation of this passage, by shape. `names` are
+    proper names of other passages that occur in no translation of this passage.
     """
 
     rules: Rules | None
     source: str
     foreign: str
     terms: Mapping[Shape, Sequence[str]]
+    names: Sequence[str] = ()
 
 
 class _Edit(NamedTuple):
@@ -91,7 +93,8 @@ def damage(text: str, kind: str, severity: int, key: str, material: Material) ->
         One of `KINDS`.
     severity
         One of `SEVERITIES`. For `term` and the kinds in `STRETCHES`, the share in `DOSES` is damaged. For negations,
-        agents and numbers, the severities damage one, half or all of the places where the rule applies.
+        agents, numbers and names, the severities damage one, half or all of the places where the rule applies. One
+        clause is left out at severity 1 only.
     key
         Determines the choice of places: equal arguments give equal damage in every process.
     material
@@ -114,6 +117,8 @@ def damage(text: str, kind: str, severity: int, key: str, material: Material) ->
     - `negation`: negations are removed or inserted.
     - `agent`: agents change places, or a pronoun is replaced by a pronoun of another person or gender.
     - `number`: numbers are replaced by other numbers of the same kind.
+    - `name`: proper names are replaced by names that occur in no translation of the passage.
+    - `clause`: one clause is left out, which is not shorter than the median clause of the text.
     """
     case = _Case(text, severity, f"{key}\n{kind}", material)
     edits = KINDS[kind](case)
@@ -141,6 +146,18 @@ def foreign_terms(pool: Mapping[str, Shape], translations: Sequence[str]) -> dic
         if term[:_STEM] not in stems:
             foreign.setdefault(shape, []).append(term)
     return foreign
+
+
+def names(text: str, rules: Rules) -> list[re.Match[str]]:
+    """Proper names in a text: capitalized words within a sentence that the text never has in lower case."""
+    ordinary = rules.no_terms | set(rules.pronouns)
+    ordinary |= {word[0] for word in _WORD.finditer(text) if word[0].islower()}  # verses begin with capitals
+    return [
+        match
+        for match in _WORD.finditer(text)
+        if match[0].istitle() and len(match[0]) > 1 and match[0].lower() not in ordinary
+        if not _begins(text, match.start())
+    ]
 
 
 def _omission(case: _Case) -> list[_Edit]:
@@ -248,14 +265,36 @@ def _number(case: _Case) -> list[_Edit]:
     return _some(case, sorted(edits))
 
 
+def _name(case: _Case) -> list[_Edit]:
+    places = names(case.text, case.material.rules) if case.material.rules and case.material.names else []
+    others = case.material.names
+    return _some(case, [_Edit(*match.span(), others[_choice(case.key + match[0], len(others))]) for match in places])
+
+
+def _one_clause(case: _Case) -> list[_Edit]:
+    spans = clauses(case.text)
+    lengths = sorted(end - start for start, end in spans)
+    longer = [(start, end) for start, end in spans if end - start >= lengths[len(lengths) // 2]]
+    if case.severity > 1 or len(spans) < 2:
+        return []
+    return [_Edit(*longer[_choice(case.key, len(longer))], "")]
+
+
 KINDS: Mapping[str, Callable[[_Case], list[_Edit]]] = {
     "omission": _omission, "truncation": _truncation, "ellipsis": _ellipsis, "untranslated": _untranslated,
     "addition": _addition, "term": _term, "negation": _negation, "agent": _agent, "number": _number,
+    "name": _name, "clause": _one_clause,
 }  # fmt: skip
 """The rule of each kind of damage: it returns the edits that damage a text."""
 
 STRETCHES = ("omission", "truncation", "ellipsis", "untranslated", "addition")
-"""Kinds whose dose is a share of the text. They need no rules of a language."""
+"""Kinds whose dose is a share of the text."""
+
+UNIVERSAL = (*STRETCHES, "clause")
+"""Kinds that need no rules of a language."""
+
+PLANTED = ("negation", "agent", "number", "name", "clause")
+"""Kinds of which severity 1 is a single error of meaning."""
 
 
 def _some(case: _Case, edits: list[_Edit]) -> list[_Edit]:
@@ -316,16 +355,14 @@ def _actors(text: str, rules: Rules) -> Iterator[list[tuple[str, re.Match[str]]]
     Agents of the same group may change places with each other."""
     singular, plural = rules.actors
     groups: tuple[list[tuple[str, re.Match[str]]], ...] = [], []
-    ordinary = rules.no_terms | set(rules.pronouns)
-    ordinary |= {word[0] for word in _WORD.finditer(text) if word[0].islower()}  # verses begin with capitals
+    named = {match.start() for match in names(text, rules)}
     for match in _WORD.finditer(text):
         word = match[0].lower()
-        named = match[0].istitle() and len(word) > 1 and not _begins(text, match.start())
         if word in plural:
             groups[1].append((word, match))
         elif word in singular:
             groups[0].append((word, match))
-        elif named and word not in ordinary:
+        elif match.start() in named:
             groups[0].append((match[0], match))
     yield from groups
 

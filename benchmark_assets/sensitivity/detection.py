@@ -21,7 +21,7 @@ from benchmark_assets.metrics.intervals import (
 )
 from benchmark_assets.metrics.measures import ratio
 from benchmark_assets.metrics.metric import Metric
-from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, STRETCHES
+from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, UNIVERSAL
 from benchmark_assets.sensitivity.languages import rules
 from resources.catalogue import schema
 
@@ -217,7 +217,7 @@ def _pairs(cell: pl.DataFrame) -> Pairs:
 
 def _note(scores: pl.DataFrame, metric: Metric, kind: str, language: str) -> str:
     """The reason why the metric has no score for any text with this kind of damage."""
-    if kind not in (ALL, *STRETCHES) and rules(language) is None:
+    if kind not in (ALL, *UNIVERSAL) and rules(language) is None:
         return f"no rules for {language!r}"
     if scores.filter(metric.damage.is_finite()).is_empty():
         return "no text has a score"

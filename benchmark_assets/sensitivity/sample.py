@@ -12,7 +12,16 @@ import polars as pl
 
 from benchmark_assets.corpus.description import Sensitivity
 from benchmark_assets.corpus.registry import sections
-from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, Material, damage, foreign_terms, hashed, terms
+from benchmark_assets.sensitivity.damage import (
+    KINDS,
+    SEVERITIES,
+    Material,
+    damage,
+    foreign_terms,
+    hashed,
+    names,
+    terms,
+)
 from benchmark_assets.sensitivity.languages import rules
 from resources.catalogue import schema
 from resources.digest import digest
@@ -93,10 +102,10 @@ def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, see
         Columns `passage` and `text`, of the passages to be damaged.
     references
         Columns `passage`, `translator`, `text`: the complete references of the whole sample, which includes `sources`.
-        Replacement terms come from the sample. An addition comes from the same translator's text of the next passage
-        in the order of `chosen`.
+        Replacement terms and names come from the sample. An addition comes from the same translator's text of the
+        next passage in the order of `chosen`.
     language
-        Code of the references' language. Without rules for the language (see languages), only the kinds in `STRETCHES`
+        Code of the references' language. Without rules for the language (see languages), only the kinds in `UNIVERSAL`
         and the kind `number` apply, and `number` changes digits only.
     seed
         Part of every hash that determines a choice.
@@ -107,6 +116,9 @@ def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, see
     """
     language_rules = rules(language)
     pool = terms(references["text"].to_list(), language_rules) if language_rules else {}
+    called = (
+        {name[0] for text in references["text"] for name in names(text, language_rules)} if language_rules else set()
+    )
     place = {passage: i for i, passage in enumerate(chosen(references["passage"].unique().to_list(), None, seed))}
     foreign: dict[tuple[str, str], str] = {}
     for _, texts in references.group_by("translator"):
@@ -116,9 +128,13 @@ def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, see
     rows: list[tuple[object, ...]] = []
     sound = sources.select("passage", source="text").join(references, on="passage", maintain_order="left")
     for (passage, source), renderings in sound.group_by("passage", "source", maintain_order=True):
-        wrong_terms = foreign_terms(pool, renderings["text"].to_list())
+        texts = renderings["text"].to_list()
+        wrong_terms = foreign_terms(pool, texts)
+        wrong_names = sorted(name for name in called if not any(name in text for text in texts))
         for translator, text in renderings.select("translator", "text").iter_rows():
-            material = Material(language_rules, str(source), foreign[str(passage), translator], wrong_terms)
+            material = Material(
+                language_rules, str(source), foreign[str(passage), translator], wrong_terms, wrong_names
+            )
             for kind, severity in product(KINDS, SEVERITIES):
                 if variant := damage(text, kind, severity, f"{seed}\n{passage}\n{translator}", material):
                     rows.append((passage, translator, kind, severity, *variant))

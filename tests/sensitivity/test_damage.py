@@ -12,9 +12,12 @@ from benchmark_assets.sensitivity.damage import (
     SEVERITIES,
     STRETCHES,
     TOLERANCE,
+    UNIVERSAL,
     Material,
+    clauses,
     damage,
     foreign_terms,
+    names,
     terms,
 )
 from benchmark_assets.sensitivity.languages import ENGLISH, rules
@@ -22,17 +25,17 @@ from benchmark_assets.sensitivity.languages import ENGLISH, rules
 TEXT = (
     "The ferryman rose before dawn, and lit his lamp. Two boats lay at the landing; neither of them was his. "
     "He waited for the miller, who never came, and counted twelve sacks of barley. "
-    "At noon the miller's daughter crossed the river, and told the ferryman that her father could not walk. "
+    "At noon Chloe, the miller's daughter, crossed the river, and told the ferryman that her father could not walk. "
     "He can rest, said the ferryman, for the barley is dry."
 )
 SOURCE = "Nauta ante lucem surrexit, et lucernam accendit. Duae naves ad ripam erant; neutra sua erat."
 FOREIGN = (
-    "A shepherd on the northern ridge kept seven goats, and each morning he called them by name. The wolves heard it, "
-    "and learned the names. By winter the pasture was empty, and the shepherd, who had nothing else, went down to sell "
-    "his bell, his staff and the last of his cheese."
+    "A shepherd on the northern ridge kept seven goats, and each morning he called them by name. The wolves of "
+    "Arcadia heard it, and learned the names. By winter the pasture was empty, and the shepherd, who had nothing else, "
+    "went down to sell his bell, his staff and the last of his cheese."
 )
 POOL = terms([FOREIGN, FOREIGN], ENGLISH)
-MATERIAL = Material(ENGLISH, SOURCE, FOREIGN, foreign_terms(POOL, [TEXT]))
+MATERIAL = Material(ENGLISH, SOURCE, FOREIGN, foreign_terms(POOL, [TEXT]), ["Arcadia", "Priscus"])
 SPEECHLESS = MATERIAL._replace(rules=None, terms={})
 
 
@@ -98,6 +101,27 @@ def test_number_gives_way_to_another_of_its_kind() -> None:
         assert number not in text
     assert damaged("One should rest, said no one.", "number", 1) is None
     assert damaged("Third and second to none.", "number", 2) is None  # one place, which severity 1 has used up
+
+
+def test_a_name_gives_way_to_a_name_of_another_passage() -> None:
+    found = damaged("The road to Corinth, said Lydia, is closed.", "name", 1)
+    assert found is not None
+    assert sum(name in found for name in ("Corinth", "Lydia")) == 1
+    assert sum(name in found for name in MATERIAL.names) == 1
+    assert damaged("Lydia slept.", "name", 1) is None  # every sentence begins with a capital
+    assert damaged("The road to Corinth.", "name", 1, material=MATERIAL._replace(names=())) is None
+    assert [name[0] for name in names("The King met Lydia. Lydia slept; the rose and the Rose.", ENGLISH)] == ["Lydia"]
+
+
+def test_one_clause_is_left_out_and_no_short_one() -> None:
+    for key in map(str, range(20)):
+        found = damaged(TEXT, "clause", 1, key)
+        assert found is not None
+        gone = [TEXT[start:end] for start, end in clauses(TEXT) if TEXT[start:end].strip() not in found]
+        assert len(gone) == 1
+        lengths = sorted(end - start for start, end in clauses(TEXT))
+        assert len(gone[0]) >= lengths[len(lengths) // 2]
+    assert damaged(TEXT, "clause", 2) is None
 
 
 def test_terms_come_from_elsewhere_and_stay_the_same_through_the_text() -> None:
@@ -177,7 +201,7 @@ def test_what_has_no_parts_is_left_alone(kind: str, text: str) -> None:
 
 def test_without_rules_of_its_language_only_stretches_and_digits_are_damaged() -> None:
     applied = {kind for kind in KINDS if any(damaged(TEXT, kind, each, material=SPEECHLESS) for each in SEVERITIES)}
-    assert applied == set(STRETCHES)
+    assert applied == set(UNIVERSAL)
     assert damaged("Im Jahre 1340.", "number", 1, material=SPEECHLESS) not in (None, "Im Jahre 1340.")
 
 
@@ -213,7 +237,7 @@ def test_damage_changes_a_text_leaves_some_of_it_and_grows_with_severity(case: t
         extents = [each.extent for each in found]
         assert extents == sorted(set(extents))
         assert all(len(each.text) < len(text) for each in found)
-    if kind in ("negation", "agent", "number", "term"):
+    if kind in ("negation", "agent", "number", "term", "name"):
         assert len({each.text for each in found}) == len(found)
 
 
@@ -228,7 +252,8 @@ def test_damage_is_the_same_in_every_process() -> None:
 from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, Material, damage, foreign_terms, terms
 from benchmark_assets.sensitivity.languages import ENGLISH
 material = Material(
-    ENGLISH, {SOURCE!r}, {FOREIGN!r}, foreign_terms(terms([{FOREIGN!r}, {FOREIGN!r}], ENGLISH), [{TEXT!r}])
+    ENGLISH, {SOURCE!r}, {FOREIGN!r}, foreign_terms(terms([{FOREIGN!r}, {FOREIGN!r}], ENGLISH), [{TEXT!r}]),
+    ["Arcadia", "Priscus"],
 )
 print([damage({TEXT!r}, kind, severity, "x", material) for kind in KINDS for severity in SEVERITIES])
 """
