@@ -30,7 +30,7 @@ KEY = ["passage", "translator", "kind", "severity"]
 
 
 @dg.asset(
-    **partitioned(PASSAGE), group_name="sensitivity", code_version="1", kinds={"duckdb"},
+    **partitioned(PASSAGE), group_name="sensitivity", code_version="2", kinds={"duckdb"},
     deps=["source_text", reference],
 )  # fmt: skip
 def damaged_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
@@ -75,7 +75,7 @@ def damaged_score(
 
 
 @dg.asset(
-    group_name="sensitivity", code_version="2", metadata={"tables": ["sensitivity_threshold"]},
+    group_name="sensitivity", code_version="3", metadata={"tables": ["sensitivity_threshold"]},
     kinds={"duckdb", "numpy"}, deps=[damaged_score, human_metric],
 )  # fmt: skip
 def sensitivity(
