@@ -122,8 +122,8 @@ def show_trace(names: tuple[str, ...]) -> None:
     For a passage: every asset from the files to the verdicts, with versions, inputs, calls, costs, scores and labels,
     and what is stale. For a corpus: the row on the leaderboard and its most distant passages. For a base set: LT.
 
-    Without MODEL: for a passage, why it is selected or not; for a corpus, how many passages each filter drops; for a
-    base set, how its anchors compare in each slice.
+    Without MODEL: for a passage, why it is selected or not; for a corpus, how many passages each filter drops, and how
+    its references compare; for a base set, how its anchors compare in each slice.
     """
     from benchmark_assets.reporting import trace
 
@@ -134,7 +134,7 @@ def show_trace(names: tuple[str, ...]) -> None:
     warehouse = Deployment().warehouse
     lines: Iterable[str]
     if not models:
-        lines = {"base set": _of_anchors, "passage": _of_passage, "corpus": _of_filters}[kind](warehouse, what)
+        lines = {"base set": _of_anchors, "passage": _of_passage, "corpus": _of_corpus}[kind](warehouse, what)
     elif kind == "base set":
         lines = trace.of_strength(warehouse, models[0], what)
     elif kind == "passage":
@@ -145,14 +145,19 @@ def show_trace(names: tuple[str, ...]) -> None:
         click.echo(line)
 
 
-def _of_filters(warehouse: Warehouse, corpus: str) -> Iterator[str]:
-    """How many passages of a corpus each filter drops."""
+def _of_corpus(warehouse: Warehouse, corpus: str) -> Iterator[str]:
+    """How many passages of a corpus each filter drops, its references, and scores without a doubted one."""
+    from benchmark_assets.reporting.exhibits import REFERENCES, WITHOUT
     from benchmark_assets.selection.funnel import funnels, steps
 
     if corpus not in set(warehouse.read("corpus", columns=["corpus"])["corpus"]):
         raise BadInput(corpus, "", "no such corpus", "`variorum status` lists the corpora")
     rows = funnels(warehouse).filter(corpus=corpus)
     yield plain(steps(rows)) if len(rows) else f"{corpus} has no filters: every passage is selected"
+    for exhibit in (REFERENCES, WITHOUT):
+        if len(rows := exhibit.brief(exhibit.frame(warehouse, corpus))):
+            table = plain(rows.select(cells(exhibit.table, *exhibit.columns.split())))
+            yield f"\n{exhibit.title}. {exhibit.words}\n\n{table}"
 
 
 def _of_passage(warehouse: Warehouse, passage: str) -> Iterator[str]:

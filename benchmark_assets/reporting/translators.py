@@ -5,15 +5,15 @@ Here: contrasts within passages, their intervals and verdicts. Not here: distanc
 models among translators (people), scores without a translator (left_out). No verdict removes a reference.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 import polars as pl
 
 from benchmark_assets.metrics import significance
+from benchmark_assets.metrics.contrasts import SUMS, compared, contrasts, summed
 from benchmark_assets.metrics.entries import BY_NAME
-from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.reporting.left_out import comparable, left_out_scores
 from benchmark_assets.reporting.unit_sums import KEYS, UnitSums
 from benchmark_assets.sensitivity.sample import chosen
@@ -41,77 +41,11 @@ AMONG = ("sim_best", "drift_adjusted", "chrf")
 CHANGED = ("sim_best", "drift_adjusted")
 """Measures of a model's outputs that are computed without each reference."""
 
-SUMS = ("passages", "value", "other")
-"""Sums of a contrast by unit: number of passages, and sums of the two values that are compared."""
-
 SIGNATURE = (
     f"each translator and the mean of the others, on the same passages; source: cosine to the source on {SAMPLE} "
     f"passages or all of them, seed {SEED}; systems: mean cosine to the outputs; p_holm: Holm over the translators of "
     f"a corpus in a measure; farther, closer: p_holm at most {significance.LEVEL}"
 )
-
-RESULTS = pl.Schema({
-    "passages": pl.Int32(), "units": pl.Int32(), "value": pl.Float64(), "other": pl.Float64(),
-    "difference": pl.Float64(), "difference_low": pl.Float64(), "difference_high": pl.Float64(), "p": pl.Float64(),
-})  # fmt: skip
-
-
-def contrasts(values: pl.DataFrame, fewest: int) -> pl.DataFrame:
-    """Each translator's value beside the mean of the other translators' values for the same passage.
-
-    Parameters
-    ----------
-    values
-        Columns `passage`, `measure`, `translator` and `value`; null values are left out.
-    fewest
-        Passages with fewer values of a measure are left out.
-
-    Returns
-    -------
-    The rows that remain, with the further column `other`.
-    """
-    present, over = values.drop_nulls("value"), ["passage", "measure"]
-    others = (pl.col("value").sum().over(over) - pl.col("value")) / (pl.len().over(over) - 1)
-    return present.filter(pl.len().over(over) >= fewest).with_columns(other=others)
-
-
-def compared(sums: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Means of two values and their difference, with 95 % interval and p-value.
-
-    Parameters
-    ----------
-    sums
-        Columns `keys`, `corpus`, `unit` and `SUMS`.
-    keys
-        Columns that identify a comparison within a corpus.
-
-    Returns
-    -------
-    Columns `corpus`, `keys`, `passages`, `units`, `value`, `other`, `difference` (value minus other), its bounds and
-    `p`, which are null with too few units.
-    """
-    by = ["corpus", *keys]
-    totals = sums.group_by(*by, "unit").agg(pl.sum(*SUMS)).sort(*by, "unit")
-    kinds = {name: sums.schema[name] for name in by} | dict(RESULTS)
-    tested = [_tested(own, by) for _, own in totals.group_by("corpus", maintain_order=True)]
-    parts = [part.select(pl.col(name).cast(kind) for name, kind in kinds.items()) for part in tested]
-    return pl.concat([pl.DataFrame(schema=kinds), *parts])
-
-
-def _tested(totals: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Comparisons of one corpus, from sums by unit."""
-    count = pl.col("passages").sum()
-    means = {name: pl.col(name).sum() / count for name in ("value", "other")}
-    rows = totals.group_by(by, maintain_order=True).agg(passages=count, units=pl.len(), **means)
-    rows = rows.with_columns(difference=pl.col("value") - pl.col("other"))
-    at = totals.join(rows.with_row_index("row"), on=by, maintain_order="left")["row"].to_numpy()
-    unit = numbered_units(totals["unit"])
-    deviations, sizes = np.zeros((2, int(unit.max()) + 1, len(rows)))
-    deviations[unit, at] = (totals["value"] - totals["other"]).to_numpy()
-    sizes[unit, at] = totals["passages"].to_numpy()
-    difference, shares = rows["difference"].to_numpy(), sizes / sizes.sum(axis=0)
-    influences = deviations / sizes.sum(axis=0) - shares * difference
-    return rows.with_columns(**significance.tested(difference, influences, shares))
 
 
 def examined(comparisons: pl.DataFrame, translators: pl.DataFrame, missing: Mapping[str, str]) -> pl.DataFrame:
@@ -222,19 +156,6 @@ def beside_source(texts: pl.DataFrame, vectors: pl.DataFrame) -> pl.DataFrame:
     cosines = np.einsum("ij,ij->i", *(pairs[name].to_numpy().astype(np.float64) for name in ("vector", "source")))
     values = pairs.select("passage", "translator", measure=pl.lit("similarity"), value=pl.Series(cosines))
     return contrasts(values, FEWEST["source"])
-
-
-def summed(parts: Mapping[str, pl.DataFrame], units: pl.DataFrame) -> pl.DataFrame:
-    """Sums of contrasts by corpus, view, measure, translator and unit. `parts` has contrasts by view."""
-    rows = [part.with_columns(view=pl.lit(view)).select(*_CONTRAST) for view, part in parts.items()]
-    by = ["corpus", "view", "measure", "translator", "unit"]
-    together = pl.concat([pl.DataFrame(schema=_CONTRAST), *rows]).join(units, on="passage").with_columns(CORPUS)
-    return together.group_by(by).agg(pl.sum("value", "other"), passages=pl.len().cast(pl.Float64))
-
-
-_CONTRAST = pl.Schema(
-    dict.fromkeys(["view", "passage", "measure", "translator"], pl.String()) | dict.fromkeys(SUMS[1:], pl.Float64())
-)
 
 
 def against_systems(warehouse: Warehouse, sums: UnitSums, code: str) -> tuple[pl.DataFrame, pl.DataFrame]:

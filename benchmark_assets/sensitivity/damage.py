@@ -294,7 +294,7 @@ UNIVERSAL = (*STRETCHES, "clause")
 """Kinds that need no rules of a language."""
 
 PLANTED = ("negation", "agent", "number", "name", "clause")
-"""Kinds of which severity 1 is a single error of meaning."""
+"""Kinds whose severity 1 is a single error of meaning."""
 
 
 def _some(case: _Case, edits: list[_Edit]) -> list[_Edit]:

@@ -116,9 +116,7 @@ def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, see
     """
     language_rules = rules(language)
     pool = terms(references["text"].to_list(), language_rules) if language_rules else {}
-    called = (
-        {name[0] for text in references["text"] for name in names(text, language_rules)} if language_rules else set()
-    )
+    called = {name[0] for text in references["text"] if language_rules for name in names(text, language_rules)}
     place = {passage: i for i, passage in enumerate(chosen(references["passage"].unique().to_list(), None, seed))}
     foreign: dict[tuple[str, str], str] = {}
     for _, texts in references.group_by("translator"):
@@ -128,9 +126,9 @@ def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, see
     rows: list[tuple[object, ...]] = []
     sound = sources.select("passage", source="text").join(references, on="passage", maintain_order="left")
     for (passage, source), renderings in sound.group_by("passage", "source", maintain_order=True):
-        texts = renderings["text"].to_list()
-        wrong_terms = foreign_terms(pool, texts)
-        wrong_names = sorted(name for name in called if not any(name in text for text in texts))
+        own = renderings["text"].to_list()
+        wrong_terms = foreign_terms(pool, own)
+        wrong_names = sorted(name for name in called if not any(name in text for text in own))
         for translator, text in renderings.select("translator", "text").iter_rows():
             material = Material(
                 language_rules, str(source), foreign[str(passage), translator], wrong_terms, wrong_names

@@ -1,5 +1,7 @@
 """Translators examined as references: contrasts within passages, verdicts, and scores without each of them."""
 
+from pathlib import Path
+
 import dagster as dg
 import numpy as np
 import polars as pl
@@ -8,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from benchmark_assets.metrics.contrasts import RESULTS, compared, contrasts, summed
 from benchmark_assets.reporting import translators
-from benchmark_assets.reporting.translators import compared, contrasts, doubts, examined
+from benchmark_assets.reporting.translators import doubts, examined
 from resources.embedders import MultilingualEmbedder
 from resources.warehouse import Warehouse
+from tests.processes import here
 from tests.reporting.similarities import units
 from tests.support import MODELS, TRANSLATIONS
 
@@ -32,7 +36,7 @@ def values(table: np.ndarray[tuple[int, ...], np.dtype[np.float64]], measure: st
 def verdicts(table: np.ndarray[tuple[int, ...], np.dtype[np.float64]], measure: str = "sim_best") -> pl.DataFrame:
     """Rows of `reference_examination` in the view of the translators."""
     parts = {"translators": contrasts(values(table, measure), 3)}
-    sums = translators.summed(parts, units(len(table)).select("passage", "unit"))
+    sums = summed(parts, units(len(table)).select("passage", "unit"))
     people = pl.DataFrame({"corpus": "x", "translator": NAMES[: table.shape[1]]})
     return examined(compared(sums, KEYS), people, MISSING)
 
@@ -44,7 +48,7 @@ def test_each_translator_is_compared_with_the_mean_of_the_others(count: int, see
     for at, place in np.ndindex(table.shape):
         own = rows.filter(passage=f"x/{at}", translator=NAMES[place])
         assert_allclose(own["other"].item(), np.delete(table[at], place).mean())
-    assert_allclose(rows["value"].sum(), rows["other"].sum())
+    assert rows["value"].sum() == pytest.approx(rows["other"].sum())
 
 
 def test_passages_with_too_few_values_do_not_count() -> None:
@@ -109,7 +113,7 @@ def test_translations_of_another_passage_are_less_like_their_source() -> None:
     texts = pl.DataFrame(rows, schema=["passage", "translator", "text"], orient="row")
     embedded = MultilingualEmbedder().embed(texts["text"].to_list()).vectors
     vectors = texts.select("text").with_columns(vector=pl.Series(embedded)).unique("text")
-    sums = translators.summed({"source": translators.beside_source(texts, vectors)}, units(8).select("passage", "unit"))
+    sums = summed({"source": translators.beside_source(texts, vectors)}, units(8).select("passage", "unit"))
     people = pl.DataFrame({"corpus": "x", "translator": ["ann", "ben"]})
     rows_of = examined(compared(sums, KEYS), people, {"source": ""})
     assert rows_of.select("translator", "verdict").rows() == [("ann", "closer"), ("ben", "farther")]
@@ -119,7 +123,7 @@ def test_places_are_given_with_and_without_a_reference() -> None:
     """Beta is closest to Ann alone: without her, alpha is first."""
     rows = [("x", "sim_best", "ann", model, 6, 6, without, value, without - value, -1.0, 1.0, 0.5)
             for model, value, without in (("alpha", 0.8, 0.8), ("beta", 0.9, 0.5))]  # fmt: skip
-    names = ["corpus", "measure", "translator", "model", *translators.RESULTS]
+    names = ["corpus", "measure", "translator", "model", *RESULTS]
     table = translators.changes(
         pl.DataFrame(rows, schema=names, orient="row"),
         pl.DataFrame({"corpus": ["x"], "translator": ["ann"], "doubt": ["why"]}),
@@ -131,7 +135,7 @@ def test_places_are_given_with_and_without_a_reference() -> None:
 
 
 def test_a_corpus_has_every_view_and_the_scores_of_every_model_without_each_translator(
-    built: dg.Definitions, warehouse: Warehouse
+    built: dg.Definitions, warehouse: Warehouse, home: Path
 ) -> None:
     """On the small corpus: three passages, three translators, two models."""
     rows, texts = warehouse.read("reference_examination"), warehouse.read("human_baseline")
@@ -158,3 +162,6 @@ def test_a_corpus_has_every_view_and_the_scores_of_every_model_without_each_tran
     assert (similar["change"] <= 1e-9).all()  # without a reference, the closest is not closer
     assert set(without.filter(translator="ann", measure="sim_best")["place"]) <= {1, 2}
     assert rows["signature"].str.contains("multilingual-e5-small").all()
+    told = here(home, "trace", "tiny").stdout
+    assert "References examined" in told
+    assert told.count("too few units for an interval") == len(rows)
