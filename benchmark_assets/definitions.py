@@ -31,6 +31,7 @@ from benchmark_assets.sensitivity import assets as sensitivity
 from benchmark_assets.translation import assets as translation
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import assets as understanding
+from benchmark_assets.validation import assets as validation
 from benchmark_assets.vital_signs import assets as vital_signs
 from resources import catalogue, stores
 from resources.downloads.downloads import Downloads
@@ -39,7 +40,8 @@ from resources.notifications import Notifications
 
 ROOMS = [
     corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
-    people, audit, examination, pairwise, error_spans, literary, understanding, vital_signs, benchmarks,
+    people, audit, examination, pairwise, error_spans, literary, understanding, validation, vital_signs,
+    benchmarks,
 ]  # fmt: skip
 OWNERS = ["team:variorum"]
 

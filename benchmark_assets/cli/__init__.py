@@ -36,7 +36,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "Ask people": {
         "annotate": "people.annotate", "spans": "people.write_spans", "glossary": "people.write_glossary",
-        "design": "people.design",
+        "design": "people.design", "validate": "validating.validate",
     },
     "Pay": {"costs": "money.show_costs", "confirm": "money.confirm", "record": "taking_away.record"},
     "Keep a home": {

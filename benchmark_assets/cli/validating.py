@@ -1,0 +1,67 @@
+"""The command that measures metrics beside people's ratings."""
+
+from functools import partial
+from pathlib import Path
+
+import click
+import polars as pl
+
+from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.cli.words import PATH
+from benchmark_assets.metrics.further import named
+from benchmark_assets.validation.certificates import WRITTEN
+from benchmark_assets.validation.readers import read
+from benchmark_assets.validation.rows import overview, rows_of
+from benchmark_assets.validation.scoring import scored
+from resources.embedders import Embedder
+from resources.embedding_cache import embed_unique
+from resources.errors import BadInput
+from resources.provider.registry import Registry, default_path
+from resources.tables import plain
+from resources.warehouse import Replacement
+
+
+@click.command()
+@click.argument("folders", type=PATH, nargs=-1, required=True)
+@click.option("--embedder", "names", multiple=True, help="Embedder in the registry; may be repeated.")
+@click.option("--record", is_flag=True, help="Store the figures in the home, so that boards show them.")
+@click.option("--to", type=PATH, help="Write all figures to this CSV file.")
+def validate(folders: tuple[Path, ...], names: tuple[str, ...], record: bool, to: Path | None) -> None:
+    """Measure every metric beside people's ratings of translations: AUC, order of systems, recall, ceiling.
+
+    FOLDERS hold gold sets: tables of MQM or ESA ratings by WMT, mt-metrics-eval's folders, exports of Label Studio or
+    Pearmut, or completed spreadsheets. Vectors are kept in the home, each text's once.
+    """
+    home = Deployment()
+    registry = home.provider.registry()
+    embedders = {
+        embedder.signature: partial(embed_unique, embedder=embedder, warehouse=home.warehouse, run_id="validate")
+        for embedder in (_embedder(registry, name) for name in names or _default(registry))
+    }
+    parts = []
+    for gold in (gold for folder in folders for gold in read(folder)):
+        rows = rows_of(gold, scored(gold, embedders, named(registry.metrics), registry.chosen_comet()))
+        click.echo(f"{gold.name}: {len(gold.ratings):,} ratings of {len(gold.outputs):,} outputs")
+        for note in (*gold.notes, *rows["note"].drop_nulls().unique(maintain_order=True)):
+            click.echo(f"  {note}")
+        click.echo(f"{plain(overview(rows))}\n")
+        parts.append(rows)
+    found = pl.concat(parts)
+    if to:
+        found.select(WRITTEN).write_csv(to, float_precision=4)
+        click.echo(f"{to}: {len(found):,} figures")
+    if record:
+        home.warehouse.write([Replacement("gold_validation", found, found.select("gold_set").unique())], "validate")
+        click.echo("stored; `variorum update` shows them on the boards")
+
+
+def _default(registry: Registry) -> list[str]:
+    """The embedder for scoring, and the multilingual one where it is installed."""
+    return [registry.embedder, *([registry.multilingual] if registry.multilingual_embedder() else [])]
+
+
+def _embedder(registry: Registry, name: str) -> Embedder:
+    if name not in registry.embedders:
+        remedy = f"name one of {', '.join(registry.embedders)}"
+        raise BadInput(default_path(), f"embedders.{name}", "is not in the registry", remedy)
+    return registry.embedder_of(name)
