@@ -34,8 +34,8 @@ class Figure(NamedTuple):
     n: int
 
 
-class Pairs(NamedTuple):
-    """Pairs of outputs of one passage, shape (pairs,).
+class OutputPairs(NamedTuple):
+    """OutputPairs of outputs of one passage, shape (pairs,).
 
     `first` and `second` are rows; `unit` numbers units; `gap` is the first output's score minus the second's; `differ`
     tells whether one alone has a major error, `same_rater` whether one rater rated both.
@@ -49,18 +49,20 @@ class Pairs(NamedTuple):
     same_rater: Flags
 
 
-def pairs(passages: NDArray[np.int64], units: Units, scores: Floats, major: Flags, raters: NDArray[np.int64]) -> Pairs:
+def pairs(
+    passages: NDArray[np.int64], units: Units, scores: Floats, major: Flags, raters: NDArray[np.int64]
+) -> OutputPairs:
     """All pairs of outputs of one passage. Arguments have the shape (outputs,); a rater of -1 is unknown."""
     order = np.argsort(passages, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(passages[order])) + 1)
     indices = [np.array(list(combinations(group, 2)), dtype=np.int64).reshape(-1, 2) for group in groups]
     first, second = np.concatenate(indices).T if indices else np.zeros((2, 0), np.int64)
     same = (raters[first] == raters[second]) & (raters[first] >= 0)
-    return Pairs(first, second, units[first], scores[first] - scores[second], major[first] != major[second], same)
+    return OutputPairs(first, second, units[first], scores[first] - scores[second], major[first] != major[second], same)
 
 
 def concordance(suspicion: Floats, worse: Flags, strata: NDArray[np.int64], units: Units, count: int) -> Floats:
-    """Pairs of a worse and another output of one stratum, by their units: shape (2, units, units).
+    """OutputPairs of a worse and another output of one stratum, by their units: shape (2, units, units).
 
     The first count is the pairs in which the worse output is more suspicious (half of the ties), the second all pairs.
     Outputs without a suspicion are left out.
@@ -85,7 +87,7 @@ def auc(name: str, counts: Floats, weights: Floats) -> Figure:
     return Figure(name, ratio(won, compared), int(counts[1].sum()))
 
 
-def share_right(name: str, suspicion: Floats, found: Pairs, chosen: Flags, weights: Floats) -> Figure:
+def share_right(name: str, suspicion: Floats, found: OutputPairs, chosen: Flags, weights: Floats) -> Figure:
     """Share of chosen pairs in which the worse output is more suspicious; a tie counts half."""
     difference = suspicion[found.first] - suspicion[found.second]
     kept = chosen & np.isfinite(difference)
@@ -95,7 +97,7 @@ def share_right(name: str, suspicion: Floats, found: Pairs, chosen: Flags, weigh
     return Figure(name, ratio(weights @ sums[0], weights @ sums[1]), int(kept.sum()))
 
 
-def of_pairs(suspicion: Floats, major: Flags, found: Pairs, weights: Floats) -> Iterator[Figure]:
+def of_pairs(suspicion: Floats, major: Flags, found: OutputPairs, weights: Floats) -> Iterator[Figure]:
     """Figures within passages: an output with a major error against one without (`auc_within`), both by one rater
     (`auc_same_rater`), outputs `GAP` apart (`auc_gap10`), and all with different scores (`pair_accuracy`)."""
     by_label = found._replace(gap=major[found.second].astype(np.float64) - major[found.first])

@@ -15,7 +15,7 @@ from benchmark_assets.metrics.intervals import BOOTSTRAP, Floats, Units, bounded
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.validation import figures
-from benchmark_assets.validation.figures import Figure, Flags, Pairs
+from benchmark_assets.validation.figures import Figure, Flags, OutputPairs
 from benchmark_assets.validation.gold import ESA, GoldSet, labels
 from benchmark_assets.validation.raters import ceiling
 from benchmark_assets.validation.scoring import ON, Scored
@@ -52,7 +52,7 @@ class Frame(NamedTuple):
     weights: Floats
     effective: float
     unit_kind: str
-    pairs: Pairs
+    pairs: OutputPairs
 
 
 def frame(gold: GoldSet) -> Frame:

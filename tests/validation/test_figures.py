@@ -10,14 +10,14 @@ from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.entries import BY_NAME
 from benchmark_assets.validation import figures
-from benchmark_assets.validation.figures import Pairs
+from benchmark_assets.validation.figures import OutputPairs
 
 ONCE = np.ones((1, 3))
 """Weights of a sample of three units, without resamples."""
 
 
 @st.composite
-def outputs(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def outputs(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Suspicion, major error, unit and passage of outputs, two or more; both labels occur."""
     size = draw(st.integers(2, 30))
     values = draw(st.lists(st.integers(0, 5), min_size=size, max_size=size))
@@ -27,14 +27,14 @@ def outputs(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nda
 
 
 @given(outputs())
-def test_the_pooled_auc_is_that_of_the_roc_curve(sample: tuple[np.ndarray, ...]) -> None:  # type: ignore[type-arg]
+def test_the_pooled_auc_is_that_of_the_roc_curve(sample: tuple[np.ndarray, ...]) -> None:
     suspicion, major, units, _ = sample
     counts = figures.concordance(suspicion, major, np.zeros(len(major), np.int64), units, 3)
     assert figures.auc("auc_pooled", counts, ONCE).values[0] == pytest.approx(roc_auc_score(major, suspicion))
 
 
 @given(outputs())
-def test_a_resample_has_the_figures_of_its_copies(sample: tuple[np.ndarray, ...]) -> None:  # type: ignore[type-arg]
+def test_a_resample_has_the_figures_of_its_copies(sample: tuple[np.ndarray, ...]) -> None:
     suspicion, major, units, _ = sample
     weights = np.array([[1.0, 1, 1], [2, 1, 0]])
     counts = figures.concordance(suspicion, major, np.zeros(len(major), np.int64), units, 3)
@@ -47,7 +47,7 @@ def test_a_resample_has_the_figures_of_its_copies(sample: tuple[np.ndarray, ...]
 
 
 @given(outputs())
-def test_pairs_of_a_passage_follow_the_definition(sample: tuple[np.ndarray, ...]) -> None:  # type: ignore[type-arg]
+def test_pairs_of_a_passage_follow_the_definition(sample: tuple[np.ndarray, ...]) -> None:
     suspicion, major, units, passages = sample
     found = figures.pairs(passages, units, -5.0 * major, major, np.full(len(major), -1))
     within = next(figures.of_pairs(suspicion, major, found, ONCE))
@@ -72,7 +72,7 @@ def test_pairs_by_one_rater_and_clear_pairs_are_apart() -> None:
 def test_raters_known_to_none_are_in_no_pair_of_one_rater() -> None:
     found = figures.pairs(np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2), np.array([True, False]),
                           np.full(2, -1))  # fmt: skip
-    assert isinstance(found, Pairs)
+    assert isinstance(found, OutputPairs)
     assert not found.same_rater.any()
 
 

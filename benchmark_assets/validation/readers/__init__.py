@@ -1,7 +1,7 @@
 """Reading gold sets: from a folder or file in any known form to `GoldSet`.
 
 The form is detected by content, not by names of files. Here: detection, and what all forms share. To add a form, write
-a module that gives `Rated`, and add it to `_found`.
+a module that gives `RatedTexts`, and add it to `_found`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ import polars as pl
 from benchmark_assets.validation import gold as form
 from benchmark_assets.validation.gold import ESA, MQM, GoldSet, Rating, is_human
 from benchmark_assets.validation.readers import folders, wmt
-from benchmark_assets.validation.readers.wmt import Rated
+from benchmark_assets.validation.readers.wmt import RatedTexts
 from resources.errors import BadInput
 
 FORMS = (
@@ -39,7 +39,7 @@ def read(place: Path) -> list[GoldSet]:
     sets = []
     if (place / folders.SOURCES).is_dir():
         sets = [each for lines in folders.pairs(place) if (each := _of_lines(place, lines, scores))]
-    readers: list[tuple[set[str], Callable[[Path, wmt.Rows], Rated], form.Scale]] = [
+    readers: list[tuple[set[str], Callable[[Path, wmt.Rows], RatedTexts], form.Scale]] = [
         (wmt.MQM_TABLE, wmt.mqm, "mqm"), (wmt.ESA_TABLE, wmt.esa, "esa"),
     ]  # fmt: skip
     for form_of, reader, scale in readers:
@@ -56,7 +56,7 @@ def _tables(place: Path) -> list[Path]:
     return [path for path in paths if path.suffix.lower() in (".tsv", ".jsonl", ".txt")]
 
 
-def _joined(parts: Sequence[Rated]) -> Rated:
+def _joined(parts: Sequence[RatedTexts]) -> RatedTexts:
     first, *others = parts
     for part in others:
         first.lines.update(part.lines)
@@ -65,7 +65,7 @@ def _joined(parts: Sequence[Rated]) -> Rated:
     return first
 
 
-def _of_table(name: str, scale: form.Scale, rated: Rated, scores: Iterable[Rating]) -> GoldSet:
+def _of_table(name: str, scale: form.Scale, rated: RatedTexts, scores: Iterable[Rating]) -> GoldSet:
     """A gold set from a table with texts. Translations by people are references, and rated outputs too."""
     texts = [(system, passage, text) for (system, passage), text in rated.texts.items()]
     references = [(passage, system, text) for system, passage, text in texts if is_human(system)]
@@ -87,7 +87,7 @@ def _agreement(gold: GoldSet, scores: Iterable[Rating]) -> tuple[str, ...]:
     return (f"{agreeing:,} of {len(pairs):,} published segment scores follow from the ratings",) if pairs else ()
 
 
-def _of_lines(place: Path, lines: folders.Lines, scores: Sequence[Rating]) -> GoldSet | None:
+def _of_lines(place: Path, lines: folders.LanguagePair, scores: Sequence[Rating]) -> GoldSet | None:
     """A gold set from texts by line; None if the language pair has no ratings."""
     protocol, ratings = folders.rated(place, lines) or (MQM, scores)
     if not ratings:
@@ -111,7 +111,7 @@ def _of_lines(place: Path, lines: folders.Lines, scores: Sequence[Rating]) -> Go
     return made._replace(notes=tuple(notes[: len(names) > len(known)]))
 
 
-def _gold(name: str, language: str, scale: form.Scale, rated: Rated, references: pl.DataFrame) -> GoldSet:
+def _gold(name: str, language: str, scale: form.Scale, rated: RatedTexts, references: pl.DataFrame) -> GoldSet:
     translators = set(references["translator"])
     ratings, spans = form.frames(rated.ratings)
     order = sorted(rated.lines.values(), key=lambda line: (not line.passage.isdigit(), line.passage.zfill(9)))

@@ -16,7 +16,7 @@ import polars as pl
 
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.validation.gold import Error, Rating, severity
-from benchmark_assets.validation.readers.wmt import Line, Rated, number_in
+from benchmark_assets.validation.readers.wmt import GoldLine, RatedTexts, number_in
 from resources.errors import BadInput
 
 SOURCES, REFERENCES, OUTPUTS, SCORES, DOCUMENTS = (
@@ -30,7 +30,7 @@ Texts = Mapping[str, Sequence[str]]
 """Lines of each text, by name."""
 
 
-class Lines(NamedTuple):
+class LanguagePair(NamedTuple):
     """The texts of a language pair: `pair` is '' if file names show none."""
 
     pair: str
@@ -40,7 +40,7 @@ class Lines(NamedTuple):
     outputs: Texts
 
 
-def pairs(folder: Path) -> list[Lines]:
+def pairs(folder: Path) -> list[LanguagePair]:
     """The texts of each language pair in a folder.
 
     Raises BadInput if a text has another number of lines than its source.
@@ -48,7 +48,7 @@ def pairs(folder: Path) -> list[Lines]:
     return [_pair(folder, path) for path in _files(folder / SOURCES)]
 
 
-def _pair(folder: Path, source: Path) -> Lines:
+def _pair(folder: Path, source: Path) -> LanguagePair:
     found = _PAIR.search(source.name)
     pair = found[0] if found else ""
     lines = _lines(source)
@@ -66,7 +66,7 @@ def _pair(folder: Path, source: Path) -> Lines:
                 raise BadInput(path, "", problem, "give each segment one line")
         return named
 
-    return Lines(pair, lines, _documents(folder, pair, len(lines)), texts(REFERENCES), texts(OUTPUTS))
+    return LanguagePair(pair, lines, _documents(folder, pair, len(lines)), texts(REFERENCES), texts(OUTPUTS))
 
 
 def _documents(folder: Path, pair: str, count: int) -> list[str]:
@@ -91,7 +91,7 @@ def _documents(folder: Path, pair: str, count: int) -> list[str]:
     return names[:count]
 
 
-def rated(folder: Path, lines: Lines) -> tuple[str, list[Rating]] | None:
+def rated(folder: Path, lines: LanguagePair) -> tuple[str, list[Rating]] | None:
     """The protocol (`mqm` or `esa`) and the ratings in `human-scores`, those with errors first; None if there are none.
 
     Raises BadInput if a file does not have one row for each system and line.
@@ -108,7 +108,7 @@ def rated(folder: Path, lines: Lines) -> tuple[str, list[Rating]] | None:
     return None
 
 
-def _ratings(path: Path, lines: Lines, ending: str) -> list[Rating]:
+def _ratings(path: Path, lines: LanguagePair, ending: str) -> list[Rating]:
     seen, result = dict[str, int](), []
     for number, line in enumerate(_lines(path), start=1):
         cells = line.split("\t") if "\t" in line else line.split()
@@ -147,20 +147,20 @@ def _errors(value: str, path: Path, number: int) -> list[Error]:
         raise BadInput(path, f"line {number}", problem, "give mt-metrics-eval's JSON") from error
 
 
-def of_lines(lines: Lines) -> Rated:
+def of_lines(lines: LanguagePair) -> RatedTexts:
     """The texts of a language pair by numbers of lines, from 1, without ratings."""
     numbered = [
-        Line(str(number), document, source)
+        GoldLine(str(number), document, source)
         for number, (document, source) in enumerate(zip(lines.documents, lines.source, strict=True), start=1)
     ]
     texts = {
         (name, str(number)): text
         for name, written in lines.outputs.items() for number, text in enumerate(written, start=1)
     }  # fmt: skip
-    return Rated({line.passage: line for line in numbered}, texts, [])
+    return RatedTexts({line.passage: line for line in numbered}, texts, [])
 
 
-def references(lines: Lines) -> pl.DataFrame:
+def references(lines: LanguagePair) -> pl.DataFrame:
     """The references of a language pair: columns `passage`, `translator`, `text`; blank lines are left out."""
     rows = [
         (str(number), name, text)

@@ -39,7 +39,7 @@ AVERAGES = {"system", "passage", "score"}
 _MARK = re.compile(r"</?v>")
 
 
-class Line(NamedTuple):
+class GoldLine(NamedTuple):
     """A passage as a table shows it."""
 
     passage: str
@@ -47,10 +47,10 @@ class Line(NamedTuple):
     source: str
 
 
-class Rated(NamedTuple):
+class RatedTexts(NamedTuple):
     """Content of a table of ratings: passages in their order, texts by system and passage, ratings."""
 
-    lines: dict[str, Line]
+    lines: dict[str, GoldLine]
     texts: dict[tuple[str, str], str]
     ratings: list[Rating]
 
@@ -102,9 +102,9 @@ def _meanings(columns: Sequence[str]) -> list[str]:
     return [next((meaning for meaning, name in chosen.items() if name == each), "") for each in names]
 
 
-def mqm(path: Path, rows: Rows) -> Rated:
+def mqm(path: Path, rows: Rows) -> RatedTexts:
     """The ratings of a table with a row for each error, or a row `No-error`."""
-    rated, errors = Rated({}, {}, []), dict[tuple[str, str, str], list[Error]]()
+    rated, errors = RatedTexts({}, {}, []), dict[tuple[str, str, str], list[Error]]()
     for number, row in rows:
         system, passage = _place(row, rated)
         text = _text(path, number, row, rated)
@@ -118,9 +118,9 @@ def mqm(path: Path, rows: Rows) -> Rated:
     return rated
 
 
-def esa(path: Path, rows: Rows) -> Rated:
+def esa(path: Path, rows: Rows) -> RatedTexts:
     """The ratings of a table with a row for each rated output."""
-    rated = Rated({}, {}, [])
+    rated = RatedTexts({}, {}, [])
     for number, row in rows:
         system, passage = _place(row, rated)
         text, key = _text(path, number, row, rated), f"line {number}"
@@ -164,13 +164,13 @@ def number_in(value: object, where: Path, key: str) -> float:
         raise BadInput(where, key, f"has the score {value!r}", "give a number, or None") from None
 
 
-def _place(row: Mapping[str, Any], rated: Rated) -> tuple[str, str]:
+def _place(row: Mapping[str, Any], rated: RatedTexts) -> tuple[str, str]:
     passage = str(row["passage"])
-    rated.lines.setdefault(passage, Line(passage, str(row.get("document") or ""), _MARK.sub("", row["source"])))
+    rated.lines.setdefault(passage, GoldLine(passage, str(row.get("document") or ""), _MARK.sub("", row["source"])))
     return str(row["system"]), passage
 
 
-def _text(path: Path, number: int, row: Mapping[str, Any], rated: Rated) -> str:
+def _text(path: Path, number: int, row: Mapping[str, Any], rated: RatedTexts) -> str:
     """The output of a row without marks. Raises BadInput if an earlier row of the same output has another text."""
     key = str(row["system"]), str(row["passage"])
     text = _MARK.sub("", row["target"])
