@@ -191,7 +191,7 @@ def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
 def segment_metric(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[NamedMetrics]
 ) -> dg.Output[None]:
-    """Scores of an output by the further metrics that the registry names, and the errors that these metrics mark."""
+    """Scores of an output by the further metrics that the registry names, and the words that these metrics mark."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         on = ["model", "passage"]

@@ -199,8 +199,9 @@ def _inputs(texts: Texts) -> pl.DataFrame:
 
 
 def _errors(scored: pl.DataFrame) -> pl.DataFrame:
-    """One row for each marked error: `item`, `translator`, `place` (from 1) and the fields of the error."""
-    rows = scored.select("item", "translator", "spans")
+    """One row for each mark: `item`, `translator`, `place` (from 1) and the fields of the mark. A metric with one score
+    for all references names the translator in each mark."""
+    rows = scored.select(name for name in ("item", "translator", "spans") if name in scored.columns)
     errors = rows.with_columns(place=pl.int_ranges(1, pl.col("spans").list.len() + 1)).explode("spans", "place")
     errors = errors.drop_nulls("spans").unnest("spans").rename({"confidence": "probability"})
     return errors.cast({name: kind for name, kind in SPAN.items() if name in errors.columns})

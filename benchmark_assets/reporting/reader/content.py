@@ -231,12 +231,14 @@ def _metrics(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, st
 
 
 def _metric_errors(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
-    """Errors that metrics marked in each output: `metric`, `severity`, `span`.
+    """Words that metrics marked in each output: `metric`, `severity`, `span`, `translator` of words that are missing.
 
     An error that a metric marked with several references is listed once.
     """
-    rows = warehouse.read("metric_span", passages, [*KEY, "metric", "severity", "start", "end"]).unique()
-    rows = rows.sort("metric", "start", "end", "severity").with_columns(span=pl.concat_list("start", "end"))
+    rows = warehouse.read("metric_span", passages, [*KEY, "metric", "severity", "start", "end", "translator"])
+    rows = rows.with_columns(translator=pl.when(severity="missing").then("translator").otherwise(pl.lit(""))).unique()
+    rows = rows.sort("metric", "translator", "start", "end", "severity")
+    rows = rows.with_columns(span=pl.concat_list("start", "end"))
     return _by_output(rows.drop("start", "end").with_columns(_labeled(warehouse)), ())
 
 

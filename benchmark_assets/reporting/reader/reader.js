@@ -116,9 +116,10 @@ const READER = (() => {
 
   // ---- error spans
 
-  const SEVERITIES = ["minor", "major", "critical"];
+  const SEVERITIES = ["unsupported", "minor", "major", "critical"];
+  const NEUTRAL = { unsupported: "unsupported, not wrong", missing: "in all references and not here, not wrong" };
   const within = (errors, start, end) => errors.filter(({ span }) => span[0] < end && span[1] > start);
-  const explained = each => `${each.severity}: ${each.category} (${each.judge})`;
+  const explained = each => each.metric ? `${each.metric}: ${NEUTRAL[each.severity]}` : `${each.severity}: ${each.category} (${each.judge})`;
 
   // Puts <mark> around the spans of errors in a paragraph. Positions count characters; words in <del> do not count.
   function underlined(node, errors) {
@@ -301,7 +302,7 @@ const READER = (() => {
     if (each.refused) text = make("p", {}, make("em", {}, "declined to translate"));
     else if (each.text !== null)
       text = underlined(paragraph(content.language, ...(reference ? compared(reference.text, each.text) : [each.text])),
-        each.errors.filter(error => error.span && error.side === "output"));
+        [...each.errors.filter(error => error.span && error.side === "output"), ...each.metric_errors.filter(mark => mark.severity === "unsupported")]);
     const scores = [["drift", each.drift, each.band ? ` (band ${each.band})` : ""], ["closest reference", each.closest_reference, ""],
       ...index.scores.map((label, n) => [label, each.scores[n], ""]),
       ...each.metrics.map(({ metric, score }) => [metric, score, ""])].filter(([, value]) => value !== null);
@@ -315,7 +316,7 @@ const READER = (() => {
       each.wrong.length ? make("p", { class: "note" }, `Faults: ${each.wrong.map(spoken).join(", ")}.`) : null,
       make("dl", { class: "scores" }, ...scores.flatMap(([name, value, more]) =>
         [make("div", {}, make("dt", {}, name), make("dd", {}, `${value}${more}`))])),
-      judgements(each), errors(each, content.texts[0].text), marked(each), versus(each.versus), origin(each, content));
+      judgements(each), errors(each, content.texts[0].text), marked(each, content), versus(each.versus), origin(each, content));
   }
 
   // ---- the origin of an output: the steps from its passage to its scores and verdicts
@@ -348,12 +349,17 @@ const READER = (() => {
     return `call of ${calls[words]}, ${tokens(tokensIn)} tokens in, ${tokens(tokensOut)} out, ${cost === null ? "unknown cost" : `${cost.toFixed(6)} dollars`}`;
   }
 
-  // Errors that a metric marked. A withheld text is not quoted.
-  function marked(each) {
-    if (!each.metric_errors.length || each.text === null) return null;
-    const letters = Array.from(each.text);
-    return make("ul", { class: "note", "aria-label": "Errors marked by metrics" }, ...each.metric_errors.map(({ metric, severity, span }) =>
-      make("li", {}, `${metric}: ${severity}: `, make("bdi", {}, letters.slice(...span).join("")))));
+  // Words that a metric marked, those of a kind in one line. Withheld texts are not quoted.
+  function marked(each, content) {
+    const lines = new Map();
+    for (const { metric, severity, span, translator } of each.metric_errors) {
+      const text = translator ? content.texts.find(({ name }) => name === translator)?.text ?? null : each.text;
+      if (each.text === null || text === null) continue;
+      const line = `${metric}: ${NEUTRAL[severity] ?? severity}${translator ? ` (${translator})` : ""}: `;
+      lines.set(line, [...lines.get(line) ?? [], Array.from(text).slice(...span).join("")]);
+    }
+    return lines.size ? make("ul", { class: "note", "aria-label": "Words marked by metrics" },
+      ...[...lines].map(([line, words]) => make("li", {}, line, make("bdi", {}, words.join("; "))))) : null;
   }
 
   function judgements(each) {

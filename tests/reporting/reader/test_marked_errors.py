@@ -1,9 +1,12 @@
-"""Scores and error spans of further metrics in the content of the reader."""
+"""Scores and marked words of further metrics in the reader."""
 
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import Page
+
 from benchmark_assets.reporting.reader.content import shown
+from benchmark_assets.reporting.reader.writing import write_reader
 from tests.audit.stored import put
 from tests.reporting.reader.world import CORPUS, MODELS, build
 
@@ -32,3 +35,24 @@ def test_an_output_has_the_scores_and_each_marked_error_once(tmp_path: Path) -> 
         ("xCOMET", "minor", [0, 3]), ("xCOMET", "major", [4, 8]),
     ]  # fmt: skip
     assert outputs["a0:1", MODELS[0]]["metric_errors"] == outputs["a0:1", MODELS[0]]["metrics"] == []
+
+
+def test_unsupported_and_missing_words_are_shown_as_no_errors(tmp_path: Path, page: Page) -> None:
+    """Words of a withheld reference are not quoted."""
+    warehouse = build(tmp_path, restricted=True, count=2)
+    key = {"model": MODELS[0], "passage": f"{CORPUS}/a0:1", "metric": "support", "probability": 0.6}
+    marks = [("", "unsupported", 0, 3), ("", "unsupported", 4, 8), ("ann", "missing", 2, 7), ("cleo", "missing", 0, 4)]
+    columns = ("translator", "severity", "start", "end")
+    rows = [key | dict(zip(columns, mark, strict=True), place=place) for place, mark in enumerate(marks, start=1)]
+    put(warehouse, "metric_span", *rows)
+    texts = warehouse.read("model_output").filter(model=key["model"], passage=key["passage"])["text"]
+    references = warehouse.read("reference").filter(translator="ann", passage=key["passage"])["text"]
+    write_reader(warehouse, tmp_path / "reader", CORPUS)
+    page.goto(f"file://{tmp_path}/reader/index.html#passage=a0:1")
+    lines = page.get_by_label("Words marked by metrics").locator("li").all_inner_texts()
+    assert lines == [
+        f"support: unsupported, not wrong: {texts.item()[0:3]}; {texts.item()[4:8]}",
+        f"support: in all references and not here, not wrong (ann): {references.item()[2:7]}",
+    ]
+    found = page.locator("mark[title*='support: unsupported, not wrong']").all_inner_texts()
+    assert "".join(found).replace(" ", "") == (texts.item()[0:3] + texts.item()[4:8]).replace(" ", "")
