@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from benchmark_assets.reporting.headline import RATE, words
+from benchmark_assets.reporting.leaderboard import in_order
 from resources import tables
 from resources.warehouse import Warehouse
 
@@ -19,22 +21,21 @@ def demonstration(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     """Lines about the models and translators of a corpus whose outputs people have labeled: a table, then what follows
     from it."""
     key = pl.DataFrame({"corpus": [corpus]})
-    board, estimates = warehouse.read("leaderboard", key), warehouse.read("error_estimate", key)
-    errors = estimates.filter(region="all").rename({"model": "system"})
-    models = board.filter(kind="model").join(errors, on="system").sort("drift")
-    people = board.filter(kind="human")
-    yield f"{models['passages'][0]} passages, each with {len(people)} human translations; models by their distance:\n"
-    distance = models.select(*tables.cells("leaderboard", "system", "drift", "outlier_rate"))
-    rates = models.select(*tables.cells("error_estimate", "major_rate"))
-    yield tables.plain(pl.concat([distance, rates], how="horizontal"))
+    board = warehouse.read("leaderboard", key)
+    models, people = (in_order(board.filter(kind=kind)) for kind in ("model", "human"))
+    yield f"{models['passages'][0]} passages, each with {len(people)} human translations."
+    yield f"{words(models['ordered_by'][0])}\n"
+    yield tables.plain(models.select(*tables.cells("leaderboard", "system", RATE, "drift_adjusted", "outlier_rate")))
     yield f"\n{MEANING}:"
-    wrong = models.sort("major_rate", descending=True, nulls_last=True).row(0, named=True)
-    if names := models.filter(pl.col("drift") > wrong["drift"])["system"].to_list():
-        yield (
-            f"people find major errors in {wrong['major_rate']:.0%} of the outputs of `{wrong['system']}`, which is "
-            f"nearer than {', '.join(names)};"
-        )
-    last = models.row(-1, named=True)
-    nearest, *_, farthest = people["drift"].sort()
-    yield f"`{last['system']}` is the most distant model, with major errors in {last['major_rate']:.0%}."
-    yield f"The translators have a drift of {nearest:.2f} to {farthest:.2f} from each other."
+    wrong = models.sort(RATE, descending=True, nulls_last=True).row(0, named=True)
+    near, *_, far = models.drop_nulls("drift_adjusted").sort("drift_adjusted").iter_rows(named=True)
+    yield (
+        f"people find major errors in {wrong[RATE]:.0%} of the outputs of `{wrong['system']}`, with an adjusted drift "
+        f"of {wrong['drift_adjusted']:.2f},"
+    )
+    yield f"and in {far[RATE]:.0%} of those of `{far['system']}`, the most distant model."
+    nearest, *_, farthest = people["drift_adjusted"].sort()
+    yield (
+        f"The adjusted drift of the translators from each other is {nearest:.2f} to {farthest:.2f}, that of the models "
+        f"{near['drift_adjusted']:.2f} to {far['drift_adjusted']:.2f}."
+    )

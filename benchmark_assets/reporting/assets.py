@@ -33,7 +33,7 @@ from benchmark_assets.metrics.scores import all_scores, human_scores, model_scor
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.partitions import MODEL, by_model, partitioned
 from benchmark_assets.references.assets import reference_envelope
-from benchmark_assets.reporting import closest, outliers, people, published, translators
+from benchmark_assets.reporting import closest, headline, outliers, people, published, translators
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.comparability import grouped, made
 from benchmark_assets.reporting.comparisons import compare, standings
@@ -96,18 +96,17 @@ def model_summary(
 
 @dg.asset(
     group_name="reporting", code_version="5", kinds={"duckdb"},
-    deps=[model_summary, human_baseline, comet_baseline, "metric_summary"],
+    deps=[model_summary, human_baseline, comet_baseline, "metric_summary", "error_estimate"],
 )  # fmt: skip
 def leaderboard(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Models and human translators of every corpus, sorted by similarity to the closest reference.
+    """Models of every corpus, ordered by people's error rates, else by a measure with a certificate, else by nothing.
 
-    Only models have ranks. They are ranked over the same passages: a missing output has the worst scores, and a model
-    with too few outputs or a limited evaluation has no rank. A human translator is scored against the other
-    translators, which shows how much human translations differ; the only translator of a corpus has no row. A model
-    that was removed from the registry keeps its row, marked as removed.
+    Models are compared over the same passages: a missing output has the worst scores, and a model with too few outputs
+    or a limited evaluation has no rank. Translators stand apart, each scored against the others; the only translator of
+    a corpus has no row. A model that was removed from the registry keeps its row, marked as removed.
     """
     evaluated = set(warehouse.read("model_summary", columns=["model"])["model"])
     removed = sorted(evaluated - systems.known(evaluated))
@@ -117,15 +116,15 @@ def leaderboard(
         models = warehouse.read("model_summary").drop(provenance)
         people = completed_scores(warehouse, human_scores(warehouse))
         humans = summaries(people, "system").rename({"system": "translator"}).filter(pl.col("passages") > 0)
-        return Computed({"leaderboard": rank(models, humans, made(warehouse), removed)})
+        errors, certified = headline.errors(warehouse), headline.certified(warehouse)
+        return Computed({"leaderboard": rank(models, humans, made(warehouse), errors, certified, removed)})
 
     def describe() -> Description:
         board = read(warehouse)
-        tables = {title: with_signatures(readable(rows).drop("corpus"), rows) for title, rows in titled(board).items()}
-        return {**tables, "origins": markdown(origins(board)), "further": with_signatures(further(board), board)}
+        return {**titled(board), "origins": markdown(origins(board)), "further": with_signatures(further(board), board)}
 
     settings = _with_own_sets(warehouse, f"{SCORED_BY} {removed} {digest(made(warehouse).rows())}")
-    return refresh(context, warehouse, compute, settings, describe, draw=plots)
+    return refresh(context, warehouse, compute, settings, describe, partial=True, draw=plots)
 
 
 def _with_own_sets(warehouse: Warehouse, settings: str) -> Callable[[pl.DataFrame], pl.DataFrame]:

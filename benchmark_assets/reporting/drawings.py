@@ -46,11 +46,9 @@ def _home(warehouse: Warehouse) -> Home:
 
 
 def _slices(home: Home, corpus: str) -> list[Display]:
-    """Similarity of every system in each slice of a corpus, best system first."""
-    rows = home.read("slice_summary", corpus)
-    order = rows.group_by("kind", "system").agg(mean=pl.col("sim_best").mean())
-    rows = rows.join(order, on=["kind", "system"]).sort(
-        "dimension", "mean", "system", "least", "slice", descending=[False, True, False, False, False]
+    """Similarity of every system in each slice of a corpus, models first."""
+    rows = home.read("slice_summary", corpus).sort(
+        "dimension", "kind", "system", "least", "slice", descending=[False, True, False, False, False]
     )
     third = pl.col("least").is_not_null()
     return [

@@ -49,9 +49,8 @@ OUTDATED = Exhibit(
 )  # fmt: skip
 BOARD = Exhibit(
     "leaderboard", "", "Leaderboard",
-    "Models and human translators, best first. Models are ranked over the same passages: a missing or refused output "
-    "gets the worst scores. A human translator is scored against the other translators, with one fewer reference than "
-    "a model. The scores of translators show how much human translations differ from each other.",
+    "All models are scored over the same passages: a missing or refused output gets the worst scores. A human "
+    "translator is scored against the other translators, which shows how much human translations differ.",
     sources="leaderboard metric_rank drift_score human_baseline",
 )  # fmt: skip
 ORIGINS = Exhibit(
@@ -83,7 +82,8 @@ COST_RULE = (
 )
 RANKS = Exhibit(
     "metric_rank", "", "Ranks",
-    "Rank of each system among the models, by each measure, and the mean of its ranks. Rank 1 is the best.",
+    "Rank of each system among the models, by each measure, and the mean of its ranks. Rank 1 is the best. Ranks of "
+    "a measure without a certificate are ranks of distance, not of quality.",
     "apart value system", "system kind apart", brief=lambda rows: rows.filter(measure=MEAN_RANK),
     chart=Ranges("value", named("system", "kind"), "kind", axis=f"mean rank, {INTERVAL}", width=WIDE),
 )  # fmt: skip
@@ -263,9 +263,9 @@ def separating(rows: pl.DataFrame) -> list[str]:
 
 
 def slice_tables(rows: pl.DataFrame) -> str:
-    """Rows of `slice_summary`, best system first within each slice."""
-    keys = ["corpus", "dimension", "least", "slice"]
+    """Rows of `slice_summary`, models first within each slice."""
+    keys = ["corpus", "dimension", "least", "slice", "kind", "system"]
     return shown(
-        rows.sort(*keys, "sim_best", descending=[False] * 4 + [True], nulls_last=True), "slice_summary", "corpus",
-        "dimension", "slice", "least", "most", "kind", "system", *COVERAGE, *headline(rows),
+        rows.sort(keys, descending=[False] * 4 + [True, False]), "slice_summary", "corpus", "dimension", "slice",
+        "least", "most", "kind", "system", *COVERAGE, *headline(rows),
     )  # fmt: skip

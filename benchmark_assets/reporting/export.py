@@ -22,7 +22,7 @@ from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.corpus.rights import Disclosure, disclosure, named
 from benchmark_assets.reporting import dictionary, records, withheld
 from benchmark_assets.reporting.contents import CHECKSUMS, as_csv, as_parquet, files, public
-from benchmark_assets.reporting.leaderboard import best_first
+from benchmark_assets.reporting.leaderboard import in_order
 from resources import prompts
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, Kind, check_replaceable, put
@@ -214,7 +214,7 @@ def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> 
         for file, source in sources.items()
     }  # fmt: skip
     board = tables["leaderboard.csv"].with_columns(corpus=pl.lit(""))
-    tables["leaderboard.csv"] = best_first(board).drop("corpus")
+    tables["leaderboard.csv"] = in_order(board).drop("corpus")
     semantic, lexical, selection, filters = (
         warehouse.read(table, passages, public(table))
         for table in ("drift_score", "lexical_score", "selection", "passage_filter")

@@ -203,11 +203,9 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
     for number, (heading, rows) in enumerate(
         leaderboard.groups(leaderboard.read(warehouse, keys=key)).items(), start=1
     ):
-        board = rows.sort("kind", descending=True, maintain_order=True)
         yield _table(
-            f"palibench-6-{number}" if heading else "palibench-6",
-            f"{corpus}: models by similarity to the closest reference; each human translator is scored against the "
-            f"other translators, and so has one reference fewer. {heading}".strip(), board, "leaderboard", KEYS,
+            f"palibench-6-{number}" if number > 1 else "palibench-6",
+            f"{corpus}. {heading}", rows, "leaderboard", KEYS,
             ("passages", *leaderboard.headline(rows)),
         )  # fmt: skip
     shares = warehouse.read("closest_share", key).sort("kind", "system", descending=[True, False])
@@ -225,7 +223,7 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
 
 
 def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[LatexTable]:
-    board = leaderboard.best_first(leaderboard.read(warehouse, keys=key).filter(kind="model"))
+    board = leaderboard.in_order(leaderboard.read(warehouse, keys=key).filter(kind="model"))
     passages = warehouse.read("source_text", key, ["passage"])
     triage = warehouse.read("triage", passages, ["model", "drift"]).rename({"model": "system"})
     edges = {f"drift above {edge:g}": edge for edge in audits(warehouse)[corpus].bands}

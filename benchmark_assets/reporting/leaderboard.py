@@ -1,6 +1,10 @@
-"""The leaderboard: models and human translators of a corpus side by side. Not here: aggregates (metrics.summary)."""
+"""The leaderboard of a corpus: its models, and apart from them its human translators.
 
-from collections.abc import Sequence
+Here: the rows, their order, and the tables. Not here: aggregates (metrics.summary), by what models may be ordered
+(headline).
+"""
+
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -11,9 +15,10 @@ from benchmark_assets.metrics.further import named_in
 from benchmark_assets.metrics.scores import signed
 from benchmark_assets.metrics.summary import SUMMARY, summarize
 from benchmark_assets.reporting.comparability import apart
+from benchmark_assets.reporting.headline import RATE, ordered, words
 from resources import catalogue
 from resources.keys import CORPUS
-from resources.tables import ENDS, cells, plain
+from resources.tables import ENDS, cells, plain, with_signatures
 from resources.warehouse import Warehouse
 
 COVERAGE = ("passages", "units", "coverage", "mean_references")
@@ -58,12 +63,13 @@ def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
 
 
 def rank(
-    models: pl.DataFrame, humans: pl.DataFrame, made: pl.DataFrame, removed: Sequence[str] = ()
+    models: pl.DataFrame, humans: pl.DataFrame, made: pl.DataFrame, errors: pl.DataFrame,
+    certified: Mapping[str, str], removed: Sequence[str] = (),
 ) -> pl.DataFrame:  # fmt: skip
-    """Models and human translators in one table, in the order of `best_first`.
+    """Models and human translators in one table, in the order of `in_order`.
 
-    Models whose `ranked` is true have a rank; ranks start at 1 in each group of comparable rows of a corpus. Human
-    translators are listed among the models, but have no rank and do not affect the ranks of the models.
+    Models whose `ranked` is true have a rank, if something orders them (see `headline.ordered`); ranks start at 1 in
+    each group of comparable rows of a corpus. Human translators have no rank and do not affect the ranks of the models.
 
     Parameters
     ----------
@@ -71,6 +77,10 @@ def rank(
         Rows of `summaries` with the column `model` or `translator`.
     made
         How outputs were made, as `comparability.made` returns it.
+    errors
+        Error rates of models from people's labels, as `headline.errors` returns them.
+    certified
+        For each corpus with a measure that may order systems, the name of the measure.
     removed
         Models that are no longer registered; `removed` is true in their rows.
     """
@@ -83,21 +93,23 @@ def rank(
     )
     of_models = made.with_columns(kind=pl.lit("model"))
     systems = systems.join(of_models, on=["corpus", "kind", "system"], how="left", maintain_order="left")
-    systems = best_first(apart(systems).drop("benchmark"))
-    place = pl.col("ranked").cast(pl.Int32).cum_sum().over("corpus", "apart")
-    return systems.with_columns(
-        rank=pl.when("ranked").then(place),
-        removed=pl.col("kind").eq("model") & pl.col("system").is_in(removed),
-    )
+    of_people = errors.with_columns(kind=pl.lit("model"))
+    systems = apart(systems).drop("benchmark").join(of_people, on=["corpus", "kind", "system"], how="left")
+    place = pl.when("ranked").then("good").rank("min", descending=True).over("corpus", "apart")
+    return in_order(ordered(systems, certified).with_columns(
+        rank=place.cast(pl.Int32), removed=pl.col("kind").eq("model") & pl.col("system").is_in(removed)
+    ).drop("good"))  # fmt: skip
 
 
 def readable(board: pl.DataFrame) -> pl.DataFrame:
-    """The leaderboard formatted for display, best first; `board` may lack the columns `rank`, `kind` and `removed`."""
+    """The leaderboard formatted for display, in order; `board` may lack the columns `rank`, `kind` and `removed`. The
+    rank is shown only if a system has one."""
     if "removed" in board.columns:
         board = board.with_columns(system=marked())
     names = [name for name in ("corpus", "rank", "kind", "system") if name in board.columns]
-    ordered = best_first(board) if "rank" in names else board.sort("corpus", "system")
-    return ordered.select(cells("leaderboard", *names, *COVERAGE, *headline(board)))
+    rows = in_order(board) if "rank" in names else board.sort("corpus", "system")
+    shown = [name for name in names if name != "rank" or rows["rank"].count()]
+    return rows.select(cells("leaderboard", *shown, *COVERAGE, *headline(board)))
 
 
 def read(warehouse: Warehouse, table: str = "leaderboard", keys: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -115,10 +127,12 @@ def read(warehouse: Warehouse, table: str = "leaderboard", keys: pl.DataFrame | 
 
 
 def headline(rows: pl.DataFrame, board: str = "headline") -> list[str]:
-    """Names of the metrics on a board: those of every corpus, and those of the registry that `rows` have."""
+    """Names of the measures on a board: people's error rate if `rows` have it, the metrics of every corpus, and those
+    of the registry that `rows` have."""
     declared = catalogue.table("leaderboard").columns
     named = [name for name in rows.columns if f"{name}_low" in rows.columns and name not in declared]
-    return [*(metric.name for metric in on(board)), *named]
+    rate = [RATE] if RATE in rows.columns and rows[RATE].count() else []
+    return [*rate, *(metric.name for metric in on(board)), *named]
 
 
 def marked() -> pl.Expr:
@@ -128,48 +142,57 @@ def marked() -> pl.Expr:
 
 
 def listed(board: pl.DataFrame) -> str:
-    """The leaderboards as text: a table for each corpus and group of comparable rows."""
+    """The leaderboards as text: a table for each corpus and group of rows, under what orders it."""
     of_corpora = by_corpus(board).values()
     tables = [f"{heading}\n{plain(readable(rows))}" for own in of_corpora for heading, rows in groups(own).items()]
-    return "\n\n".join(table.lstrip() for table in tables)
+    return "\n\n".join(tables)
 
 
-def titled(board: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Rows of the leaderboard by title, a group of comparable rows of one corpus each."""
-    return {
-        f"{corpus}: {heading[0].lower()}{heading[1:]}" if heading else f"leaderboard of {corpus}": rows
-        for corpus, own in by_corpus(board).items()
-        for heading, rows in groups(own).items()
-    }
+def titled(board: pl.DataFrame) -> dict[str, str]:
+    """The leaderboards as Markdown with signatures, by title: a group of rows of one corpus each."""
+    tables = {}
+    for corpus, own in by_corpus(board).items():
+        for heading, rows in groups(own).items():
+            kind = "translators" if rows["kind"][0] == "human" else "leaderboard"
+            why = f" (apart: {rows['apart'][0]})" if rows["apart"][0] else ""
+            shown = with_signatures(readable(rows).drop("corpus"), rows)
+            tables[f"{kind} of {corpus}{why}"] = f"{heading}\n\n{shown}"
+    return tables
 
 
 def by_corpus(board: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Rows of the leaderboard by corpus."""
-    parts = best_first(board).group_by("corpus", maintain_order=True)
+    parts = in_order(board).group_by("corpus", maintain_order=True)
     return {str(corpus): rows for (corpus,), rows in parts}
 
 
+TRANSLATORS = "Translators: distances from each other, against one reference fewer than models have."
+
+
 def groups(board: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Rows of a corpus's leaderboard by heading, a group of comparable rows each; the first heading is ''."""
-    parts = best_first(board).group_by("apart", maintain_order=True)
-    by_reason = {str(reason): rows for (reason,), rows in parts}
-    headings = {reason: f"Not comparable with the rows above: {reason}" if reason else "" for reason in by_reason}
-    return {headings[reason]: by_reason[reason] for reason in sorted(by_reason)}
+    """Rows of a corpus's leaderboard by heading: what orders the models, other models with the reason why they are not
+    comparable, and the translators, because no distance compares people with models."""
+    parts = in_order(board).group_by("kind", "apart", "ordered_by", maintain_order=True)
+    found = {}
+    for (kind, why, by), rows in parts:
+        reason = f"Not comparable with the other rows: {why}." if why else ""
+        heading = TRANSLATORS if kind == "human" else words(str(by))
+        found[" ".join(filter(None, [reason, heading]))] = rows
+    return found
 
 
 def origins(board: pl.DataFrame) -> pl.DataFrame:
     """How the outputs of the models were made and scored, formatted for display."""
-    rows = best_first(board).filter(kind="model")
+    rows = in_order(board).filter(kind="model")
     return rows.select(cells("leaderboard", "corpus", "system", "origin", "prompt", "settings", "embedder"))
 
 
 def further(board: pl.DataFrame) -> pl.DataFrame:
     """The second table of the leaderboard, formatted for display: the aggregates in `FURTHER`."""
-    return best_first(board).select(cells("leaderboard", "corpus", "kind", "system", *FURTHER))
+    return in_order(board).select(cells("leaderboard", "corpus", "kind", "system", *FURTHER))
 
 
-def best_first(board: pl.DataFrame) -> pl.DataFrame:
-    """Rows of the leaderboard in its order: by corpus, rows that are apart last, then by `sim_best`, highest first and
-    nulls last."""
-    descending = [False, False, True, False, False]
-    return board.sort("corpus", "apart", "sim_best", "kind", "system", descending=descending, nulls_last=True)
+def in_order(board: pl.DataFrame) -> pl.DataFrame:
+    """Rows of the leaderboard in its order: by corpus, models first, what is apart last, by rank, by name."""
+    descending = [False, True, False, False, False]
+    return board.sort("corpus", "kind", "apart", "rank", "system", descending=descending, nulls_last=True)

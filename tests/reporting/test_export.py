@@ -254,7 +254,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "target_language", "filters", "aligners", "call", "purpose", "outcome", "finish", "effort", "served_model",
         "served_provider", "parsing", "measure", "other_kind", "dimension", "slice", "statistic",
         "metric", "rule", "note", "sensitivity", "audit", "scoring", "tokenizer", "inputs",
-        "grouping", "better_than", "indistinguishable", "worse_than", "band", "item", "judge", "label",
+        "grouping", "ordered_by", "better_than", "indistinguishable", "worse_than", "band", "item", "judge", "label",
         "error_category",
         "severity", "confidence", "raters", "level", "scope", "region", "ranking", "people", "judged", "why", "rubric",
         "spans", "side", "category",
@@ -389,9 +389,9 @@ def test_what_is_in_the_tables_is_in_the_package(stored: Warehouse, corpus: Path
     assert scores["drift"].to_list() == stored_scores["drift"].to_list()
     statistics = scores["chrf_statistics"].str.json_decode(pl.List(pl.Int64)).to_list()
     assert statistics == stored.read("lexical_score")["chrf_statistics"].to_list()
-    ranks = tables["leaderboard.csv"]["rank"].to_list()
-    assert [rank for rank in ranks if rank] == [1, 2]
-    assert len(ranks) == 5
+    board = tables["leaderboard.csv"]
+    assert board["kind"].to_list() == ["model"] * 2 + ["human"] * 3
+    assert board["rank"].null_count() == 5  # nothing orders them
     assert tables["near_duplicates.csv"].rows() == [("doc1:2", "doc1:1", 0.9)]
     assert tables["funnel.csv"].row(0) == (0, "all passages", 0, 0, len(PASSAGES))
     assert records(tmp_path / "package" / "prose.jsonl")[0]["asides"] == [

@@ -89,7 +89,8 @@ def test_tables_have_the_shape_of_the_papers(folder: Path, warehouse: Warehouse)
     assert found["palibench-7"][0] == ["kind", "system", "ann", "ben", "cleo"]
     assert found["palibench-8"][0][2:] == ["similarity", "chrF++", "BLEU", "length offset", "outliers", "mean rank"]
     board = found["palibench-6"]
-    assert [row[0] for row in board[1:]] == ["model", "model", "human", "human", "human"]
+    assert [row[0] for row in board[1:]] == ["model", "model"]
+    assert [row[0] for row in found["palibench-6-2"][1:]] == ["human", "human", "human"]
     assert escaped(TRICKY) in {row[1] for row in board}
     scores = warehouse.read("leaderboard").filter(system="beta").row(0, named=True)
     (beta,) = (row for row in board if row[1] == "beta")

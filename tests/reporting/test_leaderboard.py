@@ -1,25 +1,40 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import polars as pl
 import pytest
 
 from benchmark_assets.metrics.summary import summarize
 from benchmark_assets.reporting.comparability import MADE
-from benchmark_assets.reporting.leaderboard import further, listed, origins, rank, readable, summaries, titled
+from benchmark_assets.reporting.headline import ERRORS, RATE, words
+from benchmark_assets.reporting.leaderboard import (
+    TRANSLATORS,
+    further,
+    listed,
+    origins,
+    rank,
+    readable,
+    summaries,
+    titled,
+)
 from resources.errors import BadInput
 from resources.tables import plain
 from tests.metrics.scores import scores
 
 
 def board(
-    models: list[pl.DataFrame], humans: list[pl.DataFrame] | None = None, made: Sequence[Sequence[str | None]] = ()
-) -> pl.DataFrame:
-    """The leaderboard of these scores, of outputs that were made so."""
+    models: list[pl.DataFrame], humans: list[pl.DataFrame] | None = None, made: Sequence[Sequence[str | None]] = (),
+    rates: Mapping[str, float] = MappingProxyType({}), by: str = "sim_best",
+) -> pl.DataFrame:  # fmt: skip
+    """The leaderboard of these scores, of outputs that were made so. `rates` are error rates from labels in corpus x;
+    `by` is the measure with a certificate, '' for none."""
     empty = scores([])
     human = pl.concat([empty, *(humans or [])]).rename({"model": "translator"})
     human = human.with_columns(kind=pl.lit("human"), ranked=pl.lit(value=False))
     known = pl.DataFrame(list(made), schema=MADE, orient="row")
-    return rank(summaries(pl.concat([empty, *models]), "model"), summaries(human, "translator"), known)
+    errors = pl.DataFrame([("x", name, rate, None, None) for name, rate in rates.items()], schema=ERRORS, orient="row")
+    summarized = summaries(pl.concat([empty, *models]), "model"), summaries(human, "translator")
+    return rank(*summarized, known, errors, dict.fromkeys("xy", by) if by else {})
 
 
 def test_each_corpus_is_summarized_apart() -> None:
@@ -46,15 +61,39 @@ def test_the_most_similar_comes_first_and_what_has_no_score_last() -> None:
     ]
     found = board(models, humans=[scores([2.0], [0.9], system="ann")])
     assert found.select("rank", "kind", "system").rows() == [
-        (1, "model", "best"), (None, "human", "ann"), (2, "model", "middling"), (3, "model", "without envelope"),
-        (4, "model", "silent"),
+        (1, "model", "best"), (2, "model", "middling"), (3, "model", "without envelope"), (None, "model", "silent"),
+        (None, "human", "ann"),
     ]  # fmt: skip
+
+
+def test_error_rates_of_people_order_models_before_any_measure() -> None:
+    models = [scores([1.0], [s], system=name) for name, s in (("far", 0.5), ("near", 0.9), ("new", 0.8), ("tied", 0.1))]
+    found = board(models, rates={"far": 0.0, "near": 0.3, "tied": 0.0})
+    assert found.select("rank", "system", "ordered_by").rows() == [
+        (1, "far", RATE), (1, "tied", RATE), (3, "near", RATE), (None, "new", RATE),
+    ]  # fmt: skip
+    assert "major, estimated %" in readable(found).columns
+
+
+def test_without_labels_and_certificate_nothing_is_ordered() -> None:
+    models = [scores([1.0], [s], system=name) for name, s in (("b", 0.9), ("a", 0.5))]
+    found = board(models, [scores([1.0], [0.99], system="ann")], by="")
+    assert found.select("rank", "system").rows() == [(None, "a"), (None, "b"), (None, "ann")]
+    of_models, of_people = listed(found).split("\n\n")
+    assert of_models.startswith("Distances, not quality")
+    assert "rank" not in of_models.splitlines()[1]
+    assert of_people.startswith("Translators")
+
+
+def test_a_measure_that_falls_with_quality_orders_upwards() -> None:
+    models = [scores([drift], [0.5], system=name) for name, drift in (("b", 0.9), ("a", 2.0))]
+    assert board(models, by="drift").select("rank", "system").rows() == [(1, "b"), (2, "a")]
 
 
 def test_a_model_with_too_few_outputs_is_listed_without_a_rank() -> None:
     few = scores([1.0], [0.95], system="few").with_columns(ranked=pl.lit(value=False))
     found = board([few, scores([1.0], [0.9], system="all"), scores([1.0], [0.8], system="both")])
-    assert found.select("rank", "system").rows() == [(None, "few"), (1, "all"), (2, "both")]
+    assert found.select("rank", "system").rows() == [(1, "all"), (2, "both"), (None, "few")]
 
 
 def test_ranks_start_anew_in_each_corpus() -> None:
@@ -76,13 +115,14 @@ def test_what_is_not_comparable_is_ranked_and_printed_apart() -> None:
     other_prompt = "prompt translate v3 bb instead of bench's (translate v1 aa)"
     other_embedder = "scored with words instead of letter pairs"
     assert found.select("rank", "system", "apart").rows() == [
-        (None, "ann", ""), (1, "b", ""), (2, "a", ""), (1, "c", other_prompt), (2, "d", other_prompt),
-        (1, "e", other_embedder),
+        (1, "b", ""), (2, "a", ""), (1, "c", other_prompt), (2, "d", other_prompt), (1, "e", other_embedder),
+        (None, "ann", ""),
     ]  # fmt: skip
-    first, second, third = listed(found).split("\n\n")
+    first, second, third, fourth = listed(found).split("\n\n")
     assert "a (published)" in first
-    assert second.startswith(f"Not comparable with the rows above: {other_prompt}\ncorpus")
-    assert third.startswith(f"Not comparable with the rows above: {other_embedder}\ncorpus")
+    assert second.startswith(f"Not comparable with the other rows: {other_prompt}. Ordered by similarity")
+    assert third.startswith(f"Not comparable with the other rows: {other_embedder}. Ordered by similarity")
+    assert "ann" in fourth
     assert origins(found).row(1) == ("x", "a", "published", "translate v1 aa", "temperature 0", "letter pairs")
 
 
@@ -91,13 +131,18 @@ def test_each_corpus_has_a_table_under_its_title() -> None:
               [("x", "a", 0.7), ("y", "b", 0.9), ("y", "c", 0.5), ("y", "d", 0.4)]]  # fmt: skip
     humans = [scores([2.0], [0.6], system="ann", corpus="y")]
     made = [("y", name, "evaluated", f"t v{v}", None, None) for name, v in (("b", 1), ("c", 2), ("d", 1))]
-    found = {title: rows["system"].to_list() for title, rows in titled(board(models, humans, made)).items()}
-    reason = "prompt t v2 instead of t v1"
-    assert found == {
-        "leaderboard of x": ["a"], "leaderboard of y": ["b", "ann", "d"],
-        f"y: not comparable with the rows above: {reason}": ["c"],
-    }  # fmt: skip
-    assert [table.count("\n") for table in listed(board(models, humans)).split("\n\n")] == [1, 4]
+    found = titled(board(models, humans, made))
+    apart = "leaderboard of y (apart: prompt t v2 instead of t v1)"
+    assert [*found] == ["leaderboard of x", "leaderboard of y", apart, "translators of y"]
+    assert found["leaderboard of x"].startswith(f"{words('sim_best')}\n\n| rank | kind | system |")
+    assert [name in found["leaderboard of y"] for name in ("| b |", "| d |", "| c |", "| ann |")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert found["translators of y"].startswith(TRANSLATORS)
+    assert [table.count("\n") for table in listed(board(models, humans)).split("\n\n")] == [2, 4, 2]
 
 
 def test_without_published_outputs_the_usual_prompt_is_that_of_most_models() -> None:
@@ -142,7 +187,7 @@ def test_people_read_a_dash_where_there_is_no_number() -> None:
     assert row["similarity"] == "0.500 [0.500, 0.500]"
     assert readable(board([scores([None], [0.5])]))["similarity"].item() == "0.500"  # one unit has no interval
     nothing = board([scores([None], [None])])
-    assert plain(readable(nothing)).splitlines()[1].split()[7:] == ["-"] * 9
+    assert set(plain(readable(nothing)).splitlines()[1].split()[6:]) == {"-"}
     assert set(plain(further(nothing)).splitlines()[1].split()[6:]) == {"-"}
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from benchmark_assets.automation import runs
 from benchmark_assets.reporting.assets import stored
+from benchmark_assets.reporting.headline import words
 from resources.harmless import in_markdown
 from resources.warehouse import Warehouse
 from tests.support import MODELS, TRANSLATIONS
@@ -79,7 +80,7 @@ def test_every_asset_shows_its_table_with_the_signature(
     assert event is not None
     assert event.asset_materialization is not None
     board = str(event.asset_materialization.metadata["leaderboard of tiny"].value)
-    assert board.startswith("| rank | kind | system | ")
+    assert board.startswith(f"{words('')}\n\n| kind | system | ")
     assert in_markdown(tables["leaderboard"]["signature"][0]) in board
 
 

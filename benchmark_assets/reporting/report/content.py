@@ -27,7 +27,7 @@ from benchmark_assets.pairwise.exhibits import MARKS, STRENGTHS
 from benchmark_assets.people.mqm import WEIGHTS
 from benchmark_assets.reporting import exhibits, leaderboard
 from benchmark_assets.reporting.exhibits import COST_RULE, COSTS, measures, named, published
-from benchmark_assets.reporting.leaderboard import COVERAGE, best_first, groups, headline, marked
+from benchmark_assets.reporting.leaderboard import COVERAGE, groups, headline, in_order, marked
 from benchmark_assets.reporting.report import ASSETS, charts
 from benchmark_assets.reporting.report.display import Display, Home, Part, column, columns, drawn, plotted, spread
 from benchmark_assets.reporting.report.findings import findings
@@ -103,7 +103,7 @@ def displays(home: Home, section: Exhibit | Callable[[Home, str], list[Display]]
 
 def of_leaderboard(home: Home, corpus: str) -> list[Display]:
     """The leaderboard, and the faults of the models' outputs."""
-    board = best_first(home.read("leaderboard", corpus)).with_columns(model="system", system=marked())
+    board = in_order(home.read("leaderboard", corpus)).with_columns(model="system", system=marked())
     models = board.filter(pl.any_horizontal(pl.col(DIAGNOSES).is_not_null()))
     behind = {name: _where(models, corpus, "model", fault=name) for name in DIAGNOSES}
     return [*boards(home, corpus), *home.show(exhibits.FAULTS, corpus, models, behind=behind)]
@@ -123,14 +123,13 @@ def ranks(home: Home, corpus: str) -> list[Display]:
 
 
 def boards(home: Home, corpus: str) -> list[Display]:
-    """Systems ranked by similarity, with clusters of models that do not differ significantly; origin of the outputs.
+    """Models, with clusters of those that do not differ significantly in what orders them; translators; origins.
 
     Rows that are not comparable are in displays of their own.
     """
-    board = best_first(leaderboard.read(home.warehouse, keys=pl.DataFrame({"corpus": [corpus]})))
-    clusters = home.read("metric_rank", corpus).filter(measure="sim_best", kind="model")
-    clusters = clusters.select("kind", "system", "cluster")
-    board = board.join(clusters, on=["kind", "system"], how="left", maintain_order="left")
+    board = in_order(leaderboard.read(home.warehouse, keys=pl.DataFrame({"corpus": [corpus]})))
+    clusters = home.read("metric_rank", corpus).select("kind", "system", "cluster", ordered_by="measure")
+    board = board.join(clusters, on=["kind", "system", "ordered_by"], how="left", maintain_order="left")
     board = board.with_columns(system=marked(), model=pl.col("system"))
     models = board.filter(pl.col("origin").is_not_null())
     shown = [_group(home, corpus, rows, heading) for heading, rows in groups(board).items()]
@@ -153,7 +152,7 @@ def published_boards(home: Home, corpus: str) -> list[Display]:
 
 
 def _group(home: Home, corpus: str, board: pl.DataFrame, heading: str) -> list[Display]:
-    """Comparable rows of the leaderboard; `heading` says why they are kept apart, '' if they are not."""
+    """A group of rows of the leaderboard under its heading (see `leaderboard.groups`)."""
     behind = _where(board.with_columns(model=pl.when(kind="model").then("model")), corpus, "model", closest=ANY)
     table = [
         *columns(board, "leaderboard", "rank", "system", "kind"), column(board, "metric_rank", "cluster"),
@@ -161,13 +160,10 @@ def _group(home: Home, corpus: str, board: pl.DataFrame, heading: str) -> list[D
                  behind=dict.fromkeys(["passages", *headline(board)], behind)),
     ]  # fmt: skip
     values = Ranges(" ".join(headline(board, "chart")), named("system", "kind"), "kind")
-    words = f"{heading}." if heading else exhibits.BOARD.words
+    words = f"{heading} {exhibits.BOARD.words}"
     if board["cluster"].count():
-        words += (
-            " Models in the same cluster do not differ significantly in similarity (5 % level, corrected for the "
-            "comparisons of each model)."
-        )
-    title = "Leaderboard, kept apart" if heading else ""
+        words += " Models in the same cluster do not differ significantly in what orders them (5 % level)."
+    title = "Translators" if board["kind"][0] == "human" else "Leaderboard, kept apart" if board["apart"][0] else ""
     declared = exhibits.BOARD._replace(chart=values)
     return home.show(declared, corpus, board, title=title, words=words, table=table)
 
@@ -470,7 +466,7 @@ def slices(home: Home, corpus: str) -> list[Display]:
     """Scores of the systems by slice of the corpus."""
     rows = leaderboard.read(home.warehouse, "slice_summary", pl.DataFrame({"corpus": [corpus]}))
     rows = rows.filter(pl.col("passages") > 0).with_columns(system=named("system", "kind"))
-    rows = rows.sort("dimension", "least", "slice", "sim_best", descending=[False, False, False, True], nulls_last=True)
+    rows = rows.sort("dimension", "least", "slice", "kind", "system", descending=[False, False, False, True, False])
     names = ("dimension", "slice", "system", "passages", *headline(rows, "chart"))
     return home.show(exhibits.SLICES, corpus, rows, table=columns(rows, "slice_summary", *names))
 

@@ -7,38 +7,40 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from benchmark_assets.reporting.headline import words
 from benchmark_assets.reporting.report.display import Home
 from resources.tables import cells
 
-RANKED_BY = "sim_best"
-"""Measure by which models are ranked and clustered."""
+SIMILARITY = "sim_best"
+"""Measure by which models stand among the translators."""
 
 PANEL = "panel"
 
 
 def findings(home: Home, corpus: str) -> list[str]:
-    """Sentences on ranks, on models among people, on errors, and on judges and people; those that the tables allow."""
-    makers = (_clusters, _among_people, _errors, _judges)
+    """Sentences on order, on models among people, on errors, and on judges and people; those that the tables allow."""
+    makers = (_order, _among_people, _errors, _judges)
     return [sentence for make in makers for sentence in make(home, corpus)]
 
 
-def _clusters(home: Home, corpus: str) -> Iterator[str]:
-    """Which models cannot be told apart, by similarity."""
-    ranks = home.read("metric_rank", corpus).filter(kind="model", measure=RANKED_BY).drop_nulls("cluster")
-    groups = ranks.group_by("cluster").agg(pl.col("system").sort()).sort("cluster")["system"].to_list()
-    if len(ranks) < 2:
+def _order(home: Home, corpus: str) -> Iterator[str]:
+    """By what the models are ordered, and which of them a measure with a certificate cannot tell apart."""
+    models = home.read("leaderboard", corpus).filter(kind="model", apart="")
+    if len(models) < 2:
         return
-    if len(groups) == len(ranks):
-        yield f"Similarity to the closest reference tells all {len(ranks)} models apart."
+    by = models["ordered_by"][0]
+    yield words(by)
+    ranks = home.read("metric_rank", corpus).filter(kind="model", measure=by).drop_nulls("cluster")
+    groups = ranks.group_by("cluster").agg(pl.col("system").sort()).sort("cluster")["system"].to_list()
     for number, names in enumerate(groups, start=1):
         if len(names) > 1:
             place = f" (cluster {number} of {len(groups)})" if len(groups) > 1 else ""
-            yield f"Similarity to the closest reference does not tell {_listed(names)} apart{place}."
+            yield f"It does not tell {_listed(names)} apart{place}."
 
 
 def _among_people(home: Home, corpus: str) -> Iterator[str]:
     """Which models are better than, among or worse than the translators, by similarity."""
-    rows = home.read("human_range", corpus).filter(measure=RANKED_BY)
+    rows = home.read("human_range", corpus).filter(measure=SIMILARITY)
     phrases = {
         "better": "closer to the other translators than every translator",
         "among": "within the range of the translators",

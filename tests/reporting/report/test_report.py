@@ -100,7 +100,7 @@ def test_vega_draws_every_chart_with_the_marks_that_its_rows_have(shown: Page) -
     charts, live = shown.locator(".chart"), shown.locator(".chart .vega-embed svg")
     assert live.count() == charts.count() == int(shown.evaluate("document.documentElement.dataset.drawn")) > 12
     systems = len(MODELS) + len(TRANSLATORS)
-    assert _marks(shown, "Leaderboard", "symbol") == systems * len([*MEASURES[:4], "drift"])
+    assert _marks(shown, "Leaderboard", "symbol") == len(MODELS) * len([*MEASURES[:4], "drift", "major_rate"])
     assert _marks(shown, "Ranks", "symbol") == systems
     assert _marks(shown, "Errors by band of drift", "rect") == 2 * len(BANDS) * 4
     assert _marks(shown, "Errors by category", "rect") == 2 * 5 * 2
@@ -163,13 +163,15 @@ def test_without_a_script_the_same_marks_are_there(browser: Browser, file: Path,
 
 
 def test_a_table_sorts_by_click_and_by_keyboard_and_what_has_no_number_stays_last(shown: Page) -> None:
-    table = _exhibit(shown, "Leaderboard").locator("table")
+    table = _exhibit(shown, "Ranks").locator("table")
     heads = table.locator("thead th").all_inner_texts()
-    at = next(i for i, head in enumerate(heads) if head.startswith("cluster"))
+    at = next(i for i, head in enumerate(heads) if head.startswith("similarity"))
     heading = table.locator("thead th").nth(at)
     heading.locator("button").click()
     assert heading.get_attribute("aria-sort") == "descending"
     assert _column(table, at)[-len(TRANSLATORS) :] == ["–"] * len(TRANSLATORS)
+    table = _exhibit(shown, "Leaderboard").locator("table")
+    heads = table.locator("thead th").all_inner_texts()
     heading = table.locator("thead th").filter(has_text="similarity")
     at = next(i for i, head in enumerate(heads) if head.startswith("similarity"))
     heading.locator("button").focus()
@@ -275,7 +277,7 @@ def test_a_number_leads_to_the_passages_behind_it(shown: Page) -> None:
     board = _exhibit(shown, "Leaderboard").locator("tbody tr", has_text="alpha").first
     cells = board.locator("a").evaluate_all("all => all.map(each => each.hash)")
     assert cells.count("#corpus=made&model=alpha&closest=any") >= 5  # similarity, drift, chrF++ and so on
-    names = _exhibit(shown, "Leaderboard").locator("th a").evaluate_all("all => all.map(each => each.hash)")
+    names = _exhibit(shown, "Translators").locator("th a").evaluate_all("all => all.map(each => each.hash)")
     assert {*names} == {f"#corpus=made&against={name}" for name in TRANSLATORS}
     compared = _exhibit(shown, "Differences of similarity").locator("tbody th a")
     assert "#corpus=made&model=beta" in compared.evaluate_all("all => all.map(each => each.hash)")

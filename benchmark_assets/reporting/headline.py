@@ -1,0 +1,69 @@
+"""By what the models of a corpus may be ordered: people's labels, else a measure with a certificate, else nothing.
+
+Here: the choice, and its words. Not here: what was measured on labels (validation), the rows of boards (leaderboard).
+"""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from benchmark_assets.metrics.entries import BY_NAME
+from resources import catalogue
+from resources.tables import ENDS
+from resources.warehouse import Warehouse
+
+RATE = "major_rate"
+"""The share of outputs with a major error, as estimated from people's labels."""
+
+ERRORS = pl.Schema(
+    {name: pl.String() for name in ("corpus", "system")} | {f"{RATE}{end}": pl.Float64() for end in ENDS}
+)
+
+
+def errors(warehouse: Warehouse) -> pl.DataFrame:
+    """Rates of major errors of models, from people's labels: columns of `ERRORS`."""
+    rows = warehouse.read("error_estimate", pl.DataFrame({"region": ["all"]}))
+    return rows.rename({"model": "system"}).filter(pl.col("system") != "").select(ERRORS.names())
+
+
+def ordered(systems: pl.DataFrame, certified: Mapping[str, str]) -> pl.DataFrame:
+    """Add the columns `ordered_by` and `good` to rows of systems.
+
+    Parameters
+    ----------
+    systems
+        Columns `corpus`, `kind`, `apart`, `RATE`, and the measures in `certified`.
+    certified
+        For each corpus with a measure that may order systems, the name of the measure.
+
+    Returns
+    -------
+    `ordered_by` names what orders the models of the same corpus and `apart`: `RATE` if one of them has a rate, else the
+    corpus's certified measure, else ''. A translator has ''. `good` is the value, negated if lower is better; null
+    without a value.
+    """
+    is_model, group = pl.col("kind") == "model", ["corpus", "apart"]
+    measure = pl.col("corpus").replace_strict(certified, default="", return_dtype=pl.String)
+    by = pl.when((pl.col(RATE).is_not_null() & is_model).any().over(group)).then(pl.lit(RATE)).otherwise(measure)
+    rows = systems.with_columns(ordered_by=pl.when(is_model).then(by).otherwise(pl.lit("")))
+    directions = {RATE: -1} | {name: BY_NAME[name].better for name in certified.values()}
+    good = pl.coalesce(
+        pl.lit(None, pl.Float64),
+        *(pl.when(ordered_by=name).then(better * pl.col(name)) for name, better in directions.items()),
+    )
+    return rows.with_columns(good=good)
+
+
+def words(ordered_by: str) -> str:
+    """By what a table of models is ordered, as a sentence."""
+    if ordered_by == RATE:
+        return "Ordered by the share of outputs with a major error, as people's labels estimate it."
+    if ordered_by:
+        label = catalogue.label(ordered_by)
+        return f"Ordered by {label}, whose certificate says where it agrees with people on the order of systems."
+    return "Distances, not quality: no measure is known to order systems here, so models are listed by name."
+
+
+def certified(warehouse: Warehouse) -> dict[str, str]:
+    """For each corpus with a measure that may order systems, the name of the measure."""
+    return {}
