@@ -84,7 +84,7 @@ def test_a_first_try_is_limited_and_a_second_one_pays_for_the_rest(
         return *sizes, *answers.select("evaluated", "available").row(0)
 
     first = here(home, *evaluate, "--limit", "2", "--accept").stdout
-    assert "Not comparable with the rows above: evaluated on 1 of 3 passages" in first
+    assert "Not comparable with the other rows: evaluated on 1 of 3 passages" in first
     assert "ours (1 of 2 samples)" in first
     assert board() == (1, 1, 3, None, 1, 2)
     assert asked() == 2
