@@ -15,11 +15,12 @@ from benchmark_assets.examination.reports import judge_accuracies
 from benchmark_assets.literary.anchored import win_rates
 from benchmark_assets.selection.funnel import funnels
 from benchmark_assets.understanding.stored import classes, confusions, scored_baselines
+from benchmark_assets.validation.boards import certificates
 from resources import catalogue
 from resources.warehouse import Warehouse
 
 VIEWS: Mapping[str, Callable[[Warehouse], pl.DataFrame]] = {
-    "anchored_win_rate": win_rates, "class_score": classes, "confusion": confusions,
+    "anchored_win_rate": win_rates, "certificate": certificates, "class_score": classes, "confusion": confusions,
     "failing_passage": all_failing_passages, "failure_overlap": overlaps, "funnel": funnels,
     "judge_accuracy": judge_accuracies, "judge_confusion": confusions_of_judges,
     **{f"{kind}_score": partial(scored_baselines, table=f"{kind}_answer") for kind in ("baseline", "encoder")},

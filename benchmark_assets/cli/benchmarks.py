@@ -20,6 +20,7 @@ from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH
 from benchmark_assets.pairwise.scores import OVERALL
 from benchmark_assets.reporting import exhibits, leaderboard
+from benchmark_assets.reporting.headline import worth
 from benchmark_assets.reporting.leaderboard import listed, origins, readable
 from benchmark_assets.understanding.exhibits import boards
 from resources.downloads.downloads import Downloads
@@ -167,7 +168,8 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
     added = parts.added(warehouse, benchmark)
     board = leaderboard.read(warehouse).filter(pl.col("corpus").is_in(added.corpora))
     if len(board):
-        click.echo(f"\n{listed(board)}")
+        click.echo(f"\n{listed(board)}\n\nWhat the measures are worth:")
+        click.echo("\n".join(worth(warehouse, added.corpora)))
         if len(made := origins(board)):
             click.echo(f"\nOrigin of the outputs\n{plain(made)}")
     corpora = pl.DataFrame({"corpus": added.corpora}, {"corpus": pl.String})

@@ -13,6 +13,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.people.answers import import_labels
 from benchmark_assets.reporting import leaderboard
 from benchmark_assets.reporting.answer import MEANING, demonstration
+from benchmark_assets.reporting.headline import worth
 from benchmark_assets.understanding.board import MODEL
 from benchmark_assets.understanding.exhibits import boards
 from resources.errors import BadInput
@@ -68,7 +69,8 @@ def evaluate(models: tuple[str, ...], benchmark: str | None, limit: int | None, 
     corpora = board.filter(board["system"].is_in(models))["corpus"]
     if len(corpora):
         click.echo(leaderboard.listed(board.filter(board["corpus"].is_in(corpora.to_list()))))
-        click.echo(f"\n{MEANING}.")
+        click.echo(f"\n{MEANING}. What the measures are worth:")
+        click.echo("\n".join(worth(home.warehouse, corpora)))
         click.echo("`variorum report FILE` explains all columns; `variorum reader FOLDER CORPUS` shows the outputs")
     tasks = home.warehouse.read("understanding_board")
     answered = tasks.filter(tasks["system"].is_in(models), kind=MODEL).select("benchmark", "language")

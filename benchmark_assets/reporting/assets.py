@@ -44,6 +44,8 @@ from benchmark_assets.reporting.report import ASSETS
 from benchmark_assets.reporting.slices import measured, of_named, sliced, slices
 from benchmark_assets.reporting.unit_sums import UnitSums
 from benchmark_assets.translation.systems import Systems
+from benchmark_assets.validation.assets import validation
+from benchmark_assets.validation.boards import certified
 from resources.catalogue import PROVENANCE
 from resources.digest import digest
 from resources.embedding_cache import embed_unique
@@ -96,7 +98,7 @@ def model_summary(
 
 @dg.asset(
     group_name="reporting", code_version="5", kinds={"duckdb"},
-    deps=[model_summary, human_baseline, comet_baseline, "metric_summary", "error_estimate"],
+    deps=[model_summary, human_baseline, comet_baseline, "metric_summary", "error_estimate", validation],
 )  # fmt: skip
 def leaderboard(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
@@ -116,12 +118,17 @@ def leaderboard(
         models = warehouse.read("model_summary").drop(provenance)
         people = completed_scores(warehouse, human_scores(warehouse))
         humans = summaries(people, "system").rename({"system": "translator"}).filter(pl.col("passages") > 0)
-        errors, certified = headline.errors(warehouse), headline.certified(warehouse)
-        return Computed({"leaderboard": rank(models, humans, made(warehouse), errors, certified, removed)})
+        orders = headline.errors(warehouse), certified(warehouse)
+        return Computed({"leaderboard": rank(models, humans, made(warehouse), *orders, removed)})
 
     def describe() -> Description:
         board = read(warehouse)
-        return {**titled(board), "origins": markdown(origins(board)), "further": with_signatures(further(board), board)}
+        return {
+            **titled(board),
+            "worth": "\n".join(f"- {line}" for line in headline.worth(warehouse)),
+            "origins": markdown(origins(board)),
+            "further": with_signatures(further(board), board),
+        }
 
     settings = _with_own_sets(warehouse, f"{SCORED_BY} {removed} {digest(made(warehouse).rows())}")
     return refresh(context, warehouse, compute, settings, describe, partial=True, draw=plots)

@@ -1,13 +1,15 @@
 """By what the models of a corpus may be ordered: people's labels, else a measure with a certificate, else nothing.
 
-Here: the choice, and its words. Not here: what was measured on labels (validation), the rows of boards (leaderboard).
+Here: the choice, its words, and what measures are worth in words. Not here: what was measured on labels (validation),
+the rows of boards (leaderboard).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import polars as pl
 
 from benchmark_assets.metrics.entries import BY_NAME
+from benchmark_assets.validation.boards import certificates
 from resources import catalogue
 from resources.tables import ENDS
 from resources.warehouse import Warehouse
@@ -64,6 +66,13 @@ def words(ordered_by: str) -> str:
     return "Distances, not quality: no measure is known to order systems here, so models are listed by name."
 
 
-def certified(warehouse: Warehouse) -> dict[str, str]:
-    """For each corpus with a measure that may order systems, the name of the measure."""
-    return {}
+def worth(warehouse: Warehouse, corpora: Collection[str] | None = None) -> list[str]:
+    """What the measures on the boards of corpora (of all by default) are worth, a line for each."""
+    rows = certificates(warehouse)
+    rows = rows if corpora is None else rows.filter(pl.col("corpus").is_in(list(corpora)))
+    measures = rows.group_by("metric", "worth", maintain_order=True).agg("corpus")
+    every = rows["corpus"].n_unique()
+    return [
+        catalogue.label(metric) + (f" ({', '.join(own)})" if len(own) < every else "") + f": {words}"
+        for metric, words, own in measures.rows()
+    ]

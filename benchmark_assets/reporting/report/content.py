@@ -35,6 +35,7 @@ from benchmark_assets.sensitivity.detection import ALL
 from benchmark_assets.sensitivity.exhibits import SENSITIVITY
 from benchmark_assets.understanding import exhibits as understanding
 from benchmark_assets.understanding.exhibits import limited_name
+from benchmark_assets.validation.exhibits import CERTIFICATES
 from benchmark_assets.vital_signs.exhibits import SIGNS
 from resources import catalogue
 from resources.exhibits import INTERVAL, Exhibit, Ranges
@@ -507,12 +508,11 @@ def published_numbers(home: Home) -> list[Display]:
 
 
 OF_CORPUS: list[Exhibit | Callable[[Home, str], list[Display]]] = [
-    of_leaderboard, ranks, published_boards, human_range, exhibits.OUTDATED, of_drift, exhibits.OUTLIER_THRESHOLDS,
-    exhibits.OUTLIERS, closest, concordance, severity, error_estimates, categories, audit.CALIBRATION, confidence,
-    metric_agreement, audit.TESTS, literary_scores, exhibits.DIFFERENCES, slices, exhibits.AGREEMENT,
-    exhibits.REFERENCES, exhibits.WITHOUT, sensitivity,
-    audit.ANCHORED, audit.RECALL, MARKS, error_spans.SPANS, span_rates, SIGNS, literary.SEATS, literary.BY_PEOPLE,
-    literary.GLOSSARY,
+    of_leaderboard, CERTIFICATES, ranks, published_boards, human_range, exhibits.OUTDATED, of_drift,
+    exhibits.OUTLIER_THRESHOLDS, exhibits.OUTLIERS, closest, concordance, severity, error_estimates, categories,
+    audit.CALIBRATION, confidence, metric_agreement, audit.TESTS, literary_scores, exhibits.DIFFERENCES, slices,
+    exhibits.AGREEMENT, exhibits.REFERENCES, exhibits.WITHOUT, sensitivity, audit.ANCHORED, audit.RECALL, MARKS,
+    error_spans.SPANS, span_rates, SIGNS, literary.SEATS, literary.BY_PEOPLE, literary.GLOSSARY,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Display]]] = {
     "Judges": lambda home: home.show(REPORTS), "Base sets": strengths,

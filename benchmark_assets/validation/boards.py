@@ -1,0 +1,34 @@
+"""The certificates of a corpus's measures, as boards print them.
+
+Here: the view `certificate`, and which measure may order a corpus. Not here: the rules of certificates (certificates).
+"""
+
+import polars as pl
+
+from benchmark_assets.metrics.entries import on
+from benchmark_assets.metrics.further import named_in
+from benchmark_assets.validation.certificates import certificate, rows_for
+from resources.catalogue import schema
+from resources.warehouse import Warehouse
+
+CERTIFICATE = schema("certificate")
+
+
+def certificates(warehouse: Warehouse) -> pl.DataFrame:
+    """What the measures on each corpus's board are worth: rows of `certificate`, in the order of the board."""
+    embedders = warehouse.read("model_summary", columns=["corpus", "embedder"]).unique("corpus").sort("corpus")
+    metrics = [*on("headline"), *named_in(warehouse)]
+    rows = [
+        (corpus, metric.name, *certificate(metric.name, embedder or "", own))
+        for corpus, embedder in embedders.rows()
+        for own in [rows_for(warehouse, corpus)]
+        for metric in metrics
+    ]
+    return pl.DataFrame(rows, schema=CERTIFICATE, orient="row")
+
+
+def certified(warehouse: Warehouse) -> dict[str, str]:
+    """For each corpus with a measure on its board that may order systems, the first such measure."""
+    return dict(
+        certificates(warehouse).filter("ranks").unique("corpus", keep="first").select("corpus", "metric").rows()
+    )
