@@ -149,6 +149,17 @@ VERSIONS = (
     Version("8d7edc9644ec6b4f80ff1cce5e57c505", {}, {}),
     Version("27963b057ac5728a615e027279854962", {}, {}),
     Version("ce993df47daf88cc24ce5a69b9ee2710", {}, {}),
+    Version(
+        "ff34094a174c1cd861e3784fd32f7f8b",
+        {
+            **{(table, "p_holm"): "p_family" for table in (
+                "system_comparison", "human_difference", "understanding_comparison", "metric_comparison",
+                "reference_examination",
+            )},
+            ("human_range", "indistinguishable"): "open",
+        },
+        {},
+    ),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

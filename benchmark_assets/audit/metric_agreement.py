@@ -66,9 +66,8 @@ def comparisons(rows: pl.DataFrame, scores: pl.DataFrame, metrics: Sequence[Metr
             tests = np.array(compare(gold, np.stack(list(oriented.values()))))
             two_sided = np.minimum(1, 2 * tests[:, 1:].min(axis=1))
             corrected = holm(two_sided)
-            signature = (
-                f"{_LABELS}; {permutation.SIGNATURE}; p_holm: two-sided, over the pairs of metrics of the corpus"
-            )
+            family = "p_family: two-sided, by Holm's method over the pairs of metrics of the corpus"
+            signature = f"{_LABELS}; {permutation.SIGNATURE}; {family}"
             for pair, outputs, test, p in zip(combinations(oriented, 2), common, tests, corrected, strict=True):
                 if outputs:
                     numbers = (None if np.isnan(number) else float(number) for number in (*test, p))

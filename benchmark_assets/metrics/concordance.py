@@ -11,8 +11,8 @@ from benchmark_assets.metrics.measures import ratio
 
 SIGNATURE = (
     "ranks: among models, ties share the mean; bounds of ranks: 1 + models that are significantly better, to all "
-    "models minus those that are significantly worse (p_holm at most 0.05); mean rank: over the measures that a model "
-    "has; tau-b and W (corrected for ties): over models; intervals of mean ranks, tau-b and W: resampled units"
+    "models minus those that are significantly worse (p_family at most 0.05); mean rank: over the measures that a "
+    "model has; tau-b and W (corrected for ties): over models; intervals of mean ranks, tau-b and W: resampled units"
 )
 
 

@@ -82,7 +82,7 @@ def _tested(totals: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     sizes[unit, at] = totals["passages"].to_numpy()
     difference, shares = rows["difference"].to_numpy(), sizes / sizes.sum(axis=0)
     influences = deviations / sizes.sum(axis=0) - shares * difference
-    return rows.with_columns(**significance.tested(difference, influences, shares))
+    return rows.with_columns(**significance.mean_tests(difference, influences, shares))
 
 
 def summed(parts: Mapping[str, pl.DataFrame], units: pl.DataFrame) -> pl.DataFrame:

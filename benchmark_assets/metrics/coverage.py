@@ -33,7 +33,7 @@ COMET = ("comet_avg", "comet_best")
 SIGNATURE = (
     "passages without a usable output: similarity, chrF++, BLEU, COMET and length 0, drift as at similarity 0 (or left "
     "out, if the description says so); ranked: models with a usable output for the share of passages that the "
-    "description demands, if the evaluation was not limited"
+    "description demands (all passages if missing outputs are left out), if the evaluation was not limited"
 )
 
 
@@ -81,7 +81,8 @@ def completed(
     -------
     The columns of `scores`, and `expected` (whether the passage is in the corpus's own set), `evaluated` (whether no
     limit excludes it), `usable` (whether it is expected and has a usable output) and `ranked` (whether the system is a
-    model that was evaluated completely and has enough usable outputs). If a model has no usable output for an expected
+    model that was evaluated completely and has enough usable outputs: all of them if the settings have `missing: omit`,
+    because a score without the worst outputs is too good). If a model has no usable output for an expected
     passage, its row has the worst scores. The scores are null if the passage was not evaluated, or the corpus's
     settings have `missing: omit`. Translators need not translate everything: they get no additional rows.
     """
@@ -90,8 +91,8 @@ def completed(
     rows = scores.with_columns(expected=expected, usable=expected & ~unusable, evaluated=pl.lit(value=True))
     lacking = _lacking(rows, own, limits)
     filled = worst(lacking.filter("evaluated").select("passage").unique())
-    omitted = pl.col("corpus").is_in([corpus for corpus, setting in settings.items() if setting.missing == "omit"])
-    counted = pl.col("evaluated") & ~omitted
+    omitting = [corpus for corpus, setting in settings.items() if setting.missing == "omit"]
+    counted = pl.col("evaluated") & ~pl.col("corpus").is_in(omitting)
     conditions = dict.fromkeys(filled.columns, counted)
     conditions |= dict.fromkeys(COMET, counted & pl.col("comet").is_not_null())
     lacking = lacking.join(filled, on="passage", how="left").with_columns(
@@ -108,7 +109,7 @@ def completed(
         if each.name in scores.columns
     )
     share = pl.col("usable").sum() / pl.col("expected").sum()
-    demanded = {corpus: setting.coverage for corpus, setting in settings.items()}
+    demanded = {corpus: 1.0 if corpus in omitting else setting.coverage for corpus, setting in settings.items()}
     least = pl.col("corpus").replace_strict(demanded, default=Scoring().coverage, return_dtype=pl.Float64)
     ranked = (pl.col("kind") == "model") & (share >= least) & pl.col("evaluated").all()
     return complete.with_columns(ranked=ranked.over("corpus", "kind", "system"))

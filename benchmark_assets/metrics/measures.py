@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from benchmark_assets.metrics.intervals import Floats, Units, bounds, by_unit, influence, rate_bounds
+from benchmark_assets.metrics.intervals import Floats, Units, bounds, by_unit, influence, rate_intervals
 from benchmark_assets.metrics.metric import Metric
 
 
@@ -92,22 +92,24 @@ def estimates(measures: Sequence[Metric], tables: Sequence[Floats], units: Units
     influences = np.where(np.isnan(without) | (shares == 0), 0.0, influence(values, without, shares))
     low, high = bounds(influences, shares)
     return [
-        _estimate(measure, float(value), total, int((share > 0).sum()), float(below), float(above))
-        for measure, value, total, share, below, above in zip(
-            measures, values, totals, shares.T, low, high, strict=True
-        )
+        _rate(table, float(value))
+        if measure.proportion
+        else _estimate(measure, float(value), float(below), float(above))
+        for (measure, table, _), value, below, above in zip(rows, values, low, high, strict=True)
     ]
 
 
-def _estimate(measure: Metric, value: float, totals: Floats, units: int, below: float, above: float) -> Estimate:
+def _rate(sums: Floats, value: float) -> Estimate:
+    """A rate with its interval, from numbers of passages and hits by unit."""
+    return NONE if np.isnan(value) else Estimate(value, *rate_intervals(sums[:, 1:2], sums[:, :1])[0])
+
+
+def _estimate(measure: Metric, value: float, below: float, above: float) -> Estimate:
     if np.isnan(value):
         return NONE
     if np.isnan(below):
         return Estimate(value, None, None)
-    if measure.proportion:
-        return Estimate(value, *rate_bounds(value, int(totals[0]), units, below, above))
-    least, most = measure.shown.least, measure.shown.most
-    low, high = np.clip([value - below, value + above], least, most).tolist()
+    low, high = np.clip([value - below, value + above], measure.shown.least, measure.shown.most).tolist()
     return Estimate(value, low, high)
 
 

@@ -98,9 +98,11 @@ class Metric(NamedTuple):
         passages with a value, which is positive; the others are counts, or the value.
     proportion
         Whether the metric is a share of passages.
+    margin
+        Largest difference between two systems that counts as none; None if none was declared (entries.MARGINS).
     missing
-        What a passage without a usable output counts, for a metric with `score`; the others have an empty output's
-        score.
+        What a passage without a usable output counts: the worst value, which a worse output counts, too, if systems are
+        ranked by the metric.
     references
         Number of complete references with which the score is never null, and below which it always is; 0 if that
         depends on the checkpoint alone, None if a score may be null by itself.
@@ -137,6 +139,7 @@ class Metric(NamedTuple):
     counts: int = 0
     aggregate: Callable[[Floats], Floats] = mean
     proportion: bool = False
+    margin: float | None = None
     missing: float = 0.0
     references: int | None = None
     harm: pl.Expr | None = None
@@ -178,6 +181,15 @@ class Metric(NamedTuple):
         """Name in shared tasks, without the characters that separate the parts of file names."""
         return self.exported or ("neg" if self.better < 0 else "") + "".join(filter(str.isalnum, self.name))
 
+    @property
+    def counted(self) -> pl.Expr:
+        """What a passage counts in aggregates: if systems are ranked by the metric, at worst a missing output's value,
+        so that no output is worth removing."""
+        value = self.passage.cast(pl.Float64)
+        if not self.ranks or not self.better or self.proportion:
+            return value
+        return value.clip(lower_bound=self.missing) if self.better > 0 else value.clip(upper_bound=self.missing)
+
     def statistics(self, scores: pl.DataFrame) -> Floats:
         """Additive statistics of rows of scores, shape (rows, statistics): 1 and the value, or 1 and the counts. All
         statistics of a row without a score are 0."""
@@ -188,7 +200,7 @@ class Metric(NamedTuple):
             table[present, 0] = 1
             table[present, 1:] = lists.drop_nulls().list.to_array(self.counts).to_numpy()
             return table
-        return of_values(scores.select(self.passage.cast(pl.Float64)).to_series())
+        return of_values(scores.select(self.counted).to_series())
 
     def of(self, sums: Floats) -> Floats:
         """Scores from sums of statistics, shape (..., statistics) to (...); NaN if no row has a score."""

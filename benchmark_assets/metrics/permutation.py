@@ -10,8 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark_assets.metrics.intervals import SEED, TRIALS, Floats, random_signs, signed_sums
+from benchmark_assets.metrics.intervals import SEED, Floats
 from benchmark_assets.metrics.measures import ratio
+
+TRIALS = 10_000
+BLOCK = 250
+"""Patterns of signs that are multiplied at once, as floats: more do not fit into the processor's cache."""
 
 SIGNATURE = f"paired permutations, {TRIALS} trials (all exchanges where they are fewer), seed {SEED}"
 
@@ -41,7 +45,9 @@ def exchanges(items: int) -> NDArray[np.int8]:
     if 2**items - 1 <= TRIALS:
         kept: NDArray[np.int8] = (np.arange(2**items - 1)[:, None] >> np.arange(items) & 1).astype(np.int8)
         return 2 * kept - 1
-    return -random_signs(items)
+    bits = np.random.default_rng(SEED).integers(0, 256, size=(TRIALS, (items + 7) // 8), dtype=np.uint8)
+    drawn: NDArray[np.int8] = 2 * np.unpackbits(bits, axis=1, count=items).astype(np.int8) - 1
+    return drawn
 
 
 def at_least_observed(differences: Floats) -> Floats:
@@ -159,7 +165,9 @@ def _comparable(people: Floats) -> bool:
 
 def _exchanged_sums(terms: Floats) -> Floats:
     """For each trial, the sums of `terms` with the trial's signs: from shape (columns, places) to (trials, columns)."""
-    return signed_sums(terms.T, exchanges(terms.shape[1]))
+    patterns = exchanges(terms.shape[1])
+    blocks = range(0, len(patterns), BLOCK)
+    return np.concatenate([patterns[at : at + BLOCK].astype(np.float64) @ terms.T for at in blocks])
 
 
 def _compared(differences: Floats, observed: float) -> Comparison:

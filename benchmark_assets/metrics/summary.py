@@ -6,7 +6,7 @@ Not here: ranking.
 import polars as pl
 
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
-from benchmark_assets.metrics.entries import MEASURES, OUTLIER
+from benchmark_assets.metrics.entries import BY_NAME, MEASURES, OUTLIER
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.lexical import signatures
 from benchmark_assets.metrics.measures import estimates, numbered_units
@@ -37,7 +37,7 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
     coverage of a limited evaluation is a share of all expected passages.
     """
     scored = scores.drop_nulls("sim_best")
-    outliers = int((scored["drift"] > OUTLIER).sum())
+    outliers = int(scored.select(BY_NAME["outlier_rate"].passage).to_series().sum())
     is_model = scores["kind"].first() == "model"
     expected, usable = int(scores["expected"].sum()), int(scores["usable"].sum())
     evaluated = int((scores["expected"] & scores["evaluated"]).sum())
@@ -53,7 +53,7 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
         "mean_references": scored.select(pl.col("references").mean()).item(),
         "outliers": outliers if scored["drift"].count() else None,
     }
-    values = scored.select(measure.passage.cast(pl.Float64).alias(measure.name) for measure in MEASURES)
+    values = scored.select(measure.counted.alias(measure.name) for measure in MEASURES)
     tables = [each.statistics(scored) if each.counts else of_values(values[each.name]) for each in MEASURES]
     for measure, estimate in zip(MEASURES, estimates(MEASURES, tables, numbered_units(scored["unit"])), strict=True):
         row |= zip((measure.name, f"{measure.name}_low", f"{measure.name}_high"), estimate, strict=True)
@@ -64,7 +64,12 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
 
 def signature(embedder: str, comet: str | None = None, tokenizer: str = DEFAULT, units: str | None = None) -> str:
     """Everything needed to reproduce the numbers of a summary, in words; `units` is the kind of the units."""
-    parts = [f"embedder: {embedder}", DRIFT, f"outlier: drift > {OUTLIER}", *signatures(tokenizer).values()]
+    parts = [
+        f"embedder: {embedder}",
+        DRIFT,
+        f"outlier: drift > {OUTLIER}, or similarity to the centroid at most 0",
+        *signatures(tokenizer).values(),
+    ]
     return "; ".join(
         [*parts, *([f"COMET: {comet}"] if comet else []), SIGNATURE, *([f"units: {units}"] if units else [])]
     )

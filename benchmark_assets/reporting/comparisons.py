@@ -4,7 +4,7 @@ Here: the rows of the tables. Not here: the tests (metrics.significance), the co
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -23,80 +23,63 @@ from benchmark_assets.metrics.intervals import (
 from benchmark_assets.metrics.measures import Panel, estimates, panel, summed
 from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.metrics.scores import signed
-from benchmark_assets.reporting.unchanged import bases
 from resources.catalogue import schema
 
 COMPARISON = schema("system_comparison")
 RANK = schema("metric_rank")
 CONCORDANCE = schema("metric_concordance")
 
-NOTHING = pl.DataFrame(schema=COMPARISON)
+_PAIR = ["kind", "system", "other_kind", "other", "mean_references", "other_references"]
 
 
-def compare(
-    scores: pl.DataFrame, stored: pl.DataFrame = NOTHING, settings: str = "", metrics: Sequence[Metric] = MEASURES
-) -> pl.DataFrame:
+def compare(scores: pl.DataFrame, metrics: Sequence[Metric] = MEASURES) -> pl.DataFrame:
     """Difference between each pair of comparable systems, in each ranked metric that both systems have.
 
     Parameters
     ----------
     scores
         As `metrics.coverage.completed` returns them, with the column `apart`: only systems of a corpus with the same
-        value are compared. Only usable outputs are compared.
-    stored
-        Former rows of the table. The differences of pairs whose scores have not changed are taken from them.
-    settings
-        What determines differences besides the scores.
+        value are compared. A missing output counts with the worst scores, as in ranks.
     metrics
         The metrics whose columns `scores` has.
 
     Returns
     -------
     Columns of `COMPARISON`. `difference` is the score of `system` minus the score of `other`. Whether higher scores
-    are better depends on the measure. P-values are corrected by `significance.holm_by_system`, separately for pairs
-    of models, pairs of translators, and pairs of a model and a translator.
+    are better depends on the measure. The families of `p_family` are the pairs of models, of translators, and of a
+    model and a translator, in a measure.
     """
-    parts = [NOTHING]
-    usable = scores.filter("usable")
-    based = bases(usable.drop_nulls("sim_best"), ["corpus", "kind", "system"], settings)
-    for corpus, _, text, systems in _groups(usable, ranked(metrics)):
-        pairs = _pairs(systems, based.filter(corpus=corpus))
-        for measure in ranked(metrics):
-            kept = pairs.join(stored.filter(corpus=corpus, measure=measure.name), on=_PAIR, how="inner")
-            others = pairs.join(kept, on=_PAIR, how="anti")
-            indices = others.select("first", "second").rows()
-            tests = significance.differences(systems.statistics[measure.name], systems.units, measure.of, indices).join(
-                others, on=["first", "second"]
-            )
-            named = pl.concat([kept.select(tests.columns), tests]).sort("first", "second")
-            families = named.partition_by("kind", "other_kind", maintain_order=True)
-            parts += [
-                family.with_columns(
-                    pl.Series("p_holm", _corrected(family)).fill_nan(None),
-                    corpus=pl.lit(corpus), measure=pl.lit(measure.name),
-                    signature=pl.lit(f"{text}{_made(measure)}; {significance.SIGNATURE}"),
+    parts = [pl.DataFrame(schema=COMPARISON)]
+    for corpus, _, text, systems in _groups(scores.filter("expected"), ranked(metrics)):
+        families = _pairs(systems).partition_by("kind", "other_kind", maintain_order=True)
+        for measure, pairs in product(ranked(metrics), families):
+            indices = pairs.select("first", "second").rows()
+            tests = significance.differences(systems.statistics[measure.name], systems.units, measure, indices)
+            named = tests.join(pairs, on=["first", "second"], maintain_order="left")
+            signature = f"{text}{_made(measure)}; {significance.signature(measure, _family(pairs))}"
+            parts.append(
+                named.with_columns(
+                    corpus=pl.lit(corpus), measure=pl.lit(measure.name), signature=pl.lit(signature)
                 ).select(COMPARISON.names())
-                for family in families
-            ]  # fmt: skip
+            )
     return pl.concat(parts)
 
 
-_PAIR = ["kind", "system", "other_kind", "other", "mean_references", "other_references", "basis"]
-"""Columns that a pair has before it is compared."""
-
-
-def _pairs(systems: Panel, based: pl.DataFrame) -> pl.DataFrame:
+def _pairs(systems: Panel) -> pl.DataFrame:
     """All pairs of systems: their indices `first` and `second` in the panel, and the columns of `_PAIR`."""
-    rows = systems.systems.drop("ranked").with_row_index("first").join(based.drop("corpus"), on=["kind", "system"])
+    rows = systems.systems.drop("ranked").with_row_index("first")
     names = {"first": "second", "kind": "other_kind", "system": "other", "mean_references": "other_references"}
-    pairs = rows.join_where(rows.rename(names | {"basis": "other_basis"}), pl.col("first") < pl.col("second"))
-    basis = pl.concat_str("basis", "other_basis", separator=" ")
-    return pairs.select(pl.col("first", "second").cast(pl.Int64), *_PAIR[:-1], basis=basis)
+    pairs = rows.join_where(rows.rename(names), pl.col("first") < pl.col("second")).sort("first", "second")
+    return pairs.select(pl.col("first", "second").cast(pl.Int64), *_PAIR)
 
 
-def _corrected(family: pl.DataFrame) -> Floats:
-    pairs = family.select("system", "other").rows()
-    return significance.holm_by_system(pairs, family["p"].cast(pl.Float64).to_numpy())
+def _family(pairs: pl.DataFrame) -> str:
+    """What the pairs of a family are, in words."""
+    (kinds,) = pairs.select("kind", "other_kind").unique().rows()
+    return f"{len(pairs)} pairs of {' and '.join(sorted({_PLURAL[kind] for kind in kinds}))}"
+
+
+_PLURAL = {"model": "models", "human": "translators"}
 
 
 def standings(
@@ -213,10 +196,10 @@ def _standing(
     there are too few units for p-values.
     """
     pairs = compared.filter(pl.col("measure") == measure.name, kind="model", other_kind="model")
-    if not pairs["p_holm"].count():
+    if not pairs["p_family"].count():
         return {}
     ahead: set[tuple[str, str]] = set()
-    significant = pairs.filter(pl.col("p_holm") <= significance.LEVEL)
+    significant = pairs.filter(pl.col("p_family") <= significance.LEVEL)
     for system, other, difference in significant.select("system", "other", "difference").iter_rows():
         ahead.add((system, other) if measure.better * difference > 0 else (other, system))
     order = [int(at) for at in np.argsort(-good, kind="stable") if not np.isnan(good[at])]

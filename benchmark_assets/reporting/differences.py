@@ -45,7 +45,7 @@ SCORES = pl.Schema({
     "measure": pl.String(), "model": pl.String(), "passages": pl.Int32(), "changed": pl.Int32(),
     "old": pl.Float64(), "new": pl.Float64(),
     "difference": pl.Float64(), "difference_low": pl.Float64(), "difference_high": pl.Float64(),
-    "p": pl.Float64(), "p_holm": pl.Float64(), "verdict": pl.String(),
+    "p": pl.Float64(), "p_family": pl.Float64(), "detectable": pl.Float64(), "verdict": pl.String(),
 })  # fmt: skip
 
 FURTHER = {
@@ -105,8 +105,8 @@ class Differences(NamedTuple):
     scores
         Columns of `SCORES`: a row for each measure and each model that is in both packages. Only passages with a score
         in both packages count.
-        `changed` is the number of passages whose outputs differ. `verdict` is 'better', 'worse', 'noise' or
-        `ANOTHER_METHOD`.
+        `changed` is the number of passages whose outputs differ. `verdict` is 'better', 'worse', 'equal' (within
+        the metric's margin), 'cannot be told' or `ANOTHER_METHOD`. The family of `p_family` are the models.
     further
         Columns of `BESIDE`: judges' scores and task scores, with intervals. `verdict` is 'better' or 'worse' if the
         intervals are disjoint (a conservative test), else 'intervals overlap' or `ANOTHER_METHOD`.
@@ -190,11 +190,11 @@ def page(changes: Differences) -> str:
     table = changes.scores.select(
         *cells("system_comparison", "measure", "model", "passages"), pl.col("changed").alias("outputs changed"),
         *(computed(pl.col(name), "measure", name) for name in ("old", "new")),
-        *cells("system_comparison", "difference", "p_holm"), "verdict",
+        *cells("system_comparison", "difference", "p", "detectable"), "verdict",
     )  # fmt: skip
     note = (
-        "difference: new score minus old score, with 95 % interval; p: from a sign test of documents, or of blocks of "
-        "passages if there are few documents, corrected over the models by Holm's method"
+        "difference: new score minus old score, with 95 % interval; p: from a test of documents, or of blocks of "
+        "passages if there are few documents; detectable: true difference that such a test finds in 4 of 5 cases"
     )
     return "\n".join([*parts, "Scores on the passages in both packages", plain(table), note])
 
@@ -255,28 +255,27 @@ def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
     of_new, of_old = ({metric.name: metric for metric in named_among(_named(package))} for package in (new, old))
     measures = ranked([*MEASURES, *(metric for name, metric in of_new.items() if name in of_old)])
     models = sorted(set(scores[0]["model"]) & set(scores[1]["model"]))
-    rows: list[dict[str, object]] = []
-    for model in models:
-        versions = panel(all_scores.filter(model=model), measures)
-        apart = {measure.name for measure in measures if other_texts or _is_apart(old, new, model, measure)}
-        changed = _changed(old, new, model)
-        for measure in measures:
-            statistics = versions.statistics[measure.name]  # the new scores, then the old ones
-            for tests in significance.differences(statistics, versions.units, measure.of).iter_rows(named=True):
-                common = np.all(statistics[:, :, 0] > 0, axis=0)
-                first, second = measure.of(statistics[:, common].sum(axis=1))
-                kept = [versions.passages[at] for at in common.nonzero()[0]]
-                rows.append({
-                    "measure": measure.name, "model": model, "changed": len(changed.intersection(kept)),
-                    "new": float(first), "old": float(second), "apart": measure.name in apart, **tests,
-                })  # fmt: skip
-    table = pl.DataFrame(rows) if rows else pl.DataFrame(schema={**SCORES, "apart": pl.Boolean()})
+    versions = all_scores.filter(pl.col("model").is_in(models))
+    both = panel(versions.with_columns(system=pl.format("{} {}", "system", "model")), measures)
     parts = [pl.DataFrame(schema=SCORES)]
-    for measure in measures if rows else ():
-        family = table.filter(measure=measure.name)
-        p_holm = significance.holm(family["p"].cast(pl.Float64).to_numpy())
-        family = family.with_columns(pl.Series("p_holm", p_holm).fill_nan(None)).with_columns(verdict=_verdict(measure))
-        parts.append(family.select(SCORES.names()).cast(SCORES))
+    changed = {model: _changed(old, new, model) for model in models}
+    for measure in measures if models else ():
+        statistics = both.statistics[measure.name]  # the new scores of all models, then the old ones
+        pairs = [(at, len(models) + at) for at in range(len(models))]
+        rows = []
+        for tests in significance.differences(statistics, both.units, measure, pairs).iter_rows(named=True):
+            pair = statistics[[tests["first"], tests["second"]]]
+            model, common = models[tests["first"]], np.all(pair[:, :, 0] > 0, axis=0)
+            first, second = measure.of(pair[:, common].sum(axis=1))
+            kept = [both.passages[at] for at in common.nonzero()[0]]
+            apart = other_texts or _is_apart(old, new, model, measure)
+            rows.append({
+                "measure": measure.name, "model": model, "changed": len(changed[model].intersection(kept)),
+                "new": float(first), "old": float(second), "apart": apart, **tests,
+            })  # fmt: skip
+        if rows:
+            table = pl.DataFrame(rows, infer_schema_length=None).with_columns(verdict=_verdict(measure))
+            parts.append(table.select(pl.col(name).cast(kind) for name, kind in SCORES.items()))
     return pl.concat(parts)
 
 
@@ -323,7 +322,7 @@ def _changed(old: Package, new: Package, model: str) -> set[str]:
 def _verdict(measure: Metric) -> pl.Expr:
     better = measure.better * pl.col("difference") > 0
     direction = pl.when(better).then(pl.lit("better")).otherwise(pl.lit("worse"))
-    change = pl.when(pl.col("p_holm") <= significance.LEVEL).then(direction).otherwise(pl.lit("noise"))
+    change = pl.when(answer=significance.DIFFERENT).then(direction).otherwise("answer")
     return pl.when("apart").then(pl.lit(ANOTHER_METHOD)).otherwise(change)
 
 

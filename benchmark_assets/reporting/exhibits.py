@@ -10,7 +10,6 @@ import polars as pl
 from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.entries import MEAN_RANK, METRICS, OUTLIER
-from benchmark_assets.metrics.significance import significant
 from benchmark_assets.reporting.leaderboard import COVERAGE, headline
 from resources import catalogue
 from resources.exhibits import INTERVAL, WIDE, Exhibit, Ranges, ordered
@@ -98,10 +97,11 @@ CONCORDANCE = Exhibit(
 DIFFERENCES = Exhibit(
     "system_comparison", "differences", "Differences of similarity",
     "Similarity to the closest reference: score of the first system minus score of the other, on the passages for "
-    "which both systems have a score.",
-    columns="system other passages difference p_holm", rows=_models_first, brief=_by_similarity,
-    full="corpus measure system other passages units difference p p_holm",
-    chart=Ranges("difference", pl.format("{} – {}", "system", "other"), significant(), columns=1, rule=0,
+    "which both systems have a score. Two systems are equal if the interval is within the margin of the measure. The "
+    "detectable difference is found in 80 % of corpora of this size.",
+    columns="system other passages difference answer detectable", rows=_models_first, brief=_by_similarity,
+    full="corpus measure system other passages units difference p p_family answer detectable",
+    chart=Ranges("difference", pl.format("{} – {}", "system", "other"), "answer", columns=1, rule=0,
                  axis=f"difference of similarity to the closest reference, {INTERVAL}", in_report=False),
 )  # fmt: skip
 MEANS = Exhibit(
@@ -133,10 +133,11 @@ SLICES = Exhibit(
 )  # fmt: skip
 RANGE = Exhibit(
     "human_range", "range", "Models among people",
-    "Whether a model is better than, among or worse than the human translators. A model and a translator are compared "
-    "on the same passages, and both are scored against the references of the other translators. A model is better or "
-    "worse if it differs significantly from every translator (5 % level, corrected for the number of translators). "
-    "Higher similarity and lower drift are better.",
+    "Whether a model is as far from the human translators as they are from each other. A model and a translator are "
+    "compared on the same passages, and both are scored against the references of the other translators. A model is "
+    "better or worse if it differs significantly from every translator. It is among them if it is equal to one of them "
+    "within the margin, or better than one and worse than another. Otherwise it cannot be told, and the table says how "
+    "many units are needed. Higher similarity and lower drift are better.",
     "-measure model", sources="human_range drift_score reference_envelope",
 )  # fmt: skip
 FROM_TRANSLATORS = Exhibit(

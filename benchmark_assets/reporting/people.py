@@ -21,10 +21,13 @@ RANGE = schema("human_range", "signature")
 
 SIGNATURE = (
     "model and translator: both scored against the references of the other translators, on the passages of both; "
-    "p, interval: sign test of units (t with five, none with fewer); p_holm: Holm over the translators of a model in a "
-    f"measure; better or worse: p_holm at most {significance.LEVEL}"
+    f"{significance.SIGNATURE}; family: the translators of a model in a measure"
 )
 
+
+MARGINS = {metric.name: metric.margin for metric in on("people") if metric.margin is not None}
+MOST_NEEDED = 100_000
+"""Largest number of units that is stated as needed."""
 
 SUMS = ("passages", "references", "value", "human_value", "difference", "above")
 """Sums of a model and a translator in a measure, by unit; `above` is a sum of texts (see `outliers.above`)."""
@@ -77,10 +80,12 @@ def differences(sums: pl.DataFrame, signatures: pl.DataFrame) -> pl.DataFrame:
     """
     keys = ["corpus", "item", "model", "translator", "unit"]
     totals = sums.group_by(keys).agg(pl.sum(*SUMS)).sort(keys).rename({"item": "measure"})
-    parts = [pl.DataFrame(schema=DIFFERENCE), *(_tested(group) for _, group in totals.group_by("corpus"))]
-    rows = pl.concat(parts).with_columns(p_holm=_corrected().over("corpus", "measure", "model"))
-    return rows.join(signatures, on="corpus", how="left", maintain_order="left").sort(
-        "corpus", "measure", "model", "translator"
+    parts = [pl.DataFrame(schema=DIFFERENCE)]
+    parts += [_tested(rows, MARGINS.get(str(measure))) for (_, measure), rows in totals.group_by("corpus", "measure")]
+    return (
+        pl.concat(parts)
+        .join(signatures, on="corpus", how="left", maintain_order="left")
+        .sort("corpus", "measure", "model", "translator")
     )
 
 
@@ -106,55 +111,71 @@ def verdicts(differences: pl.DataFrame, named: Sequence[Metric] = ()) -> pl.Data
 
     Returns
     -------
-    Columns of `RANGE` and `signature`. `verdict` is 'better' if the model is significantly better than every
-    translator, 'worse' if it is significantly worse than every translator, null if no translator has a p-value, and
-    otherwise 'among'. Names of translators are sorted and separated by ', '.
+    Columns of `RANGE` and `signature`. `verdict` is 'better' if the model is better than every translator, 'worse' if
+    it is worse than every translator, 'among' if it is equal to a translator, or better than one and worse than
+    another, and otherwise 'cannot be told'. Names of translators are sorted and separated by ', '. `needed` is the
+    number of units for a verdict, if the differences and the spread of units stay as they are; null with a verdict, or
+    with too few units for any interval.
     """
     direction = pl.col("measure").replace_strict({metric.name: metric.better for metric in (*on("people"), *named)})
-    tested, significant = pl.col("p_holm").is_not_null(), pl.col("p_holm") <= significance.LEVEL
+    better = pl.col("difference") * direction > 0
+    different = pl.col("answer") == significance.DIFFERENT
     translators = {
-        "better_than": significant & (pl.col("difference") * direction > 0),
-        "indistinguishable": tested & ~significant,
-        "worse_than": significant & (pl.col("difference") * direction < 0),
+        "better_than": different & better,
+        "equal_to": pl.col("answer") == significance.EQUAL,
+        "worse_than": different & ~better,
+        "open": pl.col("answer") == significance.OPEN,
     }
     names = {name: pl.col("translator").filter(condition).sort() for name, condition in translators.items()}
-    rows = differences.group_by("corpus", "measure", "model", "signature").agg(translators=tested.sum(), **names)
-    count = pl.col("translators")
+    rows = differences.group_by("corpus", "measure", "model", "signature").agg(
+        pl.col("units").max(), translators=pl.len(), needed=_needed().max(), **names
+    )
+    count, number = pl.col("translators"), {name: pl.col(name).list.len() for name in names}
     verdict = (
-        pl.when(count == 0).then(None)
-        .when(pl.col("better_than").list.len() == count).then(pl.lit("better"))
-        .when(pl.col("worse_than").list.len() == count).then(pl.lit("worse"))
-        .otherwise(pl.lit("among"))
+        pl.when(number["better_than"] == count).then(pl.lit("better"))
+        .when(number["worse_than"] == count).then(pl.lit("worse"))
+        .when((number["equal_to"] > 0) | (number["better_than"] > 0) & (number["worse_than"] > 0)).then(pl.lit("among"))
+        .otherwise(pl.lit(significance.OPEN))
     )  # fmt: skip
-    rows = rows.with_columns(*(pl.col(name).list.join(", ") for name in names), verdict=verdict)
+    rows = rows.with_columns(*(pl.col(name).list.join(", ") for name in names), verdict=verdict).with_columns(
+        needed=pl.when(verdict=significance.OPEN).then("needed")
+    )
     return rows.select(*(pl.col(name).cast(kind) for name, kind in RANGE.items()), "signature").sort(RANGE.names()[:3])
 
 
-def _tested(sums: pl.DataFrame) -> pl.DataFrame:
-    """Differences between the models and translators of one corpus, from sums by unit.
+def _needed() -> pl.Expr:
+    """Units after which the answer on a translator is no longer open, by the present estimate: the half width of the
+    interval, which falls with the square root of the units, has to reach the difference or its distance from the
+    margin."""
+    half = (pl.col("difference_high") - pl.col("difference_low")) / 2
+    size = pl.col("difference").abs()
+    margin = pl.col("measure").replace_strict(MARGINS, default=0.0, return_dtype=pl.Float64)
+    enough = pl.max_horizontal(size, margin - size)
+    is_open = pl.col("answer") == significance.OPEN
+    units = pl.col("units") * (half / enough) ** 2
+    return pl.when(is_open & (enough > 0)).then(units.clip(upper_bound=MOST_NEEDED).ceil()).cast(pl.Int64)
 
-    Returns columns of `DIFFERENCE`; `p_holm` is null.
+
+def _tested(sums: pl.DataFrame, margin: float | None) -> pl.DataFrame:
+    """Differences between the models and translators of one corpus in one measure, from sums by unit.
+
+    Returns columns of `DIFFERENCE`.
     """
     keys = ["corpus", "measure", "model", "translator"]
     total = pl.col("passages").sum()
     rows = sums.group_by(keys).agg(
         passages=total, units=pl.len(), mean_references=pl.col("references").sum() / total,
         **{name: pl.col(name).sum() / total for name in ("value", "human_value", "difference")},
-    ).sort(keys)  # fmt: skip
-    column = sums.join(rows.with_row_index("column"), on=keys, maintain_order="left")["column"].to_numpy()
+    ).sort(keys).with_row_index("column")  # fmt: skip
+    column = sums.join(rows, on=keys, maintain_order="left")["column"].to_numpy()
     unit = numbered_units(sums["unit"])
     deviations, sizes = np.zeros((2, int(unit.max()) + 1, len(rows)))
     deviations[unit, column], sizes[unit, column] = sums["difference"].to_numpy(), sums["passages"].to_numpy()
     difference, shares = rows["difference"].to_numpy(), sizes / sizes.sum(axis=0)
     influences = deviations / sizes.sum(axis=0) - shares * difference
-    tested = rows.with_columns(p_holm=pl.lit(None), **significance.tested(difference, influences, shares))
-    return tested.select(pl.col(name).cast(kind) for name, kind in DIFFERENCE.items())
-
-
-def _corrected() -> pl.Expr:
-    """P-values corrected by Holm's method; null stays null."""
-
-    def correct(values: pl.Series) -> pl.Series:
-        return pl.Series(significance.holm(values.to_numpy())).fill_nan(None)
-
-    return pl.col("p").map_batches(correct, return_dtype=pl.Float64)
+    tested = rows.with_columns(**significance.mean_tests(difference, influences, shares))
+    parts = (
+        significance.answered(own, influences[:, own["column"].to_numpy()], margin)
+        for own in tested.partition_by("model", maintain_order=True)
+    )
+    return pl.concat(parts).select(pl.col(name).cast(kind) for name, kind in DIFFERENCE.items())

@@ -11,7 +11,7 @@ import polars as pl
 
 from benchmark_assets.metrics.concordance import ranks
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
-from benchmark_assets.metrics.entries import MEASURES, ranked
+from benchmark_assets.metrics.entries import MEASURES
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.closest import closest
 from benchmark_assets.reporting.leaderboard import summaries
@@ -36,7 +36,7 @@ def summary(published: pl.DataFrame) -> pl.DataFrame:
     -------
     Columns of `PUBLISHED_SUMMARY`. From scores of passages: the aggregates of `metrics.measures`, the share of each
     closest reference (`share`), and the human spread. From scores over all passages: the values that were published.
-    Ranked metrics have ranks among the systems with the same basis.
+    Metrics with a better direction have ranks among the systems with the same basis, in the published form.
 
     Notes
     -----
@@ -99,7 +99,7 @@ def _overall(published: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 def _ranked(values: pl.DataFrame) -> pl.DataFrame:
     """Values with their rank and the number of systems in their measure."""
-    better = {metric.name: metric.better for metric in ranked()}
+    better = {metric.name: metric.better for metric in MEASURES if metric.better}
     parts = []
     for (measure,), rows in values.group_by(["measure"]):
         models = np.ones(len(rows), dtype=bool)

@@ -43,8 +43,8 @@ CHANGED = ("sim_best", "drift_adjusted")
 
 SIGNATURE = (
     f"each translator and the mean of the others, on the same passages; source: cosine to the source on {SAMPLE} "
-    f"passages or all of them, seed {SEED}; systems: mean cosine to the outputs; p_holm: Holm over the translators of "
-    f"a corpus in a measure; farther, closer: p_holm at most {significance.LEVEL}"
+    f"passages or all of them, seed {SEED}; systems: mean cosine to the outputs; p_family: by Holm's method over the "
+    f"translators of a corpus in a measure; farther, closer: p_family at most {significance.LEVEL}"
 )
 
 
@@ -68,12 +68,12 @@ def examined(comparisons: pl.DataFrame, translators: pl.DataFrame, missing: Mapp
     wanted = translators.join(pl.DataFrame({"view": list(missing), "note": list(missing.values())}), how="cross")
     without = wanted.join(comparisons, on=["corpus", "view", "translator"], how="anti").with_columns(measure=pl.lit(""))
     rows = pl.concat([comparisons, without], how="diagonal").with_columns(
-        p_holm=_holm().over("corpus", "view", "measure")
+        p_family=_holm().over("corpus", "view", "measure")
     )
     better = {name: BY_NAME[name].better for name in AMONG}
     nearer = pl.col("difference") * pl.col("measure").replace_strict(better, default=1)
     verdict = (
-        pl.when(pl.col("p_holm").fill_null(1) > significance.LEVEL).then(pl.lit("cannot be told"))
+        pl.when(pl.col("p_family").fill_null(1) > significance.LEVEL).then(pl.lit("cannot be told"))
         .when(nearer < 0).then(pl.lit("farther")).otherwise(pl.lit("closer"))
     )  # fmt: skip
     few = pl.when(pl.col("p").is_null()).then(pl.lit("too few units for an interval"))

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from benchmark_assets.corpus.units import FEWEST
 from benchmark_assets.metrics import intervals, significance
 from benchmark_assets.metrics.intervals import Bounds, Floats, Units, bounds, by_unit
 from benchmark_assets.metrics.measures import numbered_units
@@ -29,9 +28,8 @@ MEAN_SIGNATURE = (
     f"{intervals.SIGNATURE}, within each task; {UNITS}"
 )
 SIGNATURE = (
-    f"points of 100, means over seeds; {intervals.SIGNATURE}; p: two-sided sign test of units, which exchanges two "
-    f"models' samples in all tasks at once (t with {FEWEST} units, none with fewer); p_holm: p by Holm over the pairs "
-    f"of models of the mean or task that include a model, the larger value of the two models; {UNITS}"
+    f"points of 100, means over seeds; {intervals.SIGNATURE}; {significance.SIGNATURE}; family: the pairs of models of "
+    f"the mean or task; {UNITS}"
 )
 
 SCORES = pl.Schema({
@@ -122,8 +120,8 @@ def compare(marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFram
 
     Notes
     -----
-    A mean over tasks is a sum over their samples, each weighted by 1 / (samples of its task × tasks). One sign test can
-    therefore exchange units between two models in all tasks at once.
+    A mean over tasks is a sum over their samples, each weighted by 1 / (samples of its task × tasks). One test
+    of units therefore compares two models in all tasks at once.
     """
     units = _units(marks)
     points = {system: by_task for (kind, system), by_task in _points(marks).items() if kind == MODEL}
@@ -160,14 +158,14 @@ def _differences(
     one, other = np.array(pairs).T
     sums_of_pairs = sums[:, one] - sums[:, other]
     difference = sums_of_pairs.sum(axis=0)
-    names = [(first, second) for first, second in combinations(points, 2)]
-    columns = significance.tested(difference, sums_of_pairs - shares * difference, shares)
-    return pl.DataFrame({
+    names = list(combinations(points, 2))
+    influences = sums_of_pairs - shares * difference
+    rows = pl.DataFrame({
         "model": [first for first, _ in names], "other": [second for _, second in names], "difference": difference,
-        "difference_low": columns["difference_low"].clip(-100, 100),
-        "difference_high": columns["difference_high"].clip(-100, 100), "p": columns["p"],
-        "p_holm": pl.Series(significance.holm_by_system(names, columns["p"].to_numpy())).fill_nan(None),
+        **significance.mean_tests(difference, influences, np.broadcast_to(shares, influences.shape)),
     })  # fmt: skip
+    clipped = pl.col("difference_low", "difference_high").clip(-100, 100)
+    return significance.answered(rows, influences).with_columns(clipped)
 
 
 def _mean(scores: pl.DataFrame, points: Mapping[str, Floats], units: UnitNames) -> tuple[float | None, ...]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from benchmark_assets.metrics.significance import significant
 from benchmark_assets.understanding import leakage, stored
 from benchmark_assets.understanding.board import BASELINE, MODEL, TRAINED
 from benchmark_assets.understanding.task_scores import BASELINE_SCORE, NEIGHBOURS
@@ -41,9 +40,9 @@ TRAINED_ON = Exhibit(
 DIFFERENCES = Exhibit(
     "understanding_comparison", "differences", "Differences of means",
     "Mean score of the first model minus mean score of the other, on the samples that both models answered.",
-    "benchmark language task -difference", "benchmark model other difference p_holm",
+    "benchmark language task -difference", "benchmark model other difference answer detectable",
     brief=lambda rows: rows.filter(task=""), chart=Ranges(
-        "difference", pl.format("{} – {}", "model", "other"), significant(),
+        "difference", pl.format("{} – {}", "model", "other"), "answer",
         pl.format("{} {}", "benchmark", "language"), f"difference of mean score, points, {INTERVAL}", columns=1, rule=0,
         in_report=False,
     ),

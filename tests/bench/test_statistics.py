@@ -22,7 +22,6 @@ from benchmark_assets.metrics.intervals import (
     by_unit,
     resampling_weights,
     sample_and_resamples,
-    signs,
 )
 from benchmark_assets.metrics.measures import estimates, panel, summed
 from benchmark_assets.reporting.comparisons import compare, standings
@@ -98,11 +97,10 @@ def test_intervals_and_resamples_of_eight_measures(field: pl.DataFrame, size: Si
     ways: dict[str, Callable[[], object]] = {
         "resamples of passages": lambda: resamples(passages),
         "resamples of units": lambda: resamples(systems.units),
-        "sign-test intervals of units": lambda: [estimates(EIGHT, each, systems.units) for each in tables],
+        "intervals of units": lambda: [estimates(EIGHT, each, systems.units) for each in tables],
     }
     for name, way in ways.items():
         resampling_weights.cache_clear()
-        signs.cache_clear()
         begun = time.perf_counter()
         way()
         seconds[name] = time.perf_counter() - begun
@@ -117,11 +115,10 @@ def test_intervals_and_resamples_of_eight_measures(field: pl.DataFrame, size: Si
 def test_the_tables_of_all_systems(field: pl.DataFrame, size: Size) -> None:
     ways: dict[str, Callable[[], pl.DataFrame]] = {
         "summary of one model": lambda: summaries(field.filter(system="s0"), "system"),
-        "comparisons of all pairs in 6 measures, 10,000 patterns of signs": lambda: compare(field),
+        "comparisons of all pairs in 6 measures": lambda: compare(field),
     }
     steps = []
     for name, step in ways.items():
-        signs.cache_clear()
         begun = time.perf_counter()
         found = step()
         steps.append(f"{name}: {time.perf_counter() - begun:.2f} s")

@@ -73,9 +73,10 @@ def test_only_a_rate_that_never_varies_has_an_interval_wider_than_a_point() -> N
     assert wide == ["outlier_rate"]
 
 
-def test_the_ranked_measures_are_those_of_palibenchs_table_8() -> None:
+def test_the_ranked_measures_are_means_in_the_place_of_those_of_palibenchs_table_8() -> None:
     assert [(measure.name, measure.better) for measure in ranked()] == [
-        ("sim_best", 1), ("chrf", 1), ("bleu", 1), ("comet_avg", 1), ("length_offset", -1), ("outlier_rate", -1),
+        ("sim_best", 1), ("chrf_mean", 1), ("bleu_mean", 1), ("comet_avg", 1), ("length_error", -1),
+        ("outlier_rate", -1),
     ]  # fmt: skip
 
 
@@ -86,3 +87,14 @@ def test_a_panel_has_zeros_where_a_system_lacks_a_passage() -> None:
     assert both.passages == ["x/0", "x/1", "x/2"]
     assert both.units.tolist() == [0, 1, 2]
     assert both.statistics["drift"].tolist() == [[[1, 4], [0, 0], [0, 0]], [[1, 1], [1, 2], [1, 3]]]
+
+
+def test_no_output_is_worse_than_a_missing_one() -> None:
+    """Aggregates count an output that is worse than a missing one as missing; the published means stay as they are."""
+    rows = scores([2.5, 1.9], similarities=[-0.2, 0.4]).with_columns(
+        length_ratio=pl.Series([3.0, 1.2]), sim_centroid=pl.Series([0.5, -0.1])
+    )
+    assert value(MEASURE["sim_best"], rows) == pytest.approx(0.2)
+    assert value(MEASURE["length_error"], rows) == pytest.approx(0.6)
+    assert value(MEASURE["length_ratio"], rows) == pytest.approx(2.1)
+    assert value(MEASURE["outlier_rate"], rows) == 1

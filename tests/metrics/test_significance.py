@@ -1,6 +1,7 @@
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,12 +11,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest, Result
-from scipy import stats  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.entries import MEASURES
-from benchmark_assets.metrics.intervals import TRIALS, Floats
+from benchmark_assets.metrics.intervals import Floats, p_values
 from benchmark_assets.metrics.lexical import lexical_scores
-from benchmark_assets.metrics.significance import clusters, differences, holm, holm_by_system, rank_sets
+from benchmark_assets.metrics.significance import clusters, differences, family, holm, rank_sets, rate_tests
 from tests.support import examples
 
 MEASURE = {measure.name: measure for measure in MEASURES}
@@ -29,32 +29,15 @@ def means(*systems: Sequence[float]) -> Floats:
     return np.stack([present.astype(np.float64), np.where(present, values, 0)], axis=-1)
 
 
-def pair(first: Sequence[float], second: Sequence[float]) -> dict[str, float]:
-    return differences(means(first, second), np.arange(len(first)), SIM.of).row(0, named=True)
+def pair(first: Sequence[float], second: Sequence[float]) -> dict[str, Any]:
+    return differences(means(first, second), np.arange(len(first)), SIM).row(0, named=True)
 
 
-SCORES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=6, max_size=9)
-
-
-@given(SCORES)
-def test_of_a_few_passages_every_exchange_is_tried(pairs: list[tuple[int, int]]) -> None:
-    gaps = [a - b for a, b in pairs]
-    signed = [
-        sum(s * g for s, g in zip(signs, gaps, strict=True)) for signs in itertools.product((1, -1), repeat=len(gaps))
-    ]
-    exact = sum(abs(each) >= abs(sum(gaps)) for each in signed) / len(signed)
-    found = pair(*zip(*pairs, strict=True))
-    assert found["p"] == pytest.approx(exact)
-    assert found["difference"] == pytest.approx(sum(gaps) / len(gaps))
-    excludes_zero = not found["difference_low"] - 1e-9 <= 0 <= found["difference_high"] + 1e-9
-    assert excludes_zero is (found["p"] <= 0.05)
-
-
-def test_units_are_exchanged_as_wholes() -> None:
+def test_repeated_passages_add_nothing() -> None:
     values = np.random.default_rng(1).normal(0.3, 1, size=8)
     of_units = pair(values.tolist(), [0.0] * 8)
     repeated = means(np.repeat(values, 3).tolist(), [0.0] * 24)
-    found = differences(repeated, np.repeat(np.arange(8), 3), SIM.of).row(0, named=True)
+    found = differences(repeated, np.repeat(np.arange(8), 3), SIM).row(0, named=True)
     for name in ("p", "difference", "difference_low", "difference_high"):
         assert found[name] == pytest.approx(of_units[name])
     assert (found["passages"], found["units"]) == (24, 8)
@@ -73,14 +56,10 @@ def test_of_normal_differences_the_test_says_what_the_normal_test_says(shift: fl
     )  # fmt: skip
 
 
-def test_with_five_units_the_test_is_students_and_with_four_there_is_none() -> None:
-    found = pair([1.0, 2.0, 1.5, 2.5, 1.2], [0.0] * 5)
-    gaps = np.array([1.0, 2.0, 1.5, 2.5, 1.2])
-    t = gaps.mean() / (gaps.std(ddof=1) / math.sqrt(5))
-    assert found["p"] == pytest.approx(2 * stats.t.sf(t, 4))
+def test_with_four_units_there_is_no_test_and_no_answer() -> None:
     four = pair([1.0, 2.0, 1.5, 2.5], [0.0] * 4)
-    assert {four["p"], four["difference_low"], four["difference_high"]} == {None}
-    assert four["difference"] == 1.75
+    assert {four[name] for name in ("p", "p_family", "difference_low", "difference_high", "detectable")} == {None}
+    assert (four["difference"], four["answer"]) == (1.75, "cannot be told")
 
 
 @given(st.lists(st.floats(0, 1), min_size=5, max_size=30))
@@ -88,11 +67,11 @@ def test_with_five_units_the_test_is_students_and_with_four_there_is_none() -> N
 def test_equal_systems_cannot_be_told_apart(values: list[float]) -> None:
     found = pair(values, values)
     assert [found["difference"], found["difference_low"], found["difference_high"]] == pytest.approx([0, 0, 0])
-    assert found["p"] == 1
+    assert (found["p"], found["answer"]) == (1, "equal")
 
 
 def test_no_p_value_is_zero() -> None:
-    assert pair([1.0] * 40, [0.0] * 40)["p"] == pytest.approx(1 / TRIALS)
+    assert 0 < pair([1.0] * 40, [0.0] * 40)["p"] < 1e-9
 
 
 def test_exchanging_the_systems_turns_the_sign_and_nothing_else() -> None:
@@ -108,10 +87,10 @@ def test_exchanging_the_systems_turns_the_sign_and_nothing_else() -> None:
 
 def test_only_passages_that_both_have_count() -> None:
     a, b, nan = [3.0, 5.0, 4.0, 6.0, 2.0, 5.0], [1.0, 2.0, 2.0, 3.0, 2.0, 1.0], math.nan
-    alone = differences(means(a, b), np.arange(6), SIM.of)
+    alone = differences(means(a, b), np.arange(6), SIM)
     rows = means([*a, 9.0, nan, nan], [*b, nan, 0.0, nan], [nan] * 8 + [1.0])
-    among = differences(rows, np.arange(9), SIM.of)
-    assert among.rows() == alone.rows()  # the third shares no passage with either
+    among = differences(rows, np.arange(9), SIM)
+    assert among.drop("p_family").rows() == alone.drop("p_family").rows()  # the third shares no passage with either
     assert alone["passages"].to_list() == [6]
 
 
@@ -119,14 +98,13 @@ def test_each_pair_of_many_systems_is_compared_as_if_it_were_alone() -> None:
     values = np.random.default_rng(2).normal(size=(4, 20))
     values[1, :5] = math.nan
     units = np.arange(20) // 2
-    found = differences(means(*values.tolist()), units, SIM.of)
+    found = differences(means(*values.tolist()), units, SIM)
     assert found.select("first", "second").rows() == list(itertools.combinations(range(4), 2))
     for row in found.iter_rows(named=True):
         both = means(*values[[row["first"], row["second"]]].tolist())
-        alone = differences(both, units, SIM.of).row(0, named=True)
-        assert_allclose(
-            [row[name] for name in row if name[0] in "dpu"], [alone[name] for name in row if name[0] in "dpu"]
-        )
+        alone = differences(both, units, SIM).row(0, named=True)
+        names = [name for name in row if name[0] in "dpu" and name != "p_family"]
+        assert_allclose([row[name] for name in names], [alone[name] for name in names])
 
 
 def texts(count: int) -> list[tuple[list[str], list[str], list[str]]]:
@@ -152,7 +130,7 @@ def lexical(outputs: Sequence[str], references: Sequence[str]) -> Floats:
 def test_p_values_of_independent_passages_are_those_of_sacrebleus_randomization() -> None:
     references, first, second = ([" ".join(text) for text in column] for column in zip(*texts(60), strict=True))
     statistics = np.stack([lexical(first, references), lexical(second, references)])
-    found = differences(statistics, np.arange(60), MEASURE["bleu"].of)
+    found = differences(statistics, np.arange(60), MEASURE["bleu"])
     test = PairedTest(
         [("second", second), ("first", first)], {"BLEU": BLEU()}, [references], test_type="ar", n_samples=1000
     )
@@ -163,30 +141,107 @@ def test_p_values_of_independent_passages_are_those_of_sacrebleus_randomization(
     assert found["p"].item() == pytest.approx(theirs.p_value, abs=0.04)
 
 
-NAMES = ["a", "b", "c", "d", "e"]
-PAIRS = list(itertools.combinations(NAMES, 2))
-P_VALUES = st.lists(st.floats(0.001, 1), min_size=len(PAIRS), max_size=len(PAIRS))
+def test_a_small_difference_is_different_equal_or_open_by_its_units() -> None:
+    random = np.random.default_rng(4)
+    noise = random.normal(size=400)
+    noise -= noise.mean()
+    answers = [
+        (pair((shift + 0.02 * noise[:count]).tolist(), [0.0] * count))["answer"]
+        for shift, count in ((0.001, 400), (0.001, 10), (0.02, 400))
+    ]
+    assert answers == ["equal", "cannot be told", "different"]
 
 
-@given(P_VALUES)
-def test_a_system_that_is_far_from_both_leaves_the_comparison_of_two_as_it_was(p: list[float]) -> None:
-    alone = holm_by_system(PAIRS, np.array(p))
-    joined = holm_by_system([*PAIRS, *((name, "far") for name in NAMES)], np.array([*p, *[1e-9] * len(NAMES)]))
-    assert_allclose(joined[: len(PAIRS)], alone)
+def test_the_detectable_difference_is_found_in_four_of_five_cases() -> None:
+    random = np.random.default_rng(6)
+    noise = random.normal(size=(2000, 40))
+    detectable = np.median([pair(row.tolist(), [0.0] * 40)["detectable"] for row in noise[:100]])
+    shares = np.full((40, 2000), 1 / 40)
+    values = noise.T + detectable
+    means = values.mean(axis=0)
+    assert (p_values(means, shares * (values - means), shares) <= 0.05).mean() == pytest.approx(0.8, abs=0.04)
 
 
-@given(P_VALUES)
-def test_a_pair_is_corrected_for_at_least_the_pairs_of_each_of_its_systems(p: list[float]) -> None:
-    corrected = holm_by_system(PAIRS, np.array(p))
-    for name in NAMES:
-        rows = [at for at, pair in enumerate(PAIRS) if name in pair]
-        assert (corrected[rows] >= holm(np.array(p)[rows]) - 1e-12).all()
-    assert (corrected <= holm(np.array(p)) + 1e-12).all()
+def rates(wins: Sequence[int], losses: Sequence[int], trials: int) -> dict[str, float]:
+    """Test of two rates that differ in so many of the trials of each unit."""
+    columns = (np.array([each], dtype=np.float64).T for each in (wins, losses, [trials] * len(wins)))
+    return {name: values.item() for name, values in rate_tests(*columns).items()}
 
 
-def test_pairs_without_a_p_value_stay_so_and_do_not_count() -> None:
-    corrected = holm_by_system([("a", "b"), ("a", "c"), ("b", "c")], np.array([0.01, math.nan, 0.02]))
-    assert_allclose(corrected, [0.02, math.nan, 0.02])
+@pytest.mark.parametrize(("wins", "losses"), [(0, 0), (10, 3), (0, 4), (18, 18)])
+def test_bounds_of_rates_of_independent_passages_are_where_the_score_test_rejects(wins: int, losses: int) -> None:
+    """Tango 1998: the variance under the bound is that of the most likely rates, here found on a grid."""
+    first = [1] * wins + [0] * (36 - wins)
+    second = [0] * wins + [1] * losses + [0] * (36 - wins - losses)
+    found = rates(first, second, 1)
+    for name in ("difference_low", "difference_high"):
+        bound = found[name]
+        second_only = np.linspace(max(0, -bound), (1 - bound) / 2, 200_001)[1:-1]
+        likelihood = (
+            wins * np.log(second_only + bound) + losses * np.log(second_only)
+            + (36 - wins - losses) * np.log(1 - 2 * second_only - bound)
+        )  # fmt: skip
+        likely = second_only[likelihood.argmax()]
+        variance = (2 * likely + bound - bound**2) / 36
+        assert abs((wins - losses) / 36 - bound) / variance**0.5 == pytest.approx(1.96, abs=0.01)
+    z = abs(wins - losses) / math.sqrt(max(wins + losses, 1))
+    assert found["p"] == pytest.approx(math.erfc(z / math.sqrt(2)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=5, max_size=20))
+def test_a_difference_of_rates_has_a_width_and_agrees_with_its_test(counts: list[tuple[int, int]]) -> None:
+    wins, losses = zip(*counts, strict=True)
+    one, other = rates(wins, losses, 6), rates(losses, wins, 6)
+    assert one["difference_low"] < one["difference_high"] - 0.01
+    assert [-one["difference_high"], -one["difference_low"]] == pytest.approx(
+        [other["difference_low"], other["difference_high"]], abs=1e-6
+    )
+    if abs(one["p"] - 0.05) > 1e-3:
+        assert (one["p"] <= 0.05) is not (one["difference_low"] <= 0 <= one["difference_high"])
+
+
+def test_all_against_none_of_six_documents_is_different() -> None:
+    assert rates([6, 5, 6, 5, 6, 6], [0] * 6, 6)["p"] < 0.01
+
+
+def field(systems: int, units: int = 20, seed: int = 1) -> Floats:
+    return np.random.default_rng(seed).normal(size=(systems, units)) + np.linspace(0, 1, systems)[:, None]
+
+
+@given(st.integers(2, 6), st.integers(0, 30))
+@examples(20)
+def test_a_family_is_at_least_as_cautious_as_its_tests_and_keeps_their_order(systems: int, seed: int) -> None:
+    rows = differences(means(*field(systems, seed=seed).tolist()), np.arange(20), SIM).sort("p")
+    assert (rows["p_family"] >= rows["p"]).all()
+    assert rows["p_family"].is_sorted()
+    assert rows["p_family"][-1] <= 1
+
+
+@given(st.integers(0, 3), st.integers(0, 30))
+@examples(20)
+def test_ten_copies_of_a_system_change_no_statement_about_others(copied: int, seed: int) -> None:
+    values = field(4, seed=seed)
+    alone = differences(means(*values.tolist()), np.arange(20), SIM)
+    crowd = differences(means(*values.tolist(), *[values[copied].tolist()] * 10), np.arange(20), SIM)
+    among = crowd.filter(pl.col("second") < 4)
+    for name in ("difference", "difference_low", "difference_high", "p", "detectable"):
+        assert_allclose(among[name], alone[name], rtol=1e-9)
+    assert among["answer"].equals(alone["answer"])
+    assert_allclose(among["p_family"], alone["p_family"], atol=2e-4)
+
+
+def test_a_family_of_equal_tests_is_one_test_and_of_independent_ones_nearly_bonferronis() -> None:
+    random = np.random.default_rng(2)
+    p, same, others = np.full(10, 0.01), np.repeat(random.normal(size=(300, 1)), 10, axis=1), np.eye(300)[:, :10]
+    assert_allclose(family(p, same), 0.01, atol=0.003)
+    assert_allclose(family(p, others), 1 - 0.99**10, atol=0.01)
+
+
+def test_pairs_without_a_p_value_do_not_count() -> None:
+    p, influences = np.array([0.01, math.nan, 0.02]), np.random.default_rng(1).normal(size=(30, 3))
+    corrected = family(p, influences)
+    assert np.isnan(corrected[1])
+    assert_allclose(corrected[[0, 2]], family(p[[0, 2]], influences[:, [0, 2]]))
 
 
 @given(st.integers(1, 7).flatmap(lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=n,

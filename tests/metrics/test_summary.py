@@ -116,7 +116,7 @@ def test_a_signature_names_everything_that_a_number_rests_on() -> None:
         "letters|v1",
         *signatures().values(),
         "drift > 2.0",
-        "sign test of units",
+        "jackknife error",
         "seed",
         "Wilson",
     ):

@@ -3,10 +3,9 @@ from functools import cache
 import numpy as np
 import polars as pl
 import pytest
-from numpy.testing import assert_allclose
+from polars.testing import assert_frame_equal
 
 from benchmark_assets.metrics.entries import MEAN_RANK
-from benchmark_assets.metrics.significance import holm_by_system
 from benchmark_assets.reporting.comparisons import compare, standings
 from resources.errors import BadInput
 from tests.metrics.scores import scores
@@ -45,7 +44,7 @@ def stood(compared: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def test_each_two_systems_are_compared_in_each_measure_that_both_have(compared: pl.DataFrame) -> None:
     counts = dict(compared.group_by("measure").len().iter_rows())
-    assert counts == dict.fromkeys(["sim_best", "chrf", "bleu", "length_offset", "outlier_rate"], 6)
+    assert counts == dict.fromkeys(["sim_best", "chrf_mean", "bleu_mean", "length_error", "outlier_rate"], 6)
     row = compared.row(
         by_predicate=(pl.col("measure") == "sim_best") & (pl.col("system") == "good") & (pl.col("other") == "poor"),
         named=True,
@@ -55,13 +54,26 @@ def test_each_two_systems_are_compared_in_each_measure_that_both_have(compared: 
     assert (row["passages"], row["mean_references"], row["other_references"]) == (PASSAGES, 3, 3)
 
 
-def test_models_and_translators_are_corrected_apart(compared: pl.DataFrame) -> None:
+def test_families_of_models_and_translators_are_apart_and_named(compared: pl.DataFrame) -> None:
     families = compared.group_by("measure", "kind", "other_kind")
-    sizes = {(kind, other): len(own) for (measure, kind, other), own in families if measure == "chrf"}
+    sizes = {(kind, other): len(own) for (measure, kind, other), own in families if measure == "chrf_mean"}
     assert sizes == {("model", "model"): 3, ("human", "model"): 3}
-    for _, own in families:
-        corrected = holm_by_system(own.select("system", "other").rows(), own["p"].to_numpy())
-        assert_allclose(own["p_holm"], corrected)
+    assert set(compared.select("kind", pl.col("signature").str.split("family: ").list.last()).rows()) == {
+        ("model", "3 pairs of models"), ("human", "3 pairs of models and translators"),
+    }  # fmt: skip
+    assert (compared["p_family"] >= compared["p"]).all()
+
+
+def test_answers_are_those_of_the_pair_whatever_others_join(compared: pl.DataFrame) -> None:
+    keys = ["measure", "system", "other", "difference_low", "difference_high", "p", "answer", "detectable"]
+    copies = [field()[1].with_columns(system=pl.lit(f"copy {number}")) for number in range(10)]
+    more = compare(pl.concat([*field(), *copies, ann()]))
+    names = ["good", "twin", "poor", "ann"]
+    among = more.filter(pl.col("system").is_in(names), pl.col("other").is_in(names))
+    order = ["measure", "kind", "system", "other"]
+    assert_frame_equal(among.sort(order).select(keys), compared.sort(order).select(keys), rel_tol=1e-9)
+    family = [rows.sort(order)["p_family"].to_numpy() for rows in (among, compared)]
+    assert abs(family[0] - family[1]).max() < 1e-3
 
 
 def test_comparisons_and_ranks_do_not_cross_groups() -> None:
@@ -85,7 +97,7 @@ def test_models_that_cannot_be_told_apart_share_a_cluster(stood: tuple[pl.DataFr
     for measure in ("sim_best", "outlier_rate"):
         clusters = dict(ranks.filter(measure=measure).select("system", "cluster").iter_rows())
         assert clusters == {"good": 1, "twin": 1, "poor": 2, "ann": None}
-    assert set(ranks.filter(measure="chrf", kind="model")["cluster"]) == {1}  # their texts are the same
+    assert set(ranks.filter(measure="chrf_mean", kind="model")["cluster"]) == {1}  # their texts are the same
 
 
 def test_translators_have_values_without_ranks_and_move_no_model(stood: tuple[pl.DataFrame, pl.DataFrame]) -> None:
@@ -111,7 +123,7 @@ def test_bounds_of_ranks_follow_from_significant_differences(stood: tuple[pl.Dat
     assert rows.rows() == [("good", 1, 2), ("poor", 3, 3), ("twin", 1, 2)]
 
 
-def test_outputs_that_are_missing_lower_a_score_and_are_not_compared() -> None:
+def test_outputs_that_are_missing_lower_a_score_also_in_comparisons() -> None:
     gaps = pl.int_range(pl.len()) >= PASSAGES // 2
     worst = field()[0].with_columns(
         system=pl.lit("lazy"), usable=~gaps, sim_best=pl.when(gaps).then(0.0).otherwise("sim_best")
@@ -120,7 +132,9 @@ def test_outputs_that_are_missing_lower_a_score_and_are_not_compared() -> None:
     compared = compare(rows)
     ranks, _ = standings(rows, compared)
     pair = compared.filter(pl.col("system") == "good", pl.col("other") == "lazy", measure="sim_best")
-    assert pair.select("passages", "difference").row(0) == (PASSAGES // 2, 0)
+    assert pair["passages"].item() == PASSAGES
+    assert pair["difference"].item() == pytest.approx(0.45, abs=0.01)
+    assert pair["answer"].item() == "different"
     assert ranks.filter(measure="sim_best", system="lazy")["rank"].item() == 4
 
 
@@ -155,9 +169,9 @@ def test_measures_that_order_models_alike_agree(stood: tuple[pl.DataFrame, pl.Da
     taus = {(a, b): value for _, _, a, b, _, value, *_ in agreeing.filter(statistic="tau_b").rows()}
     assert len(taus) == 10
     assert taus["sim_best", "outlier_rate"] == pytest.approx(2 / 6**0.5)  # the outlier rate ties two of three
-    assert taus["sim_best", "chrf"] is None  # it ties all
+    assert taus["sim_best", "chrf_mean"] is None  # it ties all
     [w] = agreeing.filter(statistic="W").rows(named=True)
-    assert w["measure"] == "sim_best chrf bleu length_offset outlier_rate"
+    assert w["measure"] == "sim_best chrf_mean bleu_mean length_error outlier_rate"
     assert 0 < w["value"] <= 1
 
 

@@ -255,7 +255,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "served_provider", "parsing", "measure", "other_kind", "dimension", "slice", "statistic",
         "metric", "rule", "note", "sensitivity", "audit", "scoring", "tokenizer", "inputs",
         "figure", "gold_set", "unit_kind", "doubt", "view",
-        "grouping", "ordered_by", "better_than", "indistinguishable", "worse_than", "band", "item", "judge", "label",
+        "grouping", "ordered_by", "better_than", "equal_to", "worse_than", "open", "band", "item", "judge", "label",
         "error_category",
         "severity", "confidence", "raters", "level", "scope", "region", "ranking", "people", "judged", "why", "rubric",
         "spans", "side", "category",

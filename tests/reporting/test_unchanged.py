@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from benchmark_assets.reporting.comparisons import compare
 from benchmark_assets.reporting.slices import sliced, slices
 from benchmark_assets.reporting.unchanged import bases
 from tests.metrics.scores import scores
@@ -59,25 +58,18 @@ def members() -> pl.DataFrame:
 
 @given(CHANGES)
 def test_updated_aggregates_are_those_computed_from_nothing(changes: list[tuple[str, str, int]]) -> None:
-    """Sums of products may differ in the last digits, since their order depends on the number of pairs."""
     rows = pl.concat(system(name) for name in SYSTEMS[:3])
-    compared, parts = compare(rows), sliced(rows, members())
+    parts = sliced(rows, members())
     for change in changes:
         rows = changed(rows, change)
-        compared, parts = compare(rows, compared), sliced(rows, members(), parts)
-    pairs = ["corpus", "measure", "kind", "system", "other_kind", "other"]
-    assert_frame_equal(compared.sort(pairs), compare(rows).sort(pairs), rel_tol=1e-12, abs_tol=1e-12)
+        parts = sliced(rows, members(), parts)
     assert_frame_equal(parts, sliced(rows, members()), rel_tol=1e-12, abs_tol=1e-12)
 
 
 def test_only_changed_scores_are_computed_again() -> None:
     """Marks in stored rows stay where nothing has changed, also beside another system and in another order."""
     rows = pl.concat(system(name) for name in SYSTEMS[:3])
-    marked = compare(rows).with_columns(difference=pl.lit(99.0))
     edited = changed(pl.concat([rows.reverse(), system("four")]), ("score", "three", 4))
-    kept = compare(edited, marked).filter(difference=99.0)
-    assert kept.select("system", "other").unique().rows() == [("one", "two")]
-    assert len(kept) == kept["measure"].n_unique() == 5
     stored = sliced(rows, members()).with_columns(sim_best=pl.lit(99.0))
     parts = sliced(edited, members(), stored).filter(sim_best=99.0).group_by("system").len().sort("system")
     every = len(stored) // 3
@@ -91,8 +83,8 @@ def test_only_changed_scores_are_computed_again() -> None:
 @pytest.mark.parametrize("settings", ["", "other code"])
 def test_other_settings_keep_nothing(settings: str) -> None:
     rows = pl.concat(system(name) for name in SYSTEMS[:3])
-    marked = compare(rows).with_columns(difference=pl.lit(99.0))
-    assert (compare(rows, marked, settings)["difference"] == 99.0).all() == (settings == "")
+    marked = sliced(rows, members()).with_columns(sim_best=pl.lit(99.0))
+    assert (sliced(rows, members(), marked, settings)["sim_best"] == 99.0).all() == (settings == "")
 
 
 def test_a_basis_does_not_depend_on_order_or_time() -> None:

@@ -186,8 +186,8 @@ def test_models_are_compared_on_each_task_and_on_the_mean() -> None:
         difference = np.mean([points[row["model"], task] - points[row["other"], task] for task in own])
         assert_allclose(row["difference"], difference)
         assert row["difference_low"] <= row["difference"] <= row["difference_high"]
-        assert (row["p_holm"] < 0.05) is ("good" in (row["model"], row["other"]))
-        assert row["p_holm"] >= row["p"]
+        assert (row["p_family"] < 0.05) is ("good" in (row["model"], row["other"]))
+        assert row["p_family"] >= row["p"]
 
 
 def of_works(marks: pl.DataFrame, size: int) -> pl.DataFrame:
@@ -201,7 +201,7 @@ def test_samples_of_a_work_that_are_alike_are_no_more_evidence_than_works() -> N
         single = {m: made(rng, 0.6, 30) for m in "ab"}
         alone = pl.concat([answered(MODEL, m, "MCS", own) for m, own in single.items()])
         copied = pl.concat([answered(MODEL, m, task, np.repeat(own, 4)) for m, own in single.items() for task in tasks])
-        names = ["difference", "difference_low", "difference_high", "p", "p_holm"]
+        names = ["difference", "difference_low", "difference_high", "p", "p_family"]
         (expected,) = compare(alone, GROUPS).select(names).rows()
         found = compare(of_works(copied, 4), GROUPS).select(names).rows()
         assert len(found) == (3 if len(tasks) == 2 else 1)
@@ -219,7 +219,7 @@ def test_with_four_works_there_are_no_intervals_and_no_p_values() -> None:
     marks = of_works(pl.concat([answered(MODEL, m, "MCS", made(rng, 0.6, 40)) for m in "ab"]), 10)
     (row,) = compare(marks, GROUPS).iter_rows(named=True)
     assert row["difference"] is not None
-    assert {row[name] for name in ("difference_low", "difference_high", "p", "p_holm")} == {None}
+    assert {row[name] for name in ("difference_low", "difference_high", "p", "p_family")} == {None}
     mean = board(scored(MODEL, "a", {"MCS": 60.0}), marks, GROUPS).filter(task="")
     assert mean.select("score", "score_low", "score_high").row(0) == (60, None, None)
 
@@ -242,4 +242,4 @@ def test_every_task_weighs_the_same_in_the_mean() -> None:
     ]  # fmt: skip
     (row,) = compare(pl.concat(marks), GROUPS).filter(task="").iter_rows(named=True)
     assert_allclose(row["difference"], 0, atol=1e-9)
-    assert row["p"] == 1.0
+    assert row["p"] > 0.9  # not 1, because the units are skewed

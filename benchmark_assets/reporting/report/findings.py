@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from benchmark_assets.metrics.significance import DIFFERENT, EQUAL, OPEN
 from benchmark_assets.reporting.headline import words
 from benchmark_assets.reporting.report.display import Home
 from resources.tables import cells
@@ -19,7 +20,7 @@ PANEL = "panel"
 
 def findings(home: Home, corpus: str) -> list[str]:
     """Sentences on order, on models among people, on errors, and on judges and people; those that the tables allow."""
-    makers = (_order, _among_people, _errors, _judges)
+    makers = (_order, _answers, _among_people, _errors, _judges)
     return [sentence for make in makers for sentence in make(home, corpus)]
 
 
@@ -38,6 +39,23 @@ def _order(home: Home, corpus: str) -> Iterator[str]:
             yield f"It does not tell {_listed(names)} apart{place}."
 
 
+def _answers(home: Home, corpus: str) -> Iterator[str]:
+    """On how many pairs of models there is an answer, by similarity, and what could have been found."""
+    pairs = home.read("system_comparison", corpus).filter(measure=SIMILARITY, kind="model", other_kind="model")
+    if pairs.is_empty():
+        return
+    different, equal, unknown = (int((pairs["answer"] == each).sum()) for each in (DIFFERENT, EQUAL, OPEN))
+    found = f"Of {len(pairs)} pairs of models, {different} differ in similarity and {equal} are equal within the margin"
+    seen = pairs.filter(answer=OPEN).drop_nulls("detectable").sort("detectable")
+    if unknown and len(seen):
+        sizes = seen.select(cells("system_comparison", "detectable")).to_series().unique(maintain_order=True)
+        found += f"; of {unknown} it cannot be told: differences of {sizes[0]}"
+        found += f" to {sizes[-1]}" * (len(sizes) > 1) + " would be found in 4 of 5 such corpora"
+    elif unknown:
+        found += f"; of {unknown} it cannot be told, because there are too few units"
+    yield f"{found}."
+
+
 def _among_people(home: Home, corpus: str) -> Iterator[str]:
     """Which models are better than, among or worse than the translators, by similarity."""
     rows = home.read("human_range", corpus).filter(measure=SIMILARITY)
@@ -49,6 +67,12 @@ def _among_people(home: Home, corpus: str) -> Iterator[str]:
     for verdict, phrase in phrases.items():
         if models := rows.filter(verdict=verdict)["model"].sort().to_list():
             yield f"By similarity, {_listed(models)} {'is' if len(models) == 1 else 'are'} {phrase}."
+    for row in rows.filter(verdict=OPEN).sort("model").iter_rows(named=True):
+        needed = f" with {row['units']} units; about {row['needed']:,} are needed" if row["needed"] else ""
+        yield (
+            f"By similarity, it cannot be told whether {row['model']} is as far from the translators as they are from "
+            f"each other{needed}."
+        )
 
 
 def _errors(home: Home, corpus: str) -> Iterator[str]:
