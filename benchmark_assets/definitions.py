@@ -14,6 +14,7 @@ from benchmark_assets.alignment import assets as alignment
 from benchmark_assets.audit import assets as audit
 from benchmark_assets.automation import checks, jobs, sensors
 from benchmark_assets.benchmarks import assets as benchmarks
+from benchmark_assets.contamination import assets as contamination
 from benchmark_assets.corpus import assets as corpus
 from benchmark_assets.error_spans import assets as error_spans
 from benchmark_assets.examination import assets as examination
@@ -39,8 +40,8 @@ from resources.modes import keep_private
 from resources.notifications import Notifications
 
 ROOMS = [
-    corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
-    people, audit, examination, pairwise, error_spans, literary, understanding, validation, vital_signs,
+    corpus, alignment, selection, references, translation, accounts, metrics, contamination, sensitivity, reporting,
+    adjudication, people, audit, examination, pairwise, error_spans, literary, understanding, validation, vital_signs,
     benchmarks,
 ]  # fmt: skip
 OWNERS = ["team:variorum"]

@@ -160,6 +160,7 @@ VERSIONS = (
         },
         {},
     ),
+    Version("4ca4e088f9d2c8d5ccaa637bfc0df3af", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""
