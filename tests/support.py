@@ -203,7 +203,7 @@ STAGES = {
     "audit": [
         "audit_outcome", "judge_calibration", "error_estimate", "annotator_consistency", "annotation_agreement",
         "metric_agreement", "worked_example", "anchor_score", "ensemble_calibration", "understanding_board",
-        "understanding_comparison",
+        "understanding_comparison", "validation",
     ],
     "table": TABLES,
 }  # fmt: skip

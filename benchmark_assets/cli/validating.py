@@ -12,7 +12,8 @@ from benchmark_assets.metrics.further import named
 from benchmark_assets.validation.certificates import WRITTEN
 from benchmark_assets.validation.readers import read
 from benchmark_assets.validation.rows import overview, rows_of
-from benchmark_assets.validation.scoring import scored
+from benchmark_assets.validation.scoring import competing, scored
+from resources.digest import digest
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
 from resources.errors import BadInput
@@ -38,9 +39,9 @@ def validate(folders: tuple[Path, ...], names: tuple[str, ...], record: bool, to
         embedder.signature: partial(embed_unique, embedder=embedder, warehouse=home.warehouse, run_id="validate")
         for embedder in (_embedder(registry, name) for name in names or _default(registry))
     }
-    parts = []
+    metrics, parts = competing(named(registry.metrics)), []
     for gold in (gold for folder in folders for gold in read(folder)):
-        rows = rows_of(gold, scored(gold, embedders, named(registry.metrics), registry.chosen_comet()))
+        rows = rows_of(gold, scored(gold, embedders, metrics, registry.chosen_comet()))
         click.echo(f"{gold.name}: {len(gold.ratings):,} ratings of {len(gold.outputs):,} outputs")
         for note in (*gold.notes, *rows["note"].drop_nulls().unique(maintain_order=True)):
             click.echo(f"  {note}")
@@ -51,7 +52,8 @@ def validate(folders: tuple[Path, ...], names: tuple[str, ...], record: bool, to
         found.select(WRITTEN).write_csv(to, float_precision=4)
         click.echo(f"{to}: {len(found):,} figures")
     if record:
-        home.warehouse.write([Replacement("gold_validation", found, found.select("gold_set").unique())], "validate")
+        stored = found.with_columns(fingerprint=pl.lit(digest(found.rows())))
+        home.warehouse.write([Replacement("gold_validation", stored, found.select("gold_set").unique())], "validate")
         click.echo("stored; `variorum update` shows them on the boards")
 
 

@@ -5,7 +5,7 @@ have the shape (1 + resamples, units), the sample first: see `intervals.sample_a
 rises with damage. Here: figures of arrays. Not here: scores (scoring), rows of the table (rows), raters (raters).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -107,20 +107,27 @@ def of_pairs(suspicion: Floats, major: Flags, found: OutputPairs, weights: Float
     yield share_right("pair_accuracy", suspicion, found, found.gap != 0, weights)
 
 
-def captured(suspicion: Floats, major: Flags, units: Units, weights: Floats, share: float) -> tuple[Floats, Floats]:
-    """Recall and precision of major errors in the most suspicious share of the outputs, each of shape
-    (1 + resamples,). Of outputs that tie at the limit, the expected number is taken."""
+def captured(
+    suspicion: Floats, major: Flags, units: Units, weights: Floats, shares: Sequence[float]
+) -> list[tuple[Floats, Floats]]:
+    """Recall and precision of major errors in the most suspicious outputs, for each of some shares of all outputs; each
+    of shape (1 + resamples,). Of outputs that tie at the limit, the expected number is taken."""
     known = np.isfinite(suspicion)
     order = np.flatnonzero(known)[np.argsort(-suspicion[known], kind="stable")]
     ends = np.append(np.flatnonzero(np.diff(suspicion[order])), len(order) - 1)
     by_unit = weights[:, units[order]]
-    taken, hits = np.cumsum(by_unit, axis=1)[:, ends], np.cumsum(by_unit * major[order], axis=1)[:, ends]
-    limits = share * taken[:, -1]
-    found = np.array([
-        np.interp(limit, np.append(0, row), np.append(0, of_row))
-        for limit, row, of_row in zip(limits, taken, hits, strict=True)
-    ])  # fmt: skip
-    return ratio(found, hits[:, -1]), ratio(found, limits)
+    taken, hits = (
+        np.pad(np.cumsum(part, axis=1)[:, ends], ((0, 0), (1, 0))) for part in (by_unit, by_unit * major[order])
+    )
+    rows, found = np.arange(len(weights)), []
+    for share in shares:
+        limit = share * taken[:, -1]
+        at = np.maximum((taken >= limit[:, None]).argmax(axis=1), 1)
+        before, inside = taken[rows, at - 1], hits[rows, at - 1]
+        part = (limit - before) / np.maximum(taken[rows, at] - before, 1e-12)
+        caught = inside + part * (hits[rows, at] - inside)
+        found.append((ratio(caught, hits[:, -1]), ratio(caught, limit)))
+    return found
 
 
 def of_systems(metric: Metric, statistics: Floats, gold: Floats, weights: Floats) -> tuple[Floats, Floats]:

@@ -29,6 +29,9 @@ DOCUMENTS = 10
 THRESHOLD = 1.5
 """Drift above which the audit queues an output unless a description says otherwise (corpus.description.Audit)."""
 
+LEAST_OF_SYSTEM = 5
+"""Rated passages that a system needs to be compared with others."""
+
 LEAST_OF_KIND = 20
 """Outputs with an error of a kind that its figures need."""
 
@@ -160,12 +163,11 @@ def _of_outputs(suspicion: Floats, labeled: Frame, budget: float | None) -> Iter
     n = int(np.isfinite(suspicion).sum())
     if not n:
         return
-    for name, share in SHARES.items():
-        recall, _ = figures.captured(suspicion, labeled.major, labeled.units, labeled.weights, share)
-        yield Figure(name, recall, n)
-    if budget is not None:
-        _, precision = figures.captured(suspicion, labeled.major, labeled.units, labeled.weights, budget)
-        yield Figure("precision_budget", precision, round(budget * n))
+    shares = [*SHARES.values(), *([budget] if budget else [])]
+    found = figures.captured(suspicion, labeled.major, labeled.units, labeled.weights, shares)
+    yield from (Figure(name, recall, n) for name, (recall, _) in zip(SHARES, found, strict=False))
+    if budget:
+        yield Figure("precision_budget", found[-1][1], round(budget * n))
 
 
 def _pooled(suspicion: Floats, labeled: Frame, name: str, strata: Units | None = None) -> Figure:
@@ -197,7 +199,7 @@ def _of_systems(metric: Metric, aligned: pl.DataFrame, labeled: Frame) -> Iterat
     np.add.at(table, (labeled.units, names), statistics)
     gold = np.stack([present * 1.0, np.where(present, labeled.scores, 0)], axis=1)
     np.add.at(people, (labeled.units, names), gold)
-    scored = table[..., 0].sum(axis=0) > 0
+    scored = table[..., 0].sum(axis=0) >= LEAST_OF_SYSTEM
     if scored[~human].sum() > 1:
         goodness, by_people = figures.of_systems(metric, table[:, scored], people[:, scored], labeled.weights)
         yield from figures.order_of_systems(goodness, by_people, ~human[scored])

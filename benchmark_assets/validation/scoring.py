@@ -54,8 +54,13 @@ def short(signature: str) -> str:
     return " ".join(word for word in words if not word[0].isdigit())
 
 
+def competing(named: NamedMetrics) -> NamedMetrics:
+    """The metrics that the registry names, and all kinds that need no checkpoint."""
+    return {name: Named(kind) for name, kind in KINDS.items() if name not in EXAMPLES} | dict(named)
+
+
 def scored(
-    gold: GoldSet, embedders: Mapping[str, Embed], named: NamedMetrics, comet: Comet = NO_COMET
+    gold: GoldSet, embedders: Mapping[str, Embed], metrics: NamedMetrics, comet: Comet = NO_COMET
 ) -> Iterator[Scored]:
     """Scores of all rated outputs by every metric that can score them.
 
@@ -63,8 +68,8 @@ def scored(
     ----------
     embedders
         By signature.
-    named
-        Metrics that the registry names. Kinds that need no checkpoint compete in any case.
+    metrics
+        Further metrics (`competing`).
     comet
         The checkpoint of COMET; empty for none.
     """
@@ -88,8 +93,7 @@ def scored(
     if comet.checkpoint:
         found = summed(items, comet.score(triples(items, within, sources, on)), on)
         yield Scored(_of(COMET.table), "", comet.signature, _ungrouped(found))
-    free = {name: Named(kind) for name, kind in KINDS.items() if name not in EXAMPLES}
-    for name, metric in (free | dict(named)).items():
+    for name, metric in metrics.items():
         rows, spans = scores({name: metric}, items, within, sources, on)
         rows, spans = _ungrouped(rows), _ungrouped(spans)
         signature = str(rows["signature"][0]) if len(rows) else ""

@@ -78,9 +78,9 @@ def test_raters_known_to_none_are_in_no_pair_of_one_rater() -> None:
 
 def test_ties_at_the_limit_count_as_expected_on_average() -> None:
     major, units = np.array([True, False, True, False]), np.zeros(4, np.int64)
-    recall, precision = figures.captured(np.array([9.0, 5, 5, 1]), major, units, np.ones((1, 1)), 0.5)
-    assert recall[0] == pytest.approx((1 + 0.5) / 2)
-    assert precision[0] == pytest.approx((1 + 0.5) / 2)
+    half, whole = figures.captured(np.array([9.0, 5, 5, 1]), major, units, np.ones((1, 1)), [0.5, 1])
+    assert [float(value[0]) for value in half] == pytest.approx([(1 + 0.5) / 2, (1 + 0.5) / 2])
+    assert [float(value[0]) for value in whole] == pytest.approx([1, 0.5])
 
 
 def test_systems_are_ordered_by_the_metric_of_a_corpus() -> None:

@@ -1,28 +1,37 @@
 """Reading gold sets: from a folder or file in any known form to `GoldSet`.
 
 The form is detected by content, not by names of files. Here: detection, and what all forms share. To add a form, write
-a module that gives `RatedTexts`, and add it to `_found`.
+a module that gives `RatedTexts`, and call it in `read`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from benchmark_assets.validation import gold as form
-from benchmark_assets.validation.gold import ESA, MQM, GoldSet, Rating, is_human
-from benchmark_assets.validation.readers import folders, wmt
+from benchmark_assets.validation.gold import ESA, MQM, GoldSet, Rating, Scale, is_human
+from benchmark_assets.validation.readers import folders, tools, wmt
+from benchmark_assets.validation.readers.folders import LanguagePair
 from benchmark_assets.validation.readers.wmt import RatedTexts
 from resources.errors import BadInput
 
 FORMS = (
-    "a table of MQM ratings (system, seg_id, rater, source, target, category, severity), of ESA (system, annotator, "
-    "line_id, src, tgt, esa_score), a folder with sources, references, system-outputs and human-scores"
+    "a table of MQM ratings (system, seg_id, rater, source, target, category, severity) or of ESA (system, annotator, "
+    "line_id, src, tgt, esa_score), a folder with sources, references, system-outputs and human-scores, an export of "
+    "Label Studio or Pearmut, or completed spreadsheets"
 )
+
+_TABLES: list[tuple[set[str], Callable[[Path, wmt.Rows], RatedTexts], Scale]] = [
+    (wmt.MQM_TABLE, wmt.mqm, MQM), (wmt.ESA_TABLE, wmt.esa, ESA),
+]  # fmt: skip
 
 
 def read(place: Path) -> list[GoldSet]:
-    """The gold sets in a folder or file, one for each language pair.
+    """The gold sets in a folder or file, one for each form and language pair.
+
+    Ratings with texts come first; then texts by line with their scores; then files of annotation tools.
 
     Raises
     ------
@@ -31,29 +40,37 @@ def read(place: Path) -> list[GoldSet]:
     """
     if not place.exists():
         raise BadInput(place, "", "does not exist", "give a folder with rated translations")
-    tables = {path: wmt.table(path) for path in _tables(place)}
+    paths = [place] if place.is_file() else sorted(path for path in place.iterdir() if path.is_file())
+    tables = {path: wmt.table(path) for path in paths if path.suffix.lower() in (".tsv", ".jsonl", ".txt")}
     scores = [
         rating for path, (found, rows) in tables.items() if "target" not in found and found >= wmt.AVERAGES
         for rating in wmt.averages(path, rows)
     ]  # fmt: skip
-    sets = []
-    if (place / folders.SOURCES).is_dir():
-        sets = [each for lines in folders.pairs(place) if (each := _of_lines(place, lines, scores))]
-    readers: list[tuple[set[str], Callable[[Path, wmt.Rows], RatedTexts], form.Scale]] = [
-        (wmt.MQM_TABLE, wmt.mqm, "mqm"), (wmt.ESA_TABLE, wmt.esa, "esa"),
-    ]  # fmt: skip
-    for form_of, reader, scale in readers:
-        parts = [reader(path, rows) for path, (found, rows) in tables.items() if found >= form_of]
-        if parts:
-            sets.append(_of_table(place.stem, scale, _joined(parts), scores))
+    lines = folders.pairs(place)
+    sets = [_with_notes(made, lines, scores) for made in _of_tables(place.stem, tables)]
+    sets = sets or [made for pair in lines if (made := _of_lines(place, pair, scores, len(lines) == 1))]
     if not sets:
+        found = [each for path in paths if (each := tools.read(path))]
+        by_scale = {scale: [rated for other, rated in found if other == scale] for scale, _ in found}
+        sets = [_gold(place.stem, "", scale, _joined(parts)) for scale, parts in by_scale.items()]
+    if not any(len(made.ratings) for made in sets):
         raise BadInput(place, "", "holds no rated translations in a known form", f"give {FORMS}")
     return sets
 
 
-def _tables(place: Path) -> list[Path]:
-    paths = [place] if place.is_file() else sorted(place.iterdir())
-    return [path for path in paths if path.suffix.lower() in (".tsv", ".jsonl", ".txt")]
+def _of_tables(name: str, tables: dict[Path, tuple[set[str], wmt.Rows]]) -> Iterator[GoldSet]:
+    """A gold set for each kind of ratings and language pair in tables."""
+    for columns, reader, scale in _TABLES:
+        by_pair: dict[str, list[RatedTexts]] = {}
+        for path, (found, rows) in tables.items():
+            if found >= columns:
+                parts: dict[str, list[tuple[int, Any]]] = {}
+                for row in rows:
+                    parts.setdefault(str(row[1].get("pair", "")), []).append(row)
+                for pair, of_pair in parts.items():
+                    by_pair.setdefault(pair, []).append(reader(path, of_pair))
+        for pair, rated in by_pair.items():
+            yield _gold(" ".join(filter(None, (name, pair))), pair, scale, _joined(rated))
 
 
 def _joined(parts: Sequence[RatedTexts]) -> RatedTexts:
@@ -62,19 +79,24 @@ def _joined(parts: Sequence[RatedTexts]) -> RatedTexts:
         first.lines.update(part.lines)
         first.texts.update(part.texts)
         first.ratings.extend(part.ratings)
+        first.notes.extend(part.notes)
     return first
 
 
-def _of_table(name: str, scale: form.Scale, rated: RatedTexts, scores: Iterable[Rating]) -> GoldSet:
-    """A gold set from a table with texts. Translations by people are references, and rated outputs too."""
-    texts = [(system, passage, text) for (system, passage), text in rated.texts.items()]
-    references = [(passage, system, text) for system, passage, text in texts if is_human(system)]
-    made = _gold(name, "", scale, rated, pl.DataFrame(references, form.REFERENCES, orient="row"))
-    return made._replace(notes=_agreement(made, scores)) if scale == MQM else made
+def _with_notes(gold: GoldSet, lines: Sequence[LanguagePair], scores: Iterable[Rating]) -> GoldSet:
+    """Add references of the same sources from texts by line, and the agreement of published segment scores."""
+    sources = gold.passages.select("passage", "source")
+    parts = [gold.references]
+    for pair in lines:
+        texts = pl.DataFrame({"passage": [str(n + 1) for n in range(len(pair.source))], "source": pair.source})
+        same = sources.join(texts, on=["passage", "source"], how="semi")
+        parts.append(folders.references(pair).join(same, on="passage", how="semi"))
+    references = pl.concat(parts).unique(["passage", "translator"], keep="first", maintain_order=True)
+    return gold._replace(references=references, notes=(*gold.notes, *_agreement(gold, scores)))
 
 
-def _agreement(gold: GoldSet, scores: Iterable[Rating]) -> tuple[str, ...]:
-    """How many published segment scores agree with the scores of the ratings."""
+def _agreement(gold: GoldSet, scores: Iterable[Rating]) -> Iterator[str]:
+    """How many published segment scores agree with the scores of the ratings, whatever their sign."""
     published = {(rating.system, rating.passage): rating.score for rating in scores}
     known = folders.matched(list({system for system, _ in published}), gold.outputs["system"].unique().to_list())
     means = gold.ratings.group_by("system", "passage").agg(pl.col("score").mean()).iter_rows()
@@ -83,45 +105,51 @@ def _agreement(gold: GoldSet, scores: Iterable[Rating]) -> tuple[str, ...]:
         (score, own[known[system], passage]) for (system, passage), score in published.items()
         if score is not None and system in known and (known[system], passage) in own
     ]  # fmt: skip
-    agreeing = sum(abs(score - mean) < 5e-4 for score, mean in pairs)
-    return (f"{agreeing:,} of {len(pairs):,} published segment scores follow from the ratings",) if pairs else ()
+    agreeing = sum(abs(abs(score) - abs(mean)) < 5e-4 for score, mean in pairs)
+    if pairs:
+        yield f"{agreeing:,} of {len(pairs):,} published segment scores follow from the ratings"
 
 
-def _of_lines(place: Path, lines: folders.LanguagePair, scores: Sequence[Rating]) -> GoldSet | None:
+def _of_lines(place: Path, lines: LanguagePair, scores: Sequence[Rating], alone: bool) -> GoldSet | None:
     """A gold set from texts by line; None if the language pair has no ratings."""
-    protocol, ratings = folders.rated(place, lines) or (MQM, scores)
+    protocol, ratings = folders.rated(place, lines) or ("mqm", scores if alone else [])
     if not ratings:
         return None
-    references = folders.references(lines)
-    rated = folders.of_lines(lines)
+    references, rated = folders.references(lines), folders.of_lines(lines)
     for translator, passage, text in references.select("translator", "passage", "text").iter_rows():
         rated.texts.setdefault((translator, passage), text)  # people's translations may be rated as outputs
     names = sorted({rating.system for rating in ratings})
     known = folders.matched(names, sorted({system for system, _ in rated.texts}))
-    negative = protocol == ESA or any((rating.score or 0) < 0 for rating in ratings)
+    # WMT20 published MQM scores as penalties.
+    sign = -1 if protocol == "mqm" and all((rating.score or 0) >= 0 for rating in ratings) else 1
     rated.ratings.extend(
-        rating._replace(
-            system=known[rating.system], score=rating.score if negative or rating.score is None else -rating.score
-        )
+        rating._replace(system=known[rating.system], score=None if rating.score is None else sign * rating.score)
         for rating in ratings if rating.system in known
     )  # fmt: skip
-    name = place.stem if len(folders.pairs(place)) == 1 else f"{place.stem} {lines.pair}"
-    notes = [f"scores without texts: {', '.join(name for name in names if name not in known)}"]
-    made = _gold(name, lines.pair.partition("-")[2], "esa" if protocol == ESA else "mqm", rated, references)
-    return made._replace(notes=tuple(notes[: len(names) > len(known)]))
+    if len(names) > len(known):
+        rated.notes.append(f"scores without texts: {', '.join(name for name in names if name not in known)}")
+    name = place.stem if alone else f"{place.stem} {lines.pair}"
+    return _gold(name, lines.pair, ESA if protocol == "esa" else MQM, rated, references)
 
 
-def _gold(name: str, language: str, scale: form.Scale, rated: RatedTexts, references: pl.DataFrame) -> GoldSet:
+def _gold(name: str, pair: str, scale: Scale, rated: RatedTexts, references: pl.DataFrame | None = None) -> GoldSet:
+    """A gold set from rated texts. By default, texts by people are its references; those that were rated are outputs
+    too."""
+    texts = [(system, passage, text) for (system, passage), text in rated.texts.items()]
+    if references is None:
+        rows = [(passage, system, text) for system, passage, text in texts if is_human(system) and text.strip()]
+        references = pl.DataFrame(rows, form.REFERENCES, orient="row")
     translators = set(references["translator"])
     ratings, spans = form.frames(rated.ratings)
-    order = sorted(rated.lines.values(), key=lambda line: (not line.passage.isdigit(), line.passage.zfill(9)))
+    order = list(rated.lines.values())
+    if all(line.passage.isdigit() for line in order):
+        order.sort(key=lambda line: int(line.passage))
     passages = [(line.passage, place, line.document or None, line.source or None) for place, line in enumerate(order)]
-    outputs = [
-        (system, passage, text, system in translators or is_human(system))
-        for (system, passage), text in rated.texts.items()
-    ]
-    frame = pl.DataFrame(outputs, form.OUTPUTS, orient="row")
+    outputs = pl.DataFrame(
+        [(*row, row[0] in translators or is_human(row[0])) for row in texts], form.OUTPUTS, orient="row"
+    )
     return GoldSet(
-        name, language.partition("_")[0], scale, pl.DataFrame(passages, form.PASSAGES, orient="row"), references,
-        frame.join(ratings, on=["system", "passage"], how="semi", maintain_order="left"), ratings, spans,
+        name, pair.partition("-")[2].partition("_")[0], scale, pl.DataFrame(passages, form.PASSAGES, orient="row"),
+        references, outputs.join(ratings, on=["system", "passage"], how="semi", maintain_order="left"), ratings, spans,
+        tuple(rated.notes),
     )  # fmt: skip

@@ -157,7 +157,7 @@ def of_lines(lines: LanguagePair) -> RatedTexts:
         (name, str(number)): text
         for name, written in lines.outputs.items() for number, text in enumerate(written, start=1)
     }  # fmt: skip
-    return RatedTexts({line.passage: line for line in numbered}, texts, [])
+    return RatedTexts({line.passage: line for line in numbered}, texts, [], [])
 
 
 def references(lines: LanguagePair) -> pl.DataFrame:

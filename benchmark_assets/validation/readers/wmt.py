@@ -29,6 +29,7 @@ _NAMES = {
     "severity": ("severity",),
     "score": ("mqm_avg_score", "esa_score", "score"),
     "errors": ("esa_spans", "error_spans", "spans"),
+    "pair": ("langs", "lp", "language_pair"),
 }
 """Columns of the tables, by what they hold."""
 
@@ -53,6 +54,7 @@ class RatedTexts(NamedTuple):
     lines: dict[str, GoldLine]
     texts: dict[tuple[str, str], str]
     ratings: list[Rating]
+    notes: list[str]
 
 
 def table(path: Path) -> tuple[set[str], Rows]:
@@ -104,28 +106,32 @@ def _meanings(columns: Sequence[str]) -> list[str]:
 
 def mqm(path: Path, rows: Rows) -> RatedTexts:
     """The ratings of a table with a row for each error, or a row `No-error`."""
-    rated, errors = RatedTexts({}, {}, []), dict[tuple[str, str, str], list[Error]]()
+    rated, errors, others = RatedTexts({}, {}, [], []), dict[tuple[str, str, str], list[Error]](), 0
     for number, row in rows:
         system, passage = _place(row, rated)
-        text = _text(path, number, row, rated)
-        start, end = _span(row["target"])
+        text, same = _text(row, rated)
+        others += not same
+        start, end = _span(row["target"]) if same else (None, None)
         word = row["severity"]
         found = errors.setdefault((system, passage, row["rater"]), [])
         if not word.casefold().startswith("hotw"):  # a planted error, by which WMT checks raters
             place = (start, end) if end is not None and end <= len(text) else (None, None)
             found.append(Error(severity(word, path, f"line {number}"), row["category"].casefold(), *place))
     rated.ratings.extend(Rating(*key, found) for key, found in errors.items())
+    rated.notes.extend(_differing(path, others))
     return rated
 
 
 def esa(path: Path, rows: Rows) -> RatedTexts:
     """The ratings of a table with a row for each rated output."""
-    rated = RatedTexts({}, {}, [])
+    rated, others = RatedTexts({}, {}, [], []), 0
     for number, row in rows:
         system, passage = _place(row, rated)
-        text, key = _text(path, number, row, rated), f"line {number}"
+        (text, same), key = _text(row, rated), f"line {number}"
+        others += not same
         errors = spans(row["errors"], text, path, key) if row.get("errors") is not None else None
         rated.ratings.append(Rating(system, passage, str(row["rater"]), errors, number_in(row["score"], path, key)))
+    rated.notes.extend(_differing(path, others))
     return rated
 
 
@@ -170,14 +176,14 @@ def _place(row: Mapping[str, Any], rated: RatedTexts) -> tuple[str, str]:
     return str(row["system"]), passage
 
 
-def _text(path: Path, number: int, row: Mapping[str, Any], rated: RatedTexts) -> str:
-    """The output of a row without marks. Raises BadInput if an earlier row of the same output has another text."""
-    key = str(row["system"]), str(row["passage"])
+def _text(row: Mapping[str, Any], rated: RatedTexts) -> tuple[str, bool]:
+    """The output of a row without marks, and whether earlier rows show it the same; the first one stands."""
     text = _MARK.sub("", row["target"])
-    if rated.texts.setdefault(key, text) != text:
-        problem = f"has another text of {key[0]} for segment {key[1]} than an earlier line"
-        raise BadInput(path, f"line {number}", problem, "give each output one text")
-    return text
+    return text, rated.texts.setdefault((str(row["system"]), str(row["passage"])), text) == text
+
+
+def _differing(path: Path, rows: int) -> list[str]:
+    return [f"{path.name}: {rows} rows show another text than an earlier row of the same output"] if rows else []
 
 
 def _span(marked: str) -> tuple[int | None, int | None]:
