@@ -27,8 +27,8 @@ BROKEN = "qx zv jk wq"
 
 
 def talks(folder: Path, documents: int = 12) -> Path:
-    """A set in the form of WMT's MQM table: two passages a document, three systems, of which `bad` always errs and
-    `mixed` in each second passage; two references; two raters, who agree."""
+    """A set in the form of WMT's MQM table: two passages a document, two references, three systems. The system `bad`
+    always errs, and `mixed` in each second passage. Two raters agree."""
     rows = [["system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity"]]
     for segment in range(2 * documents):
         sound = " ".join(WORDS[(segment + place) % len(WORDS)] for place in range(8))
