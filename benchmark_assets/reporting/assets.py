@@ -214,8 +214,9 @@ def translator_agreement(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     deps=[reference_envelope, drift_score, human_baseline, "source_text"],
 )  # fmt: skip
 def reference_examination(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
-) -> dg.Output[None]:
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
+    plots: Plots,
+) -> dg.Output[None]:  # fmt: skip
     """How far each translator is from the other translators, from the source and from the systems.
 
     A second table has the scores of the models without each translator. A doubt never removes a reference by itself.
@@ -235,7 +236,7 @@ def reference_examination(
         return Computed(translators.examination(warehouse, parts, sums, embedded_by, CODE))
 
     settings = _with_own_sets(warehouse, f"{translators.SIGNATURE} {embedded_by}")
-    return refresh(context, warehouse, compute, settings, EXHIBITS)
+    return refresh(context, warehouse, compute, settings, EXHIBITS, draw=plots)
 
 
 @_aggregate(

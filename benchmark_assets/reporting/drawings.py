@@ -104,7 +104,7 @@ OF_CORPORA: Mapping[str, Sequence[Exhibit | Callable[[Home, str], list[Display]]
     "judge_calibration": [CALIBRATION, content.confidence], "metric_agreement": [content.metric_agreement],
     "rubric_summary": [MARKS], "span_summary": [SPANS], "adherence_summary": [GLOSSARY],
     "literary_score": [content.literary_scores], "ensemble_calibration": [SEATS],
-    "sensitivity": [SENSITIVITY, THRESHOLDS], "selection": [_funnel],
+    "reference_examination": [exhibits.REFERENCES], "sensitivity": [SENSITIVITY, THRESHOLDS], "selection": [_funnel],
 }  # fmt: skip
 """What assets draw for each corpus."""
 

@@ -154,7 +154,14 @@ REFERENCES = Exhibit(
     "by a multilingual embedder on a sample of passages, and to the systems' outputs. A translator may be farther "
     "because of an error, or because all others follow one tradition: only people who rate the translations can tell. "
     "No reference is removed.",
-    "-view measure difference translator", "view measure translator passages value others difference verdict note",
+    "-view measure difference translator",
+    "view measure translator passages value others difference p_holm verdict note",
+    chart=Ranges(
+        "difference", "translator", "verdict",
+        pl.format("{}: {}", "view", *cells("reference_examination", "measure")),
+        axis=f"translator – others, {INTERVAL}", width=170, columns=3, rule=0, in_report=False,
+        rows=lambda rows: rows.drop_nulls("difference"),
+    ),
 )  # fmt: skip
 WITHOUT = Exhibit(
     "without_reference", "without", "Scores without a reference",
