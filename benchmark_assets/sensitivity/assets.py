@@ -6,11 +6,11 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.corpus.units import kinds, with_units
+from benchmark_assets.corpus.units import kinds
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from benchmark_assets.metrics.assets import human_metric
-from benchmark_assets.metrics.further import SOUND, metrics_of, scores_of
+from benchmark_assets.metrics.further import SOUND, metrics_of
 from benchmark_assets.metrics.lexical import lexical_settings
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.metrics.tokenizers import DEFAULT, available, tokenized
@@ -19,14 +19,12 @@ from benchmark_assets.references.assets import reference
 from benchmark_assets.sensitivity.detection import detection, thresholds
 from benchmark_assets.sensitivity.exhibits import readable_detection, readable_thresholds
 from benchmark_assets.sensitivity.sample import damaged, languages, settings
-from benchmark_assets.sensitivity.scoring import variant_scores
+from benchmark_assets.sensitivity.scoring import KEY, stored, variant_scores
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
 from resources.keys import CORPUS
 from resources.tables import markdown
 from resources.warehouse import Warehouse
-
-KEY = ["passage", "translator", "kind", "severity"]
 
 
 @dg.asset(
@@ -114,10 +112,8 @@ def _by_corpus(
 ) -> pl.DataFrame:
     """Rows of a table, computed corpus by corpus: `of_corpus` takes the corpus and the scores of its damaged texts."""
     empty = warehouse.empty(table).drop("fingerprint")
-    rows = warehouse.read("damaged_score").join(scores_of(warehouse, "human_metric", KEY), on=KEY, how="left")
-    rows = with_units(rows, warehouse)
     parts = []
-    for (corpus,), scores in rows.group_by(CORPUS, maintain_order=True):
+    for (corpus,), scores in stored(warehouse).group_by(CORPUS, maintain_order=True):
         columns = {"corpus": pl.lit(corpus), "signature": pl.lit(_signature(scores))}
         parts.append(of_corpus(str(corpus), scores).with_columns(**columns))
     return pl.concat([empty, *(part.select(empty.columns) for part in parts)])

@@ -1,11 +1,16 @@
-"""Scores of sound and damaged references against the other references, in batches.
+"""Scores of sound and damaged references against the other references, in batches, and reading them.
 
 Not here: the scoring (metrics.baseline).
 """
 
 import polars as pl
 
+from benchmark_assets.corpus.units import with_units
 from benchmark_assets.metrics.baseline import against_the_others
+from benchmark_assets.metrics.further import scores_of
+from resources.warehouse import Warehouse
+
+KEY = ["passage", "translator", "kind", "severity"]
 
 BY = ["kind", "severity"]
 
@@ -37,3 +42,9 @@ def variant_scores(variants: pl.DataFrame, references: pl.DataFrame) -> pl.DataF
         for batch in passages.iter_slices(PASSAGES_AT_ONCE)
     ]
     return pl.concat(parts) if parts else against_the_others(variants, references.clear(), BY)
+
+
+def stored(warehouse: Warehouse) -> pl.DataFrame:
+    """Rows of `damaged_score`, with a column for each metric that the registry names, and with units."""
+    rows = warehouse.read("damaged_score").join(scores_of(warehouse, "human_metric", KEY), on=KEY, how="left")
+    return with_units(rows, warehouse)
