@@ -11,6 +11,7 @@ from benchmark_assets.cli.words import PATH
 from benchmark_assets.metrics.further import named
 from benchmark_assets.validation.certificates import WRITTEN
 from benchmark_assets.validation.readers import read
+from benchmark_assets.validation.references import page
 from benchmark_assets.validation.rows import overview, rows_of
 from benchmark_assets.validation.scoring import competing, scored
 from resources.digest import digest
@@ -26,8 +27,11 @@ from resources.warehouse import Replacement
 @click.argument("folders", type=PATH, nargs=-1, required=True)
 @click.option("--embedder", "names", multiple=True, help="Embedder in the registry; may be repeated.")
 @click.option("--record", is_flag=True, help="Store the figures in the home, so that boards show them.")
+@click.option("--references", is_flag=True, help="Also compare the references, and leave out each in turn.")
 @click.option("--to", type=PATH, help="Write all figures to this CSV file.")
-def validate(folders: tuple[Path, ...], names: tuple[str, ...], record: bool, to: Path | None) -> None:
+def validate(
+    folders: tuple[Path, ...], names: tuple[str, ...], record: bool, references: bool, to: Path | None
+) -> None:
     """Measure every metric beside people's ratings of translations: AUC, order of systems, recall, ceiling.
 
     FOLDERS hold gold sets: tables of MQM or ESA ratings by WMT, mt-metrics-eval's folders, exports of Label Studio or
@@ -35,10 +39,12 @@ def validate(folders: tuple[Path, ...], names: tuple[str, ...], record: bool, to
     """
     home = Deployment()
     registry = home.provider.registry()
+    embed = partial(embed_unique, warehouse=home.warehouse, run_id="validate")
     embedders = {
-        embedder.signature: partial(embed_unique, embedder=embedder, warehouse=home.warehouse, run_id="validate")
+        embedder.signature: partial(embed, embedder=embedder)
         for embedder in (_embedder(registry, name) for name in names or _default(registry))
     }
+    multilingual = registry.multilingual_embedder()
     metrics, parts = competing(named(registry.metrics)), []
     for gold in (gold for folder in folders for gold in read(folder)):
         rows = rows_of(gold, scored(gold, embedders, metrics, registry.chosen_comet()))
@@ -46,6 +52,9 @@ def validate(folders: tuple[Path, ...], names: tuple[str, ...], record: bool, to
         for note in (*gold.notes, *rows["note"].drop_nulls().unique(maintain_order=True)):
             click.echo(f"  {note}")
         click.echo(f"{plain(overview(rows))}\n")
+        if references:
+            across = partial(embed, embedder=multilingual) if multilingual else None
+            click.echo(f"{page(gold, *next(iter(embedders.items())), across)}\n")
         parts.append(rows)
     found = pl.concat(parts)
     if to:

@@ -36,6 +36,7 @@ WITHOUT = {
     "reproduction": "is a list of single numbers with reasons",
     "published_summary": "repeats published numbers, which the paper's own figures show",
     "vital_sign": "has rates of different meanings side by side",
+    "validation": "has figures of different meanings side by side",
 }
 """Aggregates that have no plot, and why."""
 
