@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.metrics import significance
+from benchmark_assets.metrics.entries import BY_NAME
 from benchmark_assets.metrics.measures import numbered_units
 from resources.keys import CORPUS
 
@@ -23,7 +24,7 @@ CONTRAST = pl.Schema(
 
 RESULTS = pl.Schema({
     "passages": pl.Int32(), "units": pl.Int32(), "value": pl.Float64(), "other": pl.Float64(),
-    "difference": pl.Float64(), "difference_low": pl.Float64(), "difference_high": pl.Float64(), "p": pl.Float64(),
+    "difference": pl.Float64(), **significance.TESTED,
 })  # fmt: skip
 
 
@@ -46,31 +47,34 @@ def contrasts(values: pl.DataFrame, fewest: int) -> pl.DataFrame:
     return present.filter(pl.len().over(over) >= fewest).with_columns(other=others)
 
 
-def compared(sums: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Means of two values and their difference, with 95 % interval and p-value.
+def compared(sums: pl.DataFrame, keys: Sequence[str], alone: str) -> pl.DataFrame:
+    """Means of two values and their difference, with 95 % interval, p-values and an answer.
 
     Parameters
     ----------
     sums
         Columns `keys`, `corpus`, `unit` and `SUMS`.
     keys
-        Columns that identify a comparison within a corpus.
+        Columns that identify a comparison within a corpus, among them `measure`.
+    alone
+        One of `keys`: comparisons that differ in this column only are a family of tests.
 
     Returns
     -------
-    Columns `corpus`, `keys`, `passages`, `units`, `value`, `other`, `difference` (value minus other), its bounds and
-    `p`, which are null with too few units.
+    Columns `corpus`, `keys` and `RESULTS`. `difference` is value minus other; its tests are as in
+    `significance.answered`, with the margin of the measure's metric.
     """
     by = ["corpus", *keys]
     totals = sums.group_by(*by, "unit").agg(pl.sum(*SUMS)).sort(*by, "unit")
     kinds = {name: sums.schema[name] for name in by} | dict(RESULTS)
-    tested = [_tested(own, by) for _, own in totals.group_by("corpus", maintain_order=True)]
+    of_family = [name for name in by if name != alone]
+    tested = [_tested(own, by) for _, own in totals.group_by(of_family, maintain_order=True)]
     parts = [part.select(pl.col(name).cast(kind) for name, kind in kinds.items()) for part in tested]
     return pl.concat([pl.DataFrame(schema=kinds), *parts])
 
 
 def _tested(totals: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Comparisons of one corpus, from sums by unit."""
+    """Comparisons of one family, from sums by unit."""
     count = pl.col("passages").sum()
     means = {name: pl.col(name).sum() / count for name in ("value", "other")}
     rows = totals.group_by(by, maintain_order=True).agg(passages=count, units=pl.len(), **means)
@@ -82,7 +86,9 @@ def _tested(totals: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     sizes[unit, at] = totals["passages"].to_numpy()
     difference, shares = rows["difference"].to_numpy(), sizes / sizes.sum(axis=0)
     influences = deviations / sizes.sum(axis=0) - shares * difference
-    return rows.with_columns(**significance.mean_tests(difference, influences, shares))
+    rows = rows.with_columns(**significance.mean_tests(difference, influences, shares))
+    metric = BY_NAME.get(totals["measure"][0])
+    return significance.answered(rows, influences, metric.margin if metric else None)
 
 
 def summed(parts: Mapping[str, pl.DataFrame], units: pl.DataFrame) -> pl.DataFrame:

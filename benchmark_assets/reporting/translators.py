@@ -43,8 +43,8 @@ CHANGED = ("sim_best", "drift_adjusted")
 
 SIGNATURE = (
     f"each translator and the mean of the others, on the same passages; source: cosine to the source on {SAMPLE} "
-    f"passages or all of them, seed {SEED}; systems: mean cosine to the outputs; p_family: by Holm's method over the "
-    f"translators of a corpus in a measure; farther, closer: p_family at most {significance.LEVEL}"
+    f"passages or all of them, seed {SEED}; systems: mean cosine to the outputs; p_family: over the translators of "
+    f"a corpus in a measure; farther, closer: p_family at most {significance.LEVEL}; alike: within the metric's margin"
 )
 
 
@@ -63,18 +63,18 @@ def examined(comparisons: pl.DataFrame, translators: pl.DataFrame, missing: Mapp
     Returns
     -------
     Columns of `EXAMINED`. `verdict` is 'farther' if the translator is significantly farther from the others (from the
-    source, from the systems) than the others are, 'closer' if closer, else 'cannot be told'.
+    source, from the systems) than the others are, 'closer' if closer, 'alike' if the interval of the difference is
+    within the metric's margin, else 'cannot be told'.
     """
     wanted = translators.join(pl.DataFrame({"view": list(missing), "note": list(missing.values())}), how="cross")
     without = wanted.join(comparisons, on=["corpus", "view", "translator"], how="anti").with_columns(measure=pl.lit(""))
-    rows = pl.concat([comparisons, without], how="diagonal").with_columns(
-        p_family=_holm().over("corpus", "view", "measure")
-    )
+    rows = pl.concat([comparisons, without], how="diagonal")
     better = {name: BY_NAME[name].better for name in AMONG}
     nearer = pl.col("difference") * pl.col("measure").replace_strict(better, default=1)
     verdict = (
-        pl.when(pl.col("p_family").fill_null(1) > significance.LEVEL).then(pl.lit("cannot be told"))
-        .when(nearer < 0).then(pl.lit("farther")).otherwise(pl.lit("closer"))
+        pl.when((pl.col("p_family") <= significance.LEVEL) & (nearer < 0)).then(pl.lit("farther"))
+        .when(pl.col("p_family") <= significance.LEVEL).then(pl.lit("closer"))
+        .when(answer=significance.EQUAL).then(pl.lit("alike")).otherwise(pl.lit(significance.OPEN))
     )  # fmt: skip
     few = pl.when(pl.col("p").is_null()).then(pl.lit("too few units for an interval"))
     rows = rows.rename({"other": "others"}).with_columns(
@@ -198,14 +198,14 @@ def examination(
     texts = warehouse.read("reference", columns=["passage", "translator", "complete"]).filter("complete")
     systems, models = against_systems(warehouse, sums, code)
     own = summed(contrasted, sums.passages().select("passage", "unit"))
-    views = compared(pl.concat([own, systems.select(own.columns)]), ["view", "measure", "translator"])
+    views = compared(pl.concat([own, systems.select(own.columns)]), ["view", "measure", "translator"], "translator")
     missing = {
         "translators": "no passage has three translations",
         "source": "no passage has two translations" if multilingual else "the registry names no multilingual embedder",
         "systems": "no passage has outputs and two translations",
     }
     rows = examined(views, texts.select(CORPUS, "translator").unique(), missing)
-    changed = changes(compared(models, ["measure", "translator", "model"]), doubts(rows))
+    changed = changes(compared(models, ["measure", "translator", "model"], "model"), doubts(rows))
     signed = _signatures(warehouse, sums.kinds, multilingual)
     return {
         name: table.join(signed, on="corpus", how="left", maintain_order="left")
@@ -220,12 +220,3 @@ def _signatures(warehouse: Warehouse, kinds: pl.DataFrame, multilingual: str) ->
     )  # fmt: skip
     words = pl.format("embedder: {}; {}; units: {}", "embedder", pl.lit(f"{multilingual}; {SIGNATURE}"), "unit_kind")
     return embedders.join(kinds, on="corpus").select("corpus", signature=words)
-
-
-def _holm() -> pl.Expr:
-    """P-values corrected by Holm's method; null stays null."""
-
-    def correct(values: pl.Series) -> pl.Series:
-        return pl.Series(significance.holm(values.to_numpy())).fill_nan(None)
-
-    return pl.col("p").map_batches(correct, return_dtype=pl.Float64)

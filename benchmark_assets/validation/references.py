@@ -51,7 +51,7 @@ def examined(gold: GoldSet, embed: Embed, multilingual: Embed | None) -> pl.Data
     units = divided(passages.with_columns(position=pl.int_range(pl.len()).over("document")), cluster)
     keys = list(CONTRAST)[:1] + list(CONTRAST)[2:4]
     of_set = {view: part.with_columns(named) for view, part in parts.items()}
-    return compared(summed(of_set, units.select(named, "unit")), keys).drop("corpus")
+    return compared(summed(of_set, units.select(named, "unit")), keys, "translator").drop("corpus")
 
 
 def _ratings(gold: GoldSet, rated: pl.DataFrame) -> pl.DataFrame:

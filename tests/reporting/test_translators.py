@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from benchmark_assets.metrics.contrasts import RESULTS, compared, contrasts, summed
+from benchmark_assets.metrics.contrasts import compared, contrasts, summed
 from benchmark_assets.reporting import translators
 from benchmark_assets.reporting.translators import doubts, examined
 from resources.embedders import MultilingualEmbedder
@@ -38,7 +38,7 @@ def verdicts(table: np.ndarray[tuple[int, ...], np.dtype[np.float64]], measure: 
     parts = {"translators": contrasts(values(table, measure), 3)}
     sums = summed(parts, units(len(table)).select("passage", "unit"))
     people = pl.DataFrame({"corpus": "x", "translator": NAMES[: table.shape[1]]})
-    return examined(compared(sums, KEYS), people, MISSING)
+    return examined(compared(sums, KEYS, "translator"), people, MISSING)
 
 
 @given(st.integers(3, 4), st.integers(0, 1000))
@@ -115,19 +115,19 @@ def test_translations_of_another_passage_are_less_like_their_source() -> None:
     vectors = texts.select("text").with_columns(vector=pl.Series(embedded)).unique("text")
     sums = summed({"source": translators.beside_source(texts, vectors)}, units(8).select("passage", "unit"))
     people = pl.DataFrame({"corpus": "x", "translator": ["ann", "ben"]})
-    rows_of = examined(compared(sums, KEYS), people, {"source": ""})
+    rows_of = examined(compared(sums, KEYS, "translator"), people, {"source": ""})
     assert rows_of.select("translator", "verdict").rows() == [("ann", "closer"), ("ben", "farther")]
 
 
 def test_places_are_given_with_and_without_a_reference() -> None:
     """Beta is closest to Ann alone: without her, alpha is first."""
-    rows = [("x", "sim_best", "ann", model, 6, 6, without, value, without - value, -1.0, 1.0, 0.5)
-            for model, value, without in (("alpha", 0.8, 0.8), ("beta", 0.9, 0.5))]  # fmt: skip
-    names = ["corpus", "measure", "translator", "model", *RESULTS]
-    table = translators.changes(
-        pl.DataFrame(rows, schema=names, orient="row"),
-        pl.DataFrame({"corpus": ["x"], "translator": ["ann"], "doubt": ["why"]}),
-    )
+    rows = pl.DataFrame({
+        "corpus": "x", "measure": "sim_best", "translator": "ann", "model": ["alpha", "beta"], "passages": 6, "units": 6,
+        "value": [0.8, 0.5], "other": [0.8, 0.9], "difference": [0.0, -0.4], "difference_low": -1.0,
+        "difference_high": 1.0,
+    })  # fmt: skip
+    doubted = pl.DataFrame({"corpus": ["x"], "translator": ["ann"], "doubt": ["why"]})
+    table = translators.changes(rows, doubted)
     assert table.select("model", "place", "place_without", "doubt").rows() == [
         ("alpha", 2, 1, "why"), ("beta", 1, 2, "why")
     ]  # fmt: skip
