@@ -155,7 +155,7 @@ REFERENCES = Exhibit(
     "because of an error, or because all others follow one tradition: only people who rate the translations can tell. "
     "No reference is removed.",
     "-view measure difference translator",
-    "view measure translator passages value others difference p_holm verdict note",
+    "view measure translator passages value others difference p_family verdict note",
     chart=Ranges(
         "difference", "translator", "verdict",
         pl.format("{}: {}", "view", *cells("reference_examination", "measure")),

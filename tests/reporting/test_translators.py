@@ -70,10 +70,16 @@ def test_who_stands_apart_is_named_and_the_direction_is_that_of_the_measure(meas
 
 
 def test_equal_translators_are_seldom_told_apart() -> None:
-    """With Holm's correction over four translators, a corpus has a false verdict in about 5 %."""
+    """In a family of four translators, a corpus has a false verdict in about 5 %."""
     draws = np.random.default_rng(5).normal(size=(60, 20, 4))
     false = [(verdicts(table)["verdict"] != "cannot be told").any() for table in draws]
     assert sum(false) <= 8
+
+
+def test_translators_within_the_margin_are_alike() -> None:
+    table = 0.7 + np.random.default_rng(7).normal(scale=0.001, size=(60, 4))
+    assert set(verdicts(table)["verdict"]) <= {"alike", "farther", "closer"}
+    assert set(verdicts(np.full((30, 3), 0.7))["verdict"]) == {"alike"}
 
 
 def test_of_two_translators_neither_stands_apart_and_the_row_says_why() -> None:
@@ -122,8 +128,8 @@ def test_translations_of_another_passage_are_less_like_their_source() -> None:
 def test_places_are_given_with_and_without_a_reference() -> None:
     """Beta is closest to Ann alone: without her, alpha is first."""
     rows = pl.DataFrame({
-        "corpus": "x", "measure": "sim_best", "translator": "ann", "model": ["alpha", "beta"], "passages": 6, "units": 6,
-        "value": [0.8, 0.5], "other": [0.8, 0.9], "difference": [0.0, -0.4], "difference_low": -1.0,
+        "corpus": "x", "measure": "sim_best", "translator": "ann", "model": ["alpha", "beta"], "passages": 6,
+        "units": 6, "value": [0.8, 0.5], "other": [0.8, 0.9], "difference": [0.0, -0.4], "difference_low": -1.0,
         "difference_high": 1.0,
     })  # fmt: skip
     doubted = pl.DataFrame({"corpus": ["x"], "translator": ["ann"], "doubt": ["why"]})
