@@ -5,8 +5,6 @@ Only translators who are also rated as systems have ratings, as in WMT's sets. N
 a corpus without ratings (reporting.translators).
 """
 
-from itertools import islice
-
 import numpy as np
 import polars as pl
 
@@ -101,7 +99,7 @@ def without_each(gold: GoldSet, signature: str, embed: Embed) -> pl.DataFrame:
         kept = gold._replace(references=gold.references.filter(pl.col("translator") != name))
         parts = [
             part._replace(metrics=[metric for metric in part.metrics if metric.name in METRICS])
-            for part in islice(scored(kept, {signature: embed}, {}), 3)  # the embedder's, source length, lexical ones
+            for part in scored(kept, {signature: embed}, {})
         ]
         rows = rows_of(kept, parts).filter(pl.col("figure").is_in(FIGURES), pl.col("metric").is_in(METRICS), kind="")
         tables.append(rows.with_columns(without=pl.lit(name)))
