@@ -38,7 +38,7 @@ class OutputPairs(NamedTuple):
     """OutputPairs of outputs of one passage, shape (pairs,).
 
     `first` and `second` are rows; `unit` numbers units; `gap` is the first output's score minus the second's; `differ`
-    tells whether one alone has a major error, `same_rater` whether one rater rated both.
+    tells whether one alone has a major error.
     """
 
     first: NDArray[np.int64]
@@ -46,19 +46,15 @@ class OutputPairs(NamedTuple):
     unit: Units
     gap: Floats
     differ: Flags
-    same_rater: Flags
 
 
-def pairs(
-    passages: NDArray[np.int64], units: Units, scores: Floats, major: Flags, raters: NDArray[np.int64]
-) -> OutputPairs:
-    """All pairs of outputs of one passage. Arguments have the shape (outputs,); a rater of -1 is unknown."""
+def pairs(passages: NDArray[np.int64], units: Units, scores: Floats, major: Flags) -> OutputPairs:
+    """All pairs of outputs of one passage. Arguments have the shape (outputs,)."""
     order = np.argsort(passages, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(passages[order])) + 1)
     indices = [np.array(list(combinations(group, 2)), dtype=np.int64).reshape(-1, 2) for group in groups]
     first, second = np.concatenate(indices).T if indices else np.zeros((2, 0), np.int64)
-    same = (raters[first] == raters[second]) & (raters[first] >= 0)
-    return OutputPairs(first, second, units[first], scores[first] - scores[second], major[first] != major[second], same)
+    return OutputPairs(first, second, units[first], scores[first] - scores[second], major[first] != major[second])
 
 
 def concordance(suspicion: Floats, worse: Flags, strata: NDArray[np.int64], units: Units, count: int) -> Floats:
@@ -97,12 +93,16 @@ def share_right(name: str, suspicion: Floats, found: OutputPairs, chosen: Flags,
     return Figure(name, ratio(weights @ sums[0], weights @ sums[1]), int(kept.sum()))
 
 
-def of_pairs(suspicion: Floats, major: Flags, found: OutputPairs, weights: Floats) -> Iterator[Figure]:
-    """Figures within passages: an output with a major error against one without (`auc_within`), both by one rater
-    (`auc_same_rater`), outputs `GAP` apart (`auc_gap10`), and all with different scores (`pair_accuracy`)."""
+def of_labels(name: str, suspicion: Floats, major: Flags, found: OutputPairs, weights: Floats) -> Figure:
+    """Share of pairs in which the output with a major error is more suspicious than the one without."""
     by_label = found._replace(gap=major[found.second].astype(np.float64) - major[found.first])
-    yield share_right("auc_within", suspicion, by_label, found.differ, weights)
-    yield share_right("auc_same_rater", suspicion, by_label, found.differ & found.same_rater, weights)
+    return share_right(name, suspicion, by_label, found.differ, weights)
+
+
+def of_pairs(suspicion: Floats, major: Flags, found: OutputPairs, weights: Floats) -> Iterator[Figure]:
+    """Figures within passages: an output with a major error against one without (`auc_within`), outputs `GAP` apart
+    (`auc_gap10`), and all with different scores (`pair_accuracy`)."""
+    yield of_labels("auc_within", suspicion, major, found, weights)
     yield share_right("auc_gap10", suspicion, found, np.abs(found.gap) >= GAP, weights)
     yield share_right("pair_accuracy", suspicion, found, found.gap != 0, weights)
 

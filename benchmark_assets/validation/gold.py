@@ -143,20 +143,25 @@ def frames(ratings: Collection[Rating]) -> tuple[pl.DataFrame, pl.DataFrame]:
     return pl.DataFrame(rows, RATINGS), pl.DataFrame(spans, SPANS)
 
 
+def has_major(scale: Scale) -> pl.Expr:
+    """Whether a rating has a major error, as its errors say or, if they are unknown, its score: see `MAJOR_POINTS` and
+    `SOUND_ESA`."""
+    by_score = pl.col("score") <= MAJOR_POINTS if scale == MQM else pl.col("score") < SOUND_ESA
+    return pl.coalesce(pl.col("major") > 0, by_score)
+
+
 def labels(gold: GoldSet) -> pl.DataFrame:
     """One label for each rated output.
 
     Returns
     -------
-    Columns of `OUTPUTS`, `document`, `position`, `source`, `score` (mean over ratings), `major` (whether at least half
-    of the ratings have a major error; if errors are unknown, whether the mean score says so: see `MAJOR_POINTS` and
-    `SOUND_ESA`), and `rater` (null unless exactly one is known). Sorted by position and system.
+    Columns of `OUTPUTS`, `document`, `position`, `source`, `score` (mean over ratings) and `major`: whether at least
+    half of the ratings mark a major error or, if errors are unknown, whether the mean score says so (`has_major`).
+    Sorted by position and system.
     """
-    by_score = pl.col("score") <= MAJOR_POINTS if gold.scale == MQM else pl.col("score") < SOUND_ESA
     rated = gold.ratings.drop_nulls("score").group_by("system", "passage").agg(
-        pl.col("score").mean(), marked=(pl.col("major") > 0).mean(),
-        rater=pl.when(pl.len() == 1, pl.col("rater").first() != "").then(pl.col("rater").first()),
+        pl.col("score").mean(), (pl.col("major") > 0).mean()
     )  # fmt: skip
-    rated = rated.with_columns(major=pl.coalesce(pl.col("marked") >= 0.5, by_score)).drop("marked")
+    rated = rated.with_columns(major=has_major(gold.scale) & (pl.col("major").is_null() | (pl.col("major") >= 0.5)))
     rows = gold.outputs.join(rated, on=["system", "passage"]).join(gold.passages, on="passage")
     return rows.sort("position", "system")

@@ -13,7 +13,7 @@ from benchmark_assets.metrics.intervals import Floats, Units
 from benchmark_assets.metrics.measures import ratio
 from benchmark_assets.validation import figures
 from benchmark_assets.validation.figures import Figure
-from benchmark_assets.validation.gold import ESA, MAJOR_POINTS, SOUND_ESA, GoldSet
+from benchmark_assets.validation.gold import GoldSet, has_major
 from benchmark_assets.validation.scoring import ON
 
 
@@ -33,8 +33,7 @@ def ceiling(gold: GoldSet, rows: pl.DataFrame, units: Units, weights: Floats) ->
     if rated.is_empty():
         return
     yield Figure("raters", np.full(len(weights), float(rated["rater"].n_unique())), len(rated)), ""
-    by_score = pl.col("score") < SOUND_ESA if gold.scale == ESA else pl.col("score") <= MAJOR_POINTS
-    rated = rated.with_columns(major=pl.coalesce(pl.col("major") > 0, by_score))
+    rated = rated.with_columns(major=has_major(gold.scale))
     both = rated.join(rated, on=["passage", "text"], suffix="_other", maintain_order="left_right")
     both = both.filter(pl.col("rating") != pl.col("rating_other"))
     same = pl.col("rater") == pl.col("rater_other")
@@ -48,7 +47,7 @@ def ceiling(gold: GoldSet, rows: pl.DataFrame, units: Units, weights: Floats) ->
     counts = figures.concordance(suspicion, worse, np.zeros(len(unit), np.int64), unit, weights.shape[1])
     yield figures.auc("ceiling_pooled", counts, weights)._replace(n=len(others)), ""
     passages = others["passage"].rank("dense").to_numpy().astype(np.int64)
-    found = figures.pairs(passages, unit, -worse.astype(np.float64), worse, np.full(len(unit), -1))
+    found = figures.pairs(passages, unit, -worse.astype(np.float64), worse)
     texts = others["text"].to_numpy()  # two raters of one text never disagree with themselves
     chosen = found.differ & (texts[found.first] != texts[found.second])
     yield figures.share_right("ceiling_within", suspicion, found, chosen, weights), ""

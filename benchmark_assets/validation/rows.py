@@ -16,7 +16,7 @@ from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.validation import figures
 from benchmark_assets.validation.figures import Figure, Flags, OutputPairs
-from benchmark_assets.validation.gold import ESA, GoldSet, labels
+from benchmark_assets.validation.gold import ESA, GoldSet, has_major, labels
 from benchmark_assets.validation.raters import ceiling
 from benchmark_assets.validation.scoring import ON, Scored
 from resources.catalogue import schema
@@ -44,18 +44,22 @@ class Frame(NamedTuple):
     """The labeled outputs of a gold set as arrays.
 
     `rows` is sorted as `gold.labels` sorts them, people's translations included. `models` is false for those.
+    `effective` is the effective number of units. `ratings` has a row for each rating of a system's output by a known
+    rater: `output` (row), `rater` (number) and `worse` (whether the rater marked a major error); `same_rater` are pairs
+    of these ratings, by one rater and of one passage.
     """
 
     rows: pl.DataFrame
     models: Flags
     major: Flags
     scores: Floats
-    raters: Units
     units: Units
     weights: Floats
     effective: float
     unit_kind: str
     pairs: OutputPairs
+    ratings: pl.DataFrame
+    same_rater: OutputPairs
 
 
 def frame(gold: GoldSet) -> Frame:
@@ -70,13 +74,22 @@ def frame(gold: GoldSet) -> Frame:
     unit = rows.select("passage").join(division, on="passage", maintain_order="left")["unit"]
     units, models = numbered_units(unit), ~rows["human"].to_numpy()
     sizes = np.bincount(units[models], minlength=int(units.max()) + 1).astype(np.float64)
-    raters = rows["rater"].rank("dense").cast(pl.Int64).fill_null(-1).to_numpy()
     major, scores = rows["major"].to_numpy(), rows["score"].to_numpy()
     numbers = rows["passage"].rank("dense").to_numpy().astype(np.int64)
     places = np.where(models, numbers, -np.arange(1, len(rows) + 1))  # people are in no pair
+    ratings = rows.select(*ON, output=pl.int_range(pl.len())).filter(models).join(
+        gold.ratings.filter(pl.col("rater") != "").with_columns(worse=has_major(gold.scale)), on=ON
+    )  # fmt: skip
+    group, rater = (
+        ratings.select(pl.struct(by).rank("dense").cast(pl.Int64)).to_series()
+        for by in (["passage", "rater"], ["rater"])
+    )
+    ratings = ratings.select("output", "worse", "score", rater=rater)
+    of, worse = units[ratings["output"].to_numpy()], ratings["worse"].to_numpy()
     return Frame(
-        rows, models, major, scores, raters, units, sample_and_resamples(len(sizes)), effective_units(sizes),
-        division["unit_kind"][0], figures.pairs(places, units, scores, major, raters),
+        rows, models, major, scores, units, sample_and_resamples(len(sizes)), effective_units(sizes),
+        division["unit_kind"][0], figures.pairs(places, units, scores, major), ratings,
+        figures.pairs(group.to_numpy(), of, ratings["score"].to_numpy(), worse),
     )  # fmt: skip
 
 
@@ -148,18 +161,16 @@ def _figures(
         for kind, hit in _kinds(labeled, gold):
             chosen = np.where(hit | ~labeled.major, suspicion, np.nan)
             yield _pooled(chosen, labeled, "auc_pooled"), kind
-            harm = hit.astype(np.float64)
-            by_kind = labeled.pairs._replace(gap=harm[labeled.pairs.second] - harm[labeled.pairs.first])
-            yield figures.share_right("auc_within", chosen, by_kind, by_kind.gap != 0, weights), kind
+            by_kind = labeled.pairs._replace(differ=hit[labeled.pairs.first] != hit[labeled.pairs.second])
+            yield figures.of_labels("auc_within", chosen, hit, by_kind, weights), kind
     if metric.better:
         yield from _of_systems(metric, aligned, labeled)
 
 
 def _of_outputs(suspicion: Floats, labeled: Frame, budget: float | None) -> Iterator[Figure]:
     yield _pooled(suspicion, labeled, "auc_pooled")
-    known = np.where(labeled.raters >= 0, suspicion, np.nan)
-    yield _pooled(known, labeled, "auc_adjusted", labeled.raters)
     yield from figures.of_pairs(suspicion, labeled.major, labeled.pairs, labeled.weights)
+    yield from _by_rater(suspicion, labeled)
     n = int(np.isfinite(suspicion).sum())
     if not n:
         return
@@ -170,10 +181,19 @@ def _of_outputs(suspicion: Floats, labeled: Frame, budget: float | None) -> Iter
         yield Figure("precision_budget", found[-1][1], round(budget * n))
 
 
-def _pooled(suspicion: Floats, labeled: Frame, name: str, strata: Units | None = None) -> Figure:
-    """AUC over all outputs, or within strata."""
-    same = np.zeros(len(suspicion), np.int64) if strata is None else strata
-    counts = figures.concordance(suspicion, labeled.major, same, labeled.units, labeled.weights.shape[1])
+def _by_rater(suspicion: Floats, labeled: Frame) -> Iterator[Figure]:
+    """AUC among ratings by one rater: of all passages, and of one passage."""
+    output, worse, rater = (labeled.ratings[name].to_numpy() for name in ("output", "worse", "rater"))
+    own = suspicion[output]
+    counts = figures.concordance(own, worse, rater, labeled.units[output], labeled.weights.shape[1])
+    yield figures.auc("auc_adjusted", counts, labeled.weights)._replace(n=int(np.isfinite(own).sum()))
+    yield figures.of_labels("auc_same_rater", own, worse, labeled.same_rater, labeled.weights)
+
+
+def _pooled(suspicion: Floats, labeled: Frame, name: str) -> Figure:
+    """AUC over all outputs."""
+    together = np.zeros(len(suspicion), np.int64)
+    counts = figures.concordance(suspicion, labeled.major, together, labeled.units, labeled.weights.shape[1])
     return figures.auc(name, counts, labeled.weights)._replace(n=int(np.isfinite(suspicion).sum()))
 
 

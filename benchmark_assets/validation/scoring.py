@@ -98,8 +98,10 @@ def scored(
         rows, spans = _ungrouped(rows), _ungrouped(spans)
         signature = str(rows["signature"][0]) if len(rows) else ""
         entry = metric.metric._replace(name=name)
-        marks = spans.select(*ON, "start", "end") if len(spans) else None
-        yield Scored([entry], "", signature, rows.select(*ON, pl.col("score").alias(name)), marks)
+        marks = spans.filter(pl.col("severity") != "missing").select(*ON, "start", "end")  # others: in references
+        yield Scored(
+            [entry], "", signature, rows.select(*ON, pl.col("score").alias(name)), marks if len(marks) else None
+        )
 
 
 def _of(table: str) -> list[Metric]:

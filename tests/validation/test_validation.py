@@ -65,6 +65,7 @@ def test_a_metric_that_sees_every_error_has_perfect_figures(tmp_path: Path) -> N
     raters = figures(rows, "")
     assert raters["raters"][0] == 2
     assert raters["kappa"][0] == 1
+    assert chrf["auc_same_rater"] == (1, 24 * 3)  # two pairs by rater a in each passage, one by rater b
     assert figures(rows, "ter")["auc_within"][0] == 1
     assert {*rows["unit_kind"]} == {"documents"}
     assert rows["note"].null_count() == len(rows)

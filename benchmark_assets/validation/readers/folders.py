@@ -103,8 +103,9 @@ def rated(folder: Path, lines: LanguagePair) -> tuple[str, list[Rating]] | None:
                 if path.name.startswith(f"{lines.pair}.") and path.name.endswith(ending)
                 and re.match(rf"{protocol}(?![a-z])", path.name[len(lines.pair) + 1 :].casefold())
             ]  # fmt: skip
-            if paths:
-                return protocol, [rating for path in paths for rating in _ratings(path, lines, ending)]
+            exact = [path for path in paths if path.name.casefold() == f"{lines.pair}.{protocol}.{ending}".casefold()]
+            if paths:  # a file beside the exact one is a part or a later round of it
+                return protocol, [rating for path in exact or paths for rating in _ratings(path, lines, ending)]
     return None
 
 
