@@ -62,7 +62,7 @@ def slope(quantity: Floats, outcome: NDArray[np.bool_], units: Units) -> Estimat
 
     Returns
     -------
-    The slope in logits per unit of the quantity, by maximum likelihood, and its 95 % interval by the sign test of units
+    The slope in logits per unit of the quantity, by maximum likelihood, and its 95 % interval by the test of units
     (`intervals.bounds`). All three are None if the quantity is constant, or if a threshold separates the outcomes;
     the bounds are None with fewer than `FEWEST` units.
     """

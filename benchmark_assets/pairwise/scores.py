@@ -346,7 +346,7 @@ def with_bounds(values: Floats, without: Floats, errors: Floats, matches: Floats
 
     Notes
     -----
-    The intervals come from the inverted sign test of units (`metrics.intervals.bounds`). An interval is at least as
+    The intervals are those of units (`metrics.intervals.bounds`). An interval is at least as
     wide as if all verdicts were independent tosses. Without this minimum, its width would be 0 if all units agree.
     """
     shares = matches / matches.sum(axis=0)

@@ -120,8 +120,8 @@ def test_scores_are_those_of_the_sums_in_every_slice() -> None:
             found = found if name == "strength" else np.log(found / (10 - found))
             assert found[0] == pytest.approx(value, abs=1e-6)
             assert found[1] < found[0] < found[2]
-            if count > 60:  # of few items, strengths without one differ by more than a Newton step
-                assert_allclose(found[1:] - found[0], [-below[0], above[0]], rtol=0.08)
+            if count > 60:  # of few items, strengths without one differ by more than a Newton step, and so do skews
+                assert_allclose(found[1:] - found[0], [-below[0], above[0]], rtol=0.15)
         assert score["win_rate"] == pytest.approx(inside[:, -1].sum() / (5 * count))
         assert score["win_rate_low"] < score["win_rate"] < score["win_rate_high"]
         assert (score["items"], score["matches"], score["excluded"]) == (count, 5 * count, 0)

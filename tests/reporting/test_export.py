@@ -279,7 +279,10 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         if kind in (pl.String, pl.List(pl.String)) and column not in names
     }
     asked = {(table, column) for each in (QUOTING, NEVER) for table, columns in each.items() for column in columns}
-    assert texts - asked == {("model_output", "text"), ("pair_doubt", "evidence")}  # whose evidence quotes no text
+    kinds = {(table, "answer") for table in ("human_difference", "system_comparison", "understanding_comparison")}
+    assert (
+        texts - asked == {("model_output", "text"), ("pair_doubt", "evidence")} | kinds
+    )  # the evidence quotes no text
 
 
 def test_a_restricted_text_is_known_by_its_length_and_hash(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
