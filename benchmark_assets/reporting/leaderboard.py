@@ -21,10 +21,10 @@ from resources.keys import CORPUS
 from resources.tables import ENDS, cells, plain, with_signatures
 from resources.warehouse import Warehouse
 
-COVERAGE = ("passages", "units", "coverage", "mean_references")
+COVERAGE = ("passages", "units", "coverage", "failures", "mean_references")
 """What the aggregates on the leaderboard cover."""
 
-FURTHER = ("failures", "with_envelope", "with_comet", *(each.name for each in on("further")), *DIAGNOSES)
+FURTHER = ("with_envelope", "with_comet", *(each.name for each in on("further")), *DIAGNOSES)
 """Aggregates in the second table below the leaderboard."""
 
 

@@ -110,7 +110,7 @@ def of_cell(warehouse: Warehouse, model: str, corpus: str) -> Iterator[str]:
     rows = leaderboard.read(warehouse, keys=key)
     if rows.is_empty():
         raise BadInput(model, corpus, "has no row on this corpus's leaderboard", f"run `variorum evaluate {model}`")
-    names = ("rank", *leaderboard.COVERAGE[:3], *leaderboard.headline(rows))
+    names = ("rank", *leaderboard.COVERAGE[:4], *leaderboard.headline(rows))
     (cells,) = rows.select(tables.cells("leaderboard", *names)).iter_rows(named=True)
     yield _stated(cells)
     yield f"signature: {rows['signature'][0]}"

@@ -23,7 +23,7 @@ from benchmark_assets.literary.calibration import (
     out_of_fold,
 )
 from benchmark_assets.literary.ensemble import balances, winners
-from benchmark_assets.metrics.intervals import Floats, rate_interval, wilson
+from benchmark_assets.metrics.intervals import PRIOR_EFFECT, Floats, rate_interval, wilson
 from tests.support import slack
 
 VOTE = dict.fromkeys(["model", "passage", "judge", "aspect", "shown", "better"], pl.String)
@@ -125,7 +125,8 @@ def test_intervals_are_of_units() -> None:
     for works, kind in ((WORKS, "passages"), (of_works, "works")):
         seat = calibration("novels", literary, said, people, works, "").filter(judge="good").row(0, named=True)
         assert seat["signature"].endswith(f"units: {kind}")
-        assert (seat["coverage_low"], seat["coverage_high"]) == (wilson(40, 40) if works is WORKS else wilson(8, 8))
+        pairs = 40 if works is WORKS else 40 / PRIOR_EFFECT
+        assert (seat["coverage_low"], seat["coverage_high"]) == pytest.approx(wilson(pairs, pairs))
         assert seat["accuracy_low"] < seat["accuracy"] == 38 / 40 < seat["accuracy_high"]
         assert 0 <= seat["expected_low"] < seat["expected"] < seat["expected_high"] <= 1
 
