@@ -49,8 +49,8 @@ OUTDATED = Exhibit(
 BOARD = Exhibit(
     "leaderboard", "", "Leaderboard",
     "All models are scored over the same passages: a missing or refused output gets the worst scores. BLEU, chrF++ and "
-    "the length offset of a corpus can improve if a bad output is missing, so ranks are by means over passages. A human "
-    "translator is scored against the other translators, which shows how much human translations differ.",
+    "the length offset of a corpus can improve if a bad output is missing, so ranks are by means over passages. A "
+    "human translator is scored against the other translators, which shows how much human translations differ.",
     sources="leaderboard metric_rank drift_score human_baseline",
 )  # fmt: skip
 ORIGINS = Exhibit(
