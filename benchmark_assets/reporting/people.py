@@ -144,16 +144,16 @@ def verdicts(differences: pl.DataFrame, named: Sequence[Metric] = ()) -> pl.Data
 
 
 def _needed() -> pl.Expr:
-    """Units after which the answer on a translator is no longer open, by the present estimate: the half width of the
-    interval, which falls with the square root of the units, has to reach the difference or its distance from the
-    margin."""
-    half = (pl.col("difference_high") - pl.col("difference_low")) / 2
-    size = pl.col("difference").abs()
+    """Units after which the answer on a translator is no longer open, by the present estimate: the distances of the
+    bounds, which fall with the square root of the units, have to fall below the difference, or below its distance from
+    the margin."""
+    difference, units = pl.col("difference"), pl.col("units")
+    below, above, size = difference - pl.col("difference_low"), pl.col("difference_high") - difference, difference.abs()
     margin = pl.col("measure").replace_strict(MARGINS, default=0.0, return_dtype=pl.Float64)
-    enough = pl.max_horizontal(size, margin - size)
-    is_open = pl.col("answer") == significance.OPEN
-    units = pl.col("units") * (half / enough) ** 2
-    return pl.when(is_open & (enough > 0)).then(units.clip(upper_bound=MOST_NEEDED).ceil()).cast(pl.Int64)
+    different = pl.when(difference > 0).then(below).otherwise(above) / size
+    equal = pl.when(margin > size).then(pl.max_horizontal(below, above) / (margin - size))
+    needed = (units * pl.min_horizontal(different, equal) ** 2).ceil().clip(units + 1, MOST_NEEDED)
+    return pl.when((pl.col("answer") == significance.OPEN) & needed.is_finite()).then(needed).cast(pl.Int64)
 
 
 def _tested(sums: pl.DataFrame, margin: float | None) -> pl.DataFrame:
