@@ -3,7 +3,7 @@
 import polars as pl
 
 from benchmark_assets.contamination.judging import INDEPENDENT
-from resources.exhibits import Exhibit
+from resources.exhibits import INTERVAL, Exhibit, Ranges
 
 
 def _dependent(rows: pl.DataFrame) -> pl.DataFrame:
@@ -19,6 +19,7 @@ KNOWN = Exhibit(
     "-log_ratio model translator",
     columns="model translator verdict passages copied_passages share near others_near log_ratio longest sim_best "
     "sim_best_without chrf chrf_without", brief=_dependent,
+    chart=Ranges("share", pl.format("{} / {}", "model", "translator"), axis=f"% of passages copied, {INTERVAL}"),
 )  # fmt: skip
 PASSAGES = Exhibit("copied_passage", "passages", order="model translator passage", sources="contamination")
 KINSHIP = Exhibit(

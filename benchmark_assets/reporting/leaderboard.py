@@ -109,12 +109,13 @@ def readable(board: pl.DataFrame) -> pl.DataFrame:
     names = [name for name in ("corpus", "rank", "kind", "system") if name in board.columns]
     rows = in_order(board) if "rank" in names else board.sort("corpus", "system")
     shown = [name for name in names if name != "rank" or rows["rank"].count()]
-    return rows.select(cells("leaderboard", *shown, *COVERAGE, *headline(board)))
+    copies = ["copies"] if "copies" in rows.columns and rows["copies"].count() else []
+    return rows.select(*cells("leaderboard", *shown, *COVERAGE, *headline(board)), *copies)
 
 
 def read(warehouse: Warehouse, table: str = "leaderboard", keys: pl.DataFrame | None = None) -> pl.DataFrame:
     """Rows of the leaderboard or of `slice_summary`, with the columns of the metrics that the registry names: each
-    metric's name, and the bounds of its interval."""
+    metric's name, and the bounds of its interval. Rows of the leaderboard have the column `copies` (see `known`)."""
     rows, summary = warehouse.read(table, keys), warehouse.read("metric_summary", keys)
     on = [name for name in ("corpus", "dimension", "slice", "kind", "system") if name in rows.columns]
     if "dimension" not in on:
@@ -123,7 +124,25 @@ def read(warehouse: Warehouse, table: str = "leaderboard", keys: pl.DataFrame | 
         values = {f"{metric.name}{end}": f"value{end}" for end in ENDS}
         part = summary.filter(metric=metric.name).select(*on, **values)
         rows = rows.join(part, on=on, how="left", maintain_order="left")
-    return rows
+    return rows if "dimension" in on else rows.join(known(warehouse, keys), on=on, how="left", maintain_order="left")
+
+
+def known(warehouse: Warehouse, keys: pl.DataFrame | None = None) -> pl.DataFrame:
+    """References that models copy: `corpus`, `kind`, `system` and `copies`, such as "sujato (14 %)", most copied first.
+
+    Only models with a copied reference have a row. The percentage is the share of passages that repeat it.
+    """
+    corpora = None if keys is None else keys.select("corpus").unique()
+    rows = warehouse.read("contamination", corpora, ["corpus", "model", "translator", "verdict", "share"])
+    share = (
+        pl.when(pl.col("share") < 0.01)
+        .then(pl.lit("below 1 %"))
+        .otherwise(pl.format("{} %", (100 * pl.col("share")).round().cast(pl.Int32)))
+    )
+    rows = rows.filter(verdict="copies").sort("share", "translator", descending=[True, False])
+    named = rows.with_columns(copies=pl.format("{} ({})", "translator", share))
+    lists = named.group_by("corpus", "model", maintain_order=True).agg(pl.col("copies").str.join(", "))
+    return lists.select("corpus", kind=pl.lit("model"), system="model", copies="copies")
 
 
 def headline(rows: pl.DataFrame, board: str = "headline") -> list[str]:

@@ -36,6 +36,9 @@ SCORES = {
 """Columns with scores that the reader shows, by table."""
 
 JUDGEMENT = ("label", "error_category", "severity", "confidence")
+REPEATED = "repeats_a_reference"
+"""Name under which outputs that repeat a reference are listed among the faults."""
+
 ASIDES = ("reference", "note", "footnote", "variant")
 """Kinds of asides that stand below a text: what its segments have beside them."""
 WORDS = ("cause", "evidence", "problem_phrase", "correction", "abstention")
@@ -157,10 +160,24 @@ def _outputs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
         *(warehouse.read(table, passages, [*KEY, *names]) for table, names in SCORES.items()),
         warehouse.read("output_diagnostic", passages, [*KEY, *DIAGNOSES]),
         warehouse.read("head_to_head", passages, [*KEY, "verdict", "balance", "seats"]),
+        _repeated(warehouse, passages),
     ]  # fmt: skip
     for further in others:
         rows = rows.join(further, on=KEY, how="left")
     return rows.sort("passage", "model")
+
+
+def _repeated(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """Outputs that repeat a reference: `repeats` names the translators, and the passage if it is another."""
+    rows = warehouse.read("copied_passage", passages, [*KEY, "translator", "copied_from"])
+    other = pl.when(pl.col("copied_from") != "").then(pl.format(" of {}", "copied_from")).otherwise(pl.lit(""))
+    repeats = pl.format("repeats {}", "translator") + other
+    return (
+        rows.with_columns(repeats=repeats)
+        .sort("translator")
+        .group_by(KEY)
+        .agg(repeats=pl.col("repeats").str.join(", "))
+    )
 
 
 def _texts(sources: pl.DataFrame, references: pl.DataFrame, target: str | None) -> dict[str, list[Record]]:
@@ -268,7 +285,7 @@ def _overview(
         "model": sorted(set(outputs["model"])), "band": bands, "label": [*SUBSTANTIVE, UNCERTAIN],
         "category": list(CATEGORIES), "collection": sorted(set(sources["collection"]) - {""}),
         "closest": outputs["closest_reference"].drop_nulls().unique().sort().to_list(),
-        "verdict": [MACHINE, UNSURE, HUMAN], "fault": DIAGNOSES,
+        "verdict": [MACHINE, UNSURE, HUMAN], "fault": [*DIAGNOSES, REPEATED],
     }  # fmt: skip
     values: dict[str, tuple[str, Iterable[str]]] = {
         "passage": ("passage", sources["passage"]), "model": ("model", names["model"]),
@@ -279,7 +296,8 @@ def _overview(
     }  # fmt: skip
     columns = {name: _numbers(outputs[column], listed) for name, (column, listed) in values.items()}
     flags = {name: outputs[name].fill_null(False).cast(pl.Int8).to_list() for name in ("queued", "sampled", "split")}
-    bits = sum(pl.col(name).fill_null(False).cast(pl.Int64) * 2**place for place, name in enumerate(DIAGNOSES))
+    flagged = [*(pl.col(name).fill_null(False) for name in DIAGNOSES), pl.col("repeats").is_not_null()]
+    bits = sum(flag.cast(pl.Int64) * 2**place for place, flag in enumerate(flagged))
     faults = {"fault": outputs.select(faults=bits)["faults"].to_list()}  # one bit for each name
     return {
         "corpus": corpus, "private": private, "names": names, "outputs": columns | flags | faults,
@@ -319,7 +337,7 @@ def _passages(
 def _output(row: Mapping[str, object]) -> Record:
     record: Record = {name: row[name] for name in ("model", "band", "closest_reference", "text")}
     record |= {"drift": _short(row["drift"]), "scores": [_short(row[name]) for name in NUMBERS]}
-    record["wrong"] = [name for name in DIAGNOSES if row[name]]
+    record["wrong"] = [*(name for name in DIAGNOSES if row[name]), *([row["repeats"]] if row["repeats"] else [])]
     record["refused"] = row["text"] is None
     record["outdated"] = row["outdated"]
     counted = ("label", "error_category", "judges", "abstained", "split", *COUNTED)

@@ -6,6 +6,6 @@ ASSETS = [
     "understanding_board", "model_call", "head_to_head", "system_comparison", "translator_agreement", "slice_summary",
     "sensitivity", "rubric_summary", "span_summary", "adherence_summary", "ensemble_calibration",
     "understanding_comparison", "human_range", "reference_envelope", "output_diagnostic",
-    "vital_sign", "judge_report", "reproduction", "published_summary", "reference_examination",
+    "vital_sign", "judge_report", "reproduction", "published_summary", "reference_examination", "contamination",
 ]  # fmt: skip
 """Assets whose tables the report reads."""

@@ -17,6 +17,7 @@ from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.rated import PEOPLE
 from benchmark_assets.benchmarks import exhibits as benchmarks
 from benchmark_assets.benchmarks.reproduction import OUTCOMES
+from benchmark_assets.contamination.exhibits import KINSHIP, KNOWN
 from benchmark_assets.error_spans import exhibits as error_spans
 from benchmark_assets.examination.exhibits import REPORTS
 from benchmark_assets.literary import exhibits as literary
@@ -29,7 +30,17 @@ from benchmark_assets.reporting import exhibits, leaderboard
 from benchmark_assets.reporting.exhibits import COST_RULE, COSTS, measures, named, published
 from benchmark_assets.reporting.leaderboard import COVERAGE, groups, headline, in_order, marked
 from benchmark_assets.reporting.report import ASSETS, charts
-from benchmark_assets.reporting.report.display import Display, Home, Part, column, columns, drawn, plotted, spread
+from benchmark_assets.reporting.report.display import (
+    Display,
+    Home,
+    Part,
+    column,
+    columns,
+    drawn,
+    of_frame,
+    plotted,
+    spread,
+)
 from benchmark_assets.reporting.report.findings import findings
 from benchmark_assets.sensitivity.detection import ALL
 from benchmark_assets.sensitivity.exhibits import SENSITIVITY
@@ -159,6 +170,7 @@ def _group(home: Home, corpus: str, board: pl.DataFrame, heading: str) -> list[D
         *columns(board, "leaderboard", "rank", "system", "kind"), column(board, "metric_rank", "cluster"),
         *columns(board, "leaderboard", *COVERAGE, *headline(board),
                  behind=dict.fromkeys(["passages", *headline(board)], behind)),
+        *of_frame(board.select("copies") if board["copies"].count() else pl.DataFrame()),
     ]  # fmt: skip
     values = Ranges(" ".join(headline(board, "chart")), named("system", "kind"), "kind")
     words = f"{heading} {exhibits.BOARD.words}"
@@ -508,7 +520,7 @@ def published_numbers(home: Home) -> list[Display]:
 
 
 OF_CORPUS: list[Exhibit | Callable[[Home, str], list[Display]]] = [
-    of_leaderboard, CERTIFICATES, ranks, published_boards, human_range, exhibits.OUTDATED, of_drift,
+    of_leaderboard, CERTIFICATES, KNOWN, KINSHIP, ranks, published_boards, human_range, exhibits.OUTDATED, of_drift,
     exhibits.OUTLIER_THRESHOLDS, exhibits.OUTLIERS, closest, concordance, severity, error_estimates, categories,
     audit.CALIBRATION, confidence, metric_agreement, audit.TESTS, literary_scores, exhibits.DIFFERENCES, slices,
     exhibits.AGREEMENT, exhibits.REFERENCES, exhibits.WITHOUT, sensitivity, audit.ANCHORED, audit.RECALL, MARKS,
