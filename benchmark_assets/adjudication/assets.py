@@ -4,12 +4,13 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.adjudication.panel import JudgeVotes, counted
-from benchmark_assets.adjudication.triage import audits, banded, item_key
+from benchmark_assets.adjudication.triage import audits, banded, item_key, outputs_of, without_support
 from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE, drift_score
+from benchmark_assets.metrics.further import NamedMetrics
 from benchmark_assets.partitions import GRID, partitioned
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
@@ -20,27 +21,40 @@ from resources.warehouse import Warehouse
     **partitioned(GRID), group_name="adjudication", code_version="1", kinds={"duckdb"},
     deps=[model_output, drift_score],
 )  # fmt: skip
-def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Drift band of each output, whether the output is queued for the panel, and whether it is sampled for people.
+def triage(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[NamedMetrics]
+) -> dg.Output[None]:
+    """Band of each output, whether the output is queued for the panel, and whether it is sampled for people.
 
     A model's sample is drawn from all its outputs. When an output moves into a band, it may displace another output
-    from the sample.
+    from the sample. Outputs whose audit is by support are triaged once they have a score by it.
     """
 
-    def rows(partitions: pl.DataFrame) -> pl.DataFrame:
-        drifts = warehouse.read("drift_score", partitions.select("model").unique(), ["model", "passage", "drift"])
-        return banded(drifts, audits(warehouse)).join(partitions, on=["model", "passage"], how="semi")
+    # Scores by support are no input, without which nothing would be triaged. The settings read them.
+    on = ["model", "passage"]
+
+    def rows(partitions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Bands of the outputs, and the outputs that need a score by support which the registry does not name."""
+        settings = audits(warehouse)
+        outputs = outputs_of(warehouse, partitions.select("model").unique(), settings)
+        computed = any(named.metric.name == "support" for named in metrics.values())
+        parts = banded(outputs, settings), without_support(outputs, {} if computed else settings)
+        return tuple(part.join(partitions, on=on, how="semi") for part in parts)  # type: ignore[return-value]
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        bands, lacking = rows(partitions)
         screened = pl.when("screened").then(pl.lit(" screened")).otherwise(pl.lit(""))
         words = pl.format("{} {} {}{}", "band", "queued", "sampled", screened)
-        return rows(partitions).select("model", "passage", settings=words)
+        failing = lacking.select(*on, settings=pl.lit("no score by support"))
+        return pl.concat([bands.select(*on, settings=words), failing])
 
     def compute(stale: pl.DataFrame) -> Computed:
-        texts = warehouse.read("model_output", stale, ["model", "passage", "text"])
+        texts = warehouse.read("model_output", stale, [*on, "text"])
         item = pl.struct("model", "passage", "text").map_elements(lambda row: item_key(**row), return_dtype=pl.String)
-        items = texts.select("model", "passage", item=item)
-        return Computed({"triage": rows(stale).join(items, on=["model", "passage"])})
+        bands, lacking = rows(stale)
+        error = pl.lit("has no score by support: name `support` under `metrics` in the registry, or change `audit.by`")
+        triaged = bands.join(texts.select(*on, item=item), on=on)
+        return Computed({"triage": triaged}, lacking.with_columns(error=error) if len(lacking) else None)
 
     return refresh(context, warehouse, compute, settings)
 

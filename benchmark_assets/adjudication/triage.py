@@ -1,4 +1,7 @@
-"""Triage of outputs: drift bands, the queue for the panel, and the sample for annotation by people.
+"""Triage of outputs: bands, the queue for the panel, and the sample for annotation by people.
+
+Bands divide outputs by drift, or by a number that finds more errors (`Audit.by`). In any case, the sample is drawn at
+random within each model and band, so that each output is drawn with a known probability.
 
 Not here: judging (panel), exporting the sample (people.sample), drift itself (metrics.drift).
 """
@@ -24,10 +27,45 @@ def audits(warehouse: Warehouse) -> dict[str, Audit]:
     return sections(warehouse, "audit", Audit)
 
 
-def band_names(edges: Sequence[float]) -> list[str]:
-    """Names of the bands between these edges, lowest first: '0.0-1.0', …, '>3.0'."""
+def band_names(edges: Sequence[float], by: str = "drift") -> list[str]:
+    """Names of the bands between these edges, lowest first: '0.0-1.0', …, '>3.0'. They begin with `by` if this is not
+    drift: 'support 0.0-1.0'."""
     names = [str(float(edge)) for edge in (0, *edges)]
-    return [*(f"{low}-{high}" for low, high in pairwise(names)), f">{names[-1]}"]
+    bands = [*(f"{low}-{high}" for low, high in pairwise(names)), f">{names[-1]}"]
+    return bands if by == "drift" else [f"{by} {band}" for band in bands]
+
+
+def suspicion(by: str) -> pl.Expr:
+    """The number that bands divide: drift; or the length of the source, or (1 - support) times the root of that length,
+    as a multiple of the median of the model's outputs. The sample of a model therefore does not depend on other models.
+
+    Of frames with the columns `model`, and `drift`, or `length` and `support`.
+    """
+    if by == "drift":
+        return pl.col("drift")
+    value = pl.col("length") if by == "length" else (1 - pl.col("support")) * pl.col("length").sqrt()
+    return (value / value.median().over("model")).fill_nan(0)
+
+
+def outputs_of(warehouse: Warehouse, models: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
+    """All outputs of models with what `suspicion` needs: columns `model`, `passage`, `drift`, `length` (characters of
+    the source) and `support`, which is 0 for an output without a score and null if support is not computed."""
+    outputs = warehouse.read("drift_score", models, ["model", "passage", "drift"])
+    if all(audit.by == "drift" for audit in audits.values()):
+        return outputs.with_columns(length=pl.lit(None, pl.Int64), support=pl.lit(None, pl.Float64))
+    sources = warehouse.read("source_text", outputs.select("passage").unique(), ["passage", "text"])
+    columns = ["model", "passage", "entry", "score"]
+    scores = warehouse.read("segment_metric", models, columns).filter(entry="support")
+    scores = scores.group_by("model", "passage").agg(support=pl.col("score").first().fill_null(0))
+    lengths = sources.select("passage", length=pl.col("text").str.len_chars().cast(pl.Int64))
+    return outputs.join(lengths, on="passage", how="left").join(scores, on=["model", "passage"], how="left")
+
+
+def without_support(outputs: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
+    """The outputs that are to be divided by support, but have no score."""
+    by_support = [corpus for corpus, audit in audits.items() if audit.by == "support"]
+    needed = CORPUS.is_in(by_support) & pl.col("drift").is_not_null() & pl.col("support").is_null()
+    return outputs.filter(needed).select("model", "passage")
 
 
 def item_key(model: str, passage: str, text: str) -> str:
@@ -35,20 +73,21 @@ def item_key(model: str, passage: str, text: str) -> str:
     return blake2b("\0".join((model, passage, text)).encode(), digest_size=8).hexdigest()
 
 
-def banded(drifts: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
-    """Assign outputs to drift bands, queue outputs above the corpus's threshold, and draw the sample for people.
+def banded(outputs: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
+    """Assign outputs to bands, queue outputs above the corpus's threshold, and draw the sample for people.
 
     Parameters
     ----------
-    drifts
-        Columns `model`, `passage` and `drift` (may be null), with all outputs of each model.
+    outputs
+        Columns `model`, `passage`, `drift` (may be null) and, for other orders than drift, those of `outputs_of`, with
+        all outputs of each model.
     audits
         Settings by corpus.
 
     Returns
     -------
-    Columns of `BANDED`, one row per output with a drift. A drift equal to an edge is in the band below, and a drift
-    equal to the threshold is not queued (audit paper, section 3.3).
+    Columns of `BANDED`, one row per output with a drift and the number that bands divide. A number equal to an edge is
+    in the band below, and a number equal to the threshold is not queued (audit paper, section 3.3).
 
     Notes
     -----
@@ -58,15 +97,18 @@ def banded(drifts: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
     moves to another band. The same order selects the outputs below the threshold that the panel screens.
     """
     parts = [pl.DataFrame(schema=BANDED)]
-    for (corpus,), rows in drifts.drop_nulls("drift").group_by(CORPUS, maintain_order=True):
+    for (corpus,), rows in outputs.drop_nulls("drift").group_by(CORPUS, maintain_order=True):
         audit = audits[str(corpus)]
-        number = np.searchsorted(audit.bands, rows["drift"].to_numpy(), side="left")
+        rows = rows.with_columns(suspicion=suspicion(audit.by)).drop_nulls("suspicion")
+        number = np.searchsorted(audit.bands, rows["suspicion"].to_numpy(), side="left")
         order = [item_key(model, passage, str(audit.seed)) for model, passage in rows.select("model", "passage").rows()]
         numbered = rows.with_columns(pl.Series("number", number, dtype=pl.Int64), pl.Series("order", order))
         place = pl.col("order").rank("ordinal").over("model", "number")
         size = pl.col("number").replace_strict(dict(enumerate(audit.sample)), return_dtype=pl.Int64)
-        name = pl.col("number").replace_strict(dict(enumerate(band_names(audit.bands))), return_dtype=pl.String)
-        queued = pl.col("drift") > audit.threshold
+        name = pl.col("number").replace_strict(
+            dict(enumerate(band_names(audit.bands, audit.by))), return_dtype=pl.String
+        )
+        queued = pl.col("suspicion") > audit.threshold
         screened = ~queued & (place <= (audit.below * pl.len().over("model", "number")).ceil())
         flags = {"queued": queued, "sampled": place <= size, "screened": screened}
         parts.append(numbered.with_columns(band=name, **flags).select(BANDED.names()))

@@ -160,7 +160,7 @@ def _panels(warehouse: Warehouse, provider: Provider) -> Mapping[str, str]:
     prompt, judges, units = prompts.load("judge"), provider.registry().judges, kinds(warehouse)
     hashes = {name: digest(*provider.model(name).determinants)[:8] for name in judges}
     return {
-        corpus: f"threshold: drift > {audit.threshold}; judges: "
+        corpus: f"threshold: {audit.by} > {audit.threshold}; judges: "
         f"{', '.join(f'{name} ({hashes.get(name)})' for name in sorted(audit.judges)) or 'none'}, scores "
         f"{'shown' if audit.show_scores else 'hidden'}; prompt: {prompt.name} {prompt.version} "
         f"({prompt.digest()[:8]}); sample: seed {audit.seed}"

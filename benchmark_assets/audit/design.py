@@ -48,7 +48,7 @@ def designs(triage: pl.DataFrame, audit: Audit, rate: float) -> pl.DataFrame:
     Applies `metrics.anchoring.gain` to each stratum, as if outputs were independent. If the outputs of a document are
     alike, their labels carry less information, and true widths are larger.
     """
-    sample = dict(zip(band_names(audit.bands), audit.sample, strict=True))
+    sample = dict(zip(band_names(audit.bands, audit.by), audit.sample, strict=True))
     strata = triage.group_by("model", "band", "queued", maintain_order=True).agg(outputs=pl.len())
     sizes, drawn = (
         column.to_numpy().astype(np.float64)

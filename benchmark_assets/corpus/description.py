@@ -75,8 +75,10 @@ class Sensitivity(Examining):
 class Audit(Frozen):
     """Adjudication of outputs far from the references. Defaults: From Outliers to Errors, sections 3.3 to 3.6.
 
-    - `threshold`: drift above which an output is queued for the panel.
-    - `bands`: bounds between the bands of drift, ascending; `threshold` is one of them.
+    - `by`: the number that `threshold` and `bands` refer to: `drift`; `length`, the length of the source as a multiple
+      of its median; or `support`, the same for (1 - support) times the root of the length (adjudication.triage).
+    - `threshold`: number above which an output is queued for the panel.
+    - `bands`: bounds between the bands, ascending; `threshold` is one of them.
     - `judges`: the panel, an odd number of names in the registry. Without judges, nothing is judged.
     - `show_scores`: whether judges see the scores of the output.
     - `sample`: for each band, the number of outputs per model that are drawn with `seed` for people to label. The panel
@@ -85,6 +87,7 @@ class Audit(Frozen):
       The verdicts on these outputs make estimates of error rates below the threshold more precise (audit.anchored).
     """
 
+    by: Literal["drift", "length", "support"] = "drift"
     threshold: float = Field(default=1.5, ge=0)
     bands: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0)
     judges: tuple[str, ...] = ()

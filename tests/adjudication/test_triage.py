@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.triage import band_names, banded
+from benchmark_assets.adjudication.triage import band_names, banded, without_support
 from benchmark_assets.corpus.description import Audit
 
 BANDS = ["0.0-1.0", "1.0-1.5", "1.5-2.0", "2.0-3.0", ">3.0"]
@@ -90,3 +90,42 @@ def test_the_panel_judges_a_random_part_below_the_threshold_that_begins_with_the
     assert screened == {BANDS[0]: 21, BANDS[1]: 2}  # rounded up, and none above the threshold
     assert rows.filter(pl.col("sampled") & ~pl.col("screened"), band=BANDS[0]).is_empty()
     assert banded(given, {"c": Audit()}).filter("screened").is_empty()
+
+
+def suspected(support: list[float | None], length: list[int], model: str = "m") -> pl.DataFrame:
+    """Outputs of a model with a drift of 1."""
+    rows = drifts({model: [1.0] * len(support)})
+    return rows.with_columns(pl.Series("length", length), pl.Series("support", support, dtype=pl.Float64))
+
+
+def test_bands_by_support_divide_multiples_of_the_median_of_a_model() -> None:
+    audit = Audit(by="support", sample=(1, 1, 1, 1, 1))
+    outputs = suspected([0.9, 0.9, 0.9, 0.8, 0.951, 0.6, None], [100, 100, 100, 100, 400, 100, 100])
+    rows = banded(outputs, {"c": audit})
+    assert rows["band"].to_list() == [f"support {BANDS[n]}" for n in (0, 0, 0, 2, 0, 4)]
+    assert rows["queued"].to_list() == [False, False, False, True, False, True]
+    assert rows["sampled"].sum() == 3
+    other = suspected([0.2] * 6, [900] * 6, "n")
+    both = banded(pl.concat([outputs, other]), {"c": audit})
+    assert both.filter(model="m").equals(rows)
+    assert without_support(outputs, {"c": audit})["passage"].to_list() == ["c/p:6"]
+    assert without_support(outputs, {"c": Audit(by="length")}).is_empty()
+
+
+def test_bands_by_length_need_nothing_else() -> None:
+    rows = banded(suspected([None] * 4, [10, 20, 20, 70]), {"c": Audit(by="length")})
+    assert rows["band"].to_list() == [f"length {BANDS[n]}" for n in (0, 0, 0, 4)]
+
+
+def test_outputs_that_are_supported_in_full_are_in_the_lowest_band() -> None:
+    rows = banded(suspected([1.0] * 3, [10, 20, 30]), {"c": Audit(by="support")})
+    assert set(rows["band"]) == {f"support {BANDS[0]}"}
+
+
+def test_every_output_of_a_band_is_as_likely_to_be_drawn() -> None:
+    outputs = suspected([0.9 + at / 1000 for at in range(8)], [100 + at for at in range(8)])
+    audit = Audit(by="support", bands=(5.0,), threshold=5.0, sample=(2, 0))
+    seeds = [banded(outputs, {"c": audit.model_copy(update={"seed": seed})}) for seed in range(400)]
+    drawn = pl.concat(seeds).filter("sampled")["passage"].value_counts()["count"]
+    assert drawn.sum() == 800
+    assert drawn.is_between(65, 135).all()  # 100 on average, with a standard deviation of 9

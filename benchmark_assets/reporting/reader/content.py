@@ -99,7 +99,8 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
             raise BadInput(corpus, "", "has no passage in the benchmark", remedy)
         key = pl.DataFrame({"corpus": [corpus]})
         (target,) = warehouse.read("corpus", key, ["target_language"])["target_language"]
-        bands = band_names(audits(warehouse)[corpus].bands)
+        audit = audits(warehouse)[corpus]
+        bands = band_names(audit.bands, audit.by)
         outputs = _outputs(warehouse, passages)
         drifts = warehouse.read("human_baseline", passages, ["passage", "translator", "drift"])
         pairs = doubts_by_reference(warehouse, passages)

@@ -18,6 +18,7 @@ from benchmark_assets.audit.rated import PEOPLE
 from benchmark_assets.benchmarks import exhibits as benchmarks
 from benchmark_assets.benchmarks.reproduction import OUTCOMES
 from benchmark_assets.contamination.exhibits import KINSHIP, KNOWN
+from benchmark_assets.corpus.description import Audit
 from benchmark_assets.error_spans import exhibits as error_spans
 from benchmark_assets.examination.exhibits import REPORTS
 from benchmark_assets.literary import exhibits as literary
@@ -230,9 +231,13 @@ def _histogram(scores: pl.DataFrame, systems: pl.DataFrame, most: float) -> pl.D
 def severity(home: Home, corpus: str) -> list[Display]:
     """Error rates by band of drift and by model: from the panel's verdicts, and from people's labels of a sample."""
     rows = home.rows(audit.OUTCOMES, corpus)
-    bands = {band: at for at, band in enumerate(band_names(audits(home.warehouse)[corpus].bands))} if len(rows) else {}
+    settings = audits(home.warehouse)[corpus] if len(rows) else Audit()
+    bands = {band: at for at, band in enumerate(band_names(settings.bands, settings.by))}
     shown = []
-    for title, by, other in (("Errors by band of drift", "band", "model"), ("Errors by model", "model", "band")):
+    for title, by, other in (
+        (f"Errors by band of {settings.by}", "band", "model"),
+        ("Errors by model", "model", "band"),
+    ):
         group = rows.filter(pl.col(by) != "", pl.col(other) == "")
         place = pl.col("band").replace_strict(bands, default=len(bands), return_dtype=pl.Int32)
         group = group.sort("raters", place if by == "band" else "any_rate", by)
