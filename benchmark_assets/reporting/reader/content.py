@@ -21,9 +21,11 @@ from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.entries import COMET, DRIFT, LEXICAL, on
 from benchmark_assets.metrics.further import metrics_of
+from benchmark_assets.metrics.peers import consensus
 from benchmark_assets.metrics.scores import made_by
 from benchmark_assets.reporting import trace
 from benchmark_assets.reporting.reader.origin import Packed, packed
+from benchmark_assets.validation.certificates import DISTANCE
 from resources.errors import BadInput
 from resources.keys import COLLECTION
 from resources.warehouse import Warehouse
@@ -43,6 +45,8 @@ ASIDES = ("reference", "note", "footnote", "variant")
 """Kinds of asides that stand below a text: what its segments have beside them."""
 WORDS = ("cause", "evidence", "problem_phrase", "correction", "abstention")
 """Columns with the judges' free text, which may quote any text."""
+
+PEERS = f"similarity to other systems ({DISTANCE})"
 
 Record: TypeAlias = dict[str, object]
 
@@ -243,9 +247,12 @@ def _errors(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
 
 
 def _metrics(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
-    """The scores of each output, one for each metric in `segment_metric`: `metric` (its label) and `score`."""
+    """The scores of each output, one for each metric in `segment_metric`, and the consensus of other systems: `metric`
+    (its label) and `score`."""
     rows = warehouse.read("segment_metric", passages, [*KEY, "metric", "score"]).drop_nulls("score").sort("metric")
-    return _by_output(rows.with_columns(pl.col("score").round(3), _labeled(warehouse)), ())
+    peers = consensus(warehouse, passages).select(*KEY, metric=pl.lit(PEERS), score="similarity")
+    rows = pl.concat([rows.with_columns(_labeled(warehouse)), peers])
+    return _by_output(rows.with_columns(pl.col("score").round(3)), ())
 
 
 def _metric_errors(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
