@@ -9,6 +9,7 @@ from hashlib import blake2b
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from resources.catalogue import schema
 from resources.warehouse import Warehouse
@@ -33,11 +34,11 @@ def consensus(warehouse: Warehouse, passages: pl.DataFrame | None = None) -> pl.
         if len(part) > 1
     ]
     empty = pl.DataFrame(schema=CONSENSUS)
-    return pl.concat([empty, *(part.select(CONSENSUS.names()).cast(dict(CONSENSUS)) for part in parts)])
+    return pl.concat([empty, *(part.select(CONSENSUS.names()).cast(CONSENSUS) for part in parts)])
 
 
-def _means(outputs: pl.DataFrame) -> np.typing.NDArray[np.float64]:
+def _means(outputs: pl.DataFrame) -> NDArray[np.float64]:
     """The mean cosine of each of several outputs to the others; rows have unit vectors in the column `vector`."""
     vectors = np.array(outputs["vector"].to_list(), np.float64)
-    sums: np.typing.NDArray[np.float64] = vectors @ vectors.sum(axis=0)
-    return (sums - np.square(vectors).sum(axis=1)) / (len(vectors) - 1)
+    means: NDArray[np.float64] = (vectors @ vectors.sum(axis=0) - np.square(vectors).sum(axis=1)) / (len(vectors) - 1)
+    return means

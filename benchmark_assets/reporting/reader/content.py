@@ -20,12 +20,12 @@ from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.entries import COMET, DRIFT, LEXICAL, on
-from benchmark_assets.metrics.further import metrics_of
+from benchmark_assets.metrics.further import metrics_of, named_in
 from benchmark_assets.metrics.peers import consensus
 from benchmark_assets.metrics.scores import made_by
 from benchmark_assets.reporting import trace
 from benchmark_assets.reporting.reader.origin import Packed, packed
-from benchmark_assets.validation.certificates import DISTANCE
+from benchmark_assets.validation.certificates import DISTANCE, certificate, rows_for
 from resources.errors import BadInput
 from resources.keys import COLLECTION
 from resources.warehouse import Warehouse
@@ -121,11 +121,12 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
             "marked": _marked(warehouse, passages), "errors": _errors(warehouse, passages, private),
             "metrics": _metrics(warehouse, passages), "metric_errors": _metric_errors(warehouse, passages),
         }  # fmt: skip
-        signatures = made_by(warehouse, passages)
+        signatures, validated = made_by(warehouse, passages), rows_for(warehouse, corpus)
+        worth = {metric.shown.label: certificate(metric.name, rows=validated).worth for metric in named_in(warehouse)}
         origins = packed(trace.of_passages(warehouse, passages))
     comparable = sorted(set(references.filter("complete")["translator"]) - rights.hidden)
     overview = _overview(corpus, private, sources, outputs, bands, comparable)
-    overview |= {"origins": {"kinds": origins.kinds, "calls": origins.calls}}
+    overview |= {"origins": {"kinds": origins.kinds, "calls": origins.calls}, "worth": worth}
     outputs = outputs.with_columns(withheld=rights.withheld(outputs))
     passages_shown = list(_passages(sources, outputs, texts, judgements, origins.steps, rights.hidden, target))
     restricted, withheld = named(rights.restricted), outputs["withheld"].count()

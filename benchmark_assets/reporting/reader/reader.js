@@ -358,8 +358,10 @@ const READER = (() => {
       const line = `${metric}: ${NEUTRAL[severity] ?? severity}${translator ? ` (${translator})` : ""}: `;
       lines.set(line, [...lines.get(line) ?? [], Array.from(text).slice(...span).join("")]);
     }
+    const metrics = [...new Set(each.metric_errors.map(({ metric }) => metric))].filter(metric => index.worth[metric]);
     return lines.size ? make("ul", { class: "note", "aria-label": "Words marked by metrics" },
-      ...[...lines].map(([line, words]) => make("li", {}, line, make("bdi", {}, words.join("; "))))) : null;
+      ...[...lines].map(([line, words]) => make("li", {}, line, make("bdi", {}, words.join("; ")))),
+      ...metrics.map(metric => make("li", {}, `${metric}: ${index.worth[metric]}.`))) : null;
   }
 
   function judgements(each) {

@@ -7,6 +7,7 @@ from playwright.sync_api import Page
 
 from benchmark_assets.reporting.reader.content import shown
 from benchmark_assets.reporting.reader.writing import write_reader
+from benchmark_assets.validation.certificates import certificate
 from tests.audit.stored import put
 from tests.reporting.reader.world import CORPUS, MODELS, build
 
@@ -45,6 +46,8 @@ def test_unsupported_and_missing_words_are_shown_as_no_errors(tmp_path: Path, pa
     columns = ("translator", "severity", "start", "end")
     rows = [key | dict(zip(columns, mark, strict=True), place=place) for place, mark in enumerate(marks, start=1)]
     put(warehouse, "metric_span", *rows)
+    score = {name: key[name] for name in ("model", "passage", "metric")} | {"score": 0.9, "signature": "s"}
+    put(warehouse, "segment_metric", score | {"entry": "support", "inputs": "i"})
     texts = warehouse.read("model_output").filter(model=key["model"], passage=key["passage"])["text"]
     references = warehouse.read("reference").filter(translator="ann", passage=key["passage"])["text"]
     write_reader(warehouse, tmp_path / "reader", CORPUS)
@@ -53,6 +56,7 @@ def test_unsupported_and_missing_words_are_shown_as_no_errors(tmp_path: Path, pa
     assert lines == [
         f"support: unsupported, not wrong: {texts.item()[0:3]}; {texts.item()[4:8]}",
         f"support: in all references and not here, not wrong (ann): {references.item()[2:7]}",
+        f"support: {certificate('support').worth}.",
     ]
     found = page.locator("mark[title*='support: unsupported, not wrong']").all_inner_texts()
     assert "".join(found).replace(" ", "") == (texts.item()[0:3] + texts.item()[4:8]).replace(" ", "")
