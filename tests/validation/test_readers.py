@@ -114,7 +114,7 @@ def test_penalties_are_those_of_wmt() -> None:
 
 
 def test_esa_of_wmt24_has_a_set_for_each_language_pair(tmp_path: Path) -> None:
-    def row(pair: str, system: str, score: float, *marks: object) -> str:
+    def row(pair: str, system: str, score: float | None, *marks: object) -> str:
         return json.dumps({
             "langs": pair, "line_id": 3, "src": "Source", "tgt": "a text", "doc_id": "d", "system": system,
             "annotator": "x", "esa_score": score, "esa_spans": list(marks),
@@ -122,7 +122,12 @@ def test_esa_of_wmt24_has_a_set_for_each_language_pair(tmp_path: Path) -> None:
 
     whole = {"start_i": 0, "end_i": 5, "severity": "major"}
     missing = {"start_i": "missing", "end_i": "missing", "severity": "minor"}
-    lines = [row("en-cs", "S", 40, whole, missing), row("en-cs", "T", 90), row("en-ja", "S", 70, missing)]
+    lines = [
+        row("en-cs", "S", 40, whole, missing),
+        row("en-cs", "T", 90),
+        row("en-ja", "S", 70, missing),
+        row("en-cs", "U", None),
+    ]
     written(tmp_path, {"esa.jsonl": "\n".join(lines)})
     czech, japanese = read(tmp_path)
     assert (czech.language, japanese.language, czech.scale) == ("cs", "ja", "esa")

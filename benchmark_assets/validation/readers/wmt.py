@@ -22,14 +22,14 @@ _NAMES = {
     "system": ("system", "system_id", "model"),
     "document": ("doc", "doc_id", "document", "document_id"),
     "passage": ("globalsegid", "seg_id", "segment_id", "line_id", "segment"),
-    "rater": ("rater", "annotator", "rater_id", "user"),
-    "source": ("source", "src"),
-    "target": ("target", "tgt", "translation"),
+    "rater": ("rater", "annotator", "rater_id", "annotator_id", "user", "user_id"),
+    "source": ("source", "src", "source_text"),
+    "target": ("target", "tgt", "translation", "hyp", "target_text"),
     "category": ("category",),
     "severity": ("severity",),
     "score": ("mqm_avg_score", "esa_score", "score"),
     "errors": ("esa_spans", "error_spans", "spans"),
-    "pair": ("langs", "lp", "language_pair"),
+    "pair": ("langs", "lp", "lang_pair", "language_pair"),
 }
 """Columns of the tables, by what they hold."""
 
@@ -126,6 +126,8 @@ def esa(path: Path, rows: Rows) -> RatedTexts:
     """The ratings of a table with a row for each rated output."""
     rated, others = RatedTexts({}, {}, [], []), 0
     for number, row in rows:
+        if row["score"] in (None, "", "None"):
+            continue
         system, passage = _place(row, rated)
         (text, same), key = _text(row, rated), f"line {number}"
         others += not same
