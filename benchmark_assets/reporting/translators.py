@@ -86,11 +86,12 @@ def examined(comparisons: pl.DataFrame, translators: pl.DataFrame, missing: Mapp
 def doubts(examination: pl.DataFrame) -> pl.DataFrame:
     """Translators who are farther both from the source and from the other translators: `corpus`, `translator`, `doubt`.
 
-    Distance from the other translators alone is no doubt: the best translation may stand apart.
+    Distance from the other translators alone is no doubt: the best translation may stand apart. A free translation may
+    be doubted, too.
     """
     farther = examination.filter(verdict="farther").group_by("corpus", "translator").agg(pl.col("view").unique())
     both = farther.filter(pl.col("view").list.contains("source") & pl.col("view").list.contains("translators"))
-    words = pl.lit("farther from the source and from the other translators than they are")
+    words = pl.lit("farther from the source and from the other translators than they are: free, or faulty")
     return both.select("corpus", "translator", doubt=words)
 
 

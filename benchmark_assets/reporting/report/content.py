@@ -525,11 +525,11 @@ def published_numbers(home: Home) -> list[Display]:
 
 
 OF_CORPUS: list[Exhibit | Callable[[Home, str], list[Display]]] = [
-    of_leaderboard, CERTIFICATES, KNOWN, KINSHIP, ranks, published_boards, human_range, exhibits.OUTDATED, of_drift,
-    exhibits.OUTLIER_THRESHOLDS, exhibits.OUTLIERS, closest, concordance, severity, error_estimates, categories,
-    audit.CALIBRATION, confidence, metric_agreement, audit.TESTS, literary_scores, exhibits.DIFFERENCES, slices,
-    exhibits.AGREEMENT, exhibits.REFERENCES, exhibits.WITHOUT, sensitivity, audit.ANCHORED, audit.RECALL, MARKS,
-    error_spans.SPANS, span_rates, SIGNS, literary.SEATS, literary.BY_PEOPLE, literary.GLOSSARY,
+    of_leaderboard, CERTIFICATES, exhibits.REFERENCES, exhibits.WITHOUT, KNOWN, KINSHIP, ranks, published_boards,
+    human_range, exhibits.OUTDATED, of_drift, exhibits.OUTLIER_THRESHOLDS, exhibits.OUTLIERS, closest, concordance,
+    severity, error_estimates, categories, audit.CALIBRATION, confidence, metric_agreement, audit.TESTS,
+    literary_scores, exhibits.DIFFERENCES, slices, exhibits.AGREEMENT, sensitivity, audit.ANCHORED, audit.RECALL,
+    MARKS, error_spans.SPANS, span_rates, SIGNS, literary.SEATS, literary.BY_PEOPLE, literary.GLOSSARY,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Display]]] = {
     "Judges": lambda home: home.show(REPORTS), "Base sets": strengths,

@@ -224,6 +224,12 @@ def _details(warehouse: Warehouse, models: Sequence[str]) -> None:
         {**corpus, "measure": measure, "model": each, "translator": other}
         for (measure, each), other in product(against, TRANSLATORS)
     ])  # fmt: skip
+    put(warehouse, "reference_examination", [
+        {**corpus, "view": "source", "measure": "similarity", "translator": each} for each in TRANSLATORS
+    ])  # fmt: skip
+    put(warehouse, "without_reference", [
+        {**corpus, "measure": "sim_best", "translator": TRANSLATORS[0], "model": each} for each in models
+    ])  # fmt: skip
     put(warehouse, "outlier_threshold", [{**corpus, "embedder": "an embedder", "references": 2}])
     put(warehouse, "calibrated_outliers", [{**corpus, "kind": kind, "system": system} for kind, system in systems])
     put(warehouse, "anchored_estimate",
