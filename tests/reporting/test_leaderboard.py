@@ -187,7 +187,7 @@ def test_people_read_a_dash_where_there_is_no_number() -> None:
     assert row["similarity"] == "0.500 [0.500, 0.500]"
     assert readable(board([scores([None], [0.5])]))["similarity"].item() == "0.500"  # one unit has no interval
     nothing = board([scores([None], [None])])
-    assert set(plain(readable(nothing)).splitlines()[1].split()[6:]) == {"-"}
+    assert set(plain(readable(nothing)).splitlines()[1].split()[7:]) == {"-"}
     assert set(plain(further(nothing)).splitlines()[1].split()[6:]) == {"-"}
 
 
