@@ -4,6 +4,7 @@ Here: the set, and the rows of models. Every model with scores in a corpus gets 
 matter which other models are evaluated. Not here: scores of outputs (scores), aggregates (summary).
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -13,6 +14,7 @@ from benchmark_assets.corpus.description import Scoring
 from benchmark_assets.corpus.units import scoring, with_units
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.drift import worst_drift
+from benchmark_assets.metrics.entries import OUTLIER
 from benchmark_assets.metrics.further import named_in
 from benchmark_assets.metrics.lexical import lexical_scores
 from benchmark_assets.metrics.metric import Metric
@@ -31,9 +33,9 @@ COMET = ("comet_avg", "comet_best")
 """Scores that are filled in only for models with COMET scores."""
 
 SIGNATURE = (
-    "passages without a usable output: similarity, chrF++, BLEU, COMET and length 0, drift as at similarity 0 (or left "
-    "out, if the description says so); ranked: models with a usable output for the share of passages that the "
-    "description demands (all passages if missing outputs are left out), if the evaluation was not limited"
+    "passages without a usable output: similarity, chrF++, BLEU, COMET and length 0, drift as at similarity 0, an "
+    "outlier (or left out, if the description says so); ranked: models with a usable output for the share of passages "
+    "that the description demands (all passages if missing outputs are left out), if the evaluation was not limited"
 )
 
 
@@ -147,7 +149,7 @@ def own_sets_of(warehouse: Warehouse, models: pl.DataFrame) -> pl.DataFrame:
 
 
 def worst_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """The scores that an empty output would have, for each passage. `passages` has the column `passage`.
+    """The scores that an empty output would have, for each passage, as an outlier. `passages` has the column `passage`.
 
     Returns the columns of `drift_score` and `lexical_score` that measures use, `comet_avg`, `comet_best`, and
     `references` (number of references).
@@ -162,7 +164,12 @@ def worst_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     rows = lexical.join(counts, on="passage").join(envelopes, on="passage", how="left")
     zeros = {name: pl.lit(0.0) for name in ("sim_best", *COMET)}
     sim_centroid = pl.when(pl.col("human_spread").is_not_null()).then(0.0)
-    return rows.with_columns(worst_drift(rows)).with_columns(**zeros, sim_centroid=sim_centroid).drop(columns)
+    outlying = pl.when(pl.col("drift").is_not_null()).then(
+        pl.max_horizontal("drift", math.nextafter(OUTLIER, math.inf))
+    )
+    return rows.with_columns(worst_drift(rows)).with_columns(**zeros, sim_centroid=sim_centroid, drift=outlying).drop(
+        columns
+    )  # fmt: skip
 
 
 def _lacking(rows: pl.DataFrame, own: pl.DataFrame, limits: pl.DataFrame) -> pl.DataFrame:

@@ -74,7 +74,7 @@ METRICS = [
     ),
     _drift(
         "outlier_rate", -1, grain="corpus", ranks="with others", margin=0.03, boards={"headline"}, proportion=True,
-        value=pl.when(pl.col("drift").is_finite()).then((pl.col("drift") > OUTLIER) | (pl.col("sim_centroid") <= 0)),
+        value=pl.when(pl.col("drift").is_finite()).then(pl.col("drift") > OUTLIER),
     ),
     ter.METRIC,
     support.METRIC,

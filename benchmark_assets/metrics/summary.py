@@ -6,7 +6,7 @@ Not here: ranking.
 import polars as pl
 
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
-from benchmark_assets.metrics.entries import BY_NAME, MEASURES, OUTLIER
+from benchmark_assets.metrics.entries import MEASURES, OUTLIER
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.lexical import signatures
 from benchmark_assets.metrics.measures import estimates, numbered_units
@@ -37,7 +37,7 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
     coverage of a limited evaluation is a share of all expected passages.
     """
     scored = scores.drop_nulls("sim_best")
-    outliers = int(scored.select(BY_NAME["outlier_rate"].passage).to_series().sum())
+    outliers = int((scored["drift"] > OUTLIER).sum())
     is_model = scores["kind"].first() == "model"
     expected, usable = int(scores["expected"].sum()), int(scores["usable"].sum())
     evaluated = int((scores["expected"] & scores["evaluated"]).sum())
@@ -67,7 +67,7 @@ def signature(embedder: str, comet: str | None = None, tokenizer: str = DEFAULT,
     parts = [
         f"embedder: {embedder}",
         DRIFT,
-        f"outlier: drift > {OUTLIER}, or similarity to the centroid at most 0",
+        f"outlier: drift > {OUTLIER}",
         *signatures(tokenizer).values(),
     ]
     return "; ".join(

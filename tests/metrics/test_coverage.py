@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from benchmark_assets.corpus.description import Scoring
 from benchmark_assets.metrics.coverage import completed, worst_scores
 from benchmark_assets.metrics.drift import worst_drift
+from benchmark_assets.metrics.entries import OUTLIER
 from benchmark_assets.metrics.lexical import lexical_scores
 from benchmark_assets.metrics.summary import summarize
 from resources.duckdb_warehouse import DuckDBWarehouse
@@ -131,6 +132,9 @@ def test_an_empty_output_has_no_similarity_to_a_centroid_only_where_there_is_one
         {"passage": passage, "translator": "ann", "text": "A cat sat.", "complete": True} for passage in NAMES[:2]
     ))  # fmt: skip
     envelope = {"passage": NAMES[0], "reference_count": 1, "embedder": "letters", "mean_similarity": 0.9}
-    put(warehouse, "reference_envelope", envelope | {"human_spread": 0.1, "euclidean_spread": 0.1})
+    put(warehouse, "reference_envelope", envelope | {"human_spread": 0.6, "euclidean_spread": 0.1})
     rows = worst_scores(warehouse, OWN.head(2)).sort("passage")
     assert rows.select("sim_best", "sim_centroid").rows() == [(0, 0), (0, None)]
+    drift, without = rows["drift"]
+    assert without is None
+    assert OUTLIER < drift < 2.001  # an outlier also where people are as far from each other
