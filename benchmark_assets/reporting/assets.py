@@ -44,7 +44,6 @@ from benchmark_assets.reporting.report import ASSETS
 from benchmark_assets.reporting.slices import measured, of_named, sliced, slices
 from benchmark_assets.reporting.unit_sums import UnitSums
 from benchmark_assets.translation.systems import Systems
-from benchmark_assets.validation.assets import validation
 from benchmark_assets.validation.boards import certified
 from resources.catalogue import PROVENANCE
 from resources.digest import digest
@@ -98,7 +97,7 @@ def model_summary(
 
 @dg.asset(
     group_name="reporting", code_version="6", kinds={"duckdb"},
-    deps=[model_summary, human_baseline, comet_baseline, "metric_summary", "error_estimate", validation],
+    deps=[model_summary, human_baseline, comet_baseline, "metric_summary", "error_estimate", "validation"],
 )  # fmt: skip
 def leaderboard(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
