@@ -203,7 +203,7 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     assert systems.asked() == []
     grid = {
         (asset, f"{model}|{passage}")
-        for asset in ("drift_score", "lexical_score", "comet_score", "output_diagnostic", "triage")
+        for asset in ("drift_score", "lexical_score", "comet_score", "output_diagnostic", "shared_wording", "triage")
         for model in MODELS
     }
     assert reports(instance) - before == Counter(
@@ -212,7 +212,8 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
             *grid,
             *(("damaged_text", each) for each in PASSAGES),  # an addition or a wrong term may come from the passage
             ("damaged_score", passage),
-            ("sensitivity", ""),
+            ("translator_wording", passage),
+            *((asset, "") for asset in ("contamination", "sensitivity", "validation")),
             *(("model_summary", model) for model in MODELS),
             *((table, "") for table in TABLES),
         }
