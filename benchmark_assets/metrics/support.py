@@ -97,7 +97,7 @@ def score(output: str, references: Sequence[str], match: Match) -> float:
         np.average(match(reference, output), weights=agreement(reference, references, match) ** 2 + 1e-9)
         for reference in references
     ]
-    return float(support.mean() + np.mean(coverage)) / 2
+    return min(1.0, float(support.mean() + np.mean(coverage)) / 2)  # cosines of equal vectors round to more than 1
 
 
 def token_match(read: Callable[[str], e5.TokenVectors]) -> Match:
