@@ -14,6 +14,7 @@ from benchmark_assets.metrics.diagnostics import diagnose, repeated, twins
 from benchmark_assets.metrics.drift import semantic_scores
 from benchmark_assets.metrics.further import SOUND, NamedMetrics, score_settings, scores
 from benchmark_assets.metrics.lexical import lexical_scores, lexical_settings
+from benchmark_assets.metrics.meaning import signature
 from benchmark_assets.metrics.tokenizers import available, tokenized
 from benchmark_assets.partitions import BY_PASSAGE, GRID, PASSAGE, partitioned
 from benchmark_assets.references.assets import reference, reference_envelope
@@ -152,14 +153,14 @@ def comet_baseline(
 
 
 @dg.asset(
-    **partitioned(GRID), group_name="metrics", code_version="4", kinds={"duckdb"},
+    **partitioned(GRID), group_name="metrics", code_version="5", kinds={"duckdb"},
     deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Faults of an output that are visible without judging its meaning.
 
     They are: no text, a refusal, chat around the translation, reasoning, markup, mojibake, the source left
-    untranslated, another script or language, repetition, a missing end, and the translation of another passage. Texts
+    untranslated, another script or language, repetition, a missing part, and the translation of another passage. Texts
     that address their judge are flagged, too.
 
     The diagnosis of an output becomes stale when its model starts or stops giving the same text for another passage.
@@ -174,7 +175,8 @@ def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         outputs = with_twins(partitions.select("model", "passage"))
-        return outputs.select("model", "passage", settings=pl.col("twins").list.join(" ").fill_null(""))
+        twin_list = pl.col("twins").list.join(" ").fill_null("")
+        return outputs.select("model", "passage", settings=twin_list + pl.lit(signature()))
 
     def compute(stale: pl.DataFrame) -> Computed:
         outputs = with_twins(warehouse.read("model_output", stale, ["model", "passage", "text"]))

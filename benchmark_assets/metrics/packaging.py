@@ -1,30 +1,18 @@
 """Faults in the text around a translation or in place of it: chat, reasoning, markup, refusals, mojibake.
 
-Here: rules on form and wording. Wording that also occurs in a reference or in the source is not a fault. Not here: the
-word lists (metrics.wordings), comparison of the translation itself (metrics.fidelity).
+Here: which parts of an output are examined, and rules on form. What also occurs in a reference or in the source is not
+a fault. Not here: the meaning of sentences (metrics.talk), comparison of the translation itself (metrics.fidelity).
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from re import Pattern
 
-from benchmark_assets.metrics.fidelity import NOTHING, ComparedPassage, Finding
-from benchmark_assets.metrics.texts import MeasuredText
-from benchmark_assets.metrics.wordings import (
-    ABOUT_ITSELF,
-    APOLOGY,
-    CLOSING,
-    DENIAL,
-    LABEL,
-    NOTE,
-    OPENING,
-    REQUEST,
-    TASK,
-    THOUGHT,
-    THOUGHT_TAG,
-    TRANSLATION,
-)
+from benchmark_assets.metrics.fidelity import NOTHING, UNREAD, ComparedPassage, Finding
+from benchmark_assets.metrics.meaning import signature
+from benchmark_assets.metrics.talk import MARGIN, WIDE_MARGIN, kind_of_talk
+from benchmark_assets.metrics.texts import MeasuredText, content, parts, words
 
 UNRELATED = 0.3
 """A reply may be a refusal if the overlap of its content words with the references is below this limit."""
@@ -32,14 +20,14 @@ UNRELATED = 0.3
 REPLY = 600
 """Maximum number of characters of a refusal, for passages without references."""
 
-END = 300
-"""Number of characters at the end of a text that are searched for closing words of a chat."""
+STRANGE_PART = 0.25
+"""A part of an output may be talk if less than this share of its content words occurs in source or references."""
 
-START = 600
-"""Number of characters at the start of a text that are searched for reasoning in words."""
+LABELED = 80
+"""Number of characters before a colon that are examined as a label, such as "Translation:"."""
 
-LABELED = 60
-"""Number of characters before a colon that are searched for a label of notes, such as "Note"."""
+LINES = 8
+"""Maximum number of lines of an output that are examined, half of them at each end."""
 
 MARKUP: dict[str, Pattern[str]] = {
     "a code fence": re.compile(r"^\s*(?:```|~~~)", re.MULTILINE),
@@ -70,7 +58,23 @@ PLACEHOLDER = re.compile(
 _PAGES = ("cp1252", "mac_roman", "cp437", "cp1251", "cp1250", "gbk", "cp932")
 """Code pages in which UTF-8 is often misread."""
 
-_COLON = re.compile("[:：]")
+_LABEL = re.compile(rf"\A[^:：\n{{<\[]{{1,{LABELED}}}[:：]")
+_BRACKETED = re.compile(r"[(\[（【][^()\[\]（）【】]{12,}[)\]）】]\W*\Z")
+_TAG = re.compile(
+    r"</?\W?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad|(?:inner|internal)_?monologue|plan|draft|cot)\b[^<>]{0,40}>"
+    r"|[◁◀<]/?think[▷▶>]|\[/?think\]|<\|?(?:channel|begin_of_thought|end_of_thought|start_thinking|end_thinking)\|?>|<\|(?:start|end)\|>",
+    re.IGNORECASE,
+)
+"""A tag of reasoning."""
+
+_TALK = {
+    "announcement": "announces the translation", "note": "has notes or closing words of a chat",
+    "reasoning tag": "has a tag of reasoning", "reasoning": "reasons about its task",
+}  # fmt: skip
+"""Evidence by kind of talk."""
+
+_FAULTS = {"announcement": "preamble", "note": "preamble", "reasoning tag": "thinking", "reasoning": "thinking"}
+
 _LOST = re.compile(
     r"\ufffd|[\x00-\x08\x0e-\x1f\x80-\x84\x86-\x9f]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|â€|ï»¿|\?{4,}|[^\W\d_]\?[^\W\d_A-Z]"
     r"|[a-zß-ÿ][À-ÖØ-Þ]|[A-Z][À-ÖØ-Þ][a-z]"
@@ -79,29 +83,26 @@ _LOST = re.compile(
 that stand within a word."""
 
 
-def preamble(text: MeasuredText, passage: ComparedPassage) -> Finding:
-    """Whether there is text around the translation: an announcement, a label, notes, closing words of a chat."""
-    if _new(LABEL.match, text, passage):
-        return True, "starts with a label"
-    if _new(OPENING.match, text, passage):
-        return True, "starts like a chat reply"
-    if passage.references and _new(_translation, text, passage):
-        return True, "mentions a translation, unlike source and references"
-    if _new(_note, text, passage):
-        return True, "has a label of notes"
-    return (True, "ends like a chat reply") if _new(_closing, text, passage) else NOTHING
-
-
-def thinking(text: MeasuredText, passage: ComparedPassage) -> Finding:
-    """Whether the text contains reasoning about the task."""
-    if _new(THOUGHT_TAG.search, text, passage):
-        return True, "has a tag or heading of reasoning"
-    return (True, "reasons about its task") if _new(_thought, text, passage) else NOTHING
+def talk(text: MeasuredText, passage: ComparedPassage) -> dict[str, Finding]:
+    """Whether there is text about the task around the translation (`preamble`), or reasoning (`thinking`)."""
+    kinds = set()
+    if not any(_TAG.search(known.text) for known in passage.known) and _TAG.search(text.text):
+        kinds.add("reasoning tag")
+    strange = [part for part in _outer_parts(text.text) if _strange(part, passage)]
+    if strange and not signature():
+        return {"preamble": UNREAD, "thinking": (True, _TALK["reasoning tag"]) if kinds else UNREAD}
+    margin = MARGIN if passage.references else WIDE_MARGIN
+    given = [*passage.pieces, *(label for piece in passage.pieces for label in _LABEL.findall(piece))]
+    kinds |= {kind_of_talk(part, ("announcement", "note", "reasoning"), given, margin) for part in strange}
+    found = {
+        name: [_TALK[kind] for kind in _TALK if kind in kinds and _FAULTS[kind] == name] for name in _FAULTS.values()
+    }
+    return {name: (True, ", ".join(evidence)) if evidence else NOTHING for name, evidence in found.items()}
 
 
 def markup(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether the text contains markup or is wrapped in it."""
-    body = THOUGHT_TAG.sub("", text.text)  # tags of reasoning are a separate fault
+    body = _TAG.sub("", text.text)  # tags of reasoning are a separate fault
     kinds = [
         kind
         for kind, pattern in MARKUP.items()
@@ -117,15 +118,15 @@ def refused(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """
     if passage.similarity(text) >= UNRELATED if passage.references else len(text.text) > REPLY:
         return NOTHING
-    plain = text.plain
-    if _new(PLACEHOLDER.fullmatch, text, passage):
+    if PLACEHOLDER.fullmatch(text.text) and not any(PLACEHOLDER.fullmatch(known.text) for known in passage.known):
         return True, "is a remark or a word for no value instead of a translation"
-    if ABOUT_ITSELF.search(plain):
-        return True, "speaks of itself as a model"
-    for language, denial in DENIAL.items():
-        if TASK[language].search(plain) and (denial.search(plain) or APOLOGY.search(plain)):
-            return True, f"declines the task, in words of {language}"
-    return (True, "asks for a text") if REQUEST.search(plain) else NOTHING
+    if not signature():
+        return UNREAD
+    margin = MARGIN if passage.references else WIDE_MARGIN
+    for part in dict.fromkeys([text.text, *parts(text.text)[:1]]):
+        if kind_of_talk(part, ["refusal"], passage.pieces, margin):
+            return True, "declines the task or asks for a text, unlike source and references"
+    return NOTHING
 
 
 def mojibake(text: MeasuredText, passage: ComparedPassage) -> Finding:
@@ -135,35 +136,22 @@ def mojibake(text: MeasuredText, passage: ComparedPassage) -> Finding:
     return (True, f"{number} garbled characters") if number else NOTHING
 
 
-def _new(find: Callable[[str], object], text: MeasuredText, passage: ComparedPassage) -> bool:
-    """Whether `find` finds something in a text, but nothing in the source and references of the passage."""
-    return bool(find(text.plain)) and not any(find(known.plain) for known in passage.known)
+def _outer_parts(text: str) -> list[str]:
+    """Parts of a text that may stand around a translation: lines at both ends, the first and the last sentence, a
+    label, a remark in brackets. A text of one part has none."""
+    lines = text.strip().splitlines()
+    lines = lines if len(lines) <= LINES else [*lines[: LINES // 2], *lines[-LINES // 2 :]]
+    sentences = parts(text)
+    outer = [*lines, *sentences[:1], *sentences[-1:], *_LABEL.findall(text.lstrip()), *_BRACKETED.findall(text)]
+    whole = text.strip()
+    distinct = dict.fromkeys(part.strip() for part in outer)
+    return [part for part in distinct if part != whole and any(letter.isalnum() for letter in part)]
 
 
-def _translation(plain: str) -> bool:
-    """Whether a text mentions a translation. Mentions in a key or a tag do not count."""
-    return any(stem in plain for stem in TRANSLATION) and any(
-        plain[place - 1 : place] not in {'"', "<", "/", "_"} for stem in TRANSLATION for place in _places(plain, stem)
-    )
-
-
-def _places(plain: str, stem: str) -> Iterator[int]:
-    place = plain.find(stem)
-    while place >= 0:
-        yield place
-        place = plain.find(stem, place + 1)
-
-
-def _closing(plain: str) -> bool:
-    return bool(CLOSING.search(plain[-END:]))
-
-
-def _thought(plain: str) -> bool:
-    return bool(THOUGHT.search(plain[:START]))
-
-
-def _note(plain: str) -> bool:
-    return any(NOTE.search(plain, max(0, colon.start() - LABELED), colon.end()) for colon in _COLON.finditer(plain))
+def _strange(part: str, passage: ComparedPassage) -> bool:
+    """Whether a part has hardly any content words in common with source and references."""
+    stems = content(words(part))
+    return sum(stem in passage.stems for stem in stems) <= STRANGE_PART * len(stems)
 
 
 def _misread(text: str, known: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Properties of a single text: words, scripts, sentences, repetition, how it ends.
 
-Not here: comparison of texts (metrics.fidelity), wordings (metrics.wordings).
+Not here: comparison of texts (metrics.fidelity), their meaning (metrics.talk).
 """
 
 import re
@@ -17,6 +17,7 @@ _GRAM = 16
 _CLOSING = "\"'`"  # besides Unicode's closing brackets and quotation marks
 _INSIDE = ",，،、·"  # punctuation that ends no sentence
 _SENTENCE = re.compile(r"[.?!。！？؟۔।॥።]+")
+_END = re.compile(r"(?<=[.?!؟۔।॥])[\"'”’»)\]]*\s+|(?<=[。！？])|\n+")
 _DIGITS = re.compile(r"\d+")
 _LEAST, _LONGEST = 4, 5
 _RETURNS = 0.9
@@ -34,11 +35,6 @@ class MeasuredText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-
-    @cached_property
-    def plain(self) -> str:
-        """The form of the text in which wordings are searched: NFKC and lower case, with straight apostrophes."""
-        return unicodedata.normalize("NFKC", self.text).lower().replace("’", "'").strip()
 
     @cached_property
     def words(self) -> list[str]:
@@ -94,6 +90,11 @@ def sentences(text: str) -> int:
     Adjacent marks count once; an ellipsis of one character does not count.
     """
     return len(_SENTENCE.findall(text))
+
+
+def parts(text: str) -> list[str]:
+    """The sentences and lines of a text that have a letter or a digit. Abbreviations divide a sentence, too."""
+    return [part.strip() for part in _END.split(text) if any(letter.isalnum() for letter in part)]
 
 
 def longest_loop(text: str) -> Loop:
