@@ -101,7 +101,8 @@ MISSING = 4.7
 
 UNLIKE = 0.4
 """An output is compared in meaning with its references if its similarity to them, less `BY_LENGTH` for each unit of
-the logarithm of the ratio of lengths, is below this limit. It is for 20 % of sound outputs with one free reference, for 5 % with two."""
+the logarithm of the ratio of lengths, is below this limit: 20 % of sound outputs with one free reference, 5 % with
+two."""
 
 BY_LENGTH = 0.3
 
