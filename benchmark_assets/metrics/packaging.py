@@ -68,12 +68,12 @@ _TAG = re.compile(
 """A tag of reasoning."""
 
 _TALK = {
-    "announcement": "announces the translation", "note": "has notes or closing words of a chat",
-    "reasoning tag": "has a tag of reasoning", "reasoning": "reasons about its task",
-}  # fmt: skip
-"""Evidence by kind of talk."""
-
-_FAULTS = {"announcement": "preamble", "note": "preamble", "reasoning tag": "thinking", "reasoning": "thinking"}
+    "announcement": ("preamble", "announces the translation"),
+    "note": ("preamble", "has notes or closing words of a chat"),
+    "reasoning tag": ("thinking", "has a tag of reasoning"),
+    "reasoning": ("thinking", "reasons about its task"),
+}
+"""Fault and evidence by kind of talk."""
 
 _LOST = re.compile(
     r"\ufffd|[\x00-\x08\x0e-\x1f\x80-\x84\x86-\x9f]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|â€|ï»¿|\?{4,}|[^\W\d_]\?[^\W\d_A-Z]"
@@ -90,13 +90,15 @@ def talk(text: MeasuredText, passage: ComparedPassage) -> dict[str, Finding]:
         kinds.add("reasoning tag")
     strange = [part for part in _outer_parts(text.text) if _strange(part, passage)]
     if strange and not signature():
-        return {"preamble": UNREAD, "thinking": (True, _TALK["reasoning tag"]) if kinds else UNREAD}
+        return {"preamble": UNREAD, "thinking": (True, _TALK["reasoning tag"][1]) if kinds else UNREAD}
     margin = MARGIN if passage.references else WIDE_MARGIN
     given = [*passage.pieces, *(label for piece in passage.pieces for label in _LABEL.findall(piece))]
-    kinds |= {kind_of_talk(part, ("announcement", "note", "reasoning"), given, margin) for part in strange}
-    found = {
-        name: [_TALK[kind] for kind in _TALK if kind in kinds and _FAULTS[kind] == name] for name in _FAULTS.values()
-    }
+    for part in strange:
+        kind = kind_of_talk(part, ("announcement", "note", "reasoning"), given, margin)
+        kinds.add("note" if kind == "reasoning" and text.text.rstrip().endswith(part) else kind)
+    found: dict[str, list[str]] = {"preamble": [], "thinking": []}
+    for fault, evidence in (_TALK[kind] for kind in _TALK if kind in kinds):
+        found[fault].append(evidence)
     return {name: (True, ", ".join(evidence)) if evidence else NOTHING for name, evidence in found.items()}
 
 
