@@ -98,16 +98,14 @@ def widest_gap(found: NDArray[np.bool_], ratio: float) -> Gap:
 
 
 def _rate(found: NDArray[np.int64], words: NDArray[np.int64] | int) -> NDArray[np.float64]:
-    rate: NDArray[np.float64] = np.clip((found + 1) / (words + 2), 0.05, 0.97)
-    return rate
+    return np.asarray((found + 1) / (words + 2), np.float64).clip(0.05, 0.97)
 
 
 def _likelihood(
     found: NDArray[np.int64], words: NDArray[np.int64] | int, rate: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Log likelihood of the number of words with a counterpart."""
-    likelihood: NDArray[np.float64] = found * np.log(rate) + (words - found) * np.log(1 - rate)
-    return likelihood
+    return np.asarray(found * np.log(rate) + (words - found) * np.log(1 - rate), np.float64)
 
 
 @cache

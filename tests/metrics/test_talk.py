@@ -1,4 +1,4 @@
-"""Talk about the task, in languages of which most have no anchor."""
+"""Talk about the task, mostly in languages without anchors."""
 
 import pytest
 
