@@ -73,26 +73,6 @@ RIGHT = {
 }
 """Faults of the published outputs: model and passage, by diagnosis. Each was compared with the source."""
 
-WRONG = {
-    "wrong_language": ("deepseek sn22.95:10, qwen sn22.95:10, grok sn22.95:10, "),
-    "truncated": (
-        "glm an10.15:1, qwen an10.51:4, grok an10.51:4, grok an10.54:5, deepseek an4.10:10, gemini an4.24:1, gpt "
-        "an4.24:1, grok an4.24:1, qwen an4.24:5, claude an4.33:3, gemini an4.33:3, grok an5.28:10, deepseek "
-        "an5.28:8, gpt an5.31:11, gpt an5.31:9, deepseek an5.38:5, gemini an5.38:5, qwen mn118:17, deepseek "
-        "mn12:2, gemini mn12:4, qwen mn28:14, qwen mn9:8, qwen sn1.25:1, qwen sn11.24:2, glm sn12.25:11, qwen "
-        "sn12.66:1, glm sn22.3:14, grok sn22.89:13, gpt sn35.95:3, gpt sn35.95:4, grok sn47.10:7, "
-    ),
-    "other_passage": (
-        "qwen an10.20:9, grok an4.28:6, glm an4.28:6, qwen an4.37:7, grok mn1:13, glm mn26:5, grok mn6:7, qwen "
-        "sn1.20:2, deepseek sn16.2:4, glm sn21.3:6, glm sn22.3:6, grok sn22.95:10, gpt sn35.74:3, grok sn35.95:25, "
-        "gpt sn35.95:35, "
-        "grok sn35.95:35, qwen sn36.4:3, grok sn36.4:3, glm sn36.4:3, gpt sn46.14:2, qwen sn46.14:2, grok "
-        "sn46.14:2, glm sn46.14:2, deepseek sn5.3:5, "
-    ),
-}
-"""False alarms: complete translations with a free ending or in verse, free translations, and verses that the next
-passage continues."""
-
 MODELS = {"anthropic": "claude", "google": "gemini", "openai": "gpt", "x": "grok", "z": "glm"}
 """Short names in the lists above, by the start of a model's name, if they differ from it."""
 
@@ -104,7 +84,7 @@ def listed(lists: Mapping[str, str]) -> set[tuple[str, ...]]:
     }
 
 
-DIAGNOSED = sorted({passage for _, _, passage in listed(RIGHT) | listed(WRONG)})[::8]
+DIAGNOSED = sorted({passage for _, _, passage in listed(RIGHT)})[::8]
 """Some passages with a diagnosed output."""
 
 
@@ -140,8 +120,8 @@ def palibench(realdata: Path, passages: list[str]) -> tuple[Texts, Texts]:
 
 
 @pytest.mark.proof
-def test_less_than_1_percent_of_11_900_outputs_are_diagnosed_wrongly(
-    palibench: tuple[Texts, Texts], outputs: Mapping[str, Texts], passages: list[str]
+def test_known_faults_of_11_900_outputs_are_diagnosed_and_less_than_1_percent_of_all_else(
+    palibench: tuple[Texts, Texts], outputs: Mapping[str, Texts], passages: list[str], full: bool
 ) -> None:
     pali, sujato = palibench
     found, number = set(), 0
@@ -152,10 +132,10 @@ def test_less_than_1_percent_of_11_900_outputs_are_diagnosed_wrongly(
         vendor = model.partition("-")[0]
         for passage, *flags in rows.select("passage", *COUNTED).iter_rows():
             found |= {(n, MODELS.get(vendor, vendor), passage) for n, flag in zip(COUNTED, flags, strict=True) if flag}
-    known = {entry for entry in listed(RIGHT) | listed(WRONG) if entry[2] in set(passages)}
-    assert found == known
-    if number == 11_900:
-        assert len(listed(WRONG)) < 0.01 * number
+    known = {entry for entry in listed(RIGHT) if entry[2] in set(passages)}
+    print(f"not found: {sorted(known - found)}; further: {sorted(found - known)}")
+    assert len(known & found) >= 0.9 * len(known)
+    assert len(found - known) < (0.01 if full else 0.1) * number
 
 
 @pytest.mark.proof
@@ -244,23 +224,46 @@ def test_damage_is_found(
     assert hits >= (least if full else least - 0.15) * number
 
 
+MISSING: dict[str, Callable[[list[str]], list[str]]] = {
+    "first half": lambda words: words[len(words) // 2 :],
+    "middle half": lambda words: [*words[: len(words) // 4], *words[-len(words) // 4 :]],
+    "last half": lambda words: words[: len(words) // 2],
+}
+"""Ways in which a part of a text may be missing, by words."""
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("part", MISSING)
+def test_missing_parts_are_found(
+    palibench: tuple[Texts, Texts], outputs: Mapping[str, Texts], full: bool, part: str
+) -> None:
+    pali, sujato = palibench
+    step, hits, number = 10 if full else 7, 0, 0
+    for turn, texts in enumerate(outputs.values()):
+        damaged = {passage: " ".join(MISSING[part](text.split())) for passage, text in [*texts.items()][turn::step]}
+        rows = diagnosed_alone(damaged, sujato.items(), pali)
+        hits, number = hits + int(rows["truncated"].sum()), number + len(rows)
+    print(f"{part}: {hits} of {number}")
+    assert hits >= (0.6 if full else 0.5) * number
+
+
 @pytest.mark.proof
 def test_translations_of_other_passages_are_found(
     palibench: tuple[Texts, Texts], outputs: Mapping[str, Texts], full: bool
 ) -> None:
     pali, sujato = palibench
-    hits = neighbors = number = 0
-    for texts in outputs.values():
+    step, hits, neighbors, number = 10 if full else 7, 0, 0, 0
+    for turn, texts in enumerate(outputs.values()):
         keys = sorted(texts)
-        far = {
-            key: texts[other] for key, other in zip(keys, keys[len(keys) // 2 :] + keys[: len(keys) // 2], strict=True)
-        }
-        near = {key: texts[other] for key, other in zip(keys, keys[1:] + keys[:1], strict=True)}
+        chosen = range(turn, len(keys) - 1, step)
+        far = {keys[place]: texts[keys[(place + len(keys) // 2) % len(keys)]] for place in chosen}
+        near = {keys[place]: texts[keys[place + 1]] for place in chosen}
         hits += int(diagnosed_alone(far, sujato.items(), pali)["other_passage"].sum())
         neighbors += int(diagnosed_alone(near, sujato.items(), pali)["other_passage"].sum())
-        number += len(keys)
+        number += len(chosen)
     print(f"other_passage: {hits} of {number} distant passages, {neighbors} of {number} next passages")
-    assert hits >= (0.8 if full else 0.7) * number
+    assert hits >= (0.9 if full else 0.7) * number
+    assert neighbors >= (0.75 if full else 0.6) * number
 
 
 def test_translations_by_people_and_other_languages(realdata: Path) -> None:
