@@ -23,8 +23,11 @@ from resources.digest import digest
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
-UNUSABLE = ["empty", "refused", "copied", "other_passage"]
-"""Diagnoses with which an output counts as missing."""
+UNUSABLE = pl.any_horizontal(
+    "empty", "refused", "other_passage", pl.col("copied") & pl.col("wrong_language").fill_null(value=True)
+).fill_null(value=False)
+"""Whether an output counts as missing: no translation of its passage. A copy of the source counts as missing if nothing
+shows that most of it is translated; a truncated output has scores, and a mark."""
 
 UNLIMITED = pl.DataFrame(schema={"system": pl.String, "passage": pl.String})
 """Limits of evaluations, if there are none."""
@@ -88,9 +91,8 @@ def completed(
     passage, its row has the worst scores. The scores are null if the passage was not evaluated, or the corpus's
     settings have `missing: omit`. Translators need not translate everything: they get no additional rows.
     """
-    unusable = pl.any_horizontal(pl.col(name).fill_null(value=False) for name in UNUSABLE)
     expected = pl.col("passage").is_in(own["passage"].implode())
-    rows = scores.with_columns(expected=expected, usable=expected & ~unusable, evaluated=pl.lit(value=True))
+    rows = scores.with_columns(expected=expected, usable=expected & ~UNUSABLE, evaluated=pl.lit(value=True))
     lacking = _lacking(rows, own, limits)
     filled = worst(lacking.filter("evaluated").select("passage").unique())
     omitting = [corpus for corpus, setting in settings.items() if setting.missing == "omit"]

@@ -19,6 +19,7 @@ from benchmark_assets.corpus.trigrams import normalized
 from benchmark_assets.metrics.gaps import counterparts, widest_gap
 from benchmark_assets.metrics.meaning import likeness, signature
 from benchmark_assets.metrics.texts import (
+    INSIDE,
     MeasuredText,
     ends_open,
     last_mark,
@@ -78,12 +79,8 @@ LONG = 1.4
 """A text with at least this share of the shortest reference's length is not truncated."""
 
 UNCOVERED = 0.07
-"""A text that ends with a complete sentence is truncated only if the end of each reference has no counterpart in the
+"""A text that ends with a complete sentence ends too early only if the end of each reference has no counterpart in the
 text. The end must have at least this share of the reference's content words."""
-
-BRIEF, MUCH = 0.6, 0.2
-"""A text shorter than BRIEF times the shortest reference can be truncated even if it has as many sentences as the
-source. The end without a counterpart must then have at least the share MUCH of each reference's content words."""
 
 UNFINISHED = "…;；"
 """Final punctuation that does not indicate truncation: it ends an abbreviation, or the verse continues in the next
@@ -96,7 +93,7 @@ FEWEST_STEMS = 4
 """Minimum number of content words in the output and in a reference for a diagnosis of a missing part or of another
 passage."""
 
-MISSING = 4.7
+MISSING = 5.2
 """Score of a gap, on average over the references, from which a part of the passage is missing."""
 
 UNLIKE = 0.4
@@ -153,8 +150,9 @@ class ComparedPassage:
 
     @cached_property
     def closed(self) -> bool:
-        """Whether every reference ends with a complete sentence."""
-        return not any(ends_open(reference.text) for reference in self.references)
+        """Whether every reference ends with a complete sentence, and the source with none that goes on."""
+        goes_on = last_mark(self.source.text) in (*INSIDE, *UNFINISHED)
+        return not goes_on and not any(ends_open(reference.text) for reference in self.references)
 
     @cached_property
     def sentences(self) -> int:
@@ -201,12 +199,16 @@ class ComparedPassage:
 
 
 def copied(text: MeasuredText, passage: ComparedPassage) -> Finding:
-    """Whether all or part of the source is copied instead of translated."""
+    """Whether all or part of the source is copied instead of translated.
+
+    As much as the closest reference keeps, such as names and quotations, is not counted.
+    """
     share, longest = passage.copied(text.text)
     human = [passage.copied(reference.text) for reference in passage.references if share]
-    if share >= COPIED and share > max((share for share, _ in human), default=0):
+    kept, longest_kept = (max((each[place] for each in human), default=0) for place in (0, 1))
+    if share - kept >= COPIED:
         return True, f"{share:.0%} of its letters are copied from the source, in stretches of {STRETCH} or more"
-    if longest >= COPIED_STRETCH and longest > max((length for _, length in human), default=0):
+    if longest - longest_kept >= COPIED_STRETCH:
         return True, f"{longest} consecutive letters are copied from the source"
     return NOTHING
 
@@ -255,9 +257,9 @@ def truncated(text: MeasuredText, passage: ComparedPassage) -> Finding:
     """Whether the text lacks a part of the passage: it ends mid-sentence or too early, or lacks its start or middle.
 
     A text that ends with a complete sentence ends too early under two conditions. It has fewer sentences than the
-    source or is short, and the end of every reference has no counterpart in the text. Both conditions are needed,
-    because translators join sentences, abbreviate and paraphrase. Any part may be missing by the alignment of its words
-    with the references (metrics.gaps).
+    source, and the end of every reference has no counterpart in the text. Both conditions are needed, because
+    translators join sentences, abbreviate and paraphrase. Any part may be missing by the alignment of its words with
+    the references (metrics.gaps).
     """
     if not passage.references:
         return UNKNOWN
@@ -267,21 +269,23 @@ def truncated(text: MeasuredText, passage: ComparedPassage) -> Finding:
     is_open = ends_open(text.text)
     if is_open and passage.closed:
         return True, f"ends mid-sentence at {ratio:.0%} of the shortest reference's length"
-    end = NOTHING if is_open else _early_end(text, passage, ratio)
+    end = NOTHING if is_open else _early_end(text, passage)
     missing = end if end[0] else _missing_part(text, passage)
     return UNKNOWN if is_open and not missing[0] else missing
 
 
-def _early_end(text: MeasuredText, passage: ComparedPassage, ratio: float) -> Finding:
-    """Whether the end of every reference has no counterpart in a text that ends with a complete sentence."""
+def _early_end(text: MeasuredText, passage: ComparedPassage) -> Finding:
+    """Whether the end of every reference has no counterpart in a text that has fewer sentences than the source."""
     missing = passage.sentences - sentences(text.text)
-    if (missing < 1 and ratio >= BRIEF) or last_mark(text.text) in UNFINISHED:
+    if missing < 1 or last_mark(text.text) in UNFINISHED:
         return NOTHING
     end = min(uncovered_end(text.stems, reference.stems) for reference in passage.references)
-    if end < (UNCOVERED if missing > 0 else MUCH):
+    if end < UNCOVERED:
         return NOTHING
-    sentence = f"{missing} sentences fewer than the source" if missing > 0 else f"{ratio:.0%} of the shortest reference"
-    return True, f"has {sentence}, and no counterpart to the last {end:.0%} of the references"
+    return (
+        True,
+        f"has {missing} sentences fewer than the source, and no counterpart to the last {end:.0%} of the references",
+    )
 
 
 def _missing_part(text: MeasuredText, passage: ComparedPassage) -> Finding:

@@ -15,12 +15,15 @@ from benchmark_assets.corpus.trigrams import normalized
 
 _GRAM = 16
 _CLOSING = "\"'`"  # besides Unicode's closing brackets and quotation marks
-_INSIDE = ",，،、·"  # punctuation that ends no sentence
 _SENTENCE = re.compile(r"[.?!。！？؟۔।॥።]+")
 _END = re.compile(r"(?<=[.?!؟۔।॥])[\"'”’»)\]]*\s+|(?<=[。！？])|\n+")
 _DIGITS = re.compile(r"\d+")
 _LEAST, _LONGEST = 4, 5
 _RETURNS = 0.9
+
+
+INSIDE = ",，،、·"
+"""Punctuation that ends no sentence."""
 
 
 class Loop(NamedTuple):
@@ -133,7 +136,7 @@ def recurrence(text: str) -> float:
 def ends_open(text: str) -> bool:
     """Whether a text lacks sentence-final punctuation at its end; closing quotes and brackets are ignored."""
     end = last_mark(text)
-    return not end or end in _INSIDE or unicodedata.category(end) != "Po"
+    return not end or end in INSIDE or unicodedata.category(end) != "Po"
 
 
 def last_mark(text: str) -> str:

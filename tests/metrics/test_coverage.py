@@ -95,6 +95,21 @@ def test_an_empty_output_counts_as_missing_and_keeps_its_diagnosis() -> None:
     assert full["sim_best"] == pytest.approx(0.9 * 7 / 8)
 
 
+@pytest.mark.parametrize(
+    ("faults", "failures"),
+    [
+        ({"refused": True}, 1), ({"other_passage": True}, 1), ({"copied": True, "wrong_language": True}, 1),
+        ({"copied": True, "wrong_language": None}, 1), ({"copied": True, "wrong_language": False}, 0),
+        ({"truncated": True, "repeated": True, "wrong_language": True, "preamble": True}, 0),
+    ],
+)  # fmt: skip
+def test_what_is_no_translation_of_its_passage_counts_as_missing(faults: dict[str, bool | None], failures: int) -> None:
+    first = pl.int_range(pl.len()) == 0
+    marks = {name: pl.when(first).then(pl.lit(value, pl.Boolean)).otherwise(False) for name, value in faults.items()}
+    full = summary(completed(field(perfect().with_columns(**marks)), OWN, worst, {}), "full")
+    assert (full["passages"], full["failures"]) == (8, failures)
+
+
 def test_translators_need_not_translate_everything() -> None:
     ann = best_half().with_columns(model=pl.lit("ann"), kind=pl.lit("human"))
     rows = completed(field(perfect(), ann), OWN, worst, {})
