@@ -107,7 +107,7 @@ BELONGS = 0.91
 """An output translates another passage if its cosine with the closest reference, plus `SHARED` times the similarity of
 content words, less `STRETCHED` times the absolute logarithm of the ratio of lengths, is below this limit."""
 
-SHARED, STRETCHED = 0.1, 0.04
+SHARED, STRETCHED = 0.15, 0.04
 
 SHORTER, PART = 0.8, 0.4
 """A text shorter than SHORTER times the references, of whose content words at least the share PART occurs in one of
