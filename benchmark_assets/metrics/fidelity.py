@@ -64,7 +64,9 @@ FAMILIAR = 0.2
 FOREIGN = 0.03
 """If less than this share of an output's words occurs in the references, the output is considered to be in another
 language, and not a translation of another passage. The share is smaller for 2 % of the texts of other passages and for
-two thirds of Latin texts."""
+two thirds of Latin texts. References with fewer than MANY_WORDS distinct words do not tell."""
+
+MANY_WORDS = 20
 
 LOOP = 4
 """Minimum number of immediate repetitions of a stretch that count as a loop; no real output reached 3."""
@@ -90,8 +92,8 @@ COPIED_STRETCH = 40
 """An output with at least this many consecutive letters of the source has left part of the source untranslated."""
 
 FEWEST_STEMS = 4
-"""Minimum number of content words in the output and in a reference for a diagnosis of a missing part or of another
-passage."""
+"""Minimum number of content words in a reference for a diagnosis of a missing part. With fewer words in output or
+references, an output is that of another passage below the limit `BELONGS_SHORT`."""
 
 MISSING = 5.2
 """Score of a gap, on average over the references, from which a part of the passage is missing."""
@@ -103,9 +105,9 @@ two."""
 
 BY_LENGTH = 0.3
 
-BELONGS = 0.91
+BELONGS, BELONGS_SHORT = 0.91, 0.86
 """An output translates another passage if its cosine with the closest reference, plus `SHARED` times the similarity of
-content words, less `STRETCHED` times the absolute logarithm of the ratio of lengths, is below this limit."""
+content words, less `STRETCHED` times the absolute logarithm of the ratio of lengths, is below BELONGS."""
 
 SHARED, STRETCHED = 0.15, 0.04
 
@@ -310,7 +312,7 @@ def other_passage(text: MeasuredText, passage: ComparedPassage) -> Finding:
     Texts in another language are left out: hardly any of their words occur in the references.
     """
     size = min(len(text.stems), max((len(reference.stems) for reference in passage.references), default=0))
-    if size < FEWEST_STEMS:
+    if not size:
         return UNKNOWN
     known = [reference.text for reference in passage.references]
     ratio = len(text.text) / (sum(map(len, known)) / len(known))
@@ -319,12 +321,13 @@ def other_passage(text: MeasuredText, passage: ComparedPassage) -> Finding:
     similarity, stretched = passage.similarity(text), abs(math.log(ratio))
     if similarity - BY_LENGTH * stretched >= UNLIKE:
         return NOTHING
-    if len(text.words) >= FEWEST_WORDS and passage.familiar(text) < FOREIGN:
+    if len(text.words) >= FEWEST_WORDS and passage.familiar(text) < FOREIGN and len(passage.vocabulary) >= MANY_WORDS:
         return NOTHING
     if not signature():
         return UNREAD
     meaning = likeness(text.text, known)
-    if meaning + SHARED * similarity - STRETCHED * stretched >= BELONGS:
+    limit = BELONGS if size >= FEWEST_STEMS else BELONGS_SHORT
+    if meaning + SHARED * similarity - STRETCHED * stretched >= limit:
         return NOTHING
     shared = f"{similarity:.0%} of its content words are those of the references"
     return True, f"{shared}, and its meaning is unlike theirs (cosine {meaning:.2f}): the text of another passage"
