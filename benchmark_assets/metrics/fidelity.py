@@ -105,7 +105,7 @@ two."""
 
 BY_LENGTH = 0.3
 
-BELONGS, BELONGS_SHORT = 0.91, 0.86
+BELONGS, BELONGS_SHORT = 0.885, 0.86
 """An output translates another passage if its cosine with the closest reference, plus `SHARED` times the similarity of
 content words, less `STRETCHED` times the absolute logarithm of the ratio of lengths, is below BELONGS."""
 

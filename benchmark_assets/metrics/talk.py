@@ -51,7 +51,7 @@ ANCHORS = {
         "He said:", "John:", "The king answered them:", "Thank you very much.", "What do you think?",
         "I don't know what to say.", "Let me tell you a story.", "This is what I have heard.", "Listen, my friends!",
         "I cannot do it.", "First he went home.", "There was once a man.", "They train like this:", "If one wishes:",
-        "In other words:", "Then he considers:",
+        "In other words:", "Then he considers:", "Harvest time:", "At dawn:",
     ),
 }  # fmt: skip
 """Sentences of talk by kind, and ordinary sentences that resemble them (`other`)."""
