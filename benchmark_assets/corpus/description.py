@@ -121,7 +121,8 @@ class Scoring(Frozen):
       whose match in a passage's id names the unit. The default is `document` if there are five documents or more, else
       `blocks`.
     - `tokenizer`: sacrebleu's tokenizer of BLEU, by default the one for the target language.
-    - `missing`: whether a passage without a usable output gets the worst value of each measure, or is left out.
+    - `missing`: whether a passage without a usable output gets the worst value of each measure, or is left out (then
+      only models without a missing output are ranked).
     - `coverage`: share of the corpus's passages for which a model needs a usable output in order to be ranked.
     - `false_alarms`: target share of human translations above the calibrated outlier threshold.
     """
