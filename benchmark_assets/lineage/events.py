@@ -15,6 +15,7 @@ from dagster._core.definitions.data_version import (
     CODE_VERSION_TAG,
     DATA_VERSION_IS_USER_PROVIDED_TAG,
     DATA_VERSION_TAG,
+    DEFAULT_DATA_VERSION,
     NULL_EVENT_POINTER,
     get_input_data_version_tag,
     get_input_event_pointer_tag,
@@ -114,7 +115,8 @@ def report(
         for source in inputs:
             name = source.key.to_user_string()
             pointer = row[f"pointer of {name}"]
-            tags[get_input_data_version_tag(source.key)] = row[f"version of {name}"] or RETRACTED
+            absent = DEFAULT_DATA_VERSION.value if pointer is None else RETRACTED  # what Dagster says of the unmade
+            tags[get_input_data_version_tag(source.key)] = row[f"version of {name}"] or absent
             tags[get_input_event_pointer_tag(source.key)] = NULL_EVENT_POINTER if pointer is None else str(pointer)
         if len(dims) > 1:
             tags |= {MULTIDIMENSIONAL_PARTITION_PREFIX + dim: row[dim] for dim in dims}

@@ -24,10 +24,10 @@ from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 UNUSABLE = pl.any_horizontal(
-    "empty", "refused", "other_passage", pl.col("copied") & pl.col("wrong_language").fill_null(value=True)
+    "empty", "refused", "other_passage", pl.col("copied") & pl.col("wrong_language")
 ).fill_null(value=False)
-"""Whether an output counts as missing: no translation of its passage. A copy of the source counts as missing if nothing
-shows that most of it is translated; a truncated output has scores, and a mark."""
+"""Whether an output counts as missing: no translation of its passage. A copy of the source counts as missing if it is
+long enough to show that it is not in the language of the references; a truncated output has scores, and a mark."""
 
 UNLIMITED = pl.DataFrame(schema={"system": pl.String, "passage": pl.String})
 """Limits of evaluations, if there are none."""

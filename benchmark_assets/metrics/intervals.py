@@ -236,7 +236,8 @@ def rate_intervals(hits: Floats, trials: Floats) -> list[Bounds]:
     -----
     Wilson's score interval with an effective number of trials, the number over the `design_effect`. Below 3 hits its
     lower bound is too high for rare rates: it is at most the exact bound of a Poisson count at 5 % (Brown, Cai and
-    DasGupta 2001). The same applies to misses.
+    DasGupta 2001). The same applies to misses. Units of a single trial have Wilson's interval itself, as published
+    rates have.
     """
     totals, units = trials.sum(axis=0), (trials > 0).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -246,10 +247,13 @@ def rate_intervals(hits: Floats, trials: Floats) -> list[Bounds]:
     effects, quantiles, _ = design_effect(
         hits / np.maximum(totals, 1) - shares * rates, shares, variances, rarer, trials
     )
+    columns = zip(rates, totals, effects, quantiles, units, trials.max(axis=0, initial=0), strict=True)
     return [
-        _rate_bounds(float(rate), float(total / effect), float(quantile)) if count >= FEWEST else (None, None)
-        for rate, total, effect, quantile, count in zip(rates, totals, effects, quantiles, units, strict=True)
-    ]
+        (None, None) if count < FEWEST
+        else wilson(float(rate * total), float(total)) if most <= 1
+        else _rate_bounds(float(rate), float(total / effect), float(quantile))
+        for rate, total, effect, quantile, count, most in columns
+    ]  # fmt: skip
 
 
 def _rate_bounds(rate: float, trials: float, z: float) -> tuple[float, float]:

@@ -220,4 +220,5 @@ def _signatures(warehouse: Warehouse, kinds: pl.DataFrame, multilingual: str) ->
         pl.col("embedder").unique().sort().str.join(", ")
     )  # fmt: skip
     words = pl.format("embedder: {}; {}; units: {}", "embedder", pl.lit(f"{multilingual}; {SIGNATURE}"), "unit_kind")
-    return embedders.join(kinds, on="corpus").select("corpus", signature=words)
+    rows = kinds.join(embedders, on="corpus", how="left").with_columns(pl.col("embedder").fill_null("none"))
+    return rows.select("corpus", signature=words)

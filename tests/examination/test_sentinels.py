@@ -54,7 +54,7 @@ def test_the_same_sentinels_in_every_process_and_others_with_another_seed() -> N
 def test_damage_makes_a_text_worse_in_every_kind() -> None:
     found = sentinels(SOUNDS, 1, {"accuracy": 200})
     assert {sentinel.kind for sentinel in found} >= {"foreign", "other_passage", "empty", "omission", "negation"}
-    assert set(DAMAGES) == {*KINDS, "foreign", "other_passage", "empty"}
+    assert set(DAMAGES) == {*KINDS, "foreign", "other_passage", "empty"} - {"name", "clause"}
     for sentinel in found:
         assert sentinel.trials[0] == sentinel.trials[1] != sentinel.sound
         assert sentinel.trials[0].strip()  # a blank text never reaches a judge

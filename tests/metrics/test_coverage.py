@@ -99,7 +99,7 @@ def test_an_empty_output_counts_as_missing_and_keeps_its_diagnosis() -> None:
     ("faults", "failures"),
     [
         ({"refused": True}, 1), ({"other_passage": True}, 1), ({"copied": True, "wrong_language": True}, 1),
-        ({"copied": True, "wrong_language": None}, 1), ({"copied": True, "wrong_language": False}, 0),
+        ({"copied": True, "wrong_language": None}, 0), ({"copied": True, "wrong_language": False}, 0),
         ({"truncated": True, "repeated": True, "wrong_language": True, "preamble": True}, 0),
     ],
 )  # fmt: skip

@@ -178,5 +178,6 @@ def test_what_cannot_be_drawn_is_said_and_stops_nothing(tmp_path: Path, caplog: 
 
 def test_the_made_rows_and_the_small_corpora_cover_every_drawing() -> None:
     corpora = {"metric_summary", "model_summary", "leaderboard", "metric_rank", "translator_agreement",
-               "system_comparison", "slice_summary", "sensitivity", "human_range", "reference_examination"}  # fmt: skip
+               "system_comparison", "slice_summary", "sensitivity", "human_range", "reference_examination",
+               "contamination"}  # fmt: skip
     assert {*drawings.OF_CORPORA, *drawings.OF_ALL} == corpora | set(MADE)
