@@ -175,7 +175,7 @@ def test_a_changed_source_asks_each_model_for_that_passage_again(
                 "damaged_text",
             ]
         },
-        **{key: {"None"} for key in ["near_duplicate", "metric_summary", "slice_summary"]},
+        **{key: {"None"} for key in ["near_duplicate", "metric_summary", "slice_summary", "reference_examination"]},
         **{
             key: {f"{model}|{PASSAGES[2]}" for model in MODELS}
             for key in ["model_output", "comet_score", "output_diagnostic"]
