@@ -39,6 +39,16 @@ def written(folder: Path) -> Path:
     return folder / "corpus.yaml"
 
 
+def _local(passage: str) -> str:
+    return passage.removeprefix("tiny/")
+
+
+def _rendering(passage: str) -> str:
+    """A translator's text of a passage."""
+    segments = TRANSLATIONS["ann"][passage.partition(":")[0]]
+    return " ".join(text for key, text in segments.items() if key.startswith(f"{passage}."))
+
+
 def command(*arguments: object) -> str:
     """What a command prints; it has to succeed."""
     done = CliRunner().invoke(main, [str(each) for each in arguments], catch_exceptions=False)
@@ -58,7 +68,7 @@ def everything(folder: Path, name: str) -> None:
             runs.look(definitions, instance)
             instance.add_dynamic_partitions("model", MODELS)
             for model in MODELS:
-                outputs = {key.removeprefix("tiny/"): f"{model} says: A mouse runs; {key}." for key in PASSAGES}
+                outputs = {key: f"{model} says: {_rendering(key)}" for key in map(_local, PASSAGES)}
                 command("import", "outputs", write_outputs(folder / f"{model}.jsonl", outputs), "--corpus", "tiny")
         runs.update(definitions, instance)
     pages = folder / name
