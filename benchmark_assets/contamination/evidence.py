@@ -30,11 +30,11 @@ REPEATED = 0.8
 """From this mean near-identity on, a system repeats a reference so often that no level of its own texts is left."""
 
 EVIDENCE = 9.0
-"""Log-likelihood ratio above which a system is said to copy a reference. 56 pairs of independent translators have 5.1
+"""Log-likelihood ratio above which a system copies a reference. 56 pairs of independent translators have 5.1
 at most."""
 
 CERTAIN = 0.9
-"""Posterior probability above which a passage is said to be copied."""
+"""Posterior probability above which a passage counts as copied."""
 
 SIGNATURE = (
     "near-identity: 2 LCS / (words of both); null: logistic around the level of the pair, shifted by what others share "

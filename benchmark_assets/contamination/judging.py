@@ -86,7 +86,7 @@ def contamination(
 
     Notes
     -----
-    Of related references that a text is like, only the nearest is said to be copied. A system that is like a reference
+    Of related references that a text is like, only the nearest counts as copied. A system that is like a reference
     throughout, but not nearly equal to it, is `related`: it revises the reference, or both come from a third text, such
     as the output of another system.
     """

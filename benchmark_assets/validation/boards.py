@@ -32,6 +32,10 @@ MONOTONE = {"chrf": "chrf_mean", "bleu": "bleu_mean"}
 
 
 def certified(warehouse: Warehouse) -> dict[str, str]:
-    """For each corpus with a measure on its board that may order systems, the first such measure."""
-    rows = certificates(warehouse).filter("ranks").unique("corpus", keep="first", maintain_order=True)
+    """For each corpus with a measure on its board that may order systems, the first such measure.
+
+    Metrics that the registry names order nothing: their means are no columns of the leaderboard.
+    """
+    rows = certificates(warehouse).filter("ranks", pl.col("metric").is_in([metric.name for metric in on("headline")]))
+    rows = rows.unique("corpus", keep="first", maintain_order=True)
     return dict(rows.select("corpus", pl.col("metric").replace(MONOTONE)).rows())
