@@ -60,6 +60,20 @@ FONT = "system-ui, sans-serif"
 LONGEST = 38
 """Maximum number of characters of a row's name."""
 
+_WORDS = {"labelColor": COLORS["ink"], "titleColor": COLORS["ink"], "labelFontSize": 11, "titleFontSize": 11}
+COMMON: Spec = {
+    "$schema": SCHEMA,
+    "config": {
+        "background": "transparent", "font": FONT, "aria": False, "header": _WORDS, "view": {"stroke": None},
+        "legend": {**_WORDS, "labelLimit": 190},
+        "axis": {
+            **_WORDS, "domainColor": COLORS["quiet"], "tickColor": COLORS["quiet"], "gridColor": COLORS["grid"],
+            "titleFontWeight": "normal", "labelLimit": 240, "labelSeparation": 5,
+        },
+    },
+}  # fmt: skip
+"""What all charts have in common: version and style. A page states it once."""
+
 LABEL = 46
 """Width in pixels of a segment that has room for its label."""
 
@@ -256,16 +270,6 @@ def _tips(**titles: str) -> list[Spec]:
 
 
 def _spec(chart: Spec, rows: pl.DataFrame) -> Spec:
-    """A chart of rows, which are rounded to five decimals, with the common style of all charts and a transparent
-    background."""
-    words = {"labelColor": COLORS["ink"], "titleColor": COLORS["ink"], "labelFontSize": 11, "titleFontSize": 11}
-    axis = {
-        **words, "domainColor": COLORS["quiet"], "tickColor": COLORS["quiet"], "gridColor": COLORS["grid"],
-        "titleFontWeight": "normal", "labelLimit": 240, "labelSeparation": 5,
-    }  # fmt: skip
-    config = {
-        "background": "transparent", "font": FONT, "aria": False, "axis": axis, "header": words,
-        "legend": {**words, "labelLimit": 190}, "view": {"stroke": None},
-    }  # fmt: skip
+    """A chart of rows, which are rounded to five decimals."""
     values = rows.with_columns(pl.selectors.float().round(5)).to_dicts()
-    return {"$schema": SCHEMA, "config": config, "data": {"values": values}, **chart}
+    return COMMON | {"data": {"values": values}, **chart}

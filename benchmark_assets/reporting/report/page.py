@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode
 
 import vl_convert
 
-from benchmark_assets.reporting.report.charts import COLORS, FONT, Spec
+from benchmark_assets.reporting.report.charts import COLORS, COMMON, FONT, Spec
 from benchmark_assets.reporting.report.display import Cell, Display, ExhibitColumn, ExhibitSource, Part
 
 POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {scripts}; style-src {styles}"
@@ -38,6 +38,8 @@ OF_SYSTEMS = ("system", "model")
 TIME = re.compile(r"<time\b[^>]*>[^<]*</time>")
 _FONT = f' font-family="{FONT}"'
 _TAG, _DIGITS = re.compile(r"<[^>]*>"), re.compile(r'((?<!opacity="0)\.\d)\d+')
+_SILENT = re.compile(r' (?:role|aria-\w+|pointer-events|opacity)="(?!0)[^"]*"')
+_UNSEEN = re.compile(r'<path class="(?:back|fore)ground"[^>]*/>')
 
 
 def page(
@@ -61,7 +63,8 @@ def page(
     words = f"<p>{titles}. Written on {_time(time)}.</p>"
     footer = (
         "<footer><p>Intervals in brackets are 95 % intervals. Click a column heading to sort the table.</p></footer>\n"
-        f'<script type="application/json" id="charts">[{_inert(",".join(specs))}]</script>\n'
+        '<script type="application/json" id="charts">'
+        f'{{"config":{styled(COMMON["config"])},"charts":[{_inert(",".join(specs))}]}}</script>\n'
     )
     contents = f'<nav aria-label="Contents">\n{_contents(parts)}\n</nav>\n'
     scripts = [f"\n{_vega() if specs else ''}", f"\n{_file('table.js')}"]
@@ -133,14 +136,13 @@ def _exhibit(
     if exhibit.words:
         yield f'<p id="{name}-words">{_words(exhibit.words)}</p>'
     if exhibit.chart is not None:
-        spec = styled(exhibit.chart)
         label = escape(f"Chart: {exhibit.title}. The table below has the numbers.")
         yield (
             f'<figure><div class="chart" role="img" tabindex="0" data-chart="{len(specs)}" aria-label="{label}" '
             f'aria-describedby="{name}-words">'
-            f"{_picture(spec)}</div></figure>"
+            f"{_picture(styled(exhibit.chart))}</div></figure>"
         )  # fmt: skip
-        specs.append(spec)
+        specs.append(styled({name: part for name, part in exhibit.chart.items() if name not in COMMON}))
     count = len(exhibit.columns[0].cells) if exhibit.columns else 0
     if count > UNFOLDED:
         yield f"<details><summary>Table with {count} rows</summary>"
@@ -232,10 +234,12 @@ def styled(chart: Spec) -> str:
 
 
 def _picture(spec: str) -> str:
-    """A chart as SVG. Coordinates are cut to tenths of a pixel, and texts inherit their font, which halves the size."""
-    svg = _TAG.sub(lambda tag: _DIGITS.sub(r"\1", tag[0]), vl_convert.vegalite_to_svg(spec))
-    # Hidden from screen readers, because the chart's label and the table have the content.
-    return svg.replace(_FONT, "").replace("<svg ", f'<svg aria-hidden="true"{_FONT} ', 1)
+    """A chart as SVG: coordinates cut to tenths of a pixel, the font inherited, and without what nobody sees or hears.
+
+    It is hidden from screen readers, because the chart's label and the table have the content."""
+    svg = vl_convert.vegalite_to_svg(spec).replace(_FONT, "")
+    svg = _UNSEEN.sub("", _TAG.sub(lambda tag: _SILENT.sub("", _DIGITS.sub(r"\1", tag[0])), svg))
+    return svg.replace("<svg ", f'<svg aria-hidden="true"{_FONT} ', 1)
 
 
 def _inert(text: str) -> str:

@@ -46,10 +46,10 @@
     for (const details of document.querySelectorAll("details")) details.open = true;
   });
 
-  const charts = JSON.parse(document.getElementById("charts").textContent);
+  const { charts, config } = JSON.parse(document.getElementById("charts").textContent);
   // The policy of the page allows no compiled expressions (`ast` interprets them) and no styles that scripts insert.
   const options = {
-    actions: false, renderer: "svg", mode: "vega-lite", ast: true, defaultStyle: false,
+    config, actions: false, renderer: "svg", mode: "vega-lite", ast: true, defaultStyle: false,
     tooltip: { disableDefaultStyle: true },
   };
   const narrow = document.documentElement.clientWidth < 640, lines = /\S.{0,23}(?!\S)|\S+/g;
