@@ -102,6 +102,8 @@ def _description(path: Path, name: str, found: ProposedKeys) -> str:
         lines.append("references:  # human translations; `ignore: [COLUMN]` instead leaves a column out")
         for translator, keys in found.references.items():
             lines += [f"  {yaml.safe_dump(translator).splitlines()[0]}:", *_text(keys, "    ")]
+        if len(found.references) > 1:
+            lines.append("sensitivity: {passages: 12}  # errors planted in these show what scores find in this corpus")
     else:
         lines.append("target: en  # no translation was found: models translate into this language")
     return "\n".join(lines) + "\n"
