@@ -82,9 +82,9 @@ COST_RULE = (
 )
 RANKS = Exhibit(
     "metric_rank", "", "Ranks",
-    "Rank of each system among the models, by each measure, and the mean of its ranks. Rank 1 is the best. Ranks of "
-    "a measure without a certificate are ranks of distance, not of quality.",
-    "apart value system", "system kind apart", brief=lambda rows: rows.filter(measure=MEAN_RANK),
+    "Rank of each system among the models, by each measure, and the mean of its ranks. Rank 1 is the nearest to the "
+    "references. These are ranks of distance, not of quality, so systems are listed by name.",
+    "apart system", "system kind apart", brief=lambda rows: rows.filter(measure=MEAN_RANK),
     chart=Ranges("value", named("system", "kind"), "kind", axis=f"mean rank, {INTERVAL}", width=WIDE),
 )  # fmt: skip
 CONCORDANCE = Exhibit(
@@ -136,9 +136,9 @@ RANGE = Exhibit(
     "human_range", "range", "Models among people",
     "Whether a model is as far from the human translators as they are from each other. A model and a translator are "
     "compared on the same passages, and both are scored against the references of the other translators. A model is "
-    "better or worse if it differs significantly from every translator. It is among them if it is equal to one of them "
-    "within the margin, or better than one and worse than another. Otherwise it cannot be told, and the table says how "
-    "many units are needed. Higher similarity and lower drift are better.",
+    "nearer or farther if it differs significantly from every translator. It is among them if it is equal to one of "
+    "them within the margin, or nearer than one and farther than another. Otherwise it cannot be told, and the table "
+    "says how many units are needed. Nearness is not quality: models may be nearer than a good translator.",
     "-measure model", sources="human_range drift_score reference_envelope",
 )  # fmt: skip
 FROM_TRANSLATORS = Exhibit(

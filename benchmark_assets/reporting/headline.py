@@ -4,6 +4,7 @@ Here: the choice, its words, and what measures are worth in words. Not here: wha
 the rows of boards (leaderboard).
 """
 
+import math
 from collections.abc import Collection, Mapping
 
 import polars as pl
@@ -34,7 +35,7 @@ def ordered(systems: pl.DataFrame, certified: Mapping[str, str]) -> pl.DataFrame
     Parameters
     ----------
     systems
-        Columns `corpus`, `kind`, `apart`, `RATE`, and the measures in `certified`.
+        Columns `corpus`, `kind`, `apart`, `coverage`, `RATE`, and the measures in `certified`.
     certified
         For each corpus with a measure that may order systems, the name of the measure.
 
@@ -42,16 +43,15 @@ def ordered(systems: pl.DataFrame, certified: Mapping[str, str]) -> pl.DataFrame
     -------
     `ordered_by` names what orders the models of the same corpus and `apart`: `RATE` if one of them has a rate, else the
     corpus's certified measure, else ''. A translator has ''. `good` is the value, negated if lower is better; null
-    without a value.
+    without a value. In a rate, passages without a usable output count as major errors, so that failing gains nothing.
     """
     is_model, group = pl.col("kind") == "model", ["corpus", "apart"]
     measure = pl.col("corpus").replace_strict(certified, default="", return_dtype=pl.String)
     by = pl.when((pl.col(RATE).is_not_null() & is_model).any().over(group)).then(pl.lit(RATE)).otherwise(measure)
     rows = systems.with_columns(ordered_by=pl.when(is_model).then(by).otherwise(pl.lit("")))
-    directions = {RATE: -1} | {name: BY_NAME[name].better for name in certified.values()}
     good = pl.coalesce(
-        pl.lit(None, pl.Float64),
-        *(pl.when(ordered_by=name).then(better * pl.col(name)) for name, better in directions.items()),
+        pl.when(ordered_by=RATE).then(pl.col("coverage") * (1 - pl.col(RATE))),
+        *(pl.when(ordered_by=name).then(BY_NAME[name].better * pl.col(name)) for name in set(certified.values())),
     )
     return rows.with_columns(good=good)
 
@@ -59,11 +59,23 @@ def ordered(systems: pl.DataFrame, certified: Mapping[str, str]) -> pl.DataFrame
 def words(ordered_by: str) -> str:
     """By what a table of models is ordered, as a sentence."""
     if ordered_by == RATE:
-        return "Ordered by the share of outputs with a major error, as people's labels estimate it."
+        return "Ordered by major errors, as people's labels estimate them; a missing output counts as one."
     if ordered_by:
         label = catalogue.label(ordered_by)
         return f"Ordered by {label}, whose certificate says where it agrees with people on the order of systems."
     return "Distances, not quality: no measure is known to order systems here, so models are listed by name."
+
+
+def told_apart(rows: pl.DataFrame) -> str:
+    """Which models the intervals of their error rates tell apart, as a sentence; '' if fewer than two have a rate."""
+    rates = rows.drop_nulls(f"{RATE}_high").select("system", f"{RATE}_low", f"{RATE}_high").rows()
+    pairs = [f"{better} from {worse}" for worse, low, _ in rates for better, _, high in rates if high < low]
+    count = math.comb(len(rates), 2)
+    if not count:
+        return ""
+    if not pairs:
+        return "All their intervals overlap, so the order may be chance."
+    return f"Intervals that do not overlap tell {len(pairs)} of {count} pairs apart: {', '.join(pairs)}."
 
 
 def worth(warehouse: Warehouse, corpora: Collection[str] | None = None) -> list[str]:

@@ -15,7 +15,7 @@ from benchmark_assets.metrics.further import named_in
 from benchmark_assets.metrics.scores import signed
 from benchmark_assets.metrics.summary import SUMMARY, summarize
 from benchmark_assets.reporting.comparability import apart
-from benchmark_assets.reporting.headline import RATE, ordered, words
+from benchmark_assets.reporting.headline import RATE, ordered, told_apart, words
 from resources import catalogue
 from resources.keys import CORPUS
 from resources.tables import ENDS, cells, plain, with_signatures
@@ -196,7 +196,8 @@ def groups(board: pl.DataFrame) -> dict[str, pl.DataFrame]:
     for (kind, why, by), rows in parts:
         reason = f"Not comparable with the other rows: {why}." if why else ""
         heading = TRANSLATORS if kind == "human" else words(str(by))
-        found[" ".join(filter(None, [reason, heading]))] = rows
+        told = told_apart(rows) if by == RATE else ""
+        found[" ".join(filter(None, [reason, heading, told]))] = rows
     return found
 
 

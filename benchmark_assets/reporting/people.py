@@ -111,9 +111,10 @@ def verdicts(differences: pl.DataFrame, named: Sequence[Metric] = ()) -> pl.Data
 
     Returns
     -------
-    Columns of `RANGE` and `signature`. `verdict` is 'better' if the model is better than every translator, 'worse' if
-    it is worse than every translator, 'among' if it is equal to a translator, or better than one and worse than
-    another, and otherwise 'cannot be told'. Names of translators are sorted and separated by ', '. `needed` is the
+    Columns of `RANGE` and `signature`. `verdict` is 'nearer' if the model is nearer to the other translators than every
+    translator, 'farther' if it is farther than every translator, 'among' if it is equal to a translator, or nearer than
+    one and farther than another, and otherwise 'cannot be told'. In a metric that needs no reference, it is 'better' or
+    'worse'. Names of translators are sorted and separated by ', '. `needed` is the
     number of units for a verdict, if the differences and the spread of units stay as they are; null with a verdict, or
     with too few units for any interval.
     """
@@ -130,10 +131,13 @@ def verdicts(differences: pl.DataFrame, named: Sequence[Metric] = ()) -> pl.Data
     rows = differences.group_by("corpus", "measure", "model", "signature").agg(
         pl.col("units").max(), translators=pl.len(), needed=_needed().max(), **names
     )
+    distance = pl.col("measure").is_in([metric.name for metric in on("people")])
+    near, far = (pl.when(distance).then(pl.lit(own)).otherwise(pl.lit(quality))
+                 for own, quality in (("nearer", "better"), ("farther", "worse")))  # fmt: skip
     count, number = pl.col("translators"), {name: pl.col(name).list.len() for name in names}
     verdict = (
-        pl.when(number["better_than"] == count).then(pl.lit("better"))
-        .when(number["worse_than"] == count).then(pl.lit("worse"))
+        pl.when(number["better_than"] == count).then(near)
+        .when(number["worse_than"] == count).then(far)
         .when((number["equal_to"] > 0) | (number["better_than"] > 0) & (number["worse_than"] > 0)).then(pl.lit("among"))
         .otherwise(pl.lit(significance.OPEN))
     )  # fmt: skip

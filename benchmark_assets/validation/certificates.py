@@ -26,6 +26,9 @@ LEAST_AUC = 0.55
 LEAST_SETS = 2
 """Gold sets on which a bound must hold."""
 
+LEAST_SYSTEMS, LEAST_PAIRS = 5, 100
+"""Systems, and pairs of outputs of one passage that people put in an order, without which a set certifies nothing."""
+
 DISTANCE = "distance, not quality"
 ELSEWHERE = "measured elsewhere"
 
@@ -90,15 +93,18 @@ def certificate(metric: str, embedder: str = "", rows: pl.DataFrame | None = Non
     -----
     `ranks` needs a pairwise accuracy of systems with a lower bound of at least `LEAST_ACCURACY` on `LEAST_SETS` gold
     sets. `marks` needs an AUC within passages with a lower bound of at least `LEAST_AUC` on as many, or on labels by
-    the corpus's own people. Planted errors are described, and certify nothing: no model wrote them.
+    the corpus's own people. A set counts with at least `LEAST_SYSTEMS` or `LEAST_PAIRS`, and once, whatever its names;
+    a set whose upper bound is below the limit forbids the use. Planted errors are described, and certify nothing: no
+    model wrote them.
     """
     known = measured() if rows is None else pl.concat(
         [rows.select(measured().columns), measured().join(rows.filter(origin="gold"), on="gold_set", how="anti")]
     )  # fmt: skip
     found = known.filter(pl.col("metric") == metric, pl.col("embedder").is_in(["", short(embedder)]))
     gold, own, planted = (found.filter(origin=origin) for origin in ("gold", "people", "planted"))
-    ranks = _holds(gold, _RANKS, LEAST_ACCURACY) >= LEAST_SETS
-    marks = _holds(gold, _MARKS, LEAST_AUC) >= LEAST_SETS or _holds(own, _MARKS, LEAST_AUC) > 0
+    ranks = _holds(gold, _RANKS, LEAST_ACCURACY, LEAST_SYSTEMS) >= LEAST_SETS
+    marks = _holds(gold, _MARKS, LEAST_AUC, LEAST_PAIRS) >= LEAST_SETS
+    marks = marks or _holds(own, _MARKS, LEAST_AUC, LEAST_PAIRS) > 0
     uses = ["orders systems"] * ranks + ["marks passages"] * marks
     parts = [
         " and ".join(uses) or DISTANCE,
@@ -111,11 +117,13 @@ def certificate(metric: str, embedder: str = "", rows: pl.DataFrame | None = Non
     return Certificate(ranks, marks, "; ".join(parts))
 
 
-def _holds(rows: pl.DataFrame, figure: str, least: float) -> int:
-    """On how many sets a figure's lower bound is at least `least`."""
-    return rows.filter(pl.col("figure") == figure, pl.col("kind") == "", pl.col("value_low") >= least)[
-        "gold_set"
-    ].n_unique()
+def _holds(rows: pl.DataFrame, figure: str, least: float, enough: int) -> int:
+    """On how many sets of at least `enough` pairs or systems a figure's lower bound is at least `least`; 0 if its upper
+    bound is lower on a set. The same ratings under two names are one set, which has the same figures."""
+    found = rows.filter(pl.col("figure") == figure, pl.col("kind") == "", pl.col("n") >= enough)
+    if (found["value_high"] < least).any():
+        return 0
+    return found.filter(pl.col("value_low") >= least).select("n", "value", "value_low", "value_high").n_unique()
 
 
 def _words(rows: pl.DataFrame, figure: str, where: str) -> list[str]:
@@ -135,4 +143,5 @@ def _words(rows: pl.DataFrame, figure: str, where: str) -> list[str]:
             *(100 * bounds.to_numpy().min(axis=0)[:1]), *(100 * bounds.to_numpy().max(axis=0)[1:])
         )
     sets = where or ", ".join(sorted(found["gold_set"].unique()))
-    return [f"{what[figure]} {span} of pairs{inside} ({sets})"]
+    count = "" if figure == _RANKS else f"{found.filter(kind='')['n'].sum() or found['n'].sum():,} "
+    return [f"{what[figure]} {span} of {count}pairs{inside} ({sets})"]

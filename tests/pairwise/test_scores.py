@@ -285,7 +285,7 @@ def tailed(systems: Floats, effect: float, chance: np.random.Generator, count: i
 @pytest.mark.parametrize("effect", [0.5, 1.0])
 def test_intervals_hold_the_truth_in_95_percent(effect: float, full: bool) -> None:
     """Every other anchor of the published twenty; the candidate at LT 2, 5, 8 and 9.5; 16, 40 and 70 items."""
-    anchors, trials = ANCHORS[::2], 400 if full else 12
+    anchors, trials = ANCHORS[::2], 800 if full else 12
     print(f"\nitem effects {effect}: LT, items, share without a finite strength, coverage by estimate")
     for lt in (2, 5, 8, 9.5) if full else (8,):
         systems = np.append(anchors, level_of(lt, anchors, effect))

@@ -43,7 +43,7 @@ def test_a_model_is_better_than_the_people_among_them_or_worse(table: pl.DataFra
     for measure in MEASURES:
         found = {row["model"]: row for row in rows.filter(measure=measure).iter_rows(named=True)}
         assert {name: row["verdict"] for name, row in found.items()} == {
-            "a person": "cannot be told", "ann again": "among", "central": "better", "unrelated": "worse",
+            "a person": "cannot be told", "ann again": "among", "central": "nearer", "unrelated": "farther",
         }  # fmt: skip
         assert found["central"]["better_than"] == "ann, ben, cleo"
         assert (found["central"]["equal_to"], found["central"]["open"], found["central"]["worse_than"]) == ("", "", "")
@@ -121,7 +121,7 @@ def test_a_further_person_is_seldom_better_or_worse_than_all_people(full: bool) 
     counts = pl.concat(found).value_counts(normalize=True)
     shares = {verdict: 100 * share for verdict, share in counts.iter_rows()}
     print(f"\none more person, % of {corpora} corpora: {shares}")
-    assert shares.get("better", 0) + shares.get("worse", 0) <= 5
+    assert shares.get("nearer", 0) + shares.get("farther", 0) <= 5
 
 
 @pytest.mark.parametrize("documents", [5, 6, 8, 20])
@@ -129,5 +129,5 @@ def test_the_same_text_for_every_passage_is_never_among_people(documents: int) -
     for seed in range(10):
         drawn, text = exchangeable_translations(seed, documents, 4), exchangeable_translations(seed + 99, 1, 1)[0, 0]
         rows = verdicts(compared({"same": np.repeat(text[None], documents, axis=0)}, drawn[:, :3], documents))
-        assert set(rows["verdict"]) <= {"worse", "cannot be told"}
-        assert documents < 20 or set(rows["verdict"]) == {"worse"}
+        assert set(rows["verdict"]) <= {"farther", "cannot be told"}
+        assert documents < 20 or set(rows["verdict"]) == {"farther"}

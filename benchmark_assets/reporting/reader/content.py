@@ -23,7 +23,7 @@ from benchmark_assets.metrics.entries import COMET, DRIFT, LEXICAL, on
 from benchmark_assets.metrics.further import metrics_of, named_in
 from benchmark_assets.metrics.peers import consensus
 from benchmark_assets.metrics.scores import made_by
-from benchmark_assets.reporting import trace
+from benchmark_assets.reporting import headline, trace
 from benchmark_assets.reporting.reader.origin import Packed, packed
 from benchmark_assets.validation.certificates import DISTANCE, certificate, rows_for
 from resources.errors import BadInput
@@ -68,6 +68,8 @@ class ReaderContent(NamedTuple):
         Number of outputs that are withheld because they copy a restricted text.
     signatures
         Signatures of the scores.
+    worth
+        What the measures of the corpus are worth, a line for each.
     """
 
     overview: Record
@@ -76,6 +78,7 @@ class ReaderContent(NamedTuple):
     restricted: list[str]
     withheld: int
     signatures: list[str]
+    worth: list[str]
 
 
 def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
@@ -122,6 +125,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
             "metrics": _metrics(warehouse, passages), "metric_errors": _metric_errors(warehouse, passages),
         }  # fmt: skip
         signatures, validated = made_by(warehouse, passages), rows_for(warehouse, corpus)
+        worths = headline.worth(warehouse, [corpus])
         worth = {metric.shown.label: certificate(metric.name, rows=validated).worth for metric in named_in(warehouse)}
         origins = packed(trace.of_passages(warehouse, passages))
     comparable = sorted(set(references.filter("complete")["translator"]) - rights.hidden)
@@ -130,7 +134,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
     outputs = outputs.with_columns(withheld=rights.withheld(outputs))
     passages_shown = list(_passages(sources, outputs, texts, judgements, origins.steps, rights.hidden, target))
     restricted, withheld = named(rights.restricted), outputs["withheld"].count()
-    return ReaderContent(overview, passages_shown, len(outputs), restricted, withheld, signatures)
+    return ReaderContent(overview, passages_shown, len(outputs), restricted, withheld, signatures, worths)
 
 
 def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:

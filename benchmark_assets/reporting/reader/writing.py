@@ -23,7 +23,7 @@ from benchmark_assets.people.form import Choice
 from benchmark_assets.people.forms import LABEL_FORM
 from benchmark_assets.people.items import SheetItem
 from benchmark_assets.people.sample import SentItem, drawn
-from benchmark_assets.reporting.reader.content import Record, shown
+from benchmark_assets.reporting.reader.content import ReaderContent, Record, shown
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, Kind, check_replaceable, put, room
 from resources.warehouse import Warehouse
@@ -76,7 +76,7 @@ def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool 
     rights = f"{'Includes' if private else 'Leaves out'} {restricted}, and free text by judges and annotators."
     methods = "".join(f"\n- scores: {signature}\n" for signature in content.signatures)
     readme = f"{rights}\n\n{len(content.passages)} passages of the benchmark with all outputs.\n{methods}"
-    _put(folder, corpus, private, readme, content.overview, content.passages, content.signatures)
+    _put(folder, corpus, private, readme, content.overview, content.passages, content)
     return WrittenReader(len(content.passages), content.outputs, content.restricted, content.withheld)
 
 
@@ -130,9 +130,13 @@ def _blind(item: SheetItem, source_language: str, target_language: str) -> Recor
     }  # fmt: skip
 
 
+def _listed(lines: Iterable[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+
+
 def _put(
     folder: Path, title: str, private: bool, readme: str, index: Record, passages: Iterable[Record],
-    signatures: Iterable[str] = (),
+    made: ReaderContent | None = None,
 ) -> None:  # fmt: skip
     """Write the files of a page. Adds `shards` to `index`: for each passage, the number of the shard that contains
     it."""
@@ -142,7 +146,7 @@ def _put(
     filled = page.substitute(
         title=escape(f"{'PRIVATE, do not pass on: ' if private else ''}{title}"),
         guide=as_html(LABEL_FORM.guide) if "annotator" in index else "",
-        made=f"<ul>{''.join(f'<li>{escape(signature)}</li>' for signature in signatures)}</ul>",
+        made="<p>What they are worth:</p>".join(map(_listed, (made.signatures, made.worth))) if made else "",
         mode="blind" if "annotator" in index else "reading",
     )
     place = room(private)

@@ -123,7 +123,7 @@ def of_leaderboard(home: Home, corpus: str) -> list[Display]:
 
 
 def ranks(home: Home, corpus: str) -> list[Display]:
-    """Ranks of the systems by each measure, sorted by mean rank."""
+    """Ranks of the systems by each measure."""
     rows = exhibits.RANKS.frame(home.warehouse, corpus)
     overall = exhibits.RANKS.brief(rows)
     headings = {name: catalogue.label(name) for name in measures(rows) if name != MEAN_RANK}

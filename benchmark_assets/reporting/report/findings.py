@@ -57,12 +57,12 @@ def _answers(home: Home, corpus: str) -> Iterator[str]:
 
 
 def _among_people(home: Home, corpus: str) -> Iterator[str]:
-    """Which models are better than, among or worse than the translators, by similarity."""
+    """Which models are nearer than, among or farther than the translators, by similarity."""
     rows = home.read("human_range", corpus).filter(measure=SIMILARITY)
     phrases = {
-        "better": "closer to the other translators than every translator",
+        "nearer": "closer to the other translators than every translator",
         "among": "within the range of the translators",
-        "worse": "farther from the other translators than every translator",
+        "farther": "farther from the other translators than every translator",
     }
     for verdict, phrase in phrases.items():
         if models := rows.filter(verdict=verdict)["model"].sort().to_list():
