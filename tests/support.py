@@ -220,7 +220,7 @@ SPARSE = {
     "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",
     "task_sample", "task_chance", "task_leakage", "baseline_answer", "encoder_answer", "answer", "task_score",
     "understanding_board", "understanding_comparison", "report", "segment_metric", "human_metric",
-    "reproduction",
+    "reproduction", "memory_vote", "memory",
 }  # fmt: skip
 """Assets without rows for the small corpora, which have no judges, no tasks and no further metrics."""
 

@@ -8,15 +8,17 @@ from benchmark_assets.contamination.elsewhere import elsewhere
 from benchmark_assets.contamination.exhibits import EXHIBITS
 from benchmark_assets.contamination.judging import contamination as judged
 from benchmark_assets.contamination.judging import kinship, related
+from benchmark_assets.contamination.memory import RULE, MemoryVotes, memories, summary
 from benchmark_assets.contamination.without import with_scores
 from benchmark_assets.contamination.wording import shared
 from benchmark_assets.corpus.units import kinds, units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
-from benchmark_assets.metrics.assets import drift_score
+from benchmark_assets.metrics.assets import REFERENCE, drift_score
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.partitions import BY_PASSAGE, GRID, PASSAGE, partitioned
 from benchmark_assets.references.assets import reference
+from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from resources.warehouse import Warehouse
 
@@ -65,7 +67,7 @@ def contamination(
     settings = f"{evidence.SIGNATURE}; {SIGNATURE}; {sorted(kinds(warehouse).items())}"
 
     def compute(_: pl.DataFrame) -> Computed:
-        wordings, people = (_measures(warehouse, table) for table in ("shared_wording", "translator_wording"))
+        wordings, people = (_rows(warehouse, table) for table in ("shared_wording", "translator_wording"))
         outputs = warehouse.read("model_output", columns=["model", "passage", "text"]).drop_nulls("text")
         found = elsewhere(outputs, _references(warehouse))
         kinships = kinship(people, units(warehouse))
@@ -76,8 +78,31 @@ def contamination(
     return refresh(context, warehouse, compute, settings, EXHIBITS, draw=plots)
 
 
-def _measures(warehouse: Warehouse, table: str) -> pl.DataFrame:
-    """All measures of shared wording in a table, without provenance."""
+memory_vote = study_asset(MemoryVotes, GRID, "contamination", [model_output, REFERENCE])
+
+
+@dg.asset(
+    group_name="contamination", code_version="1", kinds={"duckdb", "polars"},
+    deps=[memory_vote, contamination, reference],
+)  # fmt: skip
+def memory(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
+    """Which models that can be asked know which reference by heart."""
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        asked = any(section.passages for section in memories(warehouse).values())
+        signature = f"{RULE}; {sorted(kinds(warehouse).items())}" if asked else ""
+        return (partitions if asked else partitions.clear()).with_columns(settings=pl.lit(signature))
+
+    def compute(_: pl.DataFrame) -> Computed:
+        votes, kin = _rows(warehouse, "memory_vote"), related(_rows(warehouse, "kinship"))
+        references = _references(warehouse, votes.select("passage").unique())
+        return Computed({"memory": summary(votes, references, kin, units(warehouse))})
+
+    return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True)
+
+
+def _rows(warehouse: Warehouse, table: str) -> pl.DataFrame:
+    """All rows of a table, without provenance."""
     rows = warehouse.read(table)
     return rows.drop("fingerprint", "run_id", "updated_at")
 

@@ -1,4 +1,4 @@
-"""Exhibits of contamination. Not here: computing the rows (judging), the board's column (reporting)."""
+"""Exhibits of contamination. Not here: computing the rows (judging, memory), the board's column (reporting)."""
 
 import polars as pl
 
@@ -29,4 +29,12 @@ KINSHIP = Exhibit(
     "-near translator other", columns="translator other verdict passages copied_passages share near log_ratio",
     brief=_dependent, sources="contamination",
 )  # fmt: skip
-EXHIBITS = [KNOWN, PASSAGES, KINSHIP]
+MEMORY = Exhibit(
+    "memory", "memory", "References known by heart",
+    "Models that were asked to continue a reference, and for words that no other translator has. Without a verdict, it "
+    "cannot be told: the model abstained, or fewer than five passages were asked about.",
+    "-log_ratio model translator",
+    columns="model translator verdict asked abstained passages copied_passages share near others_near log_ratio "
+    "longest cloze cloze_others cloze_gap cloze_passages",
+)  # fmt: skip
+EXHIBITS = [KNOWN, PASSAGES, KINSHIP, MEMORY]

@@ -4,6 +4,8 @@ Here: words of texts, and measures of pairs. Not here: how much independent tran
 other passages (elsewhere).
 """
 
+import re
+import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple, Self
 
@@ -28,6 +30,24 @@ def words(texts: pl.Series) -> pl.Series:
     """Words of each text in lower case (NFKC), without punctuation; characters in scripts without spaces."""
     folded = texts.str.normalize("NFKC").str.to_lowercase().str.replace_all("[’ʼ]", "'")
     return folded.str.extract_all(_WORDS)
+
+
+class Place(NamedTuple):
+    """A word of a text: its first character, the character after it, and the word in lower case."""
+
+    start: int
+    end: int
+    word: str
+
+
+def places(text: str) -> list[Place]:
+    """The words of one text as `words` divides it, each with its place."""
+    straight = re.sub("[’ʼ]", "'", text)
+    found: list[Place] = []
+    for word in pl.Series([straight]).str.extract_all(_WORDS)[0]:
+        start = straight.index(word, found[-1].end if found else 0)
+        found.append(Place(start, start + len(word), unicodedata.normalize("NFKC", word).lower()))
+    return found
 
 
 class Codes(NamedTuple):

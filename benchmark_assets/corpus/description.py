@@ -72,6 +72,15 @@ class Sensitivity(Examining):
     """
 
 
+class Memory(Examining):
+    """Settings of the questions whether models know references by heart: the number of passages that are drawn (0 for
+    none), and the seed of the draw.
+
+    Each model with outputs that is in the registry gets up to two questions about each passage and translator. Below
+    five passages, nothing can be told; 20 passages are enough.
+    """
+
+
 class Audit(Frozen):
     """Adjudication of outputs far from the references. Defaults: From Outliers to Errors, sections 3.3 to 3.6.
 
@@ -257,6 +266,7 @@ class Description(Frozen):
     filters: Filters | None = None
     sensitivity: Sensitivity = Sensitivity()
     examination: Examining = Examining()
+    memory: Memory = Memory()
     audit: Audit = Audit()
     rubric: Rubric = Rubric()
     spans: ErrorSpans = ErrorSpans()

@@ -20,7 +20,7 @@ from resources.warehouse import Replacement, Warehouse
 
 Section = TypeVar("Section", bound=Frozen)
 
-SECTIONS = ("sensitivity", "examination", "audit", "rubric", "spans", "literary", "scoring")
+SECTIONS = ("sensitivity", "examination", "memory", "audit", "rubric", "spans", "literary", "scoring")
 """Sections of a description that are stored as columns of the table `corpus`."""
 
 

@@ -13,8 +13,8 @@ from resources.warehouse import Warehouse
 
 QUOTING = (
     "judge_vote", "human_label", "span_vote", "error_span", "human_error_span", "rubric_vote", "aspect_vote",
-    "comparison", "pair_label", "match_label", "pair_control", "glossary", "term_adherence", "output_diagnostic",
-    "refusal",
+    "comparison", "memory_vote", "pair_label", "match_label", "pair_control", "glossary", "term_adherence",
+    "output_diagnostic", "refusal",
 )  # fmt: skip
 """Tables with free text about outputs or passages. Free text may quote any text, so no package contains it."""
 

@@ -7,5 +7,6 @@ ASSETS = [
     "sensitivity", "rubric_summary", "span_summary", "adherence_summary", "ensemble_calibration",
     "understanding_comparison", "human_range", "reference_envelope", "output_diagnostic",
     "vital_sign", "judge_report", "reproduction", "published_summary", "reference_examination", "contamination",
+    "memory",
 ]  # fmt: skip
 """Assets whose tables the report reads."""

@@ -17,7 +17,7 @@ from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.rated import PEOPLE
 from benchmark_assets.benchmarks import exhibits as benchmarks
 from benchmark_assets.benchmarks.reproduction import OUTCOMES
-from benchmark_assets.contamination.exhibits import KINSHIP, KNOWN
+from benchmark_assets.contamination.exhibits import KINSHIP, KNOWN, MEMORY
 from benchmark_assets.corpus.description import Audit
 from benchmark_assets.error_spans import exhibits as error_spans
 from benchmark_assets.examination.exhibits import REPORTS
@@ -525,11 +525,11 @@ def published_numbers(home: Home) -> list[Display]:
 
 
 OF_CORPUS: list[Exhibit | Callable[[Home, str], list[Display]]] = [
-    of_leaderboard, CERTIFICATES, exhibits.REFERENCES, exhibits.WITHOUT, KNOWN, KINSHIP, ranks, published_boards,
-    human_range, exhibits.OUTDATED, of_drift, exhibits.OUTLIER_THRESHOLDS, exhibits.OUTLIERS, closest, concordance,
-    severity, error_estimates, categories, audit.CALIBRATION, confidence, metric_agreement, audit.TESTS,
-    literary_scores, exhibits.DIFFERENCES, slices, exhibits.AGREEMENT, sensitivity, audit.ANCHORED, audit.RECALL,
-    MARKS, error_spans.SPANS, span_rates, SIGNS, literary.SEATS, literary.BY_PEOPLE, literary.GLOSSARY,
+    of_leaderboard, CERTIFICATES, exhibits.REFERENCES, exhibits.WITHOUT, KNOWN, KINSHIP, MEMORY, ranks,
+    published_boards, human_range, exhibits.OUTDATED, of_drift, exhibits.OUTLIER_THRESHOLDS, exhibits.OUTLIERS,
+    closest, concordance, severity, error_estimates, categories, audit.CALIBRATION, confidence, metric_agreement,
+    audit.TESTS, literary_scores, exhibits.DIFFERENCES, slices, exhibits.AGREEMENT, sensitivity, audit.ANCHORED,
+    audit.RECALL, MARKS, error_spans.SPANS, span_rates, SIGNS, literary.SEATS, literary.BY_PEOPLE, literary.GLOSSARY,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Display]]] = {
     "Judges": lambda home: home.show(REPORTS), "Base sets": strengths,

@@ -1,0 +1,246 @@
+"""Models at a real server that know a translation by heart, paraphrase it, or refuse; halves, blanks and verdicts."""
+
+import json
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark_assets.automation import runs
+from benchmark_assets.contamination import assets as contamination
+from benchmark_assets.contamination.memory import (
+    CLOZE,
+    CONTINUATION,
+    blanked,
+    continued,
+    drawn,
+    halves,
+    read_continuation,
+    read_words,
+    right,
+    summary,
+)  # fmt: skip
+from benchmark_assets.contamination.wording import places, words
+from benchmark_assets.corpus.registry import register
+from benchmark_assets.definitions import build_definitions
+from benchmark_assets.literary import assets as literary
+from benchmark_assets.metrics import assets as metrics
+from benchmark_assets.translation import assets as translation
+from benchmark_assets.translation.imports import import_outputs
+from resources.catalogue import schema
+from resources.warehouse import Warehouse
+from tests.contamination.texts import exchanged, frame, translations
+from tests.provider.server import Server, dumps
+from tests.support import (
+    CONSTRUCTED,
+    LetterEmbedder,
+    edit_segment,
+    reports,
+    write_corpus,
+    write_outputs,
+    write_registry,
+)  # fmt: skip
+
+MODELS = ("knows", "paraphrases", "refuses")
+NOBODY = pl.DataFrame(schema=dict.fromkeys(["corpus", "translator", "other"], pl.String()))
+
+
+# The questions.
+
+
+def test_a_text_is_halved_between_words() -> None:
+    assert halves("The “old man’s” boat, it sank.") == ("The “old man’s” ", "boat, it sank.")
+    assert halves("道可道非常道") == ("道可道", "非常道")
+    assert halves("…") == ("", "…")
+
+
+@given(st.text())
+def test_places_are_the_words_of_a_text(text: str) -> None:
+    found = places(text)
+    assert "".join(halves(text)) == text
+    assert all(0 <= place.start < place.end <= len(text) for place in found)
+    if text == "".join(each for each in text if each.isascii()):
+        assert [place.word for place in found] == words(pl.Series([text]))[0].to_list()
+
+
+def test_blanks_are_the_longest_words_that_one_translator_has() -> None:
+    text = "The ancient ferryman, wearily rowing, ferrying travellers; the travellers slept beneath canvas."
+    blank, answers = blanked(text, ["An old boatman rowed wearied people across.", "Under a canvas, they slept."])
+    assert blank == "The [1] ferryman, wearily [2], ferrying travellers; the travellers slept [3] canvas."
+    assert answers == ["ancient", "rowing", "beneath"]
+    assert blanked("道可道非常道", ["名可名"]) == ("道可道非常道", [])
+    assert right(["Ancient.", "rowed", " beneath "], answers) == 2
+    assert right(["beneath"], answers) == right([], answers) == 0
+
+
+def test_a_continuation_is_cut_to_the_words_that_were_asked_for() -> None:
+    assert continued(" The boat sank, and all were lost.", "The boat ", 3) == "sank, and all"
+    assert continued("and all", "The boat", 3) == "and all"
+    assert continued("", "The boat", 3) == ""
+
+
+@pytest.mark.parametrize("value", [None, 3, ["a"]])
+def test_other_replies_are_none(value: object) -> None:
+    with pytest.raises(ValueError, match="not a text"):
+        read_continuation({"continuation": value})
+    with pytest.raises(ValueError, match="not a list of texts"):
+        read_words({"words": [value]})
+
+
+def test_a_further_passage_displaces_one_of_a_sample_at_most() -> None:
+    names = [f"c/{number}" for number in range(50)]
+    sample = drawn(names[:-1], 9, 1)
+    assert len(set(sample) - set(drawn(names, 9, 1))) <= 1
+    assert set(sample) != set(drawn(names[:-1], 9, 2))
+
+
+# The summary.
+
+TEXTS = translations(["ann", "ben", "carl"], 12, 60)
+REFERENCES = frame({name: texts for name, texts in TEXTS.items() if name != "carl"}, "translator")
+UNITS = REFERENCES.select("passage", unit="passage").unique()
+
+
+def votes(continuing: str, passages: Iterable[str], about: str = "ann", share: float = 0) -> pl.DataFrame:
+    """Replies about a translator: second halves of one, and a share of right words of `about`, none of others."""
+    rng = random.Random(4)
+    rows = [
+        {"model": "m", "passage": passage, "translator": name, "kind": kind, "blanks": 4, "reply": reply,
+         "right": round(4 * share) if name == about else 0}
+        for passage in passages for name in ("ann", "ben")
+        for kind, reply in (
+            (CONTINUATION, halves(TEXTS["carl" if name != about else continuing][passage])[1]), (CLOZE, "")
+        )
+    ]  # fmt: skip
+    replies = [exchanged(row["reply"], rng) if row["reply"] else "" for row in rows]
+    return pl.DataFrame(rows, schema=schema("memory_vote")).with_columns(reply=pl.Series(replies))
+
+
+def test_own_second_halves_are_found_and_those_of_others_are_not() -> None:
+    rows = summary(votes("ann", TEXTS["ann"], share=0.75), REFERENCES, NOBODY, UNITS)
+    assert rows.select("translator", "verdict", "asked", "copied_passages").rows() == [
+        ("ann", "copies", 24, 12), ("ben", "independent", 24, 0),
+    ]  # fmt: skip
+    ann, ben = rows.rows(named=True)
+    assert (ann["cloze"], ann["cloze_others"], ann["cloze_gap"], ann["cloze_passages"]) == (0.75, 0, 0.75, 12)
+    assert 0 < ann["cloze_low"] < 0.75 < ann["cloze_high"]
+    assert (ben["cloze"], ben["cloze_others"], ben["cloze_gap"]) == (0, 0.75, -0.75)
+    others = summary(votes("ben", TEXTS["ann"]), REFERENCES, NOBODY, UNITS)
+    assert others["verdict"].to_list() == ["independent"] * 2
+
+
+def test_below_five_passages_nothing_can_be_told() -> None:
+    rows = summary(votes("ann", list(TEXTS["ann"])[:4], share=1), REFERENCES, NOBODY, UNITS)
+    assert rows["passages"].to_list() == [4, 4]
+    assert rows.select("verdict", "log_ratio", "share", "cloze", "cloze_others", "cloze_gap").null_count().row(0) == (
+        (2,) * 6
+    )
+    silent = votes("ann", TEXTS["ann"]).with_columns(reply=pl.lit(None, pl.String), right=pl.lit(None, pl.Int32))
+    rows = summary(silent, REFERENCES, NOBODY, UNITS)
+    assert rows.select("asked", "abstained", "verdict", "cloze").rows() == [(24, 24, None, None)] * 2
+
+
+# At a server.
+
+
+@pytest.fixture(scope="module")
+def rooms() -> list[object]:
+    return [*CONSTRUCTED, literary, translation, metrics, contamination]
+
+
+def document(number: int) -> str:
+    return f"doc{number // 2}"
+
+
+def configure(server: Server) -> None:
+    """`knows` knows ann by heart, otherwise models say what carl says; `refuses` only translates."""
+    said: dict[str, list[str]] = {}
+    faults: dict[str, str] = {}
+    for number, key in enumerate(TEXTS["carl"]):
+        other = TEXTS["carl"][key]
+        said[f"verbum {number}"] = [dumps({f"{document(number)}:{number % 2 + 1}": other})]
+        for who, rival in (("ann", "ben"), ("ben", "ann")):
+            beginning, rest = halves(TEXTS[who][key])
+            blank, answers = blanked(TEXTS[who][key], [TEXTS[rival][key]])
+            said[beginning] = [dumps({"continuation": halves(other)[1]})]
+            said[blank] = [dumps({"words": ["something"] * len(answers)})]
+            faults |= {f"refuses|{beginning}": "refusal", f"refuses|{blank}": "refusal"}
+            if who == "ann":
+                said[f"knows|{beginning}"] = [dumps({"continuation": beginning + rest})]
+                said[f"knows|{blank}"] = [dumps({"words": answers})]
+    server.configure(answer="sample", judgements=said, by_key=faults, keep_bodies=True)
+
+
+@pytest.fixture
+def asked(
+    warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch,
+    rooms: list[object],
+) -> tuple[Path, dg.Definitions]:  # fmt: skip
+    """The description of a corpus of 12 passages in six documents, of which ten are asked about, and its assets."""
+    people: dict[str, dict[str, dict[str, str]]] = {name: {} for name in ("ann", "ben")}
+    sources: dict[str, dict[str, str]] = {}
+    for number, key in enumerate(TEXTS["ann"]):
+        segment = f"{document(number)}:{number % 2 + 1}.1"
+        sources.setdefault(document(number), {})[segment] = f"verbum {number}"
+        for name, own in people.items():
+            own.setdefault(document(number), {})[segment] = TEXTS[name][key]
+    description = write_corpus(tmp_path / "corpus", sources, people)
+    content = json.loads(description.read_text(encoding="utf-8")) | {"sensitivity": {}, "memory": {"passages": 10}}
+    description.write_text(json.dumps(content), encoding="utf-8")
+    write_registry(tmp_path / "models.yaml", server.url, *MODELS)
+    monkeypatch.setenv("VARIORUM_MODELS", str(tmp_path / "models.yaml"))
+    register(warehouse, description)
+    instance.add_dynamic_partitions("model", [*MODELS, "imported"])
+    definitions = build_definitions(
+        rooms=rooms,
+        resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()},  # type: ignore[arg-type]
+    )
+    runs.look(definitions, instance)
+    import_outputs(warehouse, write_outputs(tmp_path / "imported.jsonl", {"doc0:1": "Some text."}), "tiny", "imported")
+    configure(server)
+    return description, definitions
+
+
+def test_a_model_that_knows_a_translation_is_found(
+    asked: tuple[Path, dg.Definitions], warehouse: Warehouse, instance: dg.DagsterInstance, server: Server
+) -> None:
+    description, definitions = asked
+    runs.update(definitions, instance)
+    rows = warehouse.read("memory")
+    assert dict(rows.select(pl.concat_str("model", "translator", separator=" "), "verdict").iter_rows()) == {
+        "knows ann": "copies", "knows ben": "independent",
+        "paraphrases ann": "independent", "paraphrases ben": "independent",
+        "refuses ann": None, "refuses ben": None,
+    }  # fmt: skip
+    assert rows.filter(model="knows", translator="ann")["copied_passages"].item() == 10
+    found = rows.filter(pl.col("cloze_gap_low") > 0).select("model", "translator", "cloze", "cloze_others").rows()
+    assert found == [("knows", "ann", 1, 0)]
+    assert rows.select((pl.col("abstained") == pl.col("asked")) == (pl.col("model") == "refuses")).to_series().all()
+    votes = warehouse.read("memory_vote")
+    sample = set(votes["passage"])
+    assert len(sample) == 10
+    assert votes.group_by("model", "kind").len()["len"].to_list() == [20] * 6
+    shown = [each.body["messages"] for each in server.log() if each.body and "published" in str(each.body)]
+    assert len(shown) == len(votes)
+    assert "verbum" not in str(shown)
+
+    before = reports(instance)
+    edited = min(sample)
+    edit_segment(description, "ann", f"{edited.removeprefix('tiny/')}.1", TEXTS["ann"]["c/0"].swapcase() + " harbours")
+    server.clear()
+    runs.look(definitions, instance)
+    runs.update(definitions, instance)
+    fresh = {key for key in reports(instance) - before if key[0] == "memory_vote"}
+    assert fresh == {("memory_vote", f"{model}|{edited}") for model in MODELS}
+    assert 0 < len(server.log()) <= len(MODELS) * 4
+
+    description.write_text(description.read_text().replace('{"passages": 10}', '{"passages": 0}'), encoding="utf-8")
+    runs.look(definitions, instance)
+    runs.update(definitions, instance)
+    assert warehouse.read("memory_vote").is_empty()
+    assert warehouse.read("memory").is_empty()
