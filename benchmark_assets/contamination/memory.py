@@ -73,8 +73,8 @@ def continued(reply: str, beginning: str, count: int) -> str:
 def blanked(text: str, others: Iterable[str]) -> tuple[str, list[str]]:
     """A text with up to `BLANKS` words replaced by [1], [2], …, and these words in lower case.
 
-    They are the longest that no other translator has (see `STEM`), the earliest of equally long ones. Words in scripts
-    without spaces are characters, of which none is long enough.
+    They are the longest that no other translator has (see `STEM`), the earliest of equally long ones. In scripts
+    without spaces, words are single characters, which are too short.
     """
     stems = Counter(place.word[:STEM] for each in (text, *others) for place in places(each))
     own = [place for place in places(text) if len(place.word) >= STEM and place.word.isalpha()]
@@ -234,5 +234,5 @@ def _cloze(votes: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
             row |= Estimate(float(gap.mean()), *mean_interval(gap, numbers, -1, 1)).columns("cloze_gap")
             row["cloze_others"] = float(others.mean())
         found.append(row)
-    names = [*PAIR, *(name for name in schema("memory") if name.startswith("cloze"))]
-    return pl.DataFrame(found, schema={name: schema("memory")[name] for name in names})
+    columns = schema("memory")
+    return pl.DataFrame(found, schema={name: columns[name] for name in columns if name in PAIR or "cloze" in name})

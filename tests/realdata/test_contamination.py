@@ -7,7 +7,7 @@ import csv
 import json
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -15,7 +15,9 @@ import pytest
 
 from benchmark_assets.contamination.elsewhere import elsewhere
 from benchmark_assets.contamination.judging import COPIES, INDEPENDENT, IS_RELATED, contamination, kinship, related
+from benchmark_assets.contamination.memory import CONTINUATION, halves, summary
 from benchmark_assets.contamination.wording import shared
+from resources.catalogue import schema
 from tests.contamination.texts import frame, pairs_of
 
 pytestmark = pytest.mark.realdata
@@ -156,6 +158,34 @@ def test_the_open_english_bible_copies_the_twentieth_century_new_testament(reald
     (row,) = kinship(pairs_of(frame({name: texts[name] for name in ("noyes", "anderson")}, "translator")),
                      trial.units).filter(translator="noyes").rows(named=True)  # fmt: skip
     assert row["verdict"] == IS_RELATED
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("name", list(SETS))
+def test_second_halves_of_others_are_not_taken_for_memory(name: str, realdata: Path, full: bool) -> None:
+    """Continuations by each other translator, who is no reference then; by the translator, a tenth exchanged."""
+    texts = SETS[name](realdata)
+    if not full:
+        texts = {each: dict(list(texts[each].items())[:40]) for each in list(texts)[:3]}
+    trial, rng = Trial(texts), random.Random(name)
+    rests = {who: {key: halves(text)[1] for key, text in own.items()} for who, own in texts.items()}
+
+    def verdicts(model: str, who: Iterable[str], replies: Callable[[str], Mapping[str, str]]) -> pl.DataFrame:
+        rows = [
+            {"model": model, "passage": key, "translator": each, "kind": CONTINUATION, "reply": replies(each)[key]}
+            for each in who for key in texts[each] if key in replies(each)
+        ]  # fmt: skip
+        others = trial.all.filter(pl.col("translator") != model)
+        return summary(pl.DataFrame(rows, schema=schema("memory_vote")), others, trial.kin, trial.units)
+
+    for outsider in texts:
+        rows = verdicts(outsider, [each for each in texts if each != outsider], lambda _: rests[outsider])  # noqa: B023
+        assert set(rows["verdict"]) == {INDEPENDENT}
+    words = {who: " ".join(own.values()).split() for who, own in texts.items()}
+    known = {who: {key: altered(text, words[who], rng) for key, text in own.items()} for who, own in rests.items()}
+    rows = verdicts("known", texts, known.__getitem__)
+    assert set(rows["verdict"]) == {COPIES}
+    assert rows["copied_passages"].sum() >= 0.95 * rows["passages"].sum()
 
 
 @pytest.mark.proof
