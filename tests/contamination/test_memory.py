@@ -108,8 +108,8 @@ TEXTS = translations(["ann", "ben", "carl"], 12, 60)
 
 
 def replies(continuing: str, passages: Iterable[str], share: float = 0) -> pl.DataFrame:
-    """Replies about ann: second halves of a translator with words exchanged, and a share of right words. About ben: second
-    halves of carl, and no right word."""
+    """Replies about ann: second halves of a translator with words exchanged, and a share of right words.
+    About ben: second halves of carl, and no right word."""
     rng = random.Random(4)
     rows: list[dict[str, object]] = []
     for passage in passages:

@@ -185,7 +185,7 @@ def test_second_halves_of_others_are_not_taken_for_memory(name: str, realdata: P
     known = {who: {key: altered(text, words[who], rng) for key, text in own.items()} for who, own in rests.items()}
     rows = verdicts("known", texts, known.__getitem__)
     assert set(rows["verdict"]) == {COPIES}
-    assert rows["copied_passages"].sum() >= 0.95 * rows["passages"].sum()
+    assert rows.select(pl.sum("copied_passages") / pl.sum("passages")).item() >= 0.95
 
 
 @pytest.mark.proof
