@@ -85,7 +85,7 @@ memory_vote = study_asset(MemoryVotes, GRID, "contamination", [model_output, REF
     group_name="contamination", code_version="1", kinds={"duckdb", "polars"},
     deps=[memory_vote, contamination, reference],
 )  # fmt: skip
-def memory(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
+def memory(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots) -> dg.Output[None]:
     """Which models that can be asked know which reference by heart."""
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
@@ -98,7 +98,7 @@ def memory(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Wareho
         references = _references(warehouse, votes.select("passage").unique())
         return Computed({"memory": summary(votes, references, kin, units(warehouse))})
 
-    return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True)
+    return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True, draw=plots)
 
 
 def _rows(warehouse: Warehouse, table: str) -> pl.DataFrame:

@@ -36,5 +36,9 @@ MEMORY = Exhibit(
     "-log_ratio model translator",
     columns="model translator verdict asked abstained passages copied_passages share near others_near log_ratio "
     "longest cloze cloze_others cloze_gap cloze_passages",
+    chart=Ranges(
+        "cloze_gap", pl.format("{} / {}", "model", "translator"), rule=0,
+        axis=f"right words, more than of other translators, {INTERVAL}", rows=lambda rows: rows.drop_nulls("cloze_gap"),
+    ),
 )  # fmt: skip
 EXHIBITS = [KNOWN, PASSAGES, KINSHIP, MEMORY]

@@ -11,7 +11,7 @@ import polars as pl
 
 from benchmark_assets import views
 from benchmark_assets.audit.exhibits import CALIBRATION
-from benchmark_assets.contamination.exhibits import KNOWN
+from benchmark_assets.contamination.exhibits import KNOWN, MEMORY
 from benchmark_assets.error_spans.exhibits import SPANS
 from benchmark_assets.literary.exhibits import GLOSSARY, SEATS
 from benchmark_assets.pairwise.exhibits import MARKS
@@ -101,6 +101,7 @@ OF_CORPORA: Mapping[str, Sequence[Exhibit | Callable[[Home, str], list[Display]]
     "metric_rank": [content.ranks, content.concordance], "translator_agreement": [exhibits.AGREEMENT, content.closest],
     "system_comparison": [exhibits.DIFFERENCES], "human_range": [content.human_range, exhibits.OUTLIERS],
     "slice_summary": [_slices], "metric_summary": [exhibits.MEANS], "contamination": [KNOWN],
+    "memory": [MEMORY],
     "audit_outcome": [content.severity, content.categories], "error_estimate": [content.error_estimates],
     "judge_calibration": [CALIBRATION, content.confidence], "metric_agreement": [content.metric_agreement],
     "rubric_summary": [MARKS], "span_summary": [SPANS], "adherence_summary": [GLOSSARY],

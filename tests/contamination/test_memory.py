@@ -18,6 +18,7 @@ from benchmark_assets.contamination import assets as contamination
 from benchmark_assets.contamination.memory import (
     CLOZE,
     CONTINUATION,
+    MemoryVotes,
     blanked,
     continued,
     drawn,
@@ -34,6 +35,8 @@ from benchmark_assets.literary import assets as literary
 from benchmark_assets.metrics import assets as metrics
 from benchmark_assets.translation import assets as translation
 from benchmark_assets.translation.imports import import_outputs
+from benchmark_assets.translation.systems import Systems
+from resources import stores
 from resources.catalogue import schema
 from resources.warehouse import Warehouse
 from tests.contamination.texts import exchanged, frame, translations
@@ -238,3 +241,9 @@ def test_a_model_that_knows_a_translation_is_found(
     fresh = {key for key in reports(instance) - before if key[0] == "memory_vote"}
     assert fresh == {("memory_vote", f"{model}|{edited}") for model in MODELS}
     assert 0 < len(server.log()) <= len(MODELS) * 4
+
+    # A model that leaves the registry keeps its replies (settings are null); imported outputs are not asked about.
+    write_registry(description.parents[1] / "models.yaml", server.url, *MODELS[:2])
+    cells = pl.DataFrame({"model": ["knows", "refuses", "imported"], "passage": [edited] * 3})
+    settings = MemoryVotes(warehouse, Systems(warehouse=warehouse, provider=stores.provider())).settings(cells)
+    assert settings.select("model", pl.col("settings").is_null()).rows() == [("knows", False), ("refuses", True)]

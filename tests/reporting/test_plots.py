@@ -32,6 +32,7 @@ MADE: dict[str, dict[str, Mapping[str, Sequence[object]]]] = {
     "pairwise_score": {"pairwise_score": {**MODELS, "slice": ["overall"], "base_set": ["basis"]}},
     "anchor_score": {"anchor_score": {"anchor": ["first", "second"], "slice": ["overall"], "base_set": ["basis"]}},
     "rubric_summary": {"rubric_summary": {**MODELS, "corpus": ["tiny"], "judge": ["one", "two"]}},
+    "memory": {"memory": {**MODELS, "corpus": ["tiny"], "translator": ["ann"]}},
     "span_summary": {"span_summary": {**MODELS, "corpus": ["tiny"], "judge": ["one", "two"]}},
     "adherence_summary": {"adherence_summary": {**MODELS, "corpus": ["tiny"]}},
     "literary_score": {"literary_score": {**MODELS, "corpus": ["tiny"], "aspect": ["", "voice"]}},
