@@ -4,7 +4,6 @@ import json
 import random
 from collections.abc import Iterable
 from pathlib import Path
-from types import ModuleType
 
 import dagster as dg
 import polars as pl
@@ -15,19 +14,7 @@ from hypothesis import strategies as st
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.contamination import assets as contamination
-from benchmark_assets.contamination.memory import (
-    CLOZE,
-    CONTINUATION,
-    MemoryVotes,
-    blanked,
-    continued,
-    drawn,
-    halves,
-    read_continuation,
-    read_words,
-    right,
-    summary,
-)  # fmt: skip
+from benchmark_assets.contamination import memory
 from benchmark_assets.contamination.wording import places, words
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
@@ -39,20 +26,13 @@ from benchmark_assets.translation.systems import Systems
 from resources import stores
 from resources.catalogue import schema
 from resources.warehouse import Warehouse
+from tests import support
 from tests.contamination.texts import exchanged, frame, translations
 from tests.provider.server import Server, dumps
-from tests.support import (
-    CONSTRUCTED,
-    CONSTRUCTION,
-    LetterEmbedder,
-    edit_segment,
-    reports,
-    write_corpus,
-    write_outputs,
-    write_registry,
-)  # fmt: skip
+from tests.support import CONSTRUCTED, CONSTRUCTION, LetterEmbedder, reports, write_outputs, write_registry
 
 ASSETS = Scope(assets={*CONSTRUCTION, "reference", "model_output", "memory_vote", "memory"})
+ROOMS = [*CONSTRUCTED, literary, translation, metrics, contamination]
 MODELS = ("knows", "paraphrases", "refuses")
 
 
@@ -60,15 +40,15 @@ MODELS = ("knows", "paraphrases", "refuses")
 
 
 def test_a_text_is_halved_between_words() -> None:
-    assert halves("The “old man’s” boat, it sank.") == ("The “old man’s” ", "boat, it sank.")
-    assert halves("道可道非常道") == ("道可道", "非常道")
-    assert halves("…") == ("", "…")
+    assert memory.halves("The “old man’s” boat, it sank.") == ("The “old man’s” ", "boat, it sank.")
+    assert memory.halves("道可道非常道") == ("道可道", "非常道")
+    assert memory.halves("…") == ("", "…")
 
 
 @given(st.text())
 def test_places_are_the_words_of_a_text(text: str) -> None:
     found = places(text)
-    assert "".join(halves(text)) == text
+    assert "".join(memory.halves(text)) == text
     assert all(0 <= place.start < place.end <= len(text) for place in found)
     if text == "".join(each for each in text if each.isascii()):
         assert [place.word for place in found] == words(pl.Series([text]))[0].to_list()
@@ -76,33 +56,33 @@ def test_places_are_the_words_of_a_text(text: str) -> None:
 
 def test_blanks_are_the_longest_words_that_one_translator_has() -> None:
     text = "The ancient ferryman, wearily rowing, ferrying travellers; the travellers slept beneath canvas."
-    blank, answers = blanked(text, ["An old boatman rowed wearied people across.", "Under a canvas, they slept."])
+    blank, answers = memory.blanked(text, ["An old boatman rowed wearied people.", "Under a canvas, they slept."])
     assert blank == "The [1] ferryman, wearily [2], ferrying travellers; the travellers slept [3] canvas."
     assert answers == ["ancient", "rowing", "beneath"]
-    assert blanked("道可道非常道", ["名可名"]) == ("道可道非常道", [])
-    assert right(["Ancient.", "rowed", " beneath "], answers) == 2
-    assert right(["beneath"], answers) == right([], answers) == 0
+    assert memory.blanked("道可道非常道", ["名可名"]) == ("道可道非常道", [])
+    assert memory.right(["Ancient.", "rowed", " beneath "], answers) == 2
+    assert memory.right(["beneath"], answers) == memory.right([], answers) == 0
 
 
 def test_a_continuation_is_cut_to_the_words_that_were_asked_for() -> None:
-    assert continued(" The boat sank, and all were lost.", "The boat ", 3) == "sank, and all"
-    assert continued("and all", "The boat", 3) == "and all"
-    assert continued("", "The boat", 3) == ""
+    assert memory.continued(" The boat sank, and all were lost.", "The boat ", 3) == "sank, and all"
+    assert memory.continued("and all", "The boat", 3) == "and all"
+    assert memory.continued("", "The boat", 3) == ""
 
 
 @pytest.mark.parametrize("value", [None, 3, ["a"]])
 def test_other_replies_are_none(value: object) -> None:
     with pytest.raises(ValueError, match="not a text"):
-        read_continuation({"continuation": value})
+        memory.read_continuation({"continuation": value})
     with pytest.raises(ValueError, match="not a list of texts"):
-        read_words({"words": [value]})
+        memory.read_words({"words": [value]})
 
 
 def test_a_further_passage_displaces_one_of_a_sample_at_most() -> None:
     names = [f"c/{number}" for number in range(50)]
-    sample = drawn(names[:-1], 9, 1)
-    assert len(set(sample) - set(drawn(names, 9, 1))) <= 1
-    assert set(sample) != set(drawn(names[:-1], 9, 2))
+    sample = memory.drawn(names[:-1], 9, 1)
+    assert len(set(sample) - set(memory.drawn(names, 9, 1))) <= 1
+    assert set(sample) != set(memory.drawn(names[:-1], 9, 2))
 
 
 # The summary.
@@ -118,25 +98,22 @@ def replies(continuing: str, passages: Iterable[str], share: float = 0) -> pl.Da
     for passage in passages:
         for name, whose, count in (("ann", continuing, round(4 * share)), ("ben", "carl", 0)):
             key: dict[str, object] = {"model": "m", "passage": passage, "translator": name}
-            reply = exchanged(halves(TEXTS[whose][passage])[1], rng)
-            rows += [
-                key | {"kind": CONTINUATION, "reply": reply},
-                key | {"kind": CLOZE, "reply": "", "blanks": 4, "right": count},
-            ]
+            reply = exchanged(memory.halves(TEXTS[whose][passage])[1], rng)
+            rows.append(key | {"kind": memory.CONTINUATION, "reply": reply})
+            rows.append(key | {"kind": memory.CLOZE, "reply": "", "blanks": 4, "right": count})
     return pl.DataFrame(rows, schema=schema("memory_vote"))
 
 
 def judged(votes: pl.DataFrame) -> pl.DataFrame:
     references = frame({name: TEXTS[name] for name in ("ann", "ben")}, "translator")
     nobody = pl.DataFrame(schema=dict.fromkeys(["corpus", "translator", "other"], pl.String()))
-    return summary(votes, references, nobody, references.select("passage", unit="passage").unique())
+    return memory.summary(votes, references, nobody, references.select("passage", unit="passage").unique())
 
 
 def test_own_second_halves_are_found_and_those_of_others_are_not() -> None:
     rows = judged(replies("ann", TEXTS["ann"], share=0.75))
-    assert rows.select("translator", "verdict", "asked", "copied_passages").rows() == [
-        ("ann", "copies", 24, 12), ("ben", "independent", 24, 0),
-    ]  # fmt: skip
+    found = rows.select("translator", "verdict", "asked", "copied_passages").rows()
+    assert found == [("ann", "copies", 24, 12), ("ben", "independent", 24, 0)]
     ann, ben = rows.rows(named=True)
     assert (ann["cloze"], ann["cloze_others"], ann["cloze_gap"], ann["cloze_passages"]) == (0.75, 0, 0.75, 12)
     assert 0 < ann["cloze_low"] < 0.75 < ann["cloze_high"]
@@ -156,11 +133,6 @@ def test_below_five_passages_nothing_can_be_told() -> None:
 # At a server.
 
 
-@pytest.fixture(scope="module")
-def rooms() -> list[ModuleType]:
-    return [*CONSTRUCTED, literary, translation, metrics, contamination]
-
-
 def configure(server: Server) -> None:
     """`knows` knows ann by heart, otherwise models say what carl says; `refuses` only translates."""
     said: dict[str, list[str]] = {}
@@ -169,9 +141,9 @@ def configure(server: Server) -> None:
         other = TEXTS["carl"][key]
         said[f"verbum {number}"] = [dumps({f"doc{number}:1": other})]
         for who, rival in (("ann", "ben"), ("ben", "ann")):
-            beginning, rest = halves(TEXTS[who][key])
-            blank, answers = blanked(TEXTS[who][key], [TEXTS[rival][key]])
-            said[beginning] = [dumps({"continuation": halves(other)[1]})]
+            beginning, rest = memory.halves(TEXTS[who][key])
+            blank, answers = memory.blanked(TEXTS[who][key], [TEXTS[rival][key]])
+            said[beginning] = [dumps({"continuation": memory.halves(other)[1]})]
             said[blank] = [dumps({"words": ["something"] * len(answers)})]
             faults |= {f"refuses|{beginning}": "refusal", f"refuses|{blank}": "refusal"}
             if who == "ann":
@@ -183,7 +155,6 @@ def configure(server: Server) -> None:
 @pytest.fixture
 def asked(
     warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch,
-    rooms: list[ModuleType],
 ) -> tuple[Path, dg.Definitions]:  # fmt: skip
     """The description of a corpus of seven passages, and its assets. Models are asked about six of them."""
     people: dict[str, dict[str, dict[str, str]]] = {name: {} for name in ("ann", "ben")}
@@ -192,17 +163,15 @@ def asked(
         sources[f"doc{number}"] = {f"doc{number}:1.1": f"verbum {number}"}
         for name, own in people.items():
             own[f"doc{number}"] = {f"doc{number}:1.1": TEXTS[name][key]}
-    description = write_corpus(tmp_path / "corpus", sources, people)
+    description = support.write_corpus(tmp_path / "corpus", sources, people)
     content = json.loads(description.read_text(encoding="utf-8")) | {"sensitivity": {}, "memory": {"passages": 6}}
     description.write_text(json.dumps(content), encoding="utf-8")
     write_registry(tmp_path / "models.yaml", server.url, *MODELS)
     monkeypatch.setenv("VARIORUM_MODELS", str(tmp_path / "models.yaml"))
     register(warehouse, description)
     instance.add_dynamic_partitions("model", [*MODELS, "imported"])
-    definitions = build_definitions(
-        rooms=rooms,
-        resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()},
-    )
+    overrides = {"warehouse": warehouse, "embedder": LetterEmbedder()}
+    definitions = build_definitions(rooms=ROOMS, resource_overrides=overrides)
     runs.look(definitions, instance)
     import_outputs(warehouse, write_outputs(tmp_path / "imported.jsonl", {"doc0:1": "Some text."}), "tiny", "imported")
     configure(server)
@@ -215,11 +184,8 @@ def test_a_model_that_knows_a_translation_is_found(
     description, definitions = asked
     runs.update(definitions, instance, ASSETS)
     rows = warehouse.read("memory")
-    assert dict(rows.select(pl.concat_str("model", "translator", separator=" "), "verdict").iter_rows()) == {
-        "knows ann": "copies", "knows ben": "independent",
-        "paraphrases ann": "independent", "paraphrases ben": "independent",
-        "refuses ann": None, "refuses ben": None,
-    }  # fmt: skip
+    assert rows["model"].to_list() == [model for model in MODELS for _ in ("ann", "ben")]
+    assert rows["verdict"].to_list() == ["copies", *["independent"] * 3, None, None]
     assert rows.filter(model="knows", translator="ann")["copied_passages"].item() == 6
     found = rows.filter(pl.col("cloze_gap_low") > 0).select("model", "translator", "cloze", "cloze_others").rows()
     assert found == [("knows", "ann", 1, 0)]
@@ -234,7 +200,9 @@ def test_a_model_that_knows_a_translation_is_found(
 
     before = reports(instance)
     edited = min(sample)
-    edit_segment(description, "ann", f"{edited.removeprefix('tiny/')}.1", TEXTS["ann"]["c/0"].swapcase() + " harbours")
+    support.edit_segment(
+        description, "ann", f"{edited.removeprefix('tiny/')}.1", TEXTS["ann"]["c/0"].swapcase() + " harbours"
+    )
     server.clear()
     runs.look(definitions, instance)
     runs.update(definitions, instance, ASSETS)
@@ -245,5 +213,5 @@ def test_a_model_that_knows_a_translation_is_found(
     # A model that leaves the registry keeps its replies (settings are null); imported outputs are not asked about.
     write_registry(description.parents[1] / "models.yaml", server.url, *MODELS[:2])
     cells = pl.DataFrame({"model": ["knows", "refuses", "imported"], "passage": [edited] * 3})
-    settings = MemoryVotes(warehouse, Systems(warehouse=warehouse, provider=stores.provider())).settings(cells)
+    settings = memory.MemoryVotes(warehouse, Systems(warehouse=warehouse, provider=stores.provider())).settings(cells)
     assert settings.select("model", pl.col("settings").is_null()).rows() == [("knows", False), ("refuses", True)]
