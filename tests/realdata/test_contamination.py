@@ -7,7 +7,7 @@ import csv
 import json
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -170,20 +170,18 @@ def test_second_halves_of_others_are_not_taken_for_memory(name: str, realdata: P
     trial, rng = Trial(texts), random.Random(name)
     rests = {who: {key: halves(text)[1] for key, text in own.items()} for who, own in texts.items()}
 
-    def verdicts(model: str, who: Iterable[str], replies: Callable[[str], Mapping[str, str]]) -> pl.DataFrame:
+    def judge(replies: Texts, outsider: str = "") -> pl.DataFrame:
         rows = [
-            {"model": model, "passage": key, "translator": each, "kind": CONTINUATION, "reply": replies(each)[key]}
-            for each in who for key in texts[each] if key in replies(each)
+            {"model": "m", "passage": key, "translator": who, "kind": CONTINUATION, "reply": text}
+            for who, own in replies.items() for key, text in own.items() if key in texts[who]
         ]  # fmt: skip
-        others = trial.all.filter(pl.col("translator") != model)
+        others = trial.all.filter(pl.col("translator") != outsider)
         return summary(pl.DataFrame(rows, schema=schema("memory_vote")), others, trial.kin, trial.units)
 
-    for outsider in texts:
-        rows = verdicts(outsider, [each for each in texts if each != outsider], lambda _: rests[outsider])  # noqa: B023
-        assert set(rows["verdict"]) == {INDEPENDENT}
-    words = {who: " ".join(own.values()).split() for who, own in texts.items()}
-    known = {who: {key: altered(text, words[who], rng) for key, text in own.items()} for who, own in rests.items()}
-    rows = verdicts("known", texts, known.__getitem__)
+    for outsider, own in rests.items():
+        assert set(judge({who: own for who in texts if who != outsider}, outsider)["verdict"]) == {INDEPENDENT}
+    words = " ".join(text for own in texts.values() for text in own.values()).split()
+    rows = judge({who: {key: altered(text, words, rng) for key, text in own.items()} for who, own in rests.items()})
     assert set(rows["verdict"]) == {COPIES}
     assert rows.select(pl.sum("copied_passages") / pl.sum("passages")).item() >= 0.95
 
