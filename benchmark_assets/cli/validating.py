@@ -1,5 +1,6 @@
 """The command that measures metrics beside people's ratings."""
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -10,17 +11,19 @@ from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH
 from benchmark_assets.metrics.further import named
 from benchmark_assets.validation.certificates import WRITTEN
+from benchmark_assets.validation.gold import GoldSet
 from benchmark_assets.validation.readers import read
 from benchmark_assets.validation.references import page
-from benchmark_assets.validation.rows import overview, rows_of
-from benchmark_assets.validation.scoring import competing, scored
+from benchmark_assets.validation.rows import lacks, overview, rows_of
+from benchmark_assets.validation.scoring import competing, scored, without_tokenizer
 from resources.digest import digest
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
-from resources.errors import BadInput
+from resources.errors import BadInput, collecting, raise_all
 from resources.provider.registry import Registry, default_path
 from resources.tables import plain
 from resources.warehouse import Replacement
+from resources.whole_files import hand_over
 
 
 @click.command()
@@ -45,25 +48,40 @@ def validate(
         for embedder in (_embedder(registry, name) for name in names or _default(registry))
     }
     multilingual = registry.multilingual_embedder()
-    metrics, parts = competing(named(registry.metrics)), []
-    for gold in (gold for folder in folders for gold in read(folder)):
-        rows = rows_of(gold, scored(gold, embedders, metrics, registry.chosen_comet()))
-        click.echo(f"{gold.name}: {len(gold.ratings):,} ratings of {len(gold.outputs):,} outputs")
-        for note in (*gold.notes, *rows["note"].drop_nulls().unique(maintain_order=True)):
-            click.echo(f"  {note}")
-        click.echo(f"{plain(overview(rows))}\n")
-        if references:
-            across = partial(embed, embedder=multilingual) if multilingual else None
-            click.echo(f"{page(gold, *next(iter(embedders.items())), across)}\n")
-        parts.append(rows)
-    found = pl.concat(parts)
-    if to:
-        found.select(WRITTEN).write_csv(to, float_precision=4)
-        click.echo(f"{to}: {len(found):,} figures")
-    if record:
-        stored = found.with_columns(fingerprint=pl.lit(digest(found.rows())))
-        home.warehouse.write([Replacement("gold_validation", stored, found.select("gold_set").unique())], "validate")
+    metrics = competing(named(registry.metrics))
+    sets = [gold for folder in folders for gold in read(folder, home.warehouse)]
+    for name, count in Counter(gold.name for gold in sets).items():
+        if count > 1:
+            raise BadInput(name, "", f"is the name of {count} gold sets", "rename their folders")
+    parts, faults = list[pl.DataFrame](), list[BadInput]()
+    for gold in sets:
+        with collecting(faults):
+            rows = rows_of(gold, scored(gold, embedders, metrics, registry.chosen_comet()))
+            parts.append(rows)
+            _print(gold, rows)
+            if to:
+                hand_over(to, pl.concat(parts).select(WRITTEN).write_csv(float_precision=4))
+            if record:
+                stored = rows.with_columns(fingerprint=pl.lit(digest(rows.rows())))
+                whole = pl.DataFrame({"gold_set": [gold.name]})
+                home.warehouse.write([Replacement("gold_validation", stored, whole)], "validate")
+            if references:
+                across = partial(embed, embedder=multilingual) if multilingual else None
+                click.echo(f"{page(gold, *next(iter(embedders.items())), across)}\n")
+    if to and parts:
+        click.echo(f"{to}: {sum(map(len, parts)):,} figures")
+    if record and parts:
         click.echo("stored; `variorum update` shows them on the boards")
+    raise_all(faults)
+
+
+def _print(gold: GoldSet, rows: pl.DataFrame) -> None:
+    click.echo(f"{gold.name}: {len(gold.ratings):,} ratings of {len(gold.outputs):,} outputs")
+    warnings = rows["note"].drop_nulls().unique(maintain_order=True)
+    for note in filter(None, (*gold.notes, *lacks(gold), without_tokenizer(gold), *warnings)):
+        click.echo(f"  {note}")
+    table = overview(rows)
+    click.echo(f"{plain(table) if len(table) else '  no figures'}\n")
 
 
 def _default(registry: Registry) -> list[str]:

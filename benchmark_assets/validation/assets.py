@@ -24,7 +24,7 @@ from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    group_name="validation", code_version="2", kinds={"duckdb", "numpy"},
+    group_name="validation", code_version="3", kinds={"duckdb", "numpy"},
     deps=[human_label, drift_score, lexical_score, comet_score, segment_metric, damaged_score, human_metric],
 )  # fmt: skip
 def validation(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:

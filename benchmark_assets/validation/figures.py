@@ -6,7 +6,7 @@ rises with damage. Here: figures of arrays. Not here: scores (scoring), rows of 
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,6 @@ from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
 from benchmark_assets.metrics.concordance import kendall_tau
 from benchmark_assets.metrics.intervals import Floats, Units
 from benchmark_assets.metrics.measures import ratio
-from benchmark_assets.metrics.meta_evaluation import pairwise_accuracy
 from benchmark_assets.metrics.metric import Metric
 
 GAP = 10.0
@@ -144,16 +143,21 @@ def of_systems(metric: Metric, statistics: Floats, gold: Floats, weights: Floats
 def order_of_systems(scores: Floats, people: Floats, models: Flags) -> Iterator[tuple[Figure, str]]:
     """Kendall's tau-b and pairwise accuracy over models (kind ''), and over pairs of a person and a model (kind
     'people'). Arguments are as `of_systems` returns them; `models`, shape (systems,), is false for people."""
-    among, count = (scores[:, models], people[:, models]), int(models.sum())
-    yield Figure("system_kendall", kendall_tau(*among), count), ""
-    yield Figure("system_accuracy", pairwise_accuracy(people[:, models], scores[:, models]), count), ""
-    if not models.all():
-        alike = [
-            np.sign(scores[:, person, None] - scores[:, models]) == np.sign(people[:, person, None] - people[:, models])
-            for person in np.flatnonzero(~models)
-        ]
-        share = np.concatenate(alike, axis=1).mean(axis=1)
-        yield Figure("system_accuracy", share, int((~models).sum()) * count), "people"
+    systems, people_rated = np.flatnonzero(models), np.flatnonzero(~models)
+    among, pairs_of = np.array(list(combinations(systems, 2))), np.array(list(product(people_rated, systems)))
+    yield Figure("system_kendall", kendall_tau(scores[:, models], people[:, models]), len(systems)), ""
+    yield Figure("system_accuracy", _in_order(scores, people, among), len(systems)), ""
+    if len(people_rated):
+        yield Figure("system_accuracy", _in_order(scores, people, pairs_of), len(pairs_of)), "people"
+
+
+def _in_order(scores: Floats, people: Floats, among: NDArray[np.int64]) -> Floats:
+    """Share of pairs of systems, shape (pairs, 2), that metric and people order alike, from shape (1 + resamples,
+    systems) to (1 + resamples,): Kocmi et al. 2021, equation 1, but a tie in either counts half."""
+    first, second = among.T
+    alike = np.sign(scores[:, first] - scores[:, second]) * np.sign(people[:, first] - people[:, second])
+    known = ~np.isnan(alike)
+    return ratio(np.where(known, (1 + alike) / 2, 0).sum(axis=1), known.sum(axis=1))
 
 
 def matched_spans(predicted: Spans, gold: Spans) -> tuple[float, float, int, int]:

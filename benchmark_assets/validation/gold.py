@@ -27,7 +27,9 @@ are marked."""
 PENALTY = {"critical": 5.0, "major": 5.0, "minor": 1.0, "neutral": 0.0, "no-error": 0.0, "undecided": 0.0}
 PUNCTUATION, NON_TRANSLATION = ("fluency/punctuation", 0.1), ("non-translation", 25.0)
 
-_HUMAN = re.compile(r"(ref(erence)?[-_. ]?\w{0,3}|reference[-_. ].*|human.*|post-?edit.*)", re.IGNORECASE)
+_HUMAN = re.compile(
+    r"(ref|reference|human)([-_. ]?([a-z]|\d{1,2})(\.\d+)?)?|reference[-_. ].+|human .+", re.IGNORECASE | re.DOTALL
+)
 
 PASSAGES = pl.Schema({"passage": pl.String, "position": pl.Int64, "document": pl.String, "source": pl.String})
 REFERENCES = pl.Schema({"passage": pl.String, "translator": pl.String, "text": pl.String})
@@ -96,8 +98,9 @@ class GoldSet(NamedTuple):
 
 
 def is_human(system: str) -> bool:
-    """Whether a system's name is that of a person's translation, as WMT and the project name them (`ref`, `refB`,
-    `ref-A`, `Human-A.0`, `reference Müller`)."""
+    """Whether a system's name is that of a person's translation, as WMT, mt-metrics-eval and the project name them:
+    `ref`, `reference` or `human`, alone or with a letter or number (`refB`, `ref-A`, `Human-A.0`), or `reference` or
+    `human` with a name (`reference Müller`)."""
     return bool(_HUMAN.fullmatch(system))
 
 

@@ -127,6 +127,17 @@ def rows_of(gold: GoldSet, scored: Iterable[Scored], origin: str = "gold", note:
     return pl.DataFrame(rows, VALIDATION, orient="row")
 
 
+def lacks(gold: GoldSet) -> Iterator[str]:
+    """What a gold set lacks, with the figures that it cannot have."""
+    if gold.references.is_empty():
+        yield (
+            "no references, so only source_length and metrics without references are measured: give references, or name"
+            " outputs of translators ref, refB or reference NAME"
+        )
+    if not labels(gold).filter(~pl.col("human"))["major"].any():
+        yield "no output has a major error, so nothing can be found: AUC, recall and precision are not measured"
+
+
 def overview(rows: pl.DataFrame) -> pl.DataFrame:
     """The main figures as a table: a row for each metric and embedder, the raters last; bounds for the AUC within
     passages and the accuracy of systems."""

@@ -15,11 +15,12 @@ from benchmark_assets.metrics.entries import COMET, DRIFT, KINDS, LEXICAL, MEASU
 from benchmark_assets.metrics.further import Named, NamedMetrics, scores
 from benchmark_assets.metrics.lexical import lexical_scores
 from benchmark_assets.metrics.metric import Metric
-from benchmark_assets.metrics.tokenizers import tokenizer_of
+from benchmark_assets.metrics.tokenizers import DEFAULT, load, tokenizer_of
 from benchmark_assets.references.rows import envelope_rows
 from benchmark_assets.validation.gold import GoldSet, labels
 from resources.comet.comet import Comet
 from resources.comet.worker import EXAMPLES
+from resources.errors import BadInput
 
 ON = ["system", "passage"]
 
@@ -59,10 +60,21 @@ def competing(named: NamedMetrics) -> NamedMetrics:
     return {name: Named(kind) for name, kind in KINDS.items() if name not in EXAMPLES} | dict(named)
 
 
+def without_tokenizer(gold: GoldSet) -> str:
+    """Why BLEU and the metrics that divide texts as it does cannot score the set, and the remedy; '' if they can."""
+    name = tokenizer_of(gold.language)
+    try:
+        load(name)
+    except BadInput as fault:
+        remedy = fault.remedy.partition(", or ")[0]  # a gold set has no description that names another one
+        return f"BLEU, and what divides texts as it does, is left out, because of {name} {fault.problem}; {remedy}"
+    return ""
+
+
 def scored(
     gold: GoldSet, embedders: Mapping[str, Embed], metrics: NamedMetrics, comet: Comet = NO_COMET
 ) -> Iterator[Scored]:
-    """Scores of all rated outputs by every metric that can score them.
+    """Scores of all rated outputs by every metric that can score them: see `without_tokenizer`.
 
     Parameters
     ----------
@@ -79,14 +91,17 @@ def scored(
     references = groups.join(gold.references, on="passage", maintain_order="left_right")
     references = references.filter(pl.col("group") != _group("translator"))
     sources = groups.join(gold.passages, on="passage").select(passage="group", text="source").drop_nulls("text")
-    candidates = outputs.with_columns(tokenizer=pl.lit(tokenizer_of(gold.language or "en")))
+    lacking = without_tokenizer(gold)
+    candidates = outputs.with_columns(tokenizer=pl.lit(tokenizer_of(gold.language)))
 
     for signature, embed in embedders.items():
         yield Scored(_of(DRIFT.table), short(signature), signature, _semantic(outputs, references, embed))
     length = rated.select(*ON, source_length=pl.col("source").str.len_chars())
     yield Scored([SOURCE_LENGTH], "", "", length)
-    lexical = lexical_scores(candidates, references, on=[*ON, "group"], within=["group"])
-    yield Scored(_of(LEXICAL.table), "", "", lexical.drop("group"))
+    spaced = candidates.with_columns(tokenizer=pl.lit(DEFAULT)) if lacking else candidates
+    lexical = lexical_scores(spaced, references, on=[*ON, "group"], within=["group"])
+    measures = [metric for metric in _of(LEXICAL.table) if not lacking or not metric.name.startswith("bleu")]
+    yield Scored(measures, "", "", lexical.drop("group"))
     items = candidates.with_columns(passage="group", translation_of="passage")
     within = references.select("translator", "text", passage="group")
     on = ["system", "passage", "translation_of"]
@@ -94,7 +109,12 @@ def scored(
         found = summed(items, comet.score(triples(items, within, sources, on)), on)
         yield Scored(_of(COMET.table), "", comet.signature, _ungrouped(found))
     for name, metric in metrics.items():
-        rows, spans = scores({name: metric}, items, within, sources, on)
+        try:
+            rows, spans = scores({name: metric}, items, within, sources, on)
+        except BadInput:
+            if not lacking:
+                raise
+            continue
         rows, spans = _ungrouped(rows), _ungrouped(spans)
         signature = str(rows["signature"][0]) if len(rows) else ""
         entry = metric.metric._replace(name=name)

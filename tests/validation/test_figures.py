@@ -85,6 +85,13 @@ def test_systems_are_ordered_by_the_metric_of_a_corpus() -> None:
     assert found == {("system_kendall", ""): 1, ("system_accuracy", ""): 1, ("system_accuracy", "people"): 0.5}
 
 
+def test_tied_systems_count_half() -> None:
+    people, tied = np.array([[3.0, 2, 1, 0]]), np.array([[5.0, 5, 5, 4]])
+    found = [(figure.name, kind, float(figure.values[0])) for figure, kind in
+             figures.order_of_systems(tied, people, np.array([True, True, True, False]))]  # fmt: skip
+    assert found[1:] == [("system_accuracy", "", 0.5), ("system_accuracy", "people", 1)]
+
+
 @pytest.mark.parametrize(
     ("predicted", "gold", "shares"),
     [

@@ -8,12 +8,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.people.form import Form
 from benchmark_assets.people.forms import ESA_FORM, LABEL_FORM
 from benchmark_assets.people.sheets import sheet
-from benchmark_assets.validation.gold import Error, GoldSet, labels, points
+from benchmark_assets.validation.gold import Error, GoldSet, is_human, labels, points
 from benchmark_assets.validation.readers import read
+from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
+from tests.audit.stored import put
 
 MQM_HEADER = [
     "system",
@@ -61,7 +64,8 @@ def tsv(*rows: list[str]) -> str:
 @pytest.mark.realdata
 def test_scores_of_the_talks_follow_from_their_ratings(realdata: Path) -> None:
     gold = only(realdata / "gold" / "ted-zhen")
-    assert gold.notes == ("7,935 of 7,935 published segment scores follow from the ratings",)
+    assert "7,935 of 7,935 published segment scores follow from the ratings" in gold.notes
+    assert gold.language == "en"  # identified
     rows = labels(gold)
     assert rows.group_by("human").len().sort("human").rows() == [(False, 6877), (True, 1058)]
     assert rows["document"].n_unique() == 5
@@ -238,6 +242,152 @@ def test_completed_sheets_of_the_project_come_in(
     assert gold.references["text"].to_list() == ["A right word"]
 
 
+# What a hostile tester composed
+
+
+def mqm(*rows: str, header: str = "system doc seg_id rater source target category severity") -> str:
+    """A table of MQM ratings; cells of a row are separated by `|`."""
+    return tsv(header.split(), *(row.split("|") for row in rows))
+
+
+def clean(*texts: str) -> str:
+    """An export of Label Studio: paragraph 1 of a book for each text, without errors."""
+    return json.dumps([
+        {"data": {"translation": text, "system": "S", "book": f"B{text}", "paragraph": 1},
+         "annotations": [{"completed_by": 1, "result": []}]}
+        for text in texts
+    ])  # fmt: skip
+
+
+def pearmut(*items: tuple[str, float], campaign: str = "c") -> str:
+    """A download in which `u` scores outputs of S for the source Amen, each an item of its own."""
+    shown = [{"src": "Amen.", "tgt": {"S": text}, "item_id": f"i{n}"} for n, (text, _) in enumerate(items)]
+    answers = [{"S": {"score": score, "error_spans": []}} for _, score in items]
+    return json.dumps({campaign: [{"user_id": "u", "item_i": 0, "item": shown, "annotation": answers}]})
+
+
+ESA_HEADER = "system annotator doc_id line_id src tgt esa_score"
+NO_DOCUMENTS = "system seg_id rater source target category severity"
+EMPTY = dict.fromkeys(("rater", "source", "category"))
+
+
+@pytest.mark.parametrize(
+    ("files", "scores"),
+    [
+        ({"m.tsv": mqm("S|A|1|x|Qa|out A|No-error|No-error", "S|B|1|x|Qb|<v>out</v> B|a|Major", "S|B|2|x|Q|c|a|Minor")},
+         {("A 1", "out A"): 0, ("B 1", "out B"): -5, ("2", "c"): -1}),
+        ({"m.tsv": mqm("S|1|x|Qa|out A|a|Minor", "S|1|x|Qb|out B|a|Major", header=NO_DOCUMENTS)},
+         {("1 1", "out A"): -1, ("2 1", "out B"): -5}),
+        ({"e.tsv": mqm("S|x|d1|1|q1|one|90", "S|x|d2|1|q2|two|10", header=ESA_HEADER)},
+         {("d1 1", "one"): 90, ("d2 1", "two"): 10}),
+        ({"x.json": clean("1", "2")}, {("B1 1", "1"): 0, ("B2 1", "2"): 0}),
+        ({"x.json": clean("1"), "y.json": clean("2")}, {("B1 1", "1"): 0, ("B2 1", "2"): 0}),
+        ({"d.json": pearmut(("So", 95), ("So", 5))}, {("1 Amen.", "So"): 95, ("2 Amen.", "So"): 5}),
+        ({"d.json": pearmut(("So", 95)), "e.json": pearmut(("Other", 5), campaign="k"), "meta.json": '{"y": 1}'},
+         {("1 Amen.", "So"): 95, ("2 Amen.", "Other"): 5}),
+        ({"m.csv": f'{",".join(NO_DOCUMENTS.split())}\nS,1,x,q,"a, <v>b</v>",c,Major\n', "README.txt": "{a note}"},
+         {("1", "a, b"): -5}),
+        ({"m.jsonl": json.dumps({**EMPTY, "system": "S", "seg_id": "²", "target": "t", "severity": "Major"})},
+         {("²", "t"): -5}),
+        ({"m.tsv": mqm("S|x|1|q|t|-7", header="system rater seg_id source target mqm_avg_score")}, {("1", "t"): -7}),
+    ],
+)  # fmt: skip
+def test_ids_restart_texts_repeat_and_cells_are_empty(
+    tmp_path: Path, files: dict[str, str], scores: dict[tuple[str, str], float]
+) -> None:
+    gold = only(written(tmp_path, files))
+    rows = gold.ratings.join(gold.outputs, on=["system", "passage"]).select("passage", "text", "score")
+    assert {(passage, text): score for passage, text, score in rows.iter_rows()} == scores
+    assert all(any(name in note for note in gold.notes) for name in {"README.txt", "meta.json"} & files.keys())
+
+
+TWO = {"sources/en-de.txt": "One.\nTwo.\n"}
+
+
+def systems(*names: str, scores: str = "", ending: str = "human-scores/en-de.mqm.seg.score") -> dict[str, str]:
+    """Texts of two lines by some systems, with these scores."""
+    return TWO | {f"system-outputs/en-de/{name}.txt": "a.\nb.\n" for name in names} | {ending: scores}
+
+
+AVERAGES = "system\tseg_id\t{}\nS\t1\t{}\nS\t2\t{}\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "scores"),
+    [
+        (systems("系统甲", "系统乙", scores="系统甲\t-5\n系统甲\t-25\n系统乙\t0\n系统乙\t0\n"),
+         {"系统甲": [-25, -5], "系统乙": [0, 0]}),
+        (systems("GPT-4.1", "GPT-41", scores="GPT-4.1\t-5\nGPT-4.1\t-25\nGPT-41\t0\nGPT-41\t0\n"),
+         {"GPT-4.1": [-25, -5], "GPT-41": [0, 0]}),
+        (systems("NVIDIA-NeMo", "Nemo-2", "ref", scores="NVIDIANemo\t0\nNVIDIANemo\t-1\nrefA\t0\nrefA\t0\n"),
+         {"NVIDIA-NeMo": [-1, 0], "ref": [0, 0]}),
+        (systems("S", scores=AVERAGES.format("score", 1.5, 0), ending="a.tsv"), {"S": [-1.5, 0]}),
+        (systems("S", scores=AVERAGES.format("esa_score", 95, 5), ending="a.tsv"), {"S": [5, 95]}),
+    ],
+)  # fmt: skip
+def test_names_of_systems_and_scales_of_averages(
+    tmp_path: Path, files: dict[str, str], scores: dict[str, list[float]]
+) -> None:
+    rows = only(written(tmp_path, files)).ratings.sort("score").group_by("system").agg("score")
+    assert dict(rows.iter_rows()) == scores
+
+
+def test_only_names_of_references_are_people() -> None:
+    people = (
+        "ref",
+        "refA",
+        "ref-A",
+        "ref_B",
+        "refb",
+        "Human-A",
+        "Human-A.0",
+        "human_1",
+        "reference Müller",
+        "human Lee",
+    )
+    others = ("Refact", "Reflex", "Refiner", "Humanist-7B", "humanMT", "Ref-4B", "Human-7B-chat", "GPT")
+    assert [name for name in (*people, *others) if is_human(name)] == [*people]
+
+
+def test_notes_count_what_is_odd_in_ratings(tmp_path: Path) -> None:
+    spans = json.dumps([{"start_i": 0, "end_i": 99, "severity": "major"}])
+    table = "S|A|1|x|Quelle|<v>这是</v>一个错误的翻译结果|Accuracy|Major"
+    files = {
+        "e.tsv": mqm(f"S|x|d|1|Quelle|a text|40|{spans}", header=f"{ESA_HEADER} esa_spans"),
+        "m.tsv": mqm(table, table),
+    }
+    files |= {"sources/en-de.txt": "Quelle\n", "references/en-de.refA.txt": "Eins.\n"}
+    by_name = {gold.name: gold for gold in read(written(tmp_path / "both", files))}
+    assert by_name.keys() == {"both mqm", "both esa"}
+    esa, points = by_name["both esa"], by_name["both mqm"]
+    assert esa.spans["start"].to_list() == [None]
+    assert "1 marked errors lie outside their text: they count, without a place" in esa.notes
+    assert (points.language, points.ratings["score"].to_list()) == ("zh", [-10])
+    assert "m.tsv: 1 rows repeat an earlier row, and count again" in points.notes
+    assert "1 of 1 passages are lines of sources by number and text" in points.notes
+    assert points.references["text"].to_list() == ["Eins."]
+
+
+def test_control_items_of_a_home_are_no_outputs(tmp_path: Path) -> None:
+    warehouse = DuckDBWarehouse(path=str(tmp_path / "w.duckdb"))
+    put(warehouse, "model_output", {"model": "S", "passage": "c/1", "text": "a text"})
+    put(
+        warehouse,
+        "control_item",
+        {"item": "check", "kind": "attention", "original": "o", "passage": "c/1", "text": "b"},
+    )
+    row = {"source": "Fons", "annotator": "A", "label": "MINOR_ERROR", "error_category": "OTHER", "severity": "low"}
+    rows = [{**row, "item": item, "candidate": item} for item in (item_key("S", "c/1", "a text"), "check", "unknown")]
+    header = [*row, "item", "candidate", "confidence", "notes", "error_span"]
+    (tmp_path / "items.csv").write_bytes(sheet(header, [[each.get(name, "") for name in header] for each in rows]))
+    (gold,) = read(tmp_path / "items.csv", warehouse)
+    assert sorted(gold.outputs["system"]) == sorted([rows[0]["item"], "unknown"])
+    assert gold.notes[:2] == (
+        "items.csv: 1 answers about control items are left out",
+        "items.csv: this home lacks 1 of 3 items, and cannot tell controls",
+    )
+
+
 # Faults
 
 
@@ -255,6 +405,15 @@ def test_completed_sheets_of_the_project_come_in(
         ({"e.json": json.dumps([{"data": {"mt": "x", "translation": "y", "system": "s"}}])}, "several translations"),
         ({"e.json": '{"c": [{"user_id": 1}]}'}, "c 1: is not an annotation of Pearmut"),
         ({"e.json": "{"}, "is not valid JSON"),
+        ({"e.tsv": mqm("S|x|d|1|q|t|nan", header=ESA_HEADER)}, "line 2: has the score 'nan'"),
+        ({"e.tsv": mqm("S|x|d|1|q|t|-20", header=ESA_HEADER)}, "line 2: has the ESA score -20; give ESA from 0 to 100"),
+        ({"e.tsv": mqm("S|x|1|q|t|5", header="system rater seg_id source target score")}, "name it esa_score or mqm"),
+        ({"m.jsonl": json.dumps(dict.fromkeys(MQM_HEADER, "x")) + '\n{"system": "S"}'}, "line 2: has no category"),
+        (systems("S", scores=AVERAGES.format("score", 95, 5), ending="a.tsv"), "scores from 5 to 95, so it is not MQM"),
+        (systems("S", scores="S\t-5\nS\t5\n"), "has MQM scores of both signs, from -5 to 5"),
+        (systems("GPT-4.1", "GPT41", scores="GPT-41\t0\nGPT-41\t0\n"), "GPT-4.1 and GPT-41 and GPT41, which differ"),
+        (systems("S", scores="Z\t0\nZ\t0\n"), "scores without texts: Z"),
+        ({"table.csv": "a,b\n1,2\n"}, "(looked at table.csv)"),
     ],
 )  # fmt: skip
 def test_a_fault_names_file_place_and_remedy(tmp_path: Path, files: dict[str, str], problem: str) -> None:

@@ -10,18 +10,20 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import polars as pl
 
 from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.validation.gold import Error, Rating, severity
-from benchmark_assets.validation.readers.wmt import GoldLine, RatedTexts, number_in
+from benchmark_assets.validation.gold import ESA, MQM, Error, Rating, Scale, severity
+from benchmark_assets.validation.readers.wmt import GoldLine, RatedTexts, number_in, signed
 from resources.errors import BadInput
 
 SOURCES, REFERENCES, OUTPUTS, SCORES, DOCUMENTS = (
     "sources", "references", "system-outputs", "human-scores", "documents",
 )  # fmt: skip
+
+RANGES = "documents.tsv"
 
 _PAIR = re.compile(r"(?<![A-Za-z])([a-z]{2,3}(?:_[A-Za-z]{2,4})?)-([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?![A-Za-z])")
 _ROLES = ("hyp", "ref", "src")
@@ -71,7 +73,7 @@ def _pair(folder: Path, source: Path) -> LanguagePair:
 
 def _documents(folder: Path, pair: str, count: int) -> list[str]:
     """The document of each line; '' if unknown."""
-    by_pair, by_range = folder / DOCUMENTS / f"{pair}.docs", folder / "documents.tsv"
+    by_pair, by_range = folder / DOCUMENTS / f"{pair}.docs", folder / RANGES
     if by_pair.is_file():
         names = [line.split()[-1] if line.split() else "" for line in _lines(by_pair)]
         if len(names) != count:
@@ -91,13 +93,13 @@ def _documents(folder: Path, pair: str, count: int) -> list[str]:
     return names[:count]
 
 
-def rated(folder: Path, lines: LanguagePair) -> tuple[str, list[Rating]] | None:
-    """The protocol (`mqm` or `esa`) and the ratings in `human-scores`, those with errors first; None if there are none.
+def rated(folder: Path, lines: LanguagePair) -> tuple[Scale, list[Rating]] | None:
+    """The scale and the ratings in `human-scores`, those with errors first; None if there are none.
 
     Raises BadInput if a file does not have one row for each system and line.
     """
     for ending in ("seg.rating", "seg.score"):
-        for protocol in ("mqm", "esa"):
+        for protocol in get_args(Scale):
             paths = [
                 path for path in _files(folder / SCORES)
                 if path.name.startswith(f"{lines.pair}.") and path.name.endswith(ending)
@@ -105,11 +107,12 @@ def rated(folder: Path, lines: LanguagePair) -> tuple[str, list[Rating]] | None:
             ]  # fmt: skip
             exact = [path for path in paths if path.name.casefold() == f"{lines.pair}.{protocol}.{ending}".casefold()]
             if paths:  # a file beside the exact one is a part or a later round of it
-                return protocol, [rating for path in exact or paths for rating in _ratings(path, lines, ending)]
+                ratings = [each for path in exact or paths for each in _ratings(path, lines, ending, protocol == ESA)]
+                return protocol, signed(paths[0], ratings) if protocol == MQM else ratings
     return None
 
 
-def _ratings(path: Path, lines: LanguagePair, ending: str) -> list[Rating]:
+def _ratings(path: Path, lines: LanguagePair, ending: str, esa: bool) -> list[Rating]:
     seen, result = dict[str, int](), []
     for number, line in enumerate(_lines(path), start=1):
         cells = line.split("\t") if "\t" in line else line.split()
@@ -121,7 +124,8 @@ def _ratings(path: Path, lines: LanguagePair, ending: str) -> list[Rating]:
             continue
         who = rater[0] if rater else path.name if ending == "seg.rating" else ""
         if ending == "seg.score":
-            result.append(Rating(system, str(place), "", None, number_in(value, path, f"line {number}")))
+            score = number_in(value, path, f"line {number}", esa)
+            result.append(Rating(system, str(place), "", None, score))
         else:
             result.append(Rating(system, str(place), who, _errors(value, path, number)))
     if wrong := {system: count for system, count in seen.items() if count != len(lines.source)}:
@@ -139,13 +143,19 @@ def _errors(value: str, path: Path, number: int) -> list[Error]:
             Error(
                 severity(error["severity"] or "undecided", path, f"line {number}"),
                 (error["category"] or "").casefold(),
-                *((None, None) if error.get("is_source_error") else (error["start"], error["end"])),
+                *_place(error),
             )
             for error in json.loads(value)["errors"]
         ]  # fmt: skip
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         problem = f"has a rating that cannot be read ({error!r})"
         raise BadInput(path, f"line {number}", problem, "give mt-metrics-eval's JSON") from error
+
+
+def _place(error: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    if error.get("is_source_error") or error["start"] is None:
+        return None, None
+    return int(error["start"]), int(error["end"])
 
 
 def of_lines(lines: LanguagePair) -> RatedTexts:
@@ -170,21 +180,31 @@ def references(lines: LanguagePair) -> pl.DataFrame:
     return pl.DataFrame(rows, dict.fromkeys(("passage", "translator", "text"), pl.String), orient="row")
 
 
-def matched(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
-    """Map names in scores to names of texts: equal but for case and punctuation (`ref-A`, `refA`; `ref` is the first
-    one), or else the only text whose name contains the name (`Nemo`, `NVIDIA-NeMo`). Names without a text are left
-    out."""
-    plain = {re.sub(r"[^a-z0-9]", "", name.casefold()): name for name in known}
-    found = {}
-    for name in names:
-        key = re.sub(r"[^a-z0-9]", "", name.casefold())
-        containing = [text for other, text in plain.items() if len(key) > 3 and key in other]
-        if key in plain:
-            found[name] = plain[key]
-        elif key == "refa" and "ref" in plain:
-            found[name] = plain["ref"]
-        elif len(containing) == 1:
-            found[name] = containing[0]
+def matched(names: Sequence[str], known: Sequence[str], where: object) -> dict[str, str]:
+    """Map names in scores to names of texts: equal ones first, then those equal but for case and punctuation (`ref-A`,
+    `refA`), then the only text left whose name contains the name (`Nemo`, `NVIDIA-NeMo`; `refA` may be `ref`). Names
+    without a text are left out.
+
+    Raises BadInput if a name is equal to several others but for case and punctuation.
+    """
+    found = {name: name for name in names if name in known}
+    plain = {name: re.sub(r"[\W_]", "", name.casefold()) for name in (*names, *known)}
+    rest = [name for name in names if name not in found]
+    for name in rest:
+        texts = [text for text in known if plain[text] == plain[name]]
+        rivals = {name, *texts, *(other for other in names if plain[other] == plain[name])}
+        if texts and (len(rivals) > 2 or texts[0] in found.values()):
+            problem = f"has {' and '.join(sorted(rivals))}, which differ only in case and punctuation"
+            raise BadInput(where, name, problem, "write names in scores as in texts")
+        if texts:
+            found[name] = texts[0]
+    for name in rest:
+        key, free = plain[name], [text for text in known if text not in found.values()]
+        texts = [
+            each for each in free if (len(key) > 3 and key in plain[each]) or (key, plain[each]) == ("refa", "ref")
+        ]
+        if name not in found and len(texts) == 1:
+            found[name] = texts[0]
     return found
 
 

@@ -6,20 +6,24 @@ in `tgt`. The project's own samples are blind: each output is a system of its ow
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from benchmark_assets.adjudication.labels import ERRORS, SUBSTANTIVE
+from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.people import answers, label_studio
 from benchmark_assets.people.items import SOURCES, is_reference
 from benchmark_assets.people.mqm import LABEL_POINTS
 from benchmark_assets.people.pearmut import RESET
 from benchmark_assets.people.places import Marked, Units, marked_span, units_span
 from benchmark_assets.people.sheets import ENDINGS
-from benchmark_assets.validation.gold import ESA, MQM, PENALTY, Error, Rating, Scale, severity
-from benchmark_assets.validation.readers.wmt import GoldLine, RatedTexts
+from benchmark_assets.validation.gold import ESA, MQM, PENALTY, Error, Rating, Scale, is_human, severity
+from benchmark_assets.validation.readers.wmt import BETWEEN, GoldLine, RatedTexts, number_in
 from resources.errors import BadInput
+from resources.warehouse import Warehouse
 
 FIELDS = {
     "source": ("source", "source_text", "src", "original"),
@@ -30,24 +34,32 @@ FIELDS = {
 }
 """Fields of tasks in Label Studio, by what they hold. Without a passage, equal sources are one passage."""
 
-_REFERENCE = re.compile(r"ref(erence)?([-_ .]?\w+)?", re.IGNORECASE)
+Seen = dict[tuple[str, str], list[tuple[str, str]]]
+"""The texts of a system for a source in Pearmut, each with the id of its item, in their order."""
+
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def read(path: Path) -> tuple[Scale, RatedTexts] | None:
+def read(path: Path, warehouse: Warehouse | None, seen: Seen) -> tuple[Scale, RatedTexts] | None:
     """The ratings in a file of a tool, with the scale of their scores; None if the file is of another kind.
 
-    References are outputs by `reference` and the like, without ratings. Raises BadInput for a fault.
+    References are outputs by `reference` and the like, without ratings. Control items of the project's own samples,
+    which the warehouse knows, are left out. Raises BadInput for a fault.
     """
-    if path.suffix.lower() in ENDINGS:
-        return _own(path)
-    if path.suffix.lower() != ".json":
-        return None
-    content = label_studio.parsed_json(path)
+    ending = path.suffix.lower()
+    if ending in ENDINGS:
+        sheet = ending != ".csv" or re.search(r"\bitem\b", decode(path).partition("\n")[0].casefold())
+        return _own(path, warehouse) if sheet else None
+    content = label_studio.parsed_json(path) if ending == ".json" else None
     if isinstance(content, dict):
-        return _pearmut(path, content)
+        entries = [entry for each in content.values() if isinstance(each, list) for entry in each]
+        known = any(isinstance(entry, dict) and "user_id" in entry for entry in entries)
+        return _pearmut(path, content, warehouse, seen) if known else None
+    if not content or not isinstance(content, list):
+        return None
     tasks = label_studio.read(path, content)
-    return _own(path) if all("item" in task.fields for task in tasks) else (MQM, _label_studio(path, tasks))
+    ours = all("item" in task.fields for task in tasks)
+    return _own(path, warehouse) if ours else (MQM, _label_studio(path, tasks))
 
 
 def _label_studio(path: Path, tasks: Sequence[label_studio.Task]) -> RatedTexts:
@@ -59,21 +71,23 @@ def _label_studio(path: Path, tasks: Sequence[label_studio.Task]) -> RatedTexts:
             missing = "target" if fields["system"] else "system"
             remedy = f"name the field {' or '.join(FIELDS[missing])}"
             raise BadInput(path, key, f"has no field for the {missing}", remedy)
-        system, text, passage = fields["system"], fields["target"], fields["passage"] or fields["source"]
-        if not passage:
+        system, text, own = fields["system"], fields["target"], fields["passage"] or fields["source"]
+        if not own:
             remedy = f"name the field {' or '.join(FIELDS['passage'])}"
             raise BadInput(path, key, "has neither a passage nor a source", remedy)
-        rated.lines.setdefault(passage, GoldLine(passage, fields["document"], fields["source"]))
+        passage = f"{fields['document'] or fields['source']}{BETWEEN}{own}"
+        rated.lines.setdefault(passage, GoldLine(own, fields["document"], fields["source"]))
         rated.texts.setdefault((system, passage), text)
         for name, value in task.fields.items():
-            if _REFERENCE.fullmatch(name) and isinstance(value, str) and value.strip():
+            if is_human(name) and isinstance(value, str) and value.strip():
                 rated.texts.setdefault((name, passage), value)
         for account, values in task.annotations:
             found = list(_regions(path, key, values, text))
             rated.ratings.append(Rating(system, passage, label_studio.account_name(account), found))
-            unread += not found
-    if unread == len(rated.ratings):
-        raise BadInput(path, "", "has no annotation with a marked error", "export the annotations as JSON")
+            unread += not found and any(isinstance(parts, list) and parts for parts in values.values())
+    if unread and unread == len(rated.ratings):
+        problem = "has annotations, but none marks words"
+        raise BadInput(path, "", problem, "let raters mark the words of an error, and label them")
     return rated
 
 
@@ -120,54 +134,55 @@ def _is_severity(name: str) -> bool:
     ]
 
 
-def _pearmut(path: Path, content: Mapping[str, Any]) -> tuple[Scale, RatedTexts]:
-    """The last rating of each output by each user. Attention checks and tutorials, which have a `validation`, are left
-    out; so is what a user did before a reset."""
-    rated, last = RatedTexts({}, {}, [], []), dict[tuple[str, str, str], Rating]()
+def _pearmut(
+    path: Path, content: Mapping[str, Any], warehouse: Warehouse | None, seen: Seen
+) -> tuple[Scale, RatedTexts]:
+    """The last rating of each output by each user of a campaign. Attention checks and tutorials, which have a
+    `validation`, are left out; so is what a user did before a reset."""
+    rated, items = RatedTexts({}, {}, [], []), set[str]()
     for campaign, entries in content.items():
-        of_campaign: dict[tuple[str, str, str], Rating] = {}
-        for number, entry in enumerate(entries if isinstance(entries, list) else [{}], start=1):
+        last: dict[tuple[str, str, str], Rating] = {}
+        for number, entry in enumerate(entries if isinstance(entries, list) else [], start=1):
             key = f"{campaign} {number}"
             try:
                 user = str(entry["user_id"])
                 if entry["annotation"] == RESET:
-                    of_campaign = {at: rating for at, rating in of_campaign.items() if at[0] != user}
+                    last = {at: rating for at, rating in last.items() if at[0] != user}
                     continue
-                for shown, answer in zip(entry["item"], entry["annotation"], strict=True):
+                task = f"{campaign} {entry.get('item_i')}"
+                for place, (shown, answer) in enumerate(zip(entry["item"], entry["annotation"], strict=True)):
                     if "tgt" in shown and "validation" not in shown and isinstance(answer, dict):
-                        for rating in _shown(
-                            path, key, user, shown, answer, rated, f"{campaign} {entry.get('item_i')}"
-                        ):
-                            of_campaign[user, rating.system, rating.passage] = rating
+                        own = str(shown.get("item_id") or f"{task} {place}")
+                        items |= {str(item) for item in (shown.get("outputs") or {}).values()}
+                        for rating in _shown(path, key, user, shown, answer, rated, task, own, seen):
+                            last[user, rating.system, rating.passage] = rating
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 problem = f"is not an annotation of Pearmut ({error!r})"
                 raise BadInput(path, key, problem, "download the annotations from Pearmut's dashboard") from error
-        last |= of_campaign
-    rated.ratings.extend(last.values())
+        rated.ratings.extend(last.values())
     scored = any(rating.score is not None for rating in rated.ratings)
-    return ESA if scored else MQM, rated
+    return ESA if scored else MQM, _without_controls(path, rated, items, warehouse)
 
 
 def _shown(
-    path: Path,
-    key: str,
-    user: str,
-    shown: Mapping[str, Any],
-    answer: Mapping[str, Any],
-    rated: RatedTexts,
-    document: str,
-) -> Iterator[Rating]:
-    """The ratings of the outputs of one item, whose texts are added to `rated`."""
+    path: Path, key: str, user: str, shown: Mapping[str, Any], answer: Mapping[str, Any], rated: RatedTexts, task: str,
+    own: str, seen: Seen,
+) -> Iterator[Rating]:  # fmt: skip
+    """The ratings of the outputs of one item, whose texts are added to `rated`. `own` is the item's id: of equal
+    sources, another item of a system, or another text of an item, is another passage."""
     source = str(shown.get("src") or "")
-    passage = source or str(shown["item_id"])
-    rated.lines.setdefault(passage, GoldLine(passage, document, source))
-    if shown.get("ref"):
-        rated.texts.setdefault(("reference", passage), shown["ref"])
     for name, text in shown["tgt"].items():
+        system = str((shown.get("outputs") or {}).get(name, name))
+        places = seen.setdefault((system, source or own), [])
+        if (own, text) not in places:
+            places.append((own, text))
         if name not in answer:
             continue
-        system = str((shown.get("outputs") or {}).get(name, name))
+        passage = f"{places.index((own, text))}{BETWEEN}{source or own}"
+        rated.lines.setdefault(passage, GoldLine(source or own, task, source))
         rated.texts.setdefault((system, passage), text)
+        if shown.get("ref"):
+            rated.texts.setdefault(("reference", passage), shown["ref"])
         spans = answer[name].get("error_spans")
         errors = None if spans is None else [
             Error(
@@ -177,10 +192,25 @@ def _shown(
             for span in spans
         ]  # fmt: skip
         score = answer[name].get("score")
-        yield Rating(system, passage, user, errors, None if score is None else float(score))
+        score = None if score is None else number_in(score, path, key, esa=True)
+        yield Rating(system, passage, user, errors, score)
 
 
-def _own(path: Path) -> tuple[Scale, RatedTexts]:
+def _without_controls(path: Path, rated: RatedTexts, items: Set[str], warehouse: Warehouse | None) -> RatedTexts:
+    """Ratings without those of control items; the project's own `items` are the systems of their outputs."""
+    if not items or warehouse is None:
+        return rated
+    controls = {*warehouse.read("control_item", pl.DataFrame({"item": sorted(items)}), ["item"])["item"]}
+    kept = [rating for rating in rated.ratings if rating.system not in controls]
+    unknown = len(items - answers.candidates(warehouse, items).keys())
+    if left_out := len(rated.ratings) - len(kept):
+        rated.notes.append(f"{path.name}: {left_out} answers about control items are left out")
+    if unknown:
+        rated.notes.append(f"{path.name}: this home lacks {unknown} of {len(items)} items, and cannot tell controls")
+    return rated._replace(ratings=kept)
+
+
+def _own(path: Path, warehouse: Warehouse | None) -> tuple[Scale, RatedTexts]:
     """The answers in a sheet, or in tasks of Label Studio, from `variorum annotate`. Faulty answers are refused."""
     form, found, _ = answers.read(path)
     rated = RatedTexts({}, {}, [], [])
@@ -203,6 +233,7 @@ def _own(path: Path) -> tuple[Scale, RatedTexts]:
             if is_reference(name):
                 rated.texts.setdefault((name, source), reference)
         rated.ratings.append(_of_answer(row, parts, answer.item, source, answer.annotator))
+    rated = _without_controls(path, rated, {answer.item for answer in found}, warehouse)
     return (MQM if "label" in form.columns else ESA), rated
 
 
