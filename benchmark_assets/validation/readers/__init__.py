@@ -52,7 +52,7 @@ def read(place: Path, warehouse: Warehouse | None = None) -> list[GoldSet]:
         raise BadInput(place, "", "does not exist", "give a folder with rated translations")
     paths = [place] if place.is_file() else sorted(path for path in place.iterdir() if path.is_file())
     tables = {path: wmt.table(path) for path in paths if path.suffix.lower() in (".tsv", ".csv", ".jsonl", ".txt")}
-    scores = {path: each for path, found in tables.items() if (each := wmt.averages(path, *found))}
+    scores = {path: means for path, table in tables.items() if (means := wmt.averages(path, *table))}
     lines = folders.pairs(place)
     published = [rating for table in scores.values() for rating in table.ratings]
     made, used = _of_tables(place.stem, tables)
