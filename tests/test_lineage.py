@@ -451,7 +451,8 @@ def test_outputs_that_a_new_import_leaves_out_are_scored_no_more(
     own = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
     register(warehouse, corpus)
     runs.take_in(own, instance, "tiny")
-    texts = {passage.removeprefix("tiny/"): "Something." for passage in PASSAGES}
+    human = warehouse.read("reference").filter(translator="ann").select("passage", "text").sort("passage")
+    texts = {str(passage).removeprefix("tiny/"): str(text) for passage, text in human.iter_rows()}
     for kept in (3, 1):
         path = write_outputs(tmp_path / "mine.jsonl", dict(list(texts.items())[:kept]))
         import_outputs(warehouse, path, "tiny", "mine")

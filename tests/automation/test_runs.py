@@ -406,7 +406,8 @@ def test_rows_of_other_models_that_wait_for_their_references_are_sound(
     files[0].write_text(kept)
     runs.look(built, instance)
     runs.evaluate(built, instance, "alpha")
-    assert set(all_due(built, instance)) == {"drift_score", "lexical_score", "comet_score", "output_diagnostic"}
+    of_outputs = {"drift_score", "lexical_score", "comet_score", "output_diagnostic", "shared_wording"}
+    assert set(all_due(built, instance)) == of_outputs
     drift = warehouse.read("drift_score").filter(passage=PASSAGES[2])
     assert dict(drift.select("model", pl.col("drift").is_null()).iter_rows()) == {"alpha": False, "beta": True}
 
