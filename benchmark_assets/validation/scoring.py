@@ -67,7 +67,7 @@ def without_tokenizer(gold: GoldSet) -> str:
         load(name)
     except BadInput as fault:
         remedy = fault.remedy.partition(", or ")[0]  # a gold set has no description that names another one
-        return f"BLEU, and what divides texts as it does, is left out, because of {name} {fault.problem}; {remedy}"
+        return f"without BLEU and what divides texts as it does, because of {name}: {fault.problem}; {remedy}"
     return ""
 
 

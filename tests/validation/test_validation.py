@@ -1,5 +1,6 @@
 """Figures of whole gold sets: a composed one with a known answer, and labels of a corpus."""
 
+import json
 from pathlib import Path
 
 import dagster as dg
@@ -107,6 +108,35 @@ def test_the_command_prints_writes_and_records_what_metrics_are_worth(tmp_path: 
 
     fault = here(home, "validate", str(folder), "--embedder", "nobody", code=1).stderr
     assert "embedders.nobody: is not in the registry; name one of minilm, e5" in fault
+
+
+def test_the_command_says_what_a_set_lacks_and_keeps_the_other_sets(tmp_path: Path) -> None:
+    rows = [
+        {"langs": pair, "line_id": n, "doc_id": f"d{n}", "src": f"Source {n}", "tgt": text, "system": system,
+         "annotator": "x", "esa_score": score}
+        for pair, text in (("en-cs", "Ahoj světe"), ("en-ja", "こんにちは世界"))
+        for n in range(6) for system, score in (("A", 20 * (n % 2)), ("B", 90), ("refA", 95))
+    ]  # fmt: skip
+    (tmp_path / "esa.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    clean = "system\tseg_id\trater\tsource\ttarget\tcategory\tseverity\nA\t1\tx\tFons\tA spring\tNo-error\tNo-error\n"
+    for name in ("clean", "other/clean"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "m.tsv").write_text(clean, encoding="utf-8")
+    home, table, places = tmp_path / "home", tmp_path / "a.csv", (str(tmp_path / "esa.jsonl"), str(tmp_path / "clean"))
+    done = here(home, "validate", *places, "--embedder", "minilm", "--to", str(table), "--record").stdout
+    found = pl.read_csv(table)
+    assert {*found["gold_set"]} == {"esa en-cs", "esa en-ja", "clean"}
+    assert "chrf" in found.filter(gold_set="esa en-ja")["metric"]
+    without = "without BLEU and what divides texts as it does, because of ja-mecab" in done
+    assert without != ("bleu" in found.filter(gold_set="esa en-ja")["metric"])
+    assert "clean: 1 ratings of 1 outputs" in done
+    assert "no references, so only source_length" in done
+    assert "no output has a major error" in done
+    assert "no figures" in done
+    assert len(DuckDBWarehouse(path=str(home / "variorum.duckdb")).read("gold_validation")) == len(found)
+
+    fault = here(home, "validate", str(tmp_path / "clean"), str(tmp_path / "other" / "clean"), code=1).stderr
+    assert "clean: is the name of 2 gold sets; rename their folders" in fault
 
 
 def test_labels_of_a_corpus_certify_metrics_from_a_hundred_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
