@@ -31,12 +31,13 @@ VALUES = {
 
 
 def checkout(commit: str, folder: Path) -> Path:
-    """The files of a commit."""
+    """The files of a commit. Most need a package for workbooks, which none of these homes has, to be there."""
     archive = subprocess.run(["git", "archive", commit], cwd=PROJECT, capture_output=True)
     if archive.returncode:
         pytest.skip(f"git does not have {commit} here: {archive.stderr.decode().strip()}")
     folder.mkdir()
     subprocess.run(["tar", "x", "-C", folder], input=archive.stdout, check=True)
+    (folder / "fastexcel.py").touch()
     return folder
 
 
