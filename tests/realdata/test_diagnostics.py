@@ -186,9 +186,9 @@ def replaced(words: str, _: str) -> str:
 
 DAMAGE: dict[str, tuple[float, list[Callable[[str], str | None]]]] = {
     "preamble": (
-        0.95, [*(partial("{}{}".format, words) for words in PREAMBLES), *(lambda t, w=w: t + w for w in AFTERWORDS)]
+        0.9, [*(partial("{}{}".format, words) for words in PREAMBLES), *(lambda t, w=w: t + w for w in AFTERWORDS)]
     ),
-    "thinking": (0.95, [partial("{}{}".format, words) for words in THOUGHTS]),
+    "thinking": (0.9, [partial("{}{}".format, words) for words in THOUGHTS]),
     "markup": (0.95, [form.format for form in (
         '{{"translation": "{}"}}', "```\n{}\n```", "<p>{}</p>", "<translation>{}</translation>", "**{}**", "*{}*",
         "## Passage\n\n{}", "> {}", "- {}", "{}<br>", "{}<|im_end|>", "\\boxed{{{}}}",
