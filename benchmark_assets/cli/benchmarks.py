@@ -259,7 +259,7 @@ def new_benchmark(name: str, corpora: Sequence[str], codes: Sequence[str], into:
         codes = warehouse.read("task", columns=["task"])["task"].to_list()
     keys = pl.DataFrame({"corpus": corpora}, {"corpus": pl.String})
     people = warehouse.read("leaderboard", keys).filter(kind="human")
-    scores = markdown(readable(people).drop("rank", "kind")) if len(people) else ""
+    scores = markdown(readable(people).drop("rank", "kind", strict=False)) if len(people) else ""
     folder = into or Path(name)
     recipe, left_out = write_recipe(warehouse, name, corpora, codes, folder, scores)
     for source, content in recipe.sources.items():
