@@ -145,7 +145,7 @@ def test_labels_of_a_corpus_certify_metrics_from_a_hundred_on(tmp_path: Path, mo
         rooms=[*CORE, adjudication, people, validation],
         resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()},
     )
-    passages = [f"c/d{n // 2}:{n}" for n in range(50)]
+    passages = [f"c/d{n // 2}:{n}" for n in range(100)]
     keys = [{"model": model, "passage": passage} for passage in passages for model in ("good", "bad")]
     put(warehouse, "source_text", *(
         {"passage": passage, "corpus": "c", "passage_id": passage[2:], "document": f"d{n // 2}", "position": n,
@@ -167,10 +167,10 @@ def test_labels_of_a_corpus_certify_metrics_from_a_hundred_on(tmp_path: Path, mo
         run(definitions, instance, "audit")
     rows = rows_for(warehouse, "c")
     assert {*rows["origin"]} == {"people"}
-    assert figures(rows, "drift")["auc_within"] == (1, 50)
-    assert figures(rows, "chrf")["auc_within"] == (0.5, 50)
+    assert figures(rows, "drift")["auc_within"] == (1, 100)
+    assert figures(rows, "chrf")["auc_within"] == (0.5, 100)
     found = certificate("drift", "e", rows)
     assert (found.ranks, found.marks) == (False, True)
-    assert "100 % of pairs [100, 100] (labels by people of this corpus)" in found.worth
+    assert "100 % of 100 pairs [100, 100] (labels by people of this corpus)" in found.worth
     assert not certificate("chrf", "", rows).marks
     assert rows_for(warehouse, "other").is_empty()
