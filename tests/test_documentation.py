@@ -95,7 +95,7 @@ def test_ten_rows_of_a_spreadsheet_become_a_page(tmp_path: Path, monkeypatch: py
 
 ELSEWHERE = {
     "add", "scan --download", "migrate-to", "check model", "new corpus", "import corpus", "import outputs", "evaluate",
-    "new baseset", "import baseset FOLDER", "import tasks", "import labels annotations.json", "reproduce",
+    "new baseset", "import baseset FOLDER", "import tasks", "import labels annotations.json", "reproduce", "validate",
     "--per-model", "--benchmarks", "ui",
 }  # fmt: skip
 """Commands that other tests run. They need a server, a mirror, a benchmark, judged systems, or what people export."""
