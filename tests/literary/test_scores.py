@@ -11,12 +11,14 @@ from scipy.stats import norm  # type: ignore[import-untyped]
 
 from benchmark_assets.corpus.description import Literary, Seat
 from benchmark_assets.corpus.units import FEWEST, divided
+from benchmark_assets.literary.controlled import bounded_scores
 from benchmark_assets.literary.ensemble import verdicts
 from benchmark_assets.literary.exhibits import parity
 from benchmark_assets.literary.scores import interval, scores
 from benchmark_assets.literary.works import CHUNKS, WORK, WORKS
 from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.pairwise.comparing import SIDES
+from resources.catalogue import schema
 from tests.support import slack
 
 ENSEMBLE = Literary(
@@ -191,3 +193,30 @@ def test_coverage(numbers: list[int], least: float, between: float, full: bool) 
     share, width = held(numbers, (between, 1.0), runs)
     print(f"chunks of works {numbers}, effect of works {between}: {share:.1%}, width {width:.0f}")
     assert least - slack(full, runs) <= share <= 0.985 + slack(full, runs)
+
+
+def test_votes_that_a_seat_refused_may_be_wins_or_losses() -> None:
+    passages = [f"novels/{'abcdefg'[number // 4]}:{number}" for number in range(28)]
+    given = votes(
+        *(("ours", each, "machine", "human" if number < 7 else "machine") for number, each in enumerate(passages))
+    )
+    refused = pl.col("passage").is_in(passages[:7]) & (pl.col("judge") == "exact")
+    given = given.with_columns(better=pl.when(~refused).then("better"))
+    ratios = pl.DataFrame({"model": "ours", "passage": passages, "log_ratio": 0.0})
+    inputs = (
+        verdicts(given, ENSEMBLE),
+        given,
+        works(*passages),
+        ENSEMBLE,
+        "seats",
+        ratios,
+        pl.DataFrame(schema=schema("sentinel")),
+    )
+    whole, meaning, prose = bounded_scores(*inputs).iter_rows(named=True)
+    assert (whole["missing_share"], meaning["missing_share"], prose["missing_share"]) == (1 / 8, 1 / 4, 0)
+    assert (whole["score_least"], whole["score"], whole["score_most"]) == (75, 75, 100)
+    assert (meaning["score_least"], meaning["score"], meaning["score_most"]) == (75, 100, 100)
+    assert (prose["score"], prose["score_least"], prose["problem"]) == (75, None, None)
+    assert whole["problem"] == "12.5 % of the verdicts are missing"
+    assert meaning["score_low"] < 75
+    assert meaning["score_high"] == 100
