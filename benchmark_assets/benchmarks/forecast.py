@@ -12,6 +12,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.panel import JudgeVotes
 from benchmark_assets.benchmarks.parts import Added
+from benchmark_assets.contamination.memory import MemoryVotes
 from benchmark_assets.error_spans.judging import SpanVotes
 from benchmark_assets.literary.ensemble import AspectVotes
 from benchmark_assets.pairwise.matches import Comparisons
@@ -25,8 +26,8 @@ from resources.provider.estimate import CostEstimate
 from resources.provider.registry import Settings
 from resources.warehouse import Warehouse
 
-JUDGED = (JudgeVotes, SpanVotes, RubricVotes, AspectVotes, Comparisons)
-"""Studies that ask judges about outputs."""
+ASKED = (JudgeVotes, SpanVotes, RubricVotes, AspectVotes, Comparisons, MemoryVotes)
+"""Studies that ask about outputs, or about the passages of a model that has outputs."""
 
 OUTPUT = ["model", "passage"]
 
@@ -111,7 +112,7 @@ def forecast(
     tables = {"limited_item": limits, "model_output": outputs, "triage": triage}
     supposed = cast(Warehouse, _Supposed(warehouse, tables))
     estimates = {"model_output": systems.estimate(model, texts) if texts else None}
-    estimates |= {study.name: study(supposed, systems).cost(outputs.select(OUTPUT)) for study in JUDGED}
+    estimates |= {study.name: study(supposed, systems).cost(outputs.select(OUTPUT)) for study in ASKED}
     cells = pl.DataFrame({"model": model, "task": tasks}, {"model": pl.String, "task": pl.String})
     estimates["answer"] = TaskAnswers(supposed, systems).cost(cells)
     return [Forecast(model, study, estimate) for study, estimate in estimates.items() if estimate and estimate.calls]

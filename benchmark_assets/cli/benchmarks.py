@@ -12,13 +12,12 @@ from benchmark_assets.benchmarks import base_sets, checkout, fetching, folders, 
 from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding, of_evaluation
 from benchmark_assets.benchmarks.exhibits import counts, number_table
 from benchmark_assets.benchmarks.fetching import Stock
-from benchmark_assets.benchmarks.forecast import JUDGED, Forecast, forecast, lacking
+from benchmark_assets.benchmarks.forecast import ASKED, Forecast, forecast, lacking
 from benchmark_assets.benchmarks.parts import RecipePart
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.benchmarks.writing import TODO, write_recipe
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH
-from benchmark_assets.contamination.memory import MemoryVotes
 from benchmark_assets.pairwise.scores import OVERALL
 from benchmark_assets.reporting import exhibits, leaderboard
 from benchmark_assets.reporting.headline import worth
@@ -206,7 +205,7 @@ def forecasts(home: Deployment, benchmark: str, models: Sequence[str], limits: p
         scope = Scope([model], added.corpora)
         stale = {
             study: due(home.definitions, home.instance, AssetKey(study), scope)
-            for study in ("model_output", MemoryVotes.name, *(study.name for study in JUDGED))
+            for study in ("model_output", *(study.name for study in ASKED))
         }
         passages = lacking(
             home.warehouse, model, registry.models.get(model), added, limits, stale.pop("model_output").rows["passage"]

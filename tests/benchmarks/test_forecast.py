@@ -42,17 +42,18 @@ def systems(warehouse: Warehouse, tmp_path: Path) -> Systems:
     return Systems(warehouse=warehouse, provider=Provider(**paths))
 
 
-def test_the_questions_of_judges_are_counted_before_there_are_outputs(
+def test_all_questions_are_counted_before_there_are_outputs(
     definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path, systems: Systems
 ) -> None:
     both = ["mild", "strict"]
-    change(corpus, {"rubric": {"judges": both}, "spans": {"judges": ["mild"]}, "audit": {"judges": ["strict"]}})
+    judging = {"rubric": {"judges": both}, "spans": {"judges": ["mild"]}, "audit": {"judges": ["strict"]}}
+    change(corpus, {**judging, "memory": {"passages": 2}})
     register(warehouse, corpus)
     runs.look(definitions, instance)
     run(definitions, instance, "references", (PASSAGES[0], PASSAGES[-1]))
     limits = warehouse.read("limited_item", columns=KEY)
     rows = {row.study: row.estimate for row in forecast(warehouse, systems, "ours", PASSAGES, [], limits)}
-    calls = {"model_output": 3, "rubric_vote": 6, "span_vote": 3, "judge_vote": 3}
+    calls = {"model_output": 3, "rubric_vote": 6, "span_vote": 3, "judge_vote": 3, "memory_vote": 5}
     assert {study: estimate.calls for study, estimate in rows.items()} == calls
     assert all(estimate.about and estimate.most and not estimate.measured for estimate in rows.values())
     votes = rows["rubric_vote"]
