@@ -4,13 +4,13 @@ Here: a small table of how near models are to the translators and how often they
 numbers allow. Not here: the whole leaderboard (leaderboard), the report.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import polars as pl
 
-from benchmark_assets.reporting.headline import RATE, told_apart, words
-from benchmark_assets.reporting.leaderboard import in_order
-from resources import tables
+from benchmark_assets.reporting.headline import RATE
+from benchmark_assets.reporting.leaderboard import groups, in_order
+from resources import catalogue, tables
 from resources.warehouse import Warehouse
 
 MEANING = "Drift is the distance from the human translations, in units of their own spread. Distance is not error"
@@ -24,24 +24,19 @@ def demonstration(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     board = warehouse.read("leaderboard", key)
     models, people = (in_order(board.filter(kind=kind)) for kind in ("model", "human"))
     yield f"{models['passages'][0]} passages, each with {len(people)} human translations."
-    yield f"{words(models['ordered_by'][0])} {told_apart(models)}\n"
+    yield f"{next(iter(groups(models)))}\n"
     yield tables.plain(models.select(*tables.cells("leaderboard", "system", RATE, "drift_adjusted", "outlier_rate")))
     yield f"\n{MEANING}:"
+    models = models.with_columns(rate=tables.cell(catalogue.column("leaderboard", RATE)))
     wrong = models.sort(RATE, descending=True, nulls_last=True).row(0, named=True)
     near, *_, far = models.drop_nulls("drift_adjusted").sort("drift_adjusted").iter_rows(named=True)
     yield (
-        f"people find major errors in {_rate(wrong)} of the outputs of `{wrong['system']}`, with an adjusted drift of "
-        f"{wrong['drift_adjusted']:.2f},"
+        f"people find major errors in {wrong['rate']} % of the outputs of `{wrong['system']}`, with an adjusted drift "
+        f"of {wrong['drift_adjusted']:.2f},"
     )
-    yield f"and in {_rate(far)} of those of `{far['system']}`, the most distant model."
+    yield f"and in {far['rate']} % of the outputs of `{far['system']}`, the most distant model."
     nearest, *_, farthest = people["drift_adjusted"].sort()
     yield (
         f"The adjusted drift of the translators from each other is {nearest:.2f} to {farthest:.2f}, that of the models "
         f"{near['drift_adjusted']:.2f} to {far['drift_adjusted']:.2f}."
     )
-
-
-def _rate(row: Mapping[str, float]) -> str:
-    """An error rate with its interval."""
-    low, high = (row[f"{RATE}{end}"] for end in tables.ENDS[1:])
-    return f"{row[RATE]:.0%}" if low is None else f"{row[RATE]:.0%} [{low:.0%}, {high:.0%}]"

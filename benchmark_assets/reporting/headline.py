@@ -18,6 +18,9 @@ from resources.warehouse import Warehouse
 RATE = "major_rate"
 """The share of outputs with a major error, as estimated from people's labels."""
 
+NAMED = 6
+"""Largest number of pairs of models that a sentence names."""
+
 ERRORS = pl.Schema(
     {name: pl.String() for name in ("corpus", "system")} | {f"{RATE}{end}": pl.Float64() for end in ENDS}
 )
@@ -75,13 +78,13 @@ def told_apart(rows: pl.DataFrame) -> str:
         return ""
     if not pairs:
         return "All their intervals overlap, so the order may be chance."
-    return f"Intervals that do not overlap tell {len(pairs)} of {count} pairs apart: {', '.join(pairs)}."
+    names = f": {', '.join(pairs)}" if len(pairs) <= NAMED else ""
+    return f"Intervals that do not overlap tell {len(pairs)} of {count} pairs apart{names}."
 
 
 def worth(warehouse: Warehouse, corpora: Collection[str] | None = None) -> list[str]:
     """What the measures on the boards of corpora (of all by default) are worth, a line for each."""
-    rows = certificates(warehouse)
-    rows = rows if corpora is None else rows.filter(pl.col("corpus").is_in(list(corpora)))
+    rows = certificates(warehouse, corpora)
     measures = rows.group_by("metric", "worth", maintain_order=True).agg("corpus")
     every = rows["corpus"].n_unique()
     return [

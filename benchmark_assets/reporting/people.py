@@ -114,9 +114,9 @@ def verdicts(differences: pl.DataFrame, named: Sequence[Metric] = ()) -> pl.Data
     Columns of `RANGE` and `signature`. `verdict` is 'nearer' if the model is nearer to the other translators than every
     translator, 'farther' if it is farther than every translator, 'among' if it is equal to a translator, or nearer than
     one and farther than another, and otherwise 'cannot be told'. In a metric that needs no reference, it is 'better' or
-    'worse'. Names of translators are sorted and separated by ', '. `needed` is the
-    number of units for a verdict, if the differences and the spread of units stay as they are; null with a verdict, or
-    with too few units for any interval.
+    'worse'. Names of translators are sorted and separated by ', '. `needed` is the number of units for a verdict, if
+    the differences and the spread of units stay as they are; null with a verdict, or with too few units for any
+    interval.
     """
     direction = pl.col("measure").replace_strict({metric.name: metric.better for metric in (*on("people"), *named)})
     better = pl.col("difference") * direction > 0

@@ -3,6 +3,8 @@
 Here: the view `certificate`, and which measure may order a corpus. Not here: the rules of certificates (certificates).
 """
 
+from collections.abc import Iterable
+
 import polars as pl
 
 from benchmark_assets.metrics.entries import on
@@ -14,13 +16,14 @@ from resources.warehouse import Warehouse
 CERTIFICATE = schema("certificate")
 
 
-def certificates(warehouse: Warehouse) -> pl.DataFrame:
-    """What the measures on each corpus's board are worth: rows of `certificate`, in the order of the board."""
-    embedders = warehouse.read("model_summary", columns=["corpus", "embedder"]).unique("corpus").sort("corpus")
+def certificates(warehouse: Warehouse, corpora: Iterable[str] | None = None) -> pl.DataFrame:
+    """What the measures of corpora are worth, by default of those with a board: rows of `certificate`, in the order of
+    the board."""
+    embedders = dict(warehouse.read("model_summary", columns=["corpus", "embedder"]).unique("corpus").rows())
     metrics = [*on("headline"), *named_in(warehouse)]
     rows = [
-        (corpus, metric.name, *certificate(metric.name, embedder or "", own))
-        for corpus, embedder in embedders.rows()
+        (corpus, metric.name, *certificate(metric.name, embedders.get(corpus) or "", own))
+        for corpus in sorted(embedders if corpora is None else set(corpora))
         for own in [rows_for(warehouse, corpus)]
         for metric in metrics
     ]

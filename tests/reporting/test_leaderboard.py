@@ -6,7 +6,7 @@ import pytest
 
 from benchmark_assets.metrics.summary import summarize
 from benchmark_assets.reporting.comparability import MADE
-from benchmark_assets.reporting.headline import ERRORS, RATE, words
+from benchmark_assets.reporting.headline import ERRORS, RATE, told_apart, words
 from benchmark_assets.reporting.leaderboard import (
     TRANSLATORS,
     further,
@@ -73,6 +73,24 @@ def test_error_rates_of_people_order_models_before_any_measure() -> None:
         (1, "far", RATE), (1, "tied", RATE), (3, "near", RATE), (None, "new", RATE),
     ]  # fmt: skip
     assert "major, estimated %" in readable(found).columns
+
+
+def test_a_model_gains_nothing_by_failing_where_people_find_errors() -> None:
+    """Half of the passages of `half` are missing: each counts as a major error."""
+    whole, half = (scores([1.0, 1.0], [0.9, 0.9], system=name) for name in ("whole", "half"))
+    found = board([whole, half.with_columns(usable=pl.col("passage") == "x/0")], rates={"whole": 0.4, "half": 0.1})
+    assert found.select("rank", "system").rows() == [(1, "whole"), (2, "half")]
+
+
+def test_a_board_of_error_rates_says_which_models_its_intervals_tell_apart() -> None:
+    def told(*rates: tuple[float, float]) -> str:
+        rows = [(f"m{n}", low, high) for n, (low, high) in enumerate(rates)]
+        return told_apart(pl.DataFrame(rows, ["system", f"{RATE}_low", f"{RATE}_high"], orient="row"))
+
+    assert told((0, 0.1)) == ""
+    assert told((0, 0.3), (0.2, 0.5)) == "All their intervals overlap, so the order may be chance."
+    assert told((0, 0.1), (0.2, 0.5), (0, 0.3)).endswith("tell 1 of 3 pairs apart: m0 from m1.")
+    assert told(*((n / 8, n / 8 + 0.1) for n in range(8))).endswith("tell 28 of 28 pairs apart.")
 
 
 def test_without_labels_and_certificate_nothing_is_ordered() -> None:

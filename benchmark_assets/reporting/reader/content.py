@@ -20,12 +20,14 @@ from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.entries import COMET, DRIFT, LEXICAL, on
-from benchmark_assets.metrics.further import metrics_of, named_in
+from benchmark_assets.metrics.further import metrics_of
 from benchmark_assets.metrics.peers import consensus
 from benchmark_assets.metrics.scores import made_by
-from benchmark_assets.reporting import headline, trace
+from benchmark_assets.reporting import trace
 from benchmark_assets.reporting.reader.origin import Packed, packed
-from benchmark_assets.validation.certificates import DISTANCE, certificate, rows_for
+from benchmark_assets.validation.boards import certificates
+from benchmark_assets.validation.certificates import DISTANCE
+from resources import catalogue
 from resources.errors import BadInput
 from resources.keys import COLLECTION
 from resources.warehouse import Warehouse
@@ -69,7 +71,7 @@ class ReaderContent(NamedTuple):
     signatures
         Signatures of the scores.
     worth
-        What the measures of the corpus are worth, a line for each.
+        What each measure is worth, by its label.
     """
 
     overview: Record
@@ -78,7 +80,7 @@ class ReaderContent(NamedTuple):
     restricted: list[str]
     withheld: int
     signatures: list[str]
-    worth: list[str]
+    worth: dict[str, str]
 
 
 def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
@@ -124,9 +126,9 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
             "marked": _marked(warehouse, passages), "errors": _errors(warehouse, passages, private),
             "metrics": _metrics(warehouse, passages), "metric_errors": _metric_errors(warehouse, passages),
         }  # fmt: skip
-        signatures, validated = made_by(warehouse, passages), rows_for(warehouse, corpus)
-        worths = headline.worth(warehouse, [corpus])
-        worth = {metric.shown.label: certificate(metric.name, rows=validated).worth for metric in named_in(warehouse)}
+        signatures = made_by(warehouse, passages)
+        certified = certificates(warehouse, [corpus]).select("metric", "worth")
+        worth = {catalogue.label(metric): words for metric, words in certified.iter_rows()}
         origins = packed(trace.of_passages(warehouse, passages))
     comparable = sorted(set(references.filter("complete")["translator"]) - rights.hidden)
     overview = _overview(corpus, private, sources, outputs, bands, comparable)
@@ -134,7 +136,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
     outputs = outputs.with_columns(withheld=rights.withheld(outputs))
     passages_shown = list(_passages(sources, outputs, texts, judgements, origins.steps, rights.hidden, target))
     restricted, withheld = named(rights.restricted), outputs["withheld"].count()
-    return ReaderContent(overview, passages_shown, len(outputs), restricted, withheld, signatures, worths)
+    return ReaderContent(overview, passages_shown, len(outputs), restricted, withheld, signatures, worth)
 
 
 def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:

@@ -9,10 +9,11 @@ that pass it to `READER`. The index is loaded with the page; texts are loaded in
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import NamedTuple
 
 import polars as pl
@@ -23,7 +24,7 @@ from benchmark_assets.people.form import Choice
 from benchmark_assets.people.forms import LABEL_FORM
 from benchmark_assets.people.items import SheetItem
 from benchmark_assets.people.sample import SentItem, drawn
-from benchmark_assets.reporting.reader.content import ReaderContent, Record, shown
+from benchmark_assets.reporting.reader.content import Record, shown
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, Kind, check_replaceable, put, room
 from resources.warehouse import Warehouse
@@ -76,7 +77,7 @@ def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool 
     rights = f"{'Includes' if private else 'Leaves out'} {restricted}, and free text by judges and annotators."
     methods = "".join(f"\n- scores: {signature}\n" for signature in content.signatures)
     readme = f"{rights}\n\n{len(content.passages)} passages of the benchmark with all outputs.\n{methods}"
-    _put(folder, corpus, private, readme, content.overview, content.passages, content)
+    _put(folder, corpus, private, readme, content.overview, content.passages, content.signatures, content.worth)
     return WrittenReader(len(content.passages), content.outputs, content.restricted, content.withheld)
 
 
@@ -136,17 +137,18 @@ def _listed(lines: Iterable[str]) -> str:
 
 def _put(
     folder: Path, title: str, private: bool, readme: str, index: Record, passages: Iterable[Record],
-    made: ReaderContent | None = None,
+    signatures: Sequence[str] = (), worth: Mapping[str, str] = MappingProxyType({}),
 ) -> None:  # fmt: skip
     """Write the files of a page. Adds `shards` to `index`: for each passage, the number of the shard that contains
     it."""
     shards = list(_shards(passages))
     index["shards"] = [number for number, shard in enumerate(shards) for _ in shard]
+    lines = [f"{label}: {words}" for label, words in worth.items()]
     page = Template((STATIC / "reader.html").read_text(encoding="utf-8"))
     filled = page.substitute(
         title=escape(f"{'PRIVATE, do not pass on: ' if private else ''}{title}"),
         guide=as_html(LABEL_FORM.guide) if "annotator" in index else "",
-        made="<p>What they are worth:</p>".join(map(_listed, (made.signatures, made.worth))) if made else "",
+        made="<p>What they are worth:</p>".join(map(_listed, (signatures, lines))) if signatures else "",
         mode="blind" if "annotator" in index else "reading",
     )
     place = room(private)
