@@ -32,19 +32,7 @@ LEAST_SYSTEMS, LEAST_PAIRS = 5, 100
 DISTANCE = "distance, not quality"
 ELSEWHERE = "measured elsewhere"
 
-WRITTEN = [
-    "gold_set",
-    "metric",
-    "embedder",
-    "figure",
-    "kind",
-    "value",
-    "value_low",
-    "value_high",
-    "n",
-    "units",
-    "unit_kind",
-]
+WRITTEN = schema("validation", "origin", "note", "signature").names()
 """Columns of `measured.csv`."""
 
 _RANKS, _MARKS = "system_accuracy", "auc_within"
@@ -143,5 +131,5 @@ def _words(rows: pl.DataFrame, figure: str, where: str) -> list[str]:
             *(100 * bounds.to_numpy().min(axis=0)[:1]), *(100 * bounds.to_numpy().max(axis=0)[1:])
         )
     sets = where or ", ".join(sorted(found["gold_set"].unique()))
-    count = "" if figure == _RANKS else f"{found.filter(kind='')['n'].sum() or found['n'].sum():,} "
+    count = "" if figure == _RANKS else f"{found.filter(kind='')['n'].sum():,} "
     return [f"{what[figure]} {span} of {count}pairs{inside} ({sets})"]

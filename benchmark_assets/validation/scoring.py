@@ -109,12 +109,9 @@ def scored(
         found = summed(items, comet.score(triples(items, within, sources, on)), on)
         yield Scored(_of(COMET.table), "", comet.signature, _ungrouped(found))
     for name, metric in metrics.items():
-        try:
-            rows, spans = scores({name: metric}, items, within, sources, on)
-        except BadInput:
-            if not lacking:
-                raise
+        if lacking and metric.metric.divided:
             continue
+        rows, spans = scores({name: metric}, items, within, sources, on)
         rows, spans = _ungrouped(rows), _ungrouped(spans)
         signature = str(rows["signature"][0]) if len(rows) else ""
         entry = metric.metric._replace(name=name)

@@ -82,13 +82,16 @@ def _of_tables(name: str, tables: dict[Path, tuple[set[str], wmt.Rows]]) -> tupl
     rated: dict[tuple[Scale, str], list[RatedTexts]] = {}
     used = set()
     for path, (found, rows) in tables.items():
-        for columns, reader, scale in [kind for kind in _TABLES if found >= kind[0]][:1]:
-            used.add(path)
-            parts: dict[str, list[tuple[int, Any]]] = {}
-            for row in wmt.complete(path, rows, columns):
-                parts.setdefault(row[1].get("pair", ""), []).append(row)
-            for pair, of_pair in parts.items():
-                rated.setdefault((scale, pair), []).append(reader(path, of_pair))
+        kind = next((kind for kind in _TABLES if found >= kind[0]), None)
+        if kind is None:
+            continue
+        columns, reader, scale = kind
+        used.add(path)
+        parts: dict[str, list[tuple[int, Any]]] = {}
+        for row in wmt.complete(path, rows, columns):
+            parts.setdefault(row[1].get("pair", ""), []).append(row)
+        for pair, of_pair in parts.items():
+            rated.setdefault((scale, pair), []).append(reader(path, of_pair))
     sets = [
         _gold(" ".join(filter(None, (name, pair))), pair, scale, _joined(parts))
         for (scale, pair), parts in rated.items()

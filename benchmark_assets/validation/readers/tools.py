@@ -197,7 +197,8 @@ def _shown(
 
 
 def _without_controls(path: Path, rated: RatedTexts, items: Set[str], warehouse: Warehouse | None) -> RatedTexts:
-    """Ratings without those of control items; the project's own `items` are the systems of their outputs."""
+    """Leave out the ratings of control items. In the project's own samples, each output is a system that has the name
+    of its item; `items` are these names."""
     if not items or warehouse is None:
         return rated
     controls = {*warehouse.read("control_item", pl.DataFrame({"item": sorted(items)}), ["item"])["item"]}
