@@ -34,9 +34,12 @@ def diagnosed(outputs: Texts, references: Iterable[tuple[str, str]], sources: Te
 def diagnosed_alone(outputs: Texts, references: Iterable[tuple[str, str]], sources: Texts) -> pl.DataFrame:
     """Diagnoses without the model's other outputs."""
     rows = frame(outputs.items()).select(pl.lit("m").alias("model"), "passage", "text")
-    return diagnose(
-        rows.with_columns(twins=pl.lit(None, pl.List(pl.String))), frame(references), frame(sources.items())
-    )
+    return of_texts(rows, references, sources)
+
+
+def of_texts(rows: pl.DataFrame, references: Iterable[tuple[str, str]], sources: Texts) -> pl.DataFrame:
+    alone = rows.with_columns(twins=pl.lit(None, pl.List(pl.String)))
+    return diagnose(alone, frame(references), frame(sources.items()))
 
 
 def counts(found: pl.DataFrame) -> dict[str, int]:
@@ -212,16 +215,15 @@ def test_damage_is_found(
     """Each way damages every twentieth output, of the models in turn; the cut damages every output of all models."""
     pali, sujato = palibench
     least, ways = DAMAGE[diagnosis]
-    hits = number = 0
-    for place, way in enumerate(ways):
-        for turn, texts in enumerate(outputs.values()):
-            step = 1 if len(ways) == 1 else 140 if full else 4
-            chosen = dict(list(texts.items())[(20 * turn + place) % step :: step])
-            damaged = {passage: new for passage, text in chosen.items() if (new := way(text))}
-            rows = diagnosed_alone(damaged, sujato.items(), pali)
-            hits, number = hits + int(rows[diagnosis].sum()), number + len(rows)
-    print(f"{diagnosis}: {hits} of {number}")
-    assert hits >= (least if full else least - 0.15) * number
+    step = 1 if len(ways) == 1 else 140 if full else 12
+    damaged = pl.DataFrame([
+        (f"{model} {place}", passage, new)
+        for place, way in enumerate(ways) for turn, (model, texts) in enumerate(outputs.items())
+        for passage, text in list(texts.items())[(20 * turn + place) % step :: step] if (new := way(text))
+    ], schema=["model", "passage", "text"], orient="row")  # fmt: skip
+    hits = int(of_texts(damaged, sujato.items(), pali)[diagnosis].sum())
+    print(f"{diagnosis}: {hits} of {len(damaged)}")
+    assert hits >= (least if full else least - 0.15) * len(damaged)
 
 
 MISSING: dict[str, Callable[[list[str]], list[str]]] = {
