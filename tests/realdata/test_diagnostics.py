@@ -220,7 +220,7 @@ def test_damage_is_found(
         (f"{model} {place}", passage, new)
         for place, way in enumerate(ways) for turn, (model, texts) in enumerate(outputs.items())
         for passage, text in list(texts.items())[(20 * turn + place) % step :: step] if (new := way(text))
-    ], schema=["model", "passage", "text"], orient="row")  # fmt: skip
+    ], schema=["model", "passage", "text"], orient="row").sort("passage")  # fmt: skip
     hits = int(of_texts(damaged, sujato.items(), pali)[diagnosis].sum())
     print(f"{diagnosis}: {hits} of {len(damaged)}")
     assert hits >= (least if full else least - 0.15) * len(damaged)
