@@ -292,7 +292,7 @@ def applicable_matches(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _applicable(labels: pl.DataFrame, shown: Sequence[ShownPair]) -> pl.DataFrame:
-    """The labels whose texts are those of a pair."""
+    """The labels whose pairs still have the texts that were labeled."""
     hashes = [name for name in labels.columns if name.endswith("_hash")]
     columns = [*(name for name in (*OUTPUT, "base_set", "anchor") if name in labels.columns), *hashes]
     rows = [(*pair.names, text_hash(pair.machine), text_hash(pair.human)) for pair in shown]

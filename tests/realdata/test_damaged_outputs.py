@@ -59,10 +59,7 @@ DAMAGE: dict[str, tuple[float, list[Callable[[str], str | None]]]] = {
 @pytest.mark.proof
 @pytest.mark.parametrize("diagnosis", DAMAGE)
 def test_damage_is_found(
-    palibench: tuple[Texts, Texts],
-    outputs: Mapping[str, Texts],
-    full: bool,
-    diagnosis: str,
+    palibench: tuple[Texts, Texts], outputs: Mapping[str, Texts], full: bool, diagnosis: str
 ) -> None:
     """Each way damages one output in 420, of the models in turn; the cut damages every output of all models."""
     pali, sujato = palibench

@@ -190,8 +190,8 @@ def test_missing_parts_are_found(
 def test_translations_of_other_passages_are_found(
     palibench: tuple[Texts, Texts], outputs: Mapping[str, Texts], full: bool
 ) -> None:
-    """Of next passages, 80 % were asked for and about 61 % are found: at a limit that finds more, free translations
-    would count as those of other passages."""
+    """About 61 % of next passages are found, where 80 % were asked for: with a limit that finds more, free translations
+    would be taken for translations of other passages."""
     pali, sujato = palibench
     step, hits, neighbors, number = 30 if full else 7, 0, 0, 0
     for turn, texts in enumerate(outputs.values()):
@@ -204,7 +204,7 @@ def test_translations_of_other_passages_are_found(
         number += len(chosen)
     print(f"other_passage: {hits} of {number} distant passages, {neighbors} of {number} next passages")
     assert hits >= (0.9 if full else 0.7) * number
-    assert neighbors >= 0.55 * number
+    assert neighbors >= 0.6 * number
 
 
 @pytest.mark.proof
