@@ -83,6 +83,7 @@ class _Entry(UnitEntry):
     unit: str = ""
     nullable: bool = False
     interval: bool = False
+    bounds: bool = False
     default: str | None = None
     values: tuple[str, ...] = ()
     label: str = ""
@@ -96,8 +97,9 @@ class Column(_Entry):
 
     `type` is a DuckDB type. Values lie in [`least`, `most`] or are among `values`; if they have no such limits, `open`
     gives the reason. `digits`, `percent` and `empty` (the word shown for '') control the display. If `interval` is
-    true, the nullable columns `<name>_low` and `<name>_high` hold the bounds of an interval. In a column of bounds,
-    `between` is the name of the column that the interval belongs to; in any other column, it is ''. If `versioned` is
+    true, the nullable columns `<name>_low` and `<name>_high` hold the bounds of an interval. If `bounds` is true, the
+    nullable columns `<name>_least` and `<name>_most` hold the bounds that missing verdicts leave. In a column of
+    either, `between` is the name of the column that it belongs to; in any other column, it is ''. If `versioned` is
     false, the version of a partition does not depend on the values: they may differ in the last digit between kinds of
     CPU, and no other asset reads them.
     """
@@ -368,13 +370,14 @@ def _table(
             problem = f"unit {whole.unit!r} is unknown" if whole.unit else "has no unit"
             raise BadInput(file, f"{name}.{column}", problem, f"declare the column here or in {SHARED}, with a unit")
         columns[column] = number = _column(column, whole, units[whole.unit])
-        if whole.interval:
-            for end, words in (("low", "Lower"), ("high", "Upper")):
-                meaning = f"{words} bound of the 95 % interval of `{column}`. Null with too few units."
-                name_of_end = f"{column}_{end}"
-                columns[name_of_end] = number.but(
-                    name=name_of_end, meaning=meaning, interval=False, between=column, nullable=True
-                )
+        low = "{} bound of the 95 % interval of `{}`. Null with too few units."
+        least = "`{1}` if each missing verdict had its {0} value. Null if no verdict is missing."
+        ends = [("low", "Lower", low), ("high", "Upper", low)] * whole.interval
+        for end, words, meaning in ends + [("least", "lowest", least), ("most", "highest", least)] * whole.bounds:
+            columns[f"{column}_{end}"] = number.but(
+                name=f"{column}_{end}", meaning=meaning.format(words, column), interval=False, bounds=False,
+                between=column, nullable=True, label=f"{number.label}, {end}" if meaning is least else number.label,
+            )  # fmt: skip
     return Table(name=name, key=tuple(entry.key), columns=columns, **entry.model_dump(exclude={"key", "columns"}))
 
 

@@ -8,25 +8,29 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from benchmark_assets.adjudication.labels import ERRORS, MAJOR, MINOR
+from benchmark_assets.adjudication.labels import ERRORS, MAJOR, MINOR, VALID
 from benchmark_assets.adjudication.verdicts import KEY
-from benchmark_assets.audit.rated import labeled_by_people, with_totals
+from benchmark_assets.audit.rated import REGION, labeled_by_people, unlabeled, with_bounds, with_totals
 from benchmark_assets.corpus.units import FEWEST
-from benchmark_assets.metrics.anchoring import FOLDS, Rated, anchored
+from benchmark_assets.metrics.anchoring import FEWEST_IN_STRATA, FEWEST_LABELS, FOLDS, Rated, anchored
 from benchmark_assets.metrics.intervals import SEED
 from benchmark_assets.metrics.measures import numbered_units
-from resources.catalogue import schema
+from benchmark_assets.metrics.missing import before
 from resources.keys import CORPUS
 
 LEVELS = {"minor": [MINOR], "major": [MAJOR], "any": list(ERRORS)}
 """Labels that count as an error, by level."""
 
-ANCHORED = schema("anchored_estimate")
+UNLABELED = "unlabeled"
+"""In place of a missing label: an error of every level."""
+
+ANCHORED = before("anchored_estimate", "missing", "problem")
 
 SIGNATURE = (
     "prediction-powered (PPI++, stratified by model and band), predictions from the panel's verdicts by Bayes's rule, "
     f"slope and predictions cross-fitted in {FOLDS} folds of units, seed {SEED}; 95 % score intervals, design effect "
-    f"and t of units, none with fewer than {FEWEST} labeled units; people alone where verdicts do not help"
+    f"and t of units, none with fewer than {FEWEST} labeled units; people alone where verdicts do not help, "
+    f"and with fewer than {FEWEST_LABELS} labels ({FEWEST_IN_STRATA} in several strata)"
 )
 
 
@@ -35,17 +39,25 @@ def anchored_estimates(triage: pl.DataFrame, rows: pl.DataFrame, panel: pl.DataF
 
     For each corpus with labels: one row for each combination of model ('' for all models), region ('above' or 'below'
     the threshold, or 'all') and error level that has labels. All verdicts of the panel are used: on queued outputs, on
-    sampled outputs, and on the random sample of outputs below the threshold.
+    sampled outputs, and on the random sample of outputs below the threshold. Missing labels are treated as in
+    `estimates`.
     """
-    region = pl.when("queued").then(pl.lit("above")).otherwise(pl.lit("below"))
     verdicts = panel.select(*KEY, judged="label")
     labels = labeled_by_people(rows).select(*KEY, "label")
-    outputs = triage.select(CORPUS, *KEY, "band", "unit", region.alias("region"))
+    outputs = triage.select(CORPUS, *KEY, "band", "unit", "sampled", REGION.alias("region"))
     rated = outputs.join(verdicts, on=KEY, how="left").join(labels, on=KEY, how="left").sort("corpus", *KEY)
+    rated = rated.filter(pl.col("label").count().over("corpus") > 0)
+    missing = pl.col("sampled") & pl.col("label").is_null()
+    values = (None, VALID, UNLABELED) if rated.select(missing.any()).item() else (None,)
+    label = [pl.when(missing).then(pl.lit(value, pl.String)).otherwise("label").alias("label") for value in values]
+    found = [_estimates(rated.with_columns(each)) for each in label]
+    return with_bounds("anchored_estimate", (found * 3)[:3], unlabeled(triage, rows))
+
+
+def _estimates(rated: pl.DataFrame) -> pl.DataFrame:
     result: list[tuple[object, ...]] = []
     for (corpus,), part in rated.group_by(["corpus"], maintain_order=True):
-        if part["label"].count():
-            result += [(corpus, *row, SIGNATURE) for row in _of_corpus(part)]
+        result += [(corpus, *row, SIGNATURE) for row in _of_corpus(part)]
     return pl.DataFrame(result, schema=ANCHORED, orient="row").sort("corpus", "model", "region", "level")
 
 
@@ -72,7 +84,7 @@ def _of_corpus(outputs: pl.DataFrame) -> Iterator[tuple[object, ...]]:
         covered = int(domain.filter(pl.col("stratum").is_in(labeled["stratum"].implode()))["outputs"].sum())
         shown = labeled["unit"].n_unique() >= FEWEST
         for level, errors in LEVELS.items():
-            people, judge = (_values(seen[name], errors) for name in ("label", "judged"))
+            people, judge = (_values(seen[name], [*errors, UNLABELED]) for name in ("label", "judged"))
             found = anchored(Rated(people, judge, stratum, unit, pool, sizes))
             rate, low, high = found.mean
             width = found.people[2] - found.people[1]

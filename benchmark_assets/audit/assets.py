@@ -110,7 +110,7 @@ def judge_calibration(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 
 
 @_of_ratings(
-    [triage, verdict, human_label, *SCORES], "anchored_estimate", "recall_cost",
+    [triage, verdict, human_label, *SCORES], "anchored_estimate", "recall_cost", code_version="4",
     kinds=("duckdb", "scikitlearn"),
 )  # fmt: skip
 def error_estimate(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:

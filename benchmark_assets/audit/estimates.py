@@ -5,17 +5,19 @@ Not here: counts of labeled outputs (outcomes).
 
 import polars as pl
 
-from benchmark_assets.adjudication.labels import MAJOR, MINOR
-from benchmark_assets.audit.rated import labeled_by_people, with_totals
+from benchmark_assets.adjudication.labels import MAJOR, MINOR, SUBSTANTIVE
+from benchmark_assets.audit.rated import PEOPLE, REGION, unlabeled, with_bounds, with_totals
 from benchmark_assets.corpus.units import FEWEST
 from benchmark_assets.metrics.anchoring import design_effect, post_stratified
 from benchmark_assets.metrics.measures import numbered_units
-from resources.catalogue import schema
+from benchmark_assets.metrics.missing import before
 from resources.keys import CORPUS
 
 RATES = ("minor", "major", "any")
 
-ESTIMATE = schema("error_estimate")
+BY = ["corpus", "model", "band"]
+
+ESTIMATE = before("error_estimate", "missing", "problem")
 
 SIGNATURE = (
     "rates: post-stratified by model and band; 95 % intervals: Wilson with the effective sample size (Korn and "
@@ -28,17 +30,26 @@ def estimates(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `error_estimate`, from rows of `triage` and the substantive human labels in `rows`, a result of `rated`.
 
     For each corpus with labels: one row for each model ('' for all models) and region ('above' or 'below' the
-    threshold, or 'all') that has outputs. A stratum is a model's outputs in a band. Rates refer to strata with labels.
+    threshold, or 'all') that has outputs. A stratum is a model's outputs in a band. Rates refer to strata with labels;
+    intervals and bounds to all outputs, whatever the missing labels are. Rates from labels on one side of the threshold
+    are null.
     """
-    by = ["corpus", "model", "band"]
     minor, major = pl.col("label") == MINOR, pl.col("label") == MAJOR
-    labels = labeled_by_people(rows).select(*by, "unit", minor=minor, major=major, any=minor | major)
+    errors = (pl.when(pl.col("label").is_in(SUBSTANTIVE)).then(each) for each in (minor, major, minor | major))
+    drawn = rows.filter(raters=PEOPLE).select(*BY, "unit", **dict(zip(RATES, errors, strict=True)))
+    labels = drawn.drop_nulls("any")
+    drawn = drawn.join(labels, on="corpus", how="semi")
+    found = [_estimates(triage, each) for each in (labels, *(drawn.fill_null(value) for value in (False, True)))]
+    return with_bounds("error_estimate", found, unlabeled(triage, rows))
+
+
+def _estimates(triage: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
+    """Estimates from `labels`: columns `BY`, `unit` and, for each of `RATES`, whether the output has such an error."""
     labels = labels.with_columns(
         ((pl.col(name).sum() + 0.5) / (pl.len() + 1)).over("corpus", "band").alias(f"{name}_band") for name in RATES
-    ).with_columns(labelled=pl.len().over(by))
-    region = pl.when("queued").then(pl.lit("above")).otherwise(pl.lit("below"))
-    strata = triage.group_by(CORPUS, "model", "band", region.alias("region")).agg(outputs=pl.len())
-    strata = strata.join(labels, on="corpus", how="semi").join(labels, on=by, how="left")
+    ).with_columns(labelled=pl.len().over(BY))
+    strata = triage.group_by(CORPUS, "model", "band", REGION.alias("region")).agg(outputs=pl.len())
+    strata = strata.join(labels, on="corpus", how="semi").join(labels, on=BY, how="left")
     result: list[tuple[object, ...]] = []
     groups = with_totals(strata.with_columns(stratum=pl.struct("model", "band", "region")), model="", region="all")
     groups = groups.sort("corpus", "model", "region", "stratum", "unit")

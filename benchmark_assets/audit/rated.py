@@ -12,6 +12,8 @@ from benchmark_assets.adjudication.labels import SUBSTANTIVE
 from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.metrics.intervals import Floats, rate_intervals
+from benchmark_assets.metrics.missing import bounded
+from resources.catalogue import tables
 from resources.keys import CORPUS
 from resources.tables import ENDS
 from resources.warehouse import Warehouse
@@ -64,6 +66,65 @@ def rated_of(warehouse: Warehouse) -> pl.DataFrame:
 def labeled_by_people(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows of `rated` with a substantive label from people."""
     return rows.filter(pl.col("raters") == PEOPLE, pl.col("label").is_in(SUBSTANTIVE))
+
+
+REGION = pl.when("queued").then(pl.lit("above")).otherwise(pl.lit("below"))
+"""Expression for the side of the threshold on which an output of `triage` lies."""
+
+
+def unlabeled(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """How much of each region lacks labels, and whether its labels can be used at all.
+
+    Parameters
+    ----------
+    triage
+        Rows of `triage`. `sampled` tells which outputs were drawn for people.
+    rows
+        A result of `rated`.
+
+    Returns
+    -------
+    One row for each corpus, model ('' for all) and region ('above' or 'below' the threshold, or 'all'). `missing` is
+    the share of the region's outputs, in [0, 1], whose label is missing: a stratum (model, band and region) counts with
+    the share of its drawn outputs without a substantive label, or as a whole if none was drawn. `problem` is the reason
+    why the labels cannot be used: there are outputs on both sides of the threshold, but labels on one only.
+    """
+    labels = labeled_by_people(rows).group_by("corpus", "model", "band").agg(labels=pl.len())
+    by = [CORPUS, "model", "band", REGION.alias("region")]
+    strata = triage.group_by(by).agg(outputs=pl.len(), drawn=pl.col("sampled").sum())
+    strata = strata.join(labels, on=["corpus", "model", "band"], how="left").with_columns(pl.col("labels").fill_null(0))
+    share = pl.when(pl.col("drawn") > 0).then((pl.col("drawn") - pl.col("labels")) / pl.col("drawn")).otherwise(1.0)
+    side, labeled = pl.col("side"), pl.col("labels") > 0
+    regions = with_totals(strata.with_columns(side="region"), model="", region="all")
+    one_sided = labeled.any() & (side.filter(labeled).n_unique() < side.n_unique())
+    words = pl.format("people labeled outputs {} the threshold only", side.filter(labeled).first())
+    return regions.group_by("corpus", "model", "region").agg(
+        missing=(share * pl.col("outputs")).sum() / pl.col("outputs").sum(), problem=pl.when(one_sided).then(words),
+    )  # fmt: skip
+
+
+def with_bounds(table: str, found: Sequence[pl.DataFrame], gaps: pl.DataFrame) -> pl.DataFrame:
+    """Estimates with the bounds that missing labels leave.
+
+    Parameters
+    ----------
+    table
+        Name of the table.
+    found
+        Its rows from the labels that exist, and with each missing label of a drawn output as no error, and as an error.
+        Rates refer to the share `covered` of each region.
+    gaps
+        A result of `unlabeled`.
+    """
+    names = [f"{each.name}{end}" for each in tables()[table].columns.values() if each.bounds for end in ENDS]
+    covered = pl.col("covered")
+    least, most = (
+        frame.with_columns(pl.col(name) * covered + undrawn * (1 - covered) for name in names)
+        for frame, undrawn in zip(found[1:], (0, 1), strict=True)
+    )
+    rows = found[0].join(gaps, on=["corpus", "model", "region"], how="left", maintain_order="left")
+    usable = [pl.when(pl.col("problem").is_null()).then(name).alias(name) for name in names]
+    return bounded(table, rows.with_columns(usable), least, most, verdicts="labels")
 
 
 def anonymous(annotators: Iterable[str]) -> dict[str, str]:

@@ -7,13 +7,14 @@ from benchmark_assets.adjudication.assets import triage
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.error_spans.exhibits import EXHIBITS
 from benchmark_assets.error_spans.judging import TABLE, SpanVotes
-from benchmark_assets.error_spans.summary import rates, summarize
+from benchmark_assets.error_spans.summary import BEST, WORST, rates, summarize
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.examination.flags import flagged, of_judges
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
+from benchmark_assets.metrics.missing import of_verdicts
 from benchmark_assets.partitions import GRID, MODEL, by_model, partitioned
 from benchmark_assets.people.agreement import METHOD, agreement, by_judges, by_people, human_rows, with_errors
 from benchmark_assets.people.answers import applicable, fingerprints
@@ -26,7 +27,7 @@ span_vote = study_asset(SpanVotes, GRID, "error_spans", [model_output, REFERENCE
 
 
 @dg.asset(
-    **partitioned(MODEL), group_name="error_spans", code_version="2", metadata={"tables": ["span_rate"]},
+    **partitioned(MODEL), group_name="error_spans", code_version="3", metadata={"tables": ["span_rate"]},
     kinds={"duckdb", "numpy"}, deps=[by_model(span_vote), judge_report],
 )  # fmt: skip
 def span_summary(
@@ -40,12 +41,15 @@ def span_summary(
     def compute(stale: pl.DataFrame) -> Computed:
         votes, spans = (warehouse.read(table, stale.select("model")) for table in ("span_vote", TABLE))
         votes = with_units(votes, warehouse)
-        tables = {"span_summary": summarize(votes, SIGNATURE), "span_rate": rates(votes, spans, SIGNATURE)}
-        return Computed({name: marked(rows, name) for name, rows in tables.items()})
+        rows_of = {
+            "span_summary": lambda given: summarize(given, SIGNATURE),
+            "span_rate": lambda given: rates(given, spans, SIGNATURE),
+        }
+        return Computed({name: marked(of_verdicts(name, votes, WORST, BEST, of), name) for name, of in rows_of.items()})
 
     def marked(rows: pl.DataFrame, table: str) -> pl.DataFrame:
         standings = of_judges(warehouse, "span_vote", keys := list(rows.select("corpus", "judge").iter_rows()))
-        return flagged(rows.with_columns(problem=pl.lit(None, pl.String)), table, [standings[key] for key in keys])
+        return flagged(rows, table, [standings[key] for key in keys])
 
     return refresh(context, warehouse, compute, SIGNATURE, EXHIBITS, sparse=True, partial=True, draw=plots)
 

@@ -10,17 +10,17 @@ import polars as pl
 
 from benchmark_assets.metrics.intervals import mean_interval
 from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.metrics.missing import before
 from benchmark_assets.people.mqm import WEIGHTS
 from resources import catalogue
-from resources.catalogue import schema
 from resources.keys import CORPUS
 
-FLAGS = "judge_standing", "problem"
-"""Columns that depend on the examination of the judge."""
+SUMMARY = before("span_summary", "judge_standing")
 
-SUMMARY = schema("span_summary", *FLAGS)
+RATES = before("span_rate", "judge_standing")
 
-RATES = schema("span_rate", *FLAGS)
+WORST, BEST = {"mqm": -25.0, "esa": 0.0}, {"mqm": 0.0, "esa": 100.0}
+"""The lowest and the highest scores of an output."""
 
 GROUP = ["model", "corpus", "judge"]
 
@@ -38,12 +38,14 @@ def summarize(votes: pl.DataFrame, signature: str) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `SUMMARY`, one row for each model, corpus and judge. Abstentions are only counted.
+    Columns of `SUMMARY`, one row for each model, corpus and judge. Abstentions are counted, and `missing` is their
+    share.
     """
     rows = []
     for key, group in _by_group(votes):
         scored = group.drop_nulls("mqm")
         row = dict(zip(GROUP, key, strict=True)) | {"outputs": len(group), "abstained": len(group) - len(scored)}
+        row["missing"] = group["mqm"].null_count() / len(group)
         row |= {name: scored[name].sum() for name in (*WEIGHTS, "unlocated")} | {"signature": signature}
         if len(scored):
             for name in ("mqm", "esa"):
@@ -68,13 +70,15 @@ def rates(votes: pl.DataFrame, spans: pl.DataFrame, signature: str) -> pl.DataFr
     """
     counts = spans.group_by("model", "passage", "judge", "category", "severity").agg(errors=pl.len())
     rows = []
-    for key, group in _by_group(votes.drop_nulls("mqm")):
+    for key, every_vote in _by_group(votes):
+        group = every_vote.drop_nulls("mqm")
         outputs = group.select("model", "passage", "judge")
         of_group = counts.join(outputs, on=outputs.columns, how="semi").sort("category", "severity")
         for (category, severity), kind in of_group.group_by("category", "severity", maintain_order=True):
             by_output = outputs.join(kind, on=outputs.columns, how="left", maintain_order="left")["errors"].fill_null(0)
             row = dict(zip(GROUP, key, strict=True)) | {"category": category, "severity": severity}
-            row |= {"errors": by_output.sum(), "signature": signature}
+            missing = every_vote["mqm"].null_count() / len(every_vote)
+            row |= {"errors": by_output.sum(), "missing": missing, "signature": signature}
             rows.append(row | _mean("rate", by_output, group["unit"]))
     return pl.DataFrame(rows, schema=RATES).sort(*GROUP, "category", "severity")
 

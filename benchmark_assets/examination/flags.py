@@ -18,6 +18,9 @@ FAILED, UNEXAMINED = "failed", "not examined"
 
 _WORST_FIRST = (FAILED, UNEXAMINED, "undecided", "passed")
 
+ENDS = ("", "_low", "_high", "_least", "_most")
+"""Suffixes of the columns of a score, of its interval and of its bounds."""
+
 Report = tuple[str, str, str]
 """Judge, aspect ('' for whole translations) and direction of a report card."""
 
@@ -96,7 +99,7 @@ def flagged(
     """
     columns = catalogue.table(table).columns.values()
     scores = [column.name for column in columns if column.interval and column.name not in kept] + [*further]
-    nulled = [f"{name}{end}" for name in scores for end in ("", "_low", "_high") if f"{name}{end}" in rows.columns]
+    nulled = [f"{name}{end}" for name in scores for end in ENDS if f"{name}{end}" in rows.columns]
     verdicts = pl.Series("judge_standing", [each.verdict for each in standings], dtype=pl.String)
     reasons = pl.Series("reason", [each.problem or None for each in standings], dtype=pl.String)
     problem = pl.concat_str("reason", "problem", separator="; ", ignore_nulls=True)

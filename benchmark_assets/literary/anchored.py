@@ -15,7 +15,7 @@ from benchmark_assets.corpus.units import FEWEST, with_units
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.literary.pairs import ShownPair, applicable_matches, known_points, matches, passages_of
 from benchmark_assets.literary.works import numbered
-from benchmark_assets.metrics.anchoring import FOLDS, Rated, anchored
+from benchmark_assets.metrics.anchoring import FEWEST_IN_STRATA, FEWEST_LABELS, FOLDS, Rated, anchored
 from benchmark_assets.metrics.intervals import SEED, Floats, Units
 from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
@@ -31,7 +31,8 @@ POINTS = {MACHINE: 1.0, UNSURE: 0.5, HUMAN: 0.0}
 SIGNATURE = (
     "prediction-powered (PPI++, stratified by model), predictions from the judge's points by Bayes's rule, slope and "
     f"predictions cross-fitted in {FOLDS} folds of units, seed {SEED}; 95 % score intervals, design effect and t of "
-    f"units, none with fewer than {FEWEST} labeled units; people alone where verdicts do not help"
+    f"units, none with fewer than {FEWEST} labeled units; people alone where verdicts do not help, "
+    f"and with fewer than {FEWEST_LABELS} labels ({FEWEST_IN_STRATA} in several strata)"
 )
 
 MATCH = [*OUTPUT, "base_set", "anchor"]

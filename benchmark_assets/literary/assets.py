@@ -18,7 +18,7 @@ from benchmark_assets.literary.calibration import calibration
 from benchmark_assets.literary.exhibits import EXHIBITS, of_scores
 from benchmark_assets.literary.extraction import Glossary
 from benchmark_assets.literary.pairs import applicable, pairs, passages_of
-from benchmark_assets.literary.scores import SIGNATURE, scores
+from benchmark_assets.literary.scores import SIGNATURE
 from benchmark_assets.literary.works import with_works
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
@@ -102,7 +102,7 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 
 
 @dg.asset(
-    **partitioned(MODEL), group_name="literary", code_version="4", kinds={"duckdb", "numpy"},
+    **partitioned(MODEL), group_name="literary", code_version="5", kinds={"duckdb", "numpy"},
     deps=[by_model(head_to_head), by_model(aspect_vote), judge_report, "sentinel"],
 )  # fmt: skip
 def literary_score(
@@ -133,11 +133,12 @@ def literary_score(
                 continue
             verdicts, votes = (table.filter(CORPUS.eq(corpus)) for table in tables)
             works = with_works(votes.select("passage").unique(), warehouse)
-            inputs = verdicts, votes, works, corpora[corpus]
             direction = pl.DataFrame({"purpose": ["aspect_vote"], "direction": ["-".join(languages[corpus])]})
             sentinels = warehouse.read("sentinel", direction)
             ratios = controlled.log_ratios(warehouse, votes, corpora[corpus].human)
-            rows.append(controlled.with_control(scores(*inputs, contract), *inputs, ratios, sentinels))
+            rows.append(controlled.bounded_scores(
+                verdicts, votes, works, corpora[corpus], contract, ratios, sentinels
+            ))  # fmt: skip
         scored, standings = pl.concat(rows), ensemble.of_ensembles(warehouse)
         of_rows = [standings[key] for key in scored.select("corpus", "aspect").iter_rows()]
         return Computed({"literary_score": flagged(scored, "literary_score", of_rows, kept=["length_coefficient"])})
@@ -147,7 +148,7 @@ def literary_score(
 
 
 @dg.asset(
-    group_name="literary", code_version="4", kinds={"duckdb", "numpy"}, deps=[aspect_vote],
+    group_name="literary", code_version="5", kinds={"duckdb", "numpy"}, deps=[aspect_vote],
     metadata={"tables": ["anchored_score"]},
 )  # fmt: skip
 def ensemble_calibration(

@@ -14,10 +14,11 @@ from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.adjudication.outputs import texts as output_texts
 from benchmark_assets.corpus.description import Literary
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, keys, seats_of, verdicts
-from benchmark_assets.literary.scores import SCORE, centered, groups
+from benchmark_assets.literary.scores import SCORE, centered, groups, scores
 from benchmark_assets.metrics.intervals import Floats, mean_interval
 from benchmark_assets.metrics.logistic import fitted, penalized_slope
 from benchmark_assets.metrics.measures import NONE, Estimate
+from benchmark_assets.metrics.missing import of_verdicts
 from resources.warehouse import Warehouse
 
 SIGNATURE = (
@@ -30,6 +31,24 @@ TEXTLESS = "a text is missing"
 ONE_SIDED = "the points are all 0 or all 1, or position separates them"
 
 _BETTER = {"trial": MACHINE, "sound": HUMAN, "neither": UNSURE}
+
+
+def bounded_scores(
+    ensemble_verdicts: pl.DataFrame, votes: pl.DataFrame, works: pl.DataFrame, literary: Literary, contract: str,
+    ratios: pl.DataFrame, sentinels: pl.DataFrame,
+) -> pl.DataFrame:  # fmt: skip
+    """Scores with and without control, with the bounds that votes without a preference leave.
+
+    The parameters are those of `scores.scores` and `with_control`. The result has the columns of `literary_score`.
+    """
+
+    def rows_of(given: pl.DataFrame) -> pl.DataFrame:
+        found = ensemble_verdicts if given is votes else verdicts(given, literary)
+        inputs = found, given, works, literary
+        return with_control(scores(*inputs, contract), *inputs, ratios, sentinels)
+
+    ends = {"better": HUMAN}, {"better": MACHINE}
+    return of_verdicts("literary_score", votes, *ends, rows_of, kept=["length_coefficient"])
 
 
 def with_control(

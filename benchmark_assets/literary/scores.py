@@ -13,7 +13,7 @@ from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, VER
 from benchmark_assets.literary.works import CHUNKS, WORKS, numbered
 from benchmark_assets.metrics import intervals
 from benchmark_assets.metrics.intervals import Bounds, Floats, Units, mean_interval
-from resources.catalogue import schema
+from benchmark_assets.metrics.missing import before
 from resources.keys import CORPUS
 
 PARITY = 50.0
@@ -21,7 +21,7 @@ PARITY = 50.0
 
 SIGNATURE = f"100 × mean points; {intervals.SIGNATURE}"
 
-SCORE = schema("literary_score")
+SCORE = before("literary_score")
 
 
 def scores(
@@ -43,7 +43,8 @@ def scores(
     Returns
     -------
     For each model, one row for the whole ensemble (`aspect` ''), and one row for each aspect. The row of an aspect is
-    computed from the verdicts of the seats with this aspect. Scores are in [0, 100].
+    computed from the verdicts of the seats with this aspect. `missing` is the share of votes without a preference.
+    Scores are in [0, 100].
     """
     votes = votes.join(keys(literary.ensemble), on=SEAT, how="semi")
     rows = []
@@ -54,6 +55,7 @@ def scores(
         asked = of_model["passage"].n_unique()
         rows.append({
             "model": model, "corpus": corpus, "aspect": aspect, "chunks": len(group), "abstained": asked - len(group),
+            "missing": of_model["better"].null_count() / len(of_model),
             "works": group["work"].n_unique(), **counts, **_consistency(of_model),
             "score": 100 * float(group["points"].to_numpy().mean()), "score_low": low, "score_high": high,
             "interval_of": WORKS if kind == WORKS else CHUNKS,

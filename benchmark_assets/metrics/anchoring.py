@@ -20,6 +20,11 @@ WIDEST = 1.05
 """Maximum ratio of an interval's width to the width of the interval from people alone. If the ratio is larger, the
 judge's values are not used."""
 
+FEWEST_LABELS, FEWEST_IN_STRATA = 75, 150
+"""Minimum numbers of labels for using the judge's values, in one stratum and in several. With a judge that is right in
+95 %, intervals from 20 labels covered a rate of 5 % in 88 % of runs; from 100 labels in five strata, a rate of 30 % in
+92.6 %. From these numbers of labels on, they cover rates in at least 93 %."""
+
 Rows = NDArray[np.bool_]
 
 
@@ -98,8 +103,9 @@ def anchored(rated: Rated) -> Anchored:
     out-of-fold residuals have a larger variance, their variance is used. As in Wilson's interval, the variance depends
     on the mean: if the mean grows by x, each of the two groups of labels gets a part of x, in proportion to the group's
     variance, and the variance of the group changes like the variance of a binomial proportion. Units and degrees of
-    freedom are treated as in `post_stratified`. The estimate from people alone is returned if the judge's values do not
-    reduce the variance, or if they make the interval more than 5 % wider.
+    freedom are treated as in `post_stratified`. The estimate from people alone is returned if there are too
+    few labels (`FEWEST_LABELS`, `FEWEST_IN_STRATA`), if the judge's values do not reduce the variance, or if they make
+    the interval more than 5 % wider.
     """
     weighted, level = _weighted(rated), _levels(rated.judge)
     labels, others = weighted.labels & (weighted.weight > 0), weighted.others
@@ -128,7 +134,8 @@ def anchored(rated: Rated) -> Anchored:
     observed = float(shares**2 @ residuals**2 + remaining @ remaining) / float(shares**2 @ (truth - expected) ** 2)
     inflation = max(1.0, observed * alone / variance) * few_units(unit)
     inflation *= clustering(np.append(shares * residuals, remaining), np.append(unit, rated.unit[others]))
-    if not tuning or inflation * variance >= effect * alone:
+    fewest = FEWEST_IN_STRATA if len(np.unique(rated.stratum[labels])) > 1 else FEWEST_LABELS
+    if len(truth) < fewest or not tuning or inflation * variance >= effect * alone:
         return Anchored(people, people, 0.0)
     growth = curvature = 0.0
     for group, own in zip(groups, within, strict=True):

@@ -10,6 +10,7 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
+from benchmark_assets.metrics.missing import of_verdicts
 from benchmark_assets.pairwise import base_sets, controlled, rubric, scores, totals
 from benchmark_assets.pairwise.comparing import judged_by
 from benchmark_assets.pairwise.exhibits import EXHIBITS
@@ -61,7 +62,7 @@ def anchor_score(
 
 
 @dg.asset(
-    **partitioned(MODEL), group_name="pairwise", code_version="6", kinds={"duckdb", "numpy"},
+    **partitioned(MODEL), group_name="pairwise", code_version="7", kinds={"duckdb", "numpy"},
     deps=[by_model(comparison), judge_report],
 )  # fmt: skip
 def pairwise_score(
@@ -94,13 +95,12 @@ def pairwise_score(
             comparisons = warehouse.read("comparison", stale.join(key, how="cross"))
             judgments, items = warehouse.read("anchor_judgment", key), base_sets.items(warehouse, base_set)
             if contract and len(comparisons):
-                raw = scores.candidate_scores(comparisons, judgments, items, contract)
                 lengths = text_lengths(warehouse, base_set, comparisons)
-                rows.append(controlled.with_control(raw, comparisons, judgments, items, lengths, padding[base_set]))
+                inputs = comparisons, judgments, items, contract, lengths, padding[base_set]
+                rows.append(controlled.bounded_scores(*inputs))
         scored = pl.concat(rows)
         of_rows = of_slices(warehouse, scored.select("base_set", "slice").iter_rows())
-        kept = ["first_rate", *scores.EFFECTS]
-        return Computed({"pairwise_score": flagged(scored, "pairwise_score", of_rows, kept=kept)})
+        return Computed({"pairwise_score": flagged(scored, "pairwise_score", of_rows, kept=scores.OF_JUDGE)})
 
     return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True, draw=plots)
 
@@ -109,7 +109,7 @@ rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, R
 
 
 @dg.asset(
-    **partitioned(MODEL), group_name="pairwise", code_version="3", kinds={"duckdb"},
+    **partitioned(MODEL), group_name="pairwise", code_version="4", kinds={"duckdb"},
     deps=[by_model(rubric_vote), judge_report],
 )  # fmt: skip
 def rubric_summary(
@@ -122,7 +122,8 @@ def rubric_summary(
 
     def compute(stale: pl.DataFrame) -> Computed:
         votes = warehouse.read("rubric_vote", stale, ["model", "passage", "judge", "mark", "perfect"])
-        rows = rubric.summarize(with_units(votes, warehouse)).with_columns(problem=pl.lit(None, pl.String))
+        ends = rubric.WORST, rubric.PERFECT
+        rows = of_verdicts("rubric_summary", with_units(votes, warehouse), *ends, rubric.summarize)
         standings = of_judges(warehouse, "rubric_vote", keys := list(rows.select("corpus", "judge").iter_rows()))
         of_rows = [standings[key] for key in keys]
         return Computed({"rubric_summary": flagged(rows, "rubric_summary", of_rows, further=["median"])})

@@ -16,9 +16,17 @@ from numpy.typing import NDArray
 
 from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, Z, by_unit
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
+from benchmark_assets.metrics.missing import before, of_verdicts
 from benchmark_assets.pairwise.bradley_terry import fit, obstacle, solvable
-from benchmark_assets.pairwise.scores import ANCHORS_CONTROLLED, CONTROLLED, scaled, slices, with_bounds
-from resources.catalogue import schema
+from benchmark_assets.pairwise.scores import (
+    ANCHORS_CONTROLLED,
+    CONTROLLED,
+    OF_JUDGE,
+    candidate_scores,
+    scaled,
+    slices,
+    with_bounds,
+)
 
 SIGNATURE = (
     "LT at equal length: Davidson's model with the log length ratio, and the position if each pair has one order; "
@@ -105,6 +113,24 @@ class Fit(NamedTuple):
     response: Floats
 
 
+def bounded_scores(
+    comparisons: pl.DataFrame, judgments: pl.DataFrame, items: pl.DataFrame, contract: str, lengths: pl.DataFrame,
+    padding: Sequence[Estimate],
+) -> pl.DataFrame:  # fmt: skip
+    """Scores with and without control, with the bounds that comparisons without a winner leave.
+
+    The parameters are those of `candidate_scores` and `with_control`. The result has the columns of `pairwise_score`
+    without `judge_standing`.
+    """
+
+    def rows_of(given: pl.DataFrame) -> pl.DataFrame:
+        raw = candidate_scores(given, judgments, items, contract)
+        return with_control(raw, given, judgments, items, lengths, padding)
+
+    ends = {"winner": "anchor"}, {"winner": "output"}
+    return of_verdicts("pairwise_score", comparisons, *ends, rows_of, kept=OF_JUDGE)
+
+
 def with_control(
     scores: pl.DataFrame, comparisons: pl.DataFrame, judgments: pl.DataFrame, items: pl.DataFrame,
     lengths: pl.DataFrame, padding: Sequence[Estimate],
@@ -124,9 +150,9 @@ def with_control(
 
     Returns
     -------
-    Columns of `pairwise_score` without `judge_standing`. `lt_controlled` is null if strengths are not finite, or if the
-    length coefficient is unknown; `length_problem` then gives the reason. `lt_fixed_controlled` is the LT of
-    the same strength, relative to the anchors' mean strength. It is comparable with the LT of the anchors.
+    Columns of `pairwise_score` without `judge_standing` and bounds. `lt_controlled` is null if strengths are not
+    finite, or if the length coefficient is unknown; `length_problem` then gives the reason. `lt_fixed_controlled` is
+    the LT of the same strength, relative to the anchors' mean strength. It is comparable with the LT of the anchors.
     """
     anchors = sorted({*judgments["first"], *judgments["second"], *comparisons["anchor"]})
     effects, problem = judge_effects(matches_of(judgments, anchors, lengths, items), anchors, padding)
@@ -184,7 +210,7 @@ def _joined(
     scores: pl.DataFrame, rows: Sequence[Mapping[str, object]], table: str, system: str, columns: Sequence[str]
 ) -> pl.DataFrame:
     """Add the missing `columns` of `table` to the scores. `rows` has their values for each system and slice."""
-    kinds = schema(table, "judge_standing")
+    kinds = before(table, "judge_standing")
     controlled = pl.DataFrame(rows, schema={name: kinds[name] for name in (system, "slice", *columns)})
     joined = scores.join(controlled, on=[system, "slice"], how="left", maintain_order="left")
     return joined.with_columns(signature=pl.format("{}; {}", "signature", pl.lit(SIGNATURE))).select(kinds.names())

@@ -19,9 +19,9 @@ from benchmark_assets.examination.sentinels import Sound
 from benchmark_assets.examination.study import Examinee, TextExam
 from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval, rate_interval
 from benchmark_assets.metrics.measures import Estimate, numbered_units
+from benchmark_assets.metrics.missing import before
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.studies.study import Group, Item
-from resources.catalogue import schema
 from resources.digest import digest
 from resources.errors import quoted
 from resources.keys import CORPUS
@@ -41,7 +41,10 @@ USEFUL, BEST = 3, 5
 
 _COUNTS = ("ones", "twos", "threes", "fours", "fives")
 
-SUMMARY = schema("rubric_summary", "judge_standing", "problem")
+WORST, PERFECT = {"mark": 1, "perfect": False}, {"mark": BEST, "perfect": True}
+"""The lowest and the highest values of a vote."""
+
+SUMMARY = before("rubric_summary", "judge_standing")
 
 
 class RubricMark(NamedTuple):
@@ -172,9 +175,9 @@ def summarize(votes: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns of `SUMMARY`, one row for each model, corpus and judge. `outputs` counts all votes, `abstained` the votes
-    without a mark. All other numbers are about votes with a mark. The shares are in [0, 1]: `useful` for marks of 3 or
-    more, `perfect` for marks of 5, `flagged` for outputs that the judge calls perfect (table 5). Shares and mean are
-    null if there is no mark.
+    without a mark, and `missing` is their share. All other numbers are about votes with a mark. The shares are in [0,
+    1]: `useful` for marks of 3 or more, `perfect` for marks of 5, `flagged` for outputs that the judge calls perfect
+    (table 5). Shares and mean are null if there is no mark.
     """
     groups = votes.sort("model", "passage", "judge").group_by("model", CORPUS, "judge", maintain_order=True)
     rows = [
@@ -189,7 +192,8 @@ def _summary(votes: pl.DataFrame) -> dict[str, object]:
     marked = votes.drop_nulls("mark")
     mark, count = marked["mark"], len(marked)
     row: dict[str, object] = {
-        "outputs": len(votes), "abstained": len(votes) - count, "median": mark.median(),
+        "outputs": len(votes), "abstained": len(votes) - count,
+        "missing": (len(votes) - count) / len(votes), "median": mark.median(),
         "signature": f"{SIGNATURE}; units: {votes['unit_kind'][0]}",
         **{name: int((mark == value).sum()) for value, name in enumerate(_COUNTS, start=1)},
     }  # fmt: skip

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from benchmark_assets.metrics import intervals
 from benchmark_assets.metrics.intervals import Floats, Units, Z, bounds, by_unit, influence
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units, ratio
+from benchmark_assets.metrics.missing import before
 from benchmark_assets.pairwise import bradley_terry
 from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.pairwise.bradley_terry import fit, fit_fixed, obstacle, on_scale
@@ -42,6 +43,9 @@ ANCHOR_SCORE = schema("anchor_score", *ANCHORS_CONTROLLED)
 EFFECTS = ("length_coefficient", "position_coefficient", "tie_parameter")
 """Columns of `pairwise_score` that describe influences on the judge besides quality."""
 
+OF_JUDGE = ("first_rate", *EFFECTS)
+"""Columns of `pairwise_score` with an interval that describe the judge rather than the model."""
+
 CONTROLLED = [
     *(end for name in ("lt_controlled", "lt_fixed_controlled", *EFFECTS) for end in NONE.columns(name)),
     "length_problem",
@@ -51,7 +55,7 @@ CONTROLLED = [
 _NO_MATCHES = (0, 0, 0.0, 0, 0)
 """Counts, as in `tallies`, of an anchor that was never judged."""
 
-PAIRWISE_SCORE = schema("pairwise_score", "judge_standing", *CONTROLLED)
+PAIRWISE_SCORE = before("pairwise_score", "judge_standing", *CONTROLLED)
 
 
 class AnchorField(NamedTuple):
@@ -249,8 +253,8 @@ def candidate_scores(
     be biased towards one half, because adaptive mode prefers anchors near the model. `strength`, `lt` and `en` come
     from a joint fit of anchors and model, in which the strengths have mean 0 (section 4.4). `lt_fixed` comes from a fit
     with the anchors' strengths fixed, and is comparable with the LT of the anchors. `first_rate` is the share of the
-    judge's verdicts that favor the text shown as A. For intervals, a unit is left out of the matches of the anchors and
-    of the model at the same time.
+    judge's verdicts that favor the text shown as A, `missing` the share of comparisons without a winner. For intervals,
+    a unit is left out of the matches of the anchors and of the model at the same time.
     """
     matches = candidate_matches(comparisons).rename({"model": "system", "anchor": "other"})
     base_set, signature = items["base_set"].unique().item(), _signature(items)
@@ -271,7 +275,9 @@ def candidate_scores(
             lt_fixed = _fixed(field, wins, losses, verdicts, joined.sum(axis=(1, 2))[:, None])
             columns = win_rate if met_all else NONE, strength, lt, en, lt_fixed, first_rate
             counts, numbers = group.select(_tally()).row(0), [value for column in columns for value in column]
-            rows.append((model, base_set, field.slice, *counts, *numbers, problem, contract, signature))
+            winners = comparisons.filter(inside, model=model)["winner"]
+            missing = winners.null_count() / len(winners)
+            rows.append((model, base_set, field.slice, *counts, *numbers, missing, problem, contract, signature))
     return pl.DataFrame(rows, schema=PAIRWISE_SCORE, orient="row").sort("model", maintain_order=True)
 
 

@@ -44,6 +44,41 @@ def test_verdicts_narrow_the_intervals_where_the_panel_was_asked() -> None:
     assert found["a", "below", "major"]["labelled"] < found["a", "all", "major"]["labelled"] == 200
 
 
+@pytest.mark.parametrize("outliers", [True, False])
+def test_labels_of_one_side_of_the_threshold_give_no_rate_of_all_outputs(outliers: bool) -> None:
+    triage, labels, panel = audited(1000, 0.5)
+    one_side = triage.filter(pl.col("queued") == outliers)
+    rows = rated(triage, panel, labels.join(one_side, on=["model", "passage"], how="semi"))
+    side = "above" if outliers else "below"
+    for found in (estimates(triage, rows), anchored_estimates(triage, rows, panel)):
+        every, labeled = (found.filter(model="", region=region).tail(1) for region in ("all", side))
+        rate = "rate" if "rate" in found.columns else "any_rate"
+        for end in ("", "_low", "_high", "_least", "_most"):
+            assert every[rate + end].is_null().all()
+        assert every["problem"].str.starts_with(f"people labeled outputs {side} the threshold only").all()
+        assert labeled.select("missing", "problem").row(0) == (0, None)
+        assert labeled[rate].is_not_null().all()
+
+
+def test_a_drawn_output_without_a_label_may_be_an_error_or_none() -> None:
+    """People leave out the errors of the sample: the bounds hold the rate that they would have found."""
+    triage, labels, panel = audited(1000, 0.5)
+    sound = labels.filter(pl.col("label").eq(VALID) | (pl.int_range(pl.len()) % 2 == 0))
+    share = 1 - len(sound) / len(labels)
+    keys = ["model", "region", "level"]
+    for method, by in ((estimates, keys[:2]), (lambda *given: anchored_estimates(*given, panel), keys)):
+        whole, part = (method(triage, rated(triage, panel, given)) for given in (labels, sound))
+        rate = "rate" if "rate" in whole.columns else "any_rate"
+        both = part.join(whole, on=by, suffix="_whole").filter(pl.col(rate).is_not_null())
+        every = both.filter(model="", region="all")
+        assert every["missing"].to_list() == pytest.approx([share] * len(every), abs=0.03)
+        assert every["problem"].str.contains("of the labels are missing").all()
+        assert (whole["missing"] == 0).all()
+        for low, high in (("low", "high"), ("least", "most"))[: 3 - len(by) + 1]:  # verdicts weigh on bounds, too
+            inside = pl.col(f"{rate}_{low}") - 0.01 <= pl.col(f"{rate}_whole")
+            assert both.select((inside & (pl.col(f"{rate}_{high}") + 0.01 >= pl.col(f"{rate}_whole"))).all()).item()
+
+
 def test_without_verdicts_below_the_threshold_nothing_is_gained_there() -> None:
     triage, labels, panel = audited(2000, 0)
     found = anchored_estimates(triage, rated(triage, panel, labels), panel)

@@ -48,10 +48,10 @@ def test_an_accurate_ensemble_makes_the_interval_narrower_and_a_useless_one_leav
     chance = np.random.default_rng(1)
     better, _ = drawn(chance, 600, 0.4, 1, 0)
     exact = [{MACHINE: 1.0, UNSURE: 0.5, HUMAN: 0.0}[each] for each in better]
-    good, useless = estimated(better, exact, 60), estimated(better, [1.0] * 600, 60)
+    good, useless = estimated(better, exact, 80), estimated(better, [1.0] * 600, 80)
     assert good["narrower"] > 0.3
     assert (useless["tuning"], useless["narrower"]) == (0, 0)
-    assert useless["score"] == pytest.approx(100 * np.mean(exact[:60]))
+    assert useless["score"] == pytest.approx(100 * np.mean(exact[:80]))
 
 
 def test_outputs_that_need_no_judgment_count_without_a_label() -> None:

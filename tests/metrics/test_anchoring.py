@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.stats import binom  # type: ignore[import-untyped]
 
-from benchmark_assets.metrics.anchoring import Anchored, Rated, anchored, gain
+from benchmark_assets.metrics.anchoring import FEWEST_IN_STRATA, FEWEST_LABELS, Anchored, Rated, anchored, gain
 from benchmark_assets.metrics.intervals import Floats, wilson
 from tests.support import slack
 
@@ -109,6 +110,30 @@ def test_coverage_and_width_by_judge_rate_and_number_of_labels(full: bool) -> No
                         assert found.narrower >= -0.05, (strata, labels, rate, name)
 
 
+@pytest.mark.proof
+def test_intervals_hold_from_ten_labels_on(full: bool) -> None:
+    """With few labels, the judge is not used, and the coverage follows from the chances of each number of errors."""
+    rates, runs = (0.05, 0.1, 0.3), 2000 if full else 10
+    least = 1.0
+    for labels in range(10, FEWEST_LABELS) if full else (10, 20, 50):
+        errors, none, zero = np.arange(labels + 1), np.zeros(2 * labels, dtype=int), np.zeros(1, dtype=int)
+        values = np.resize([1.0, 0], 2 * labels)
+        people = [np.where(np.arange(2 * labels) < labels, np.arange(2 * labels) < count, np.nan) for count in errors]
+        found = [anchored(Rated(each, values, none, np.arange(2 * labels), zero, np.ones(1))) for each in people]
+        assert {each.tuning for each in found} == {0}
+        for rate in rates:
+            held = [low <= rate <= high for (_, low, high), *_ in found]
+            least = min(least, float(binom.pmf(errors, labels, rate)[held].sum()))
+    print(f"people alone, 10 to {FEWEST_LABELS - 1} labels: least {least:.3f}")
+    assert least >= 0.93
+    for labels, strata in ((FEWEST_LABELS, False), (FEWEST_IN_STRATA, False), (FEWEST_IN_STRATA, True)):
+        for rate in rates:
+            for accuracy in (70, 80, 90, 95):
+                held_share = simulated(accurate(accuracy / 100), rate, labels, runs, strata, judged=400).anchored
+                print(f"{labels} labels, {rate:.0%}, {'bands' if strata else 'one'}, {accuracy}: {held_share:.3f}")
+                assert held_share >= 0.93 - slack(full, runs), (labels, rate, accuracy, strata)
+
+
 def test_a_judge_who_says_the_same_of_all_leaves_the_estimate_of_people_alone() -> None:
     people = np.array([1.0] * 3 + [0] * 37 + [np.nan] * 60)
     none = np.zeros(100, dtype=int)
@@ -169,11 +194,11 @@ def test_a_published_estimate_stays_as_it_is() -> None:
     stratum, unit = rng.integers(0, 4, 500), np.arange(500) // 2
     truth = (rng.random(500) < np.array([0.1, 0.3, 0.6, 0.3])[stratum]).astype(float)
     values = np.where(rng.random(500) < 0.9, accurate(0.9)(truth, rng), np.nan)
-    people = np.where(unit < 60, truth, np.nan)
+    people = np.where(unit < 120, truth, np.nan)
     found = anchored(Rated(people, values, stratum, unit, np.array([0, 0, 1, 1]), np.array([500.0, 200, 90, 0])))
-    assert_allclose(found.people, (0.1745982212513653, 0.0997392177354422, 0.2876878662663322), rtol=1e-9)
-    assert_allclose(found.mean, (0.1778868387003946, 0.0905939642173990, 0.2753870746008448), rtol=1e-9)
-    assert found.tuning == pytest.approx(0.5968160240858644, rel=1e-9)
+    assert_allclose(found.people, (0.1723961472774765, 0.1161025774567258, 0.2483163064929312), rtol=1e-9)
+    assert_allclose(found.mean, (0.1691472396946356, 0.1079471650947417, 0.2355965416174631), rtol=1e-9)
+    assert found.tuning == pytest.approx(0.7481822557408880, rel=1e-9)
 
 
 def test_the_gain_that_theory_allows() -> None:
