@@ -163,7 +163,7 @@ VERSIONS = (
     Version("4ca4e088f9d2c8d5ccaa637bfc0df3af", {}, {}),
     Version("f27ed2b2da5203a6feb45319ebb16a11", {}, {}),
     Version("64d27345d49c58a000ce06ac7c060076", {}, {}),
-    Version("c639e6af1548e69ea87bde59a8ca3685", {}, {}),
+    Version("9e678200aaa70fdf9bcb32a3ebc09a6d", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

@@ -24,7 +24,7 @@ LEVELS = {"minor": [MINOR], "major": [MAJOR], "any": list(ERRORS)}
 UNLABELED = "unlabeled"
 """In place of a missing label: an error of every level."""
 
-ANCHORED = before("anchored_estimate", "missing", "problem")
+ANCHORED = before("anchored_estimate", "missing_share", "problem")
 
 SIGNATURE = (
     "prediction-powered (PPI++, stratified by model and band), predictions from the panel's verdicts by Bayes's rule, "

@@ -17,7 +17,7 @@ RATES = ("minor", "major", "any")
 
 BY = ["corpus", "model", "band"]
 
-ESTIMATE = before("error_estimate", "missing", "problem")
+ESTIMATE = before("error_estimate", "missing_share", "problem")
 
 SIGNATURE = (
     "rates: post-stratified by model and band; 95 % intervals: Wilson with the effective sample size (Korn and "

@@ -51,8 +51,8 @@ RELIABILITY = Exhibit(
 )  # fmt: skip
 ESTIMATES = Exhibit(
     "error_estimate", "errors", "Errors of all outputs", order="model region",
-    columns="model outputs labelled covered missing minor_rate major_rate major_rate_least major_rate_most any_rate "
-    "problem",
+    columns="model outputs labelled covered missing_share minor_rate major_rate major_rate_least major_rate_most "
+    "any_rate problem",
     brief=lambda rows: rows.filter(region="all").sort("any_rate", "model"),
     chart=Ranges("minor_rate major_rate any_rate", kind=pl.lit("people"), axis=f"% of the covered outputs, {INTERVAL}",
                  width=220, columns=3),
@@ -61,7 +61,7 @@ ANCHORED = Exhibit(
     "anchored_estimate", "errors, with verdicts", "Error rates from labels and verdicts",
     "Error rates of all outputs, estimated from people's labels with the panel's verdicts as predictions. The "
     "intervals are valid however the panel errs. The more the panel agrees with people, the narrower the intervals.",
-    "level model region", "level model labelled judged missing rate rate_least rate_most tuning narrower problem",
+    "level model region", "level model labelled judged missing_share rate rate_least rate_most tuning narrower problem",
     brief=lambda rows: rows.filter(region="all"), sources="error_estimate",
 )  # fmt: skip
 RECALL = Exhibit(

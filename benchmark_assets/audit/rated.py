@@ -84,10 +84,10 @@ def unlabeled(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    One row for each corpus, model ('' for all) and region ('above' or 'below' the threshold, or 'all'). `missing` is
-    the share of the region's outputs, in [0, 1], whose label is missing: a stratum (model, band and region) counts with
-    the share of its drawn outputs without a substantive label, or as a whole if none was drawn. `problem` is the reason
-    why the labels cannot be used: there are outputs on both sides of the threshold, but labels on one only.
+    One row for each corpus, model ('' for all) and region ('above' or 'below' the threshold, or 'all'). `missing_share`
+    is the share of the region's outputs, in [0, 1], whose label is missing: a stratum (model, band and region) counts
+    with the share of its drawn outputs without a substantive label, or as a whole if none was drawn. `problem` is the
+    reason why the labels cannot be used: there are outputs on both sides of the threshold, but labels on one only.
     """
     labels = labeled_by_people(rows).group_by("corpus", "model", "band").agg(labels=pl.len())
     by = [CORPUS, "model", "band", REGION.alias("region")]
@@ -99,7 +99,8 @@ def unlabeled(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     one_sided = labeled.any() & (side.filter(labeled).n_unique() < side.n_unique())
     words = pl.format("people labeled outputs {} the threshold only", side.filter(labeled).first())
     return regions.group_by("corpus", "model", "region").agg(
-        missing=(share * pl.col("outputs")).sum() / pl.col("outputs").sum(), problem=pl.when(one_sided).then(words),
+        missing_share=(share * pl.col("outputs")).sum() / pl.col("outputs").sum(),
+        problem=pl.when(one_sided).then(words),
     )  # fmt: skip
 
 

@@ -6,8 +6,8 @@ SPANS = Exhibit(
     "span_summary", "scores", "Error spans",
     "Scores from the errors that judges mark in the outputs. In the MQM score, a minor error costs 1 point, a major "
     "error 5 and a critical error 25; an output loses at most 25. ESA is the judge's own score from 0 to 100.",
-    "judge -mqm", "judge model outputs abstained missing mqm mqm_least mqm_most esa minor major critical unlocated "
-    "judge_standing problem",
+    "judge -mqm", "judge model outputs abstained missing_share mqm mqm_least mqm_most esa minor major critical "
+    "unlocated judge_standing problem",
     chart=Ranges("mqm", panel="judge", axis="mean MQM score, 95 % interval", width=190, in_report=False),
 )  # fmt: skip
 RATES = Exhibit(

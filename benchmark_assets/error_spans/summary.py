@@ -38,14 +38,14 @@ def summarize(votes: pl.DataFrame, signature: str) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `SUMMARY`, one row for each model, corpus and judge. Abstentions are counted, and `missing` is their
-    share.
+    Columns of `SUMMARY`, one row for each model, corpus and judge. Abstentions are counted, and `missing_share` is
+    their share.
     """
     rows = []
     for key, group in _by_group(votes):
         scored = group.drop_nulls("mqm")
         row = dict(zip(GROUP, key, strict=True)) | {"outputs": len(group), "abstained": len(group) - len(scored)}
-        row["missing"] = group["mqm"].null_count() / len(group)
+        row["missing_share"] = group["mqm"].null_count() / len(group)
         row |= {name: scored[name].sum() for name in (*WEIGHTS, "unlocated")} | {"signature": signature}
         if len(scored):
             for name in ("mqm", "esa"):
@@ -78,7 +78,7 @@ def rates(votes: pl.DataFrame, spans: pl.DataFrame, signature: str) -> pl.DataFr
             by_output = outputs.join(kind, on=outputs.columns, how="left", maintain_order="left")["errors"].fill_null(0)
             row = dict(zip(GROUP, key, strict=True)) | {"category": category, "severity": severity}
             missing = every_vote["mqm"].null_count() / len(every_vote)
-            row |= {"errors": by_output.sum(), "missing": missing, "signature": signature}
+            row |= {"errors": by_output.sum(), "missing_share": missing, "signature": signature}
             rows.append(row | _mean("rate", by_output, group["unit"]))
     return pl.DataFrame(rows, schema=RATES).sort(*GROUP, "category", "severity")
 

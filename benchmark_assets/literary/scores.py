@@ -43,8 +43,8 @@ def scores(
     Returns
     -------
     For each model, one row for the whole ensemble (`aspect` ''), and one row for each aspect. The row of an aspect is
-    computed from the verdicts of the seats with this aspect. `missing` is the share of votes without a preference.
-    Scores are in [0, 100].
+    computed from the verdicts of the seats with this aspect. `missing_share` is the share of votes without a
+    preference. Scores are in [0, 100].
     """
     votes = votes.join(keys(literary.ensemble), on=SEAT, how="semi")
     rows = []
@@ -55,7 +55,7 @@ def scores(
         asked = of_model["passage"].n_unique()
         rows.append({
             "model": model, "corpus": corpus, "aspect": aspect, "chunks": len(group), "abstained": asked - len(group),
-            "missing": of_model["better"].null_count() / len(of_model),
+            "missing_share": of_model["better"].null_count() / len(of_model),
             "works": group["work"].n_unique(), **counts, **_consistency(of_model),
             "score": 100 * float(group["points"].to_numpy().mean()), "score_low": low, "score_high": high,
             "interval_of": WORKS if kind == WORKS else CHUNKS,

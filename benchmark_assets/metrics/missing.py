@@ -67,8 +67,8 @@ def bounded(
     table
         Name of the table.
     rows
-        Its rows from the verdicts that exist, with the columns `missing` (share of missing verdicts, in [0, 1]) and
-        `problem`.
+        Its rows from the verdicts that exist, with the columns `missing_share` (share of missing verdicts, in [0, 1])
+        and `problem`.
     least, most
         The same rows with each missing verdict at its lowest and at its highest value.
     kept
@@ -93,7 +93,7 @@ def bounded(
     for other, suffix in ((least, ":least"), (most, ":most")):
         other = other.select(*key, pl.col(ends).name.suffix(suffix))
         joined = joined.join(other, on=key, how="left", maintain_order="left")
-    partial, many = pl.col("missing") > 0, pl.col("missing") > TOLERATED
+    partial, many = pl.col("missing_share") > 0, pl.col("missing_share") > TOLERATED
     changes: dict[str, pl.Expr] = {}
     open_scores = []
     for each in scores:
@@ -123,7 +123,7 @@ def bounded(
         }
     named = pl.concat_str(open_scores, separator=", ", ignore_nulls=True)
     words = pl.concat_str(
-        pl.format("{} % of the {} are missing", (100 * pl.col("missing")).round(1), pl.lit(verdicts)),
+        pl.format("{} % of the {} are missing", (100 * pl.col("missing_share")).round(1), pl.lit(verdicts)),
         pl.when(named != "").then(pl.format("they leave open: {}", named)),
         separator="; ", ignore_nulls=True,
     )  # fmt: skip

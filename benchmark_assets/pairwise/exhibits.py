@@ -16,14 +16,15 @@ STRENGTHS = Exhibit(
     "positions of the anchors are estimated without the models. LT and EN are defined as in the paper on JP-TL-Bench: "
     "each model is fitted together with the anchors, without other models. LT at equal length excludes the effect of "
     "length on the judge. A judge without position bias prefers the first text in 50 % of the comparisons.",
-    "base_set slice -lt", "slice system kind items matches ties excluded missing wins win_rate lt_fixed lt_fixed_least "
-    "lt_fixed_most lt_fixed_controlled lt lt_controlled en first_rate judge_standing",
+    "base_set slice -lt", "slice system kind items matches ties excluded missing_share wins win_rate lt_fixed "
+    "lt_fixed_least lt_fixed_most lt_fixed_controlled lt lt_controlled en first_rate judge_standing",
     rows=_with_contract, sources="pairwise_score anchor_score",
     chart=Ranges("lt_fixed", "system", "kind", "slice", "LT beside the anchors, 95 % interval", domain=(0, 10)),
 )  # fmt: skip
 MARKS = Exhibit(
     "rubric_summary", "marks", "Marks", "Marks from 1 to 5 by each judge.", "judge -mean",
-    "judge model outputs abstained missing mean mean_least mean_most median useful perfect judge_standing problem",
+    "judge model outputs abstained missing_share mean mean_least mean_most median useful perfect judge_standing "
+    "problem",
     chart=Ranges("mean", panel="judge", axis="mean mark, 95 % interval", width=190, domain=(1, 5), in_report=False),
 )  # fmt: skip
 EXHIBITS = [STRENGTHS, MARKS, Exhibit("anchor_score", "anchors", order="base_set slice -lt", rows=_with_contract)]

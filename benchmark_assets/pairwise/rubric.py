@@ -175,9 +175,9 @@ def summarize(votes: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns of `SUMMARY`, one row for each model, corpus and judge. `outputs` counts all votes, `abstained` the votes
-    without a mark, and `missing` is their share. All other numbers are about votes with a mark. The shares are in [0,
-    1]: `useful` for marks of 3 or more, `perfect` for marks of 5, `flagged` for outputs that the judge calls perfect
-    (table 5). Shares and mean are null if there is no mark.
+    without a mark, and `missing_share` is their share. All other numbers are about votes with a mark. The shares are in
+    [0, 1]: `useful` for marks of 3 or more, `perfect` for marks of 5, `flagged` for outputs that the judge calls
+    perfect (table 5). Shares and mean are null if there is no mark.
     """
     groups = votes.sort("model", "passage", "judge").group_by("model", CORPUS, "judge", maintain_order=True)
     rows = [
@@ -193,7 +193,7 @@ def _summary(votes: pl.DataFrame) -> dict[str, object]:
     mark, count = marked["mark"], len(marked)
     row: dict[str, object] = {
         "outputs": len(votes), "abstained": len(votes) - count,
-        "missing": (len(votes) - count) / len(votes), "median": mark.median(),
+        "missing_share": (len(votes) - count) / len(votes), "median": mark.median(),
         "signature": f"{SIGNATURE}; units: {votes['unit_kind'][0]}",
         **{name: int((mark == value).sum()) for value, name in enumerate(_COUNTS, start=1)},
     }  # fmt: skip

@@ -253,8 +253,8 @@ def candidate_scores(
     be biased towards one half, because adaptive mode prefers anchors near the model. `strength`, `lt` and `en` come
     from a joint fit of anchors and model, in which the strengths have mean 0 (section 4.4). `lt_fixed` comes from a fit
     with the anchors' strengths fixed, and is comparable with the LT of the anchors. `first_rate` is the share of the
-    judge's verdicts that favor the text shown as A, `missing` the share of comparisons without a winner. For intervals,
-    a unit is left out of the matches of the anchors and of the model at the same time.
+    judge's verdicts that favor the text shown as A, `missing_share` the share of comparisons without a winner. For
+    intervals, a unit is left out of the matches of the anchors and of the model at the same time.
     """
     matches = candidate_matches(comparisons).rename({"model": "system", "anchor": "other"})
     base_set, signature = items["base_set"].unique().item(), _signature(items)

@@ -56,7 +56,7 @@ def test_labels_of_one_side_of_the_threshold_give_no_rate_of_all_outputs(outlier
         for end in ("", "_low", "_high", "_least", "_most"):
             assert every[rate + end].is_null().all()
         assert every["problem"].str.starts_with(f"people labeled outputs {side} the threshold only").all()
-        assert labeled.select("missing", "problem").row(0) == (0, None)
+        assert labeled.select("missing_share", "problem").row(0) == (0, None)
         assert labeled[rate].is_not_null().all()
 
 
@@ -71,9 +71,9 @@ def test_a_drawn_output_without_a_label_may_be_an_error_or_none() -> None:
         rate = "rate" if "rate" in whole.columns else "any_rate"
         both = part.join(whole, on=by, suffix="_whole").filter(pl.col(rate).is_not_null())
         every = both.filter(model="", region="all")
-        assert every["missing"].to_list() == pytest.approx([share] * len(every), abs=0.03)
+        assert every["missing_share"].to_list() == pytest.approx([share] * len(every), abs=0.03)
         assert every["problem"].str.contains("of the labels are missing").all()
-        assert (whole["missing"] == 0).all()
+        assert (whole["missing_share"] == 0).all()
         for low, high in (("low", "high"), ("least", "most"))[: 3 - len(by) + 1]:  # verdicts weigh on bounds, too
             inside = pl.col(f"{rate}_{low}") - 0.01 <= pl.col(f"{rate}_whole")
             assert both.select((inside & (pl.col(f"{rate}_{high}") + 0.01 >= pl.col(f"{rate}_whole"))).all()).item()

@@ -69,7 +69,7 @@ def test_each_stratum_counts_by_its_outputs() -> None:
 def test_strata_without_labels_are_said_not_to_be_covered() -> None:
     found = estimated(bands("a", [(600, [VALID, MAJOR]), (300, []), (100, [UNSURE])]))
     every = found["a", "all"]
-    assert (every["covered"], every["labelled"], every["missing"]) == (0.6, 2, pytest.approx(0.4))
+    assert (every["covered"], every["labelled"], every["missing_share"]) == (0.6, 2, pytest.approx(0.4))
     assert every["problem"] == "people labeled outputs below the threshold only; 40.0 % of the labels are missing"
     assert every["major_rate"] is None
     below = found["a", "below"]

@@ -388,8 +388,8 @@ def strengths(home: Home, base_sets: pl.DataFrame | None = None) -> list[Display
         models.select(
             *shared, *(f"{name}{end}" for name in ("first_rate", "lt", "lt_fixed", "lt_controlled",
                                                    "lt_fixed_controlled", "en", "length_coefficient") for end in ENDS),
-            "length_problem", "judge_standing", "missing", "lt_fixed_least", "lt_fixed_most", kind=pl.lit("model"),
-            system="model",
+            "length_problem", "judge_standing", "missing_share", "lt_fixed_least", "lt_fixed_most",
+            kind=pl.lit("model"), system="model",
         ),
         anchors.select(
             *shared, "length_problem", kind=pl.lit("anchor"), system="anchor",
