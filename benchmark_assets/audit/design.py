@@ -11,7 +11,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.triage import band_names
 from benchmark_assets.corpus.description import Audit
-from benchmark_assets.metrics.anchoring import gain
+from benchmark_assets.metrics.anchoring import fewest_labels, gain
 from benchmark_assets.metrics.intervals import Floats, Z
 
 BELOW = (0.0, 0.1, 0.25, 0.5, 1.0)
@@ -67,13 +67,16 @@ def width(outputs: Floats, labels: Floats, judged: Floats, rate: float, accuracy
     """Width of the interval of a rate, from numbers of outputs, labels and verdicts by stratum, shape (strata,).
 
     Every labeled output is judged. Strata without labels are left out; without any label, the width is None. With an
-    accuracy of 0.5, verdicts carry no information, and the width is the same as with people's labels alone.
+    accuracy of 0.5, verdicts carry no information, and the width is the same as with people's labels alone. The same
+    holds with fewer labels than `fewest_labels`.
     """
     covered = labels > 0
     if not covered.any():
         return None
     called = accuracy * rate + (1 - accuracy) * (1 - rate)
     correlation = (2 * accuracy - 1) * math.sqrt(rate * (1 - rate) / (called * (1 - called)))
+    if labels.sum() < fewest_labels(int(covered.sum())):
+        correlation = 0.0
     variance = sum(
         size**2 * rate * (1 - rate) / n * (1 - gain(correlation, n, both - n)) ** 2
         for size, n, both in zip(outputs[covered], labels[covered], judged[covered], strict=True)

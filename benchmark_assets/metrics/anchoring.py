@@ -134,8 +134,11 @@ def anchored(rated: Rated) -> Anchored:
     observed = float(shares**2 @ residuals**2 + remaining @ remaining) / float(shares**2 @ (truth - expected) ** 2)
     inflation = max(1.0, observed * alone / variance) * few_units(unit)
     inflation *= clustering(np.append(shares * residuals, remaining), np.append(unit, rated.unit[others]))
-    fewest = FEWEST_IN_STRATA if len(np.unique(rated.stratum[labels])) > 1 else FEWEST_LABELS
-    if len(truth) < fewest or not tuning or inflation * variance >= effect * alone:
+    if (
+        len(truth) < fewest_labels(len(np.unique(rated.stratum[labels])))
+        or not tuning
+        or inflation * variance >= effect * alone
+    ):
         return Anchored(people, people, 0.0)
     growth = curvature = 0.0
     for group, own in zip(groups, within, strict=True):
@@ -153,6 +156,11 @@ def anchored(rated: Rated) -> Anchored:
     if high - low > WIDEST * (people[2] - people[1]):
         return Anchored(people, people, 0.0)
     return Anchored((mean, low, high), people, tuning)
+
+
+def fewest_labels(strata: int) -> int:
+    """Minimum number of labels, in this many strata, for using the judge's values."""
+    return FEWEST_IN_STRATA if strata > 1 else FEWEST_LABELS
 
 
 def gain(correlation: float, labels: float, others: float) -> float:

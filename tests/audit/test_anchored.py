@@ -66,7 +66,7 @@ def test_a_drawn_output_without_a_label_may_be_an_error_or_none() -> None:
     sound = labels.filter(pl.col("label").eq(VALID) | (pl.int_range(pl.len()) % 2 == 0))
     share = 1 - len(sound) / len(labels)
     keys = ["model", "region", "level"]
-    for method, by in ((estimates, keys[:2]), (lambda *given: anchored_estimates(*given, panel), keys)):
+    for method, by in ((estimates, keys[:2]), (lambda outputs, given: anchored_estimates(outputs, given, panel), keys)):
         whole, part = (method(triage, rated(triage, panel, given)) for given in (labels, sound))
         rate = "rate" if "rate" in whole.columns else "any_rate"
         both = part.join(whole, on=by, suffix="_whole").filter(pl.col(rate).is_not_null())
@@ -80,7 +80,7 @@ def test_a_drawn_output_without_a_label_may_be_an_error_or_none() -> None:
 
 
 def test_without_verdicts_below_the_threshold_nothing_is_gained_there() -> None:
-    triage, labels, panel = audited(2000, 0)
+    triage, labels, panel = audited(4000, 0)
     found = anchored_estimates(triage, rated(triage, panel, labels), panel)
     below = found.filter(region="below")
     assert (below["narrower"] == 0).all()
