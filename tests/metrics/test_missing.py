@@ -1,5 +1,8 @@
 """Scores whose verdicts are partly missing: bounds, intervals, and a judge that refuses what a weak model loses."""
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 import polars as pl
 import pytest
@@ -22,8 +25,8 @@ TRUE = float(on_scale(fit(expected(SYSTEMS, 0.5)))[-1])
 """LT of the weak model, over all items there could be."""
 
 
-def marks(values: list[int | None]) -> pl.DataFrame:
-    votes = votes_of(values, perfect=[value == 5 for value in values])
+def marks(values: Sequence[int | None]) -> pl.DataFrame:
+    votes = votes_of([*values], perfect=[value == 5 for value in values])
     return of_verdicts("rubric_summary", votes, rubric.WORST, rubric.PERFECT, rubric.summarize)
 
 
@@ -61,7 +64,7 @@ def test_errors_in_outputs_without_a_verdict_have_no_bound() -> None:
         scores = of_verdicts("span_summary", votes, WORST, BEST, lambda given: summarize(given, "s")).row(0, named=True)
         assert (scores["mqm"], scores["mqm_most"]) == (-5, pytest.approx(-5 + missing / 4))
         assert scores["mqm_least"] == pytest.approx(-5 - missing)
-        of = of_verdicts("span_rate", votes, WORST, BEST, lambda given, spans=spans: rates(given, spans, "s"))
+        of = of_verdicts("span_rate", votes, WORST, BEST, partial(rates, spans=spans, signature="s"))
         assert of["rate"].to_list() == [1.0 if known else None]
         assert of["problem"].is_null().item() is known
 
@@ -91,7 +94,7 @@ def test_a_judge_that_refuses_losses_of_a_weak_model_does_not_lift_it(full: bool
         shown = rows.drop_nulls("lt")
         held = shown.filter(pl.col("lt_low") <= TRUE, pl.col("lt_high") >= TRUE)
         ends = shown.select("lt", "lt_low", "lt_high", "lt_least", "lt_most").mean().row(0)
-        missing, published = rows["missing_share"].mean(), len(shown) / runs
+        missing, published = rows.select(pl.col("missing_share").mean()).item(), len(shown) / runs
         print(
             f"{share:.0%} refused: {missing:.1%} missing, {published:.1%} published, {len(held)} of {len(shown)} cover"
         )
