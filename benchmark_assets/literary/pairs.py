@@ -5,7 +5,7 @@ texts have not changed. Not here: the choice of control items (people.controls),
 (people.consistency), calibration of judges against the labels (calibration), estimates from labels (anchored).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +19,11 @@ from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, alike
 from benchmark_assets.pairwise.comparing import SIDES, Side, arranged
 from benchmark_assets.people import sheets
+from benchmark_assets.people.consistency import left_out
 from benchmark_assets.people.controls import ATTENTION, REPEAT, with_controls
 from benchmark_assets.people.forms import PAIR_FORM
 from benchmark_assets.people.items import SheetItem
-from benchmark_assets.people.names import checked_names
+from benchmark_assets.people.names import checked_names, first_spellings, known_names
 from benchmark_assets.people.sheets import sheet
 from benchmark_assets.references import glossary
 from resources import catalogue, whole_files
@@ -132,15 +133,14 @@ def export_pairs(
     ------
     BadInput
         If the corpus is unknown, cannot be read, names no human translation (without `base_set`) or has no pair; if the
-        base set is unknown; if there are restricted texts and `private` is false; if the annotator's name is empty, has
-        several lines, or differs only in capitalization from the name of an annotator with labels in the warehouse; or
-        if the file exists or cannot be written.
+        base set is unknown; if there are restricted texts and `private` is false; if the annotator's name is empty or
+        has several lines; or if the file exists or cannot be written.
     """
     (name,) = checked_names([annotator])
     if file.exists():
         raise BadInput(file, "", "already exists and may contain answers", "give another file")
     with warehouse.consistently():
-        _check_name(warehouse, file, name)
+        name = first_spellings([name], known_names(warehouse))[name]
         current(warehouse, corpus)
         candidates, translators = _candidates(warehouse, corpus, base_set)
         seed = audits(warehouse)[corpus].seed
@@ -177,14 +177,13 @@ def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ())
     """Import the labels in a file of pairs. If there is an error, no label is imported.
 
     A label replaces the annotator's earlier label of the pair. Rows with an empty `better` and the columns in `ignore`
-    are ignored. Answers to control items are stored in `pair_control`.
+    are ignored. Answers to control items are stored in `pair_control`. Names are stored under their first spelling.
 
     Raises
     ------
     BadInput
         If a column is unknown; if a pair is unknown, occurs twice, or has texts that changed after the file was
-        written; if `better` is not A, B or unsure; or if an annotator's name differs only in capitalization from
-        another name in the file or in the warehouse. Errors in a row name the row; the header is row 1.
+        written; or if `better` is not A, B or unsure. Errors in a row name the row; the header is row 1.
     """
     rows = list(_answers(file, ignore))
     answers = [(row, *_identity(file, row, pair), better, note) for row, pair, better, note in rows if better]
@@ -193,8 +192,8 @@ def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ())
     with warehouse.exclusively():  # texts must not change between the check and the write
         current_pairs = [*pairs(warehouse, glossary.literary(warehouse)), *matches(warehouse)]
         by_key: dict[tuple[str, str], tuple[ShownPair, str]] = {}
+        spellings = first_spellings(sorted(annotators), known_names(warehouse))
         for annotator in annotators:
-            _check_name(warehouse, file, annotator, annotators)
             for kind in (ORDINARY, REPEAT, ATTENTION):
                 by_key |= {(annotator, pair.key(annotator, kind)): (pair, kind) for pair in current_pairs}
         for row, key, texts, annotator, better, note in answers:
@@ -206,9 +205,10 @@ def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ())
                 problem = f"has a pair whose texts have changed (model {match.model}, passage {match.passage})"
                 raise BadInput(file, f"row {row}", problem, "delete the row, or export the pairs again")
             if kind == ORDINARY:
-                table, label = "match_label" if match.rival else "pair_label", (*match.names, annotator)
+                table, label = "match_label" if match.rival else "pair_label", (*match.names, spellings[annotator])
             else:
-                table, label = "pair_control", (*match.names[:2], *(match.rival or ("", "")), kind, annotator)
+                rival = match.rival or ("", "")
+                table, label = "pair_control", (*match.names[:2], *rival, kind, spellings[annotator])
             if label in labels[table]:
                 raise BadInput(file, f"row {row}", "repeats the pair of an earlier row", "keep one of the rows")
             verdict = UNSURE if better == "unsure" else MACHINE if better == match.side(annotator, kind) else HUMAN
@@ -239,7 +239,8 @@ def applicable(warehouse: Warehouse) -> pl.DataFrame:
     `better` and `fingerprint`."""
     labels = warehouse.read("pair_label")
     outputs = labels.select(OUTPUT)
-    return _applicable(labels, pairs(warehouse, glossary.literary(warehouse), outputs) if len(labels) else [])
+    shown = pairs(warehouse, glossary.literary(warehouse), outputs) if len(labels) else []
+    return _applicable(warehouse, labels, shown)
 
 
 def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFrame | None = None) -> list[ShownPair]:
@@ -288,11 +289,13 @@ def _shown(rows: pl.DataFrame, *rival: str) -> list[ShownPair]:
 def applicable_matches(warehouse: Warehouse) -> pl.DataFrame:
     """Labels of matches whose texts have not changed since they were labeled: rows of `match_label` without hashes."""
     labels = warehouse.read("match_label")
-    return _applicable(labels, matches(warehouse) if len(labels) else [])
+    return _applicable(warehouse, labels, matches(warehouse) if len(labels) else [])
 
 
-def _applicable(labels: pl.DataFrame, shown: Sequence[ShownPair]) -> pl.DataFrame:
-    """The labels whose pairs still have the texts that were labeled."""
+def _applicable(warehouse: Warehouse, labels: pl.DataFrame, shown: Sequence[ShownPair]) -> pl.DataFrame:
+    """The labels whose pairs still have the texts that were labeled, without those of people who failed."""
+    people = ["corpus", "annotator"]
+    labels = labels.with_columns(CORPUS).join(left_out(warehouse, "pair_label"), on=people, how="anti").drop("corpus")
     hashes = [name for name in labels.columns if name.endswith("_hash")]
     columns = [*(name for name in (*OUTPUT, "base_set", "anchor") if name in labels.columns), *hashes]
     rows = [(*pair.names, text_hash(pair.machine), text_hash(pair.human)) for pair in shown]
@@ -335,19 +338,7 @@ def _with_controls(sample: Sequence[ShownPair], annotator: str, seed: int) -> li
     lists, controls = with_controls(items, [annotator], seed)
     known = {control.shown.item: (control.kind, control.original) for control in controls}
     rows = [(*known.get(shown.item, (ORDINARY, shown.item)), shown.candidate) for (shown,) in lists[annotator]]
-    # A repeated attention check adds nothing to the check itself.
-    return [(kind, by_item[original], machine) for kind, original, machine in rows if original in by_item]
-
-
-def _check_name(warehouse: Warehouse, file: Path, annotator: str, others: Iterable[str] = ()) -> None:
-    """Raise BadInput if the name differs only in capitalization from another annotator's name: one person with two
-    spellings would count as two annotators."""
-    stored = {name for table in TABLES for name in warehouse.read(table, columns=["annotator"])["annotator"]}
-    for other in sorted({*others, *stored} - {annotator}):
-        if other.casefold() == annotator.casefold():
-            problem = f"differs from {other} only in capitalization"
-            remedy = f"export the pairs again: as {other} if it is the same person, else under another name"
-            raise BadInput(file, f"annotator {annotator}", problem, remedy)
+    return [(kind, by_item[original], machine) for kind, original, machine in rows]
 
 
 def _identity(file: Path, row: int, pair: str) -> tuple[str, str, str]:

@@ -21,7 +21,7 @@ from benchmark_assets.metrics.intervals import (
 )
 from benchmark_assets.metrics.measures import numbered_units, ratio
 from benchmark_assets.metrics.meta_evaluation import kendall_pooled, moments, pearson_of, pooled_pairs
-from benchmark_assets.people.controls import ATTENTION, REPEAT
+from benchmark_assets.people.controls import REPEAT
 from benchmark_assets.people.mqm import MOST_POINTS, WEIGHTS, mqm
 from resources.catalogue import schema
 from resources.keys import CORPUS
@@ -80,12 +80,12 @@ def by_people(annotations: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    One row for each annotation, without attention checks: `corpus`, `unit`, `item`, `by` ('people'), `rater`, `again`
+    One row for each annotation, without checks: `corpus`, `unit`, `item`, `by` ('people'), `rater`, `again`
     (whether the annotated item repeats another item; `item` is then the original), `esa`, `mqm`, `prefilled` ('' if no
     errors were prefilled), and `errors`: a list of `span_start`, `span_end` and `severity`.
     """
     again = pl.col("control").eq_missing(REPEAT)
-    return annotations.filter(pl.col("control").ne_missing(ATTENTION)).select(
+    return annotations.filter(pl.col("control").is_null() | again).select(
         CORPUS, "unit", "esa", "errors", "mqm", by=pl.lit("people"), prefilled=pl.col("prefilled").fill_null(""),
         item=pl.when(again).then("original").otherwise("item"), rater="annotator", again=again,
     )  # fmt: skip

@@ -7,7 +7,6 @@ A file that its reader cannot parse is refused as a whole. Invalid answers in a 
 individually.
 """
 
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -17,31 +16,37 @@ import polars as pl
 
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.people import label_studio, pearmut, sheets
-from benchmark_assets.people.form import Answer, Checked, Form, storable
+from benchmark_assets.people.closeness import near
+from benchmark_assets.people.consistency import left_out
+from benchmark_assets.people.form import CANDIDATE, Answer, Checked, Form, storable
 from benchmark_assets.people.forms import FORMS
-from benchmark_assets.people.items import SHOWN, is_reference, shown_texts
-from benchmark_assets.people.names import first_spellings, same_name
+from benchmark_assets.people.items import SHOWN, SOURCES, is_reference, shown_texts
+from benchmark_assets.people.names import first_spellings, known_names, same_name
 from benchmark_assets.references.texts import complete_texts
 from resources.digest import digest
 from resources.errors import BadInput, one_of
 from resources.harmless import guarded, unguarded
+from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse
 
 UNKNOWN_ITEM = "no current output has this item; the output may have changed"
 NO_ANNOTATOR = "the annotator is missing"
+NO_TEXT = "the file lacks the text of the candidate, which shows that the label belongs to it; restore the column"
 TWICE = "this annotator gives the item two different labels in this file"
 
 
 class Candidate(NamedTuple):
     """A current output or a control item, with the source and the complete references of its passage.
 
-    `source` is None if the passage is no longer in the files.
+    `source` is None if the passage is no longer in the files. `shown` tells whether an answer must come with the text
+    of the candidate: files of corpora with control items show it, and answers without it may be sorted apart.
     """
 
     passage: str
     text: str
     source: str | None
     references: Collection[str]
+    shown: bool = False
 
 
 class Answers(NamedTuple):
@@ -168,6 +173,7 @@ def read_label_studio(path: Path, content: object, forms: Sequence[Form], ignore
 def candidates(warehouse: Warehouse, items: Collection[str]) -> dict[str, Candidate]:
     """The current outputs and control items that have these keys, by key."""
     controls = warehouse.read("control_item", pl.DataFrame({"item": [*items]}, schema={"item": pl.String}))
+    examined = {passage.partition("/")[0] for passage in warehouse.read("control_item", columns=["passage"])["passage"]}
     texts = {item: (passage, text) for item, passage, text in controls.select("item", "passage", "text").iter_rows()}
     outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
     texts |= {item: row[1:] for row in outputs.iter_rows() if (item := item_key(*row)) in items}
@@ -175,26 +181,39 @@ def candidates(warehouse: Warehouse, items: Collection[str]) -> dict[str, Candid
     sources = dict(warehouse.read("source_text", passages.unique(), ["passage", "text"]).iter_rows())
     references = complete_texts(warehouse, passages.unique())
     return {
-        item: Candidate(passage, text, sources.get(passage), list(references.get(passage, {}).values()))
+        item: Candidate(
+            passage,
+            text,
+            sources.get(passage),
+            list(references.get(passage, {}).values()),
+            passage.partition("/")[0] in examined,
+        )
         for item, (passage, text) in texts.items()
     }
 
 
-def altered(texts: Mapping[str, str], candidate: Candidate) -> str:
+def altered(texts: Mapping[str, str], candidate: Candidate, others: Collection[Candidate] = ()) -> str:
     """The reason to quarantine an answer because a text in its file was altered; '' if all texts match the warehouse.
 
-    Spreadsheets change line breaks and add or remove spaces; such differences are ignored. A reference is compared with
-    all references of the passage, because tasks have numbers in place of translators.
+    Spreadsheets change line breaks, spaces, quotation marks and words that they take for misspelled. So texts need
+    only be `near` those of the warehouse, and no nearer to those of the `others` to which the row might belong. A
+    reference is compared with all references of the passage, because tasks have numbers in place of translators.
     """
-    if "candidate" in texts and not _alike(texts["candidate"], candidate.text):
-        return "the candidate was altered in the file; restore it"
+
+    def texts_of(name: str, of: Candidate) -> list[str]:
+        return [of.text] if name == CANDIDATE else [*of.references] if is_reference(name) else [of.source or ""]
+
     for name, text in texts.items():
-        current = candidate.references if is_reference(name) else [candidate.source or text]
-        if name != "candidate" and not any(_alike(text, other) for other in current):
-            return (
-                f"{name!r} was altered in the file, or has changed since the export; restore it or, if the label holds "
-                f"for the current text, add --ignore {name!r}"
-            )
+        own = [storable(each) for each in texts_of(name, candidate)]
+        rivals = (each for of in others for each in texts_of(name, of))
+        if (name in SOURCES and candidate.source is None) or near(text, [*own, *map(guarded, own)], rivals):
+            continue
+        if name == CANDIDATE:
+            return "the candidate was altered in the file; restore it"
+        return (
+            f"{name!r} was altered in the file, or has changed since the export; restore it or, if the label holds "
+            f"for the current text, add --ignore {name!r}"
+        )
     return ""
 
 
@@ -215,9 +234,7 @@ def _import(
 ) -> Counts:  # fmt: skip
     """Store the new and changed answers of a file, each under the first spelling of its annotator's name, and its
     quarantined answers."""
-    earlier = [warehouse.read(name, columns=["annotator", "updated_at"]) for name in (form.stored, *form.known_in)]
-    known_names = pl.concat(earlier).sort("updated_at", "annotator")["annotator"]
-    spellings = first_spellings([answer.annotator for answer in answers if answer.annotator], known_names)
+    spellings = first_spellings([answer.annotator for answer in answers if answer.annotator], known_names(warehouse))
     file = str(path.resolve())
     respelled = (answer._replace(annotator=spellings.get(answer.annotator, "")) for answer in answers)
     rows, parts, faults = _checked(form, respelled, known)
@@ -303,26 +320,22 @@ def checked(form: Form, answer: Answer, known: Mapping[str, Candidate]) -> Check
         raise ValueError(UNKNOWN_ITEM if answer.item else "the item is missing")
     if not answer.annotator:
         raise ValueError(NO_ANNOTATOR)
-    if fault := answer.fault or altered(answer.texts, candidate):
+    if candidate.shown and CANDIDATE not in answer.texts:
+        raise ValueError(NO_TEXT)
+    if fault := answer.fault or altered(answer.texts, candidate, known.values()):
         raise ValueError(fault)
-    exact = answer.texts.get("candidate") in (candidate.text, pearmut.as_text(candidate.text))
+    exact = answer.texts.get(CANDIDATE) in (candidate.text, pearmut.as_text(candidate.text))
     return form.checked(answer.values, candidate.text, exact)
 
 
-def _alike(shown: str, text: str) -> bool:
-    """Whether the text `shown` in a file equals `text`, apart from white space and a guard (see harmless.guarded)."""
-    return _squeezed(shown) in (_squeezed(storable(text)), _squeezed(guarded(storable(text))))
-
-
-def _squeezed(text: str) -> str:
-    return "".join(unicodedata.normalize("NFC", text).split())
-
-
 def applicable(warehouse: Warehouse, stored: str, outputs: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a table of answers about the current texts of outputs, with `model` and `passage`."""
+    """Rows of a table of answers about the current texts of outputs, with `model` and `passage`, without answers of
+    people whose standing is `failed`."""
     items = warehouse.read("triage", outputs.select("model", "passage"), ["model", "passage", "item"])
     answers = warehouse.read(stored, items.select("item")).drop("passage")
-    return items.join(answers, on="item").sort("model", "passage", "annotator")
+    rows = items.join(answers, on="item").with_columns(CORPUS)
+    rows = rows.join(left_out(warehouse, stored), on=["corpus", "annotator"], how="anti").drop("corpus")
+    return rows.sort("model", "passage", "annotator")
 
 
 def fingerprints(answers: pl.DataFrame) -> pl.DataFrame:

@@ -24,9 +24,12 @@ IMPORTED = ("imported_label", "imported_annotation")
 """Tables of answers about the sample: labels, and scores with errors."""
 
 
-@dg.asset(**partitioned(GRID), group_name="adjudication", code_version="1", kinds={"duckdb"}, deps=[triage])
+@dg.asset(**partitioned(GRID), group_name="adjudication", code_version="2", kinds={"duckdb"}, deps=[triage])
 def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """People's labels of an output's current text. Labels of an earlier text do not apply."""
+    """People's labels of an output's current text, without those of people who failed their control items.
+
+    Labels of an earlier text do not apply.
+    """
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         return fingerprints(applicable(warehouse, "imported_label", partitions))
@@ -38,9 +41,9 @@ def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
     return refresh(context, warehouse, compute, settings, sparse=True)
 
 
-@dg.asset(group_name="adjudication", code_version="3", kinds={"duckdb"}, deps=[human_label])
+@dg.asset(group_name="adjudication", code_version="4", kinds={"duckdb"}, deps=[human_label])
 def annotator_consistency(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Consistency of annotators: agreement on repeated items, attention checks passed, and changes over time.
+    """Consistency of annotators: agreement on repeated items, checks passed, standing, and changes over time.
 
     Labels of outputs, preferences between the two texts of a pair, and errors are evaluated in separate rows.
     """
@@ -48,7 +51,7 @@ def annotator_consistency(context: dg.AssetExecutionContext, warehouse: dg.Resou
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         columns = ["item", "annotator", "place", "fingerprint"]
         labels, annotations = (warehouse.read(table, columns=columns).rows() for table in IMPORTED)
-        compared = preferences(warehouse)[0].rows()
+        compared = preferences(warehouse)[0].drop("updated_at").rows()
         applicable = partitions if labels or annotations or compared else partitions.clear()
         return applicable.with_columns(settings=pl.lit(digest(SIGNATURE, labels, compared, annotations)))
 

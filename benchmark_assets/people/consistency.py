@@ -1,7 +1,8 @@
-"""Consistency of annotators: agreement on repeated items, attention checks passed, and changes over time.
+"""Consistency of annotators: agreement on repeated items, checks passed, standing, and changes over time.
 
-Here: rates with intervals for each person, from labels, preferences and scores, and the change of any measure over
-time. Not here: choosing control items (controls), agreement of pairs of people (audit.calibration, agreement).
+Here: rates with intervals for each person, from labels, preferences and scores, the change of any measure over time,
+and the people whose answers are left out. Not here: choosing control items (controls), the rule of standing (standing),
+agreement of pairs of people (audit.calibration, agreement).
 """
 
 import math
@@ -13,15 +14,18 @@ import polars as pl
 from benchmark_assets.adjudication.labels import ERRORS
 from benchmark_assets.metrics.intervals import Bounds, Floats, Units, mean_interval, rate_interval
 from benchmark_assets.metrics.measures import numbered_units
-from benchmark_assets.people.controls import ATTENTION, REPEAT
+from benchmark_assets.people.agreement import with_errors
+from benchmark_assets.people.controls import REPEAT
 from benchmark_assets.people.form import Form
-from benchmark_assets.people.forms import LABEL_FORM, MQM_FORM
+from benchmark_assets.people.forms import LABEL_FORM, MQM_FORM, PAIR_FORM
 from benchmark_assets.people.mqm import BEST, MOST_POINTS
+from benchmark_assets.people.standing import graded, standings
 from resources.catalogue import schema
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 CONSISTENCY = schema("annotator_consistency")
+VERDICT = ("accepted", "standing", "problem")
 ERRORS_MARKED = "errors"
 """Value of `protocol` in the rows of people who mark errors."""
 
@@ -47,18 +51,14 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, fo
 
     Notes
     -----
-    A repetition counts as agreement if both labels of the item are the same. An attention check is passed with the
-    label that the form names. The order of an annotator's labels in the files is taken as their order in time. In
+    A repetition counts as agreement if both labels of the item are the same. A check is passed with the label that the
+    form names for its kind. The order of an annotator's labels in the files is taken as their order in time. In
     this order, the labels are split into two halves of equal size; labels without a place in a file are in neither
     half. Agreement with others on an item is the share of its other annotators who give the same label.
     """
-    kinds = controls.select("item", "kind", "original")
-    labels = labels.drop_nulls("passage").with_columns(CORPUS).join(kinds, on="item", how="left")
-    ordinary = labels.filter(pl.col("kind").is_null())
-    first = ordinary.select("annotator", original="item", first_label="label")
-    repeats = labels.filter(kind=REPEAT).join(first, on=["annotator", "original"])
-    repeats = repeats.with_columns(hit=pl.col("label") == pl.col("first_label"))
-    checks = labels.filter(kind=ATTENTION).with_columns(hit=form.passed)
+    labels = graded(labels.drop_nulls("passage").with_columns(CORPUS), controls, form)
+    verdicts = {row[:2]: dict(zip(VERDICT, row[2:], strict=True)) for row in standings(labels, form).iter_rows()}
+    ordinary, repeats, checks = _parts(labels)
     others = ordinary.select("item", other="annotator", other_label="label")
     pairs = ordinary.join(others, on="item").filter(pl.col("annotator") != pl.col("other"))
     hits = (pl.col("label") == pl.col("other_label")).mean()
@@ -68,9 +68,10 @@ def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str, fo
     for corpus, annotator in labels.select("corpus", "annotator").unique().sort("corpus", "annotator").iter_rows():
         key = {"corpus": corpus, "annotator": annotator}
         row = key | {"protocol": form.protocol, "labels": len(ordinary.filter(**key)), "signature": signature}
+        row |= verdicts[corpus, annotator]
         for count, name, table in (("repeats", "agreement", repeats), ("checks", "passed", checks)):
             trials = table.filter(**key)
-            row |= {count: len(trials)} | rate(name, trials.select("unit", value=pl.col("hit").cast(pl.Float64)))
+            row |= {count: len(trials)} | rate(name, trials.select("unit", value=pl.col("right").cast(pl.Float64)))
         of_annotator = timed.filter(**key).drop_nulls("place")
         errors = of_annotator.select("unit", value=pl.col("label").is_in(ERRORS).cast(pl.Float64))
         row |= change("errors", errors) | change("peers", of_annotator.select("unit", value="agreed").drop_nulls())
@@ -85,22 +86,47 @@ def steadiness(annotations: pl.DataFrame, signature: str) -> pl.DataFrame:
 
     Notes
     -----
-    An attention check is passed as the form says. For changes over time, the order of annotations in the files is taken
-    as their order in time. Control items are left out, and the other annotations are split, in that order, into two
-    halves of equal size.
+    A check is passed as the form says for its kind. For changes over time, the order of annotations in the files is
+    taken as their order in time. Control items are left out, and the other annotations are split, in that order, into
+    two halves of equal size.
     """
     rows = annotations.with_columns(CORPUS).sort("file", "place", "item")
+    known = rows.select("item", "original", kind="control").drop_nulls("kind").unique()
+    rows = graded(rows.drop("original"), known, MQM_FORM)
+    verdicts = {row[:2]: dict(zip(VERDICT, row[2:], strict=True)) for row in standings(rows, MQM_FORM).iter_rows()}
     result = []
     for corpus, annotator in rows.select("corpus", "annotator").unique().sort("corpus", "annotator").iter_rows():
-        own = rows.filter(corpus=corpus, annotator=annotator)
-        ordinary, checks = own.filter(pl.col("control").is_null()), own.filter(control=ATTENTION)
-        passed = checks.select("unit", value=MQM_FORM.passed.cast(pl.Float64))
+        ordinary, _, checks = _parts(rows.filter(corpus=corpus, annotator=annotator))
+        passed = checks.select("unit", value=pl.col("right").cast(pl.Float64))
         row = {"corpus": corpus, "annotator": annotator, "protocol": ERRORS_MARKED, "labels": len(ordinary)}
-        row |= {"checks": len(checks), "signature": signature} | rate("passed", passed)
+        row |= {"checks": len(checks), "signature": signature} | rate("passed", passed) | verdicts[corpus, annotator]
         for name, interval in RANGES.items():
             row |= change(name, ordinary.select("unit", value=name), interval)
         result.append(row)
     return pl.DataFrame(result, schema=CONSISTENCY)
+
+
+def left_out(warehouse: Warehouse, table: str) -> pl.DataFrame:
+    """People whose standing is `failed`, by their answers in a table: columns `corpus` and `annotator`.
+
+    `table` is `imported_label`, `imported_annotation` or, for all preferences between texts, `pair_label`.
+    """
+    controls, form = warehouse.read("control_item", columns=["item", "kind", "original"]), LABEL_FORM
+    if table == "pair_label":
+        (answers, controls), form = preferences(warehouse), PAIR_FORM
+    elif table == "imported_annotation":
+        answers, form = with_errors(warehouse.read(table), warehouse.read("imported_span"), controls), MQM_FORM
+        answers = answers.drop("control", "original")
+    else:
+        answers = warehouse.read(table)
+    rows = graded(answers.drop_nulls("passage").with_columns(CORPUS), controls, form)
+    return standings(rows, form).filter(standing="failed").select("corpus", "annotator")
+
+
+def _parts(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Answers of `graded` to ordinary items, to repeated items with a first answer, and to checks."""
+    kind = pl.col("kind")
+    return rows.filter(kind.is_null()), rows.filter(kind == REPEAT).drop_nulls("right"), rows.filter(kind != REPEAT)
 
 
 def preferences(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -109,9 +135,9 @@ def preferences(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
     Returns
     -------
     answers
-        Preferences for ordinary pairs and for control items. Columns `item`, `annotator`, `passage`, `label` (machine,
-        human or unsure), `file` and `place`. `file` and `place` are empty, because the order of a spreadsheet's rows is
-        not stored: annotators may sort the rows.
+        Preferences for ordinary pairs and for control items. Columns `item`, `annotator`, `passage`, `updated_at`,
+        `label` (machine, human or unsure), `file` and `place`. `file` and `place` are empty, because the order of a
+        spreadsheet's rows is not stored: annotators may sort the rows.
     controls
         Columns `item`, `kind` and `original`. The key of an item contains hashes of its texts, so that answers about
         different versions of a text are never compared.
@@ -122,7 +148,8 @@ def preferences(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
     ordinary = pl.concat([beside_people, beside_anchors], how="diagonal").with_columns(item=pair)
     controls = warehouse.read("pair_control").with_columns(item=pl.format("{}\n{}", "kind", pair), original=pair)
     nowhere = {"file": pl.lit(""), "place": pl.lit(None, pl.Int32)}
-    answers = [rows.select("item", "annotator", "passage", label="better", **nowhere) for rows in (ordinary, controls)]
+    columns = ["item", "annotator", "passage", "updated_at"]
+    answers = [rows.select(*columns, label="better", **nowhere) for rows in (ordinary, controls)]
     return pl.concat(answers), controls.select("item", "kind", "original").unique()
 
 

@@ -6,7 +6,7 @@ Here: kinds of fields, and what a form derives from them. Not here: the forms th
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import fill
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, SubElement
 import polars as pl
 
 from benchmark_assets.adjudication.labels import term
-from benchmark_assets.people.mqm import CATEGORIES, MISSING, OMISSION, WEIGHTS
+from benchmark_assets.people.mqm import BEST, CATEGORIES, MISSING, OMISSION, WEIGHTS
 from benchmark_assets.people.places import Marked, Units, marked_span, phrase_span, units_span
 from resources.digest import digest
 from resources.errors import quoted
@@ -286,7 +286,10 @@ class Errors(Field):
         return errors + [Mark(_first(part, "choices"), None, MISSING) for part in parts["omission"]]
 
     def stored(self, value: Sequence[Mark], text: str, row: Row) -> Row:
-        """No column: errors are parts of the answer."""
+        """No column: errors are parts of the answer. A perfect score is not allowed beside a grave error."""
+        grave = {str(mark.severity).lower() for mark in value} - {"minor"}
+        if row.get("esa") == BEST and (grave & WEIGHTS.keys()):
+            raise ValueError(f"score {BEST} is not allowed with a {min(grave)} error")
         return {}
 
     def parts(self, value: Sequence[Mark], text: str, exact: bool) -> list[Row]:
@@ -318,10 +321,12 @@ class Form:
     - `in_sheet`, `in_studio`: parts of the instructions for spreadsheets and for Label Studio.
     - `asked`: columns that a sheet must have.
     - `stored`: table of the answers, whose key is item and annotator. `parts`: table of the parts of an answer.
-    - `known_in`: further tables by which spellings of annotators are recognized.
     - `given`: values that a file may have beside the fields, stored as they are.
     - `last_counts`: whether the last of several answers to an item in a file is taken; else all are quarantined.
-    - `passed`: whether an answer to an attention check, which shows the text of another passage, passes it.
+    - `passed`: whether an answer to an attention check, which shows the text of another passage, passes it. `checks`:
+      the same for other kinds of control items.
+    - `compared`: columns by which answers are the same. `repeated`: whether an answer to a repeated item repeats the
+      `first` answer, the first of these columns.
     """
 
     protocol: str
@@ -333,10 +338,20 @@ class Form:
     asked: Sequence[str]
     stored: str
     parts: str = ""
-    known_in: Sequence[str] = ()
     given: Sequence[str] = ()
     last_counts: bool = False
     passed: pl.Expr
+    checks: Mapping[str, pl.Expr] = field(default_factory=dict)
+    compared: Sequence[str] = ("label",)
+    repeated: pl.Expr = pl.col("label") == pl.col("first")
+
+    @property
+    def right(self) -> pl.Expr:
+        """Whether an answer to a control item of the column `kind` is right."""
+        right = self.passed
+        for kind, passed in self.checks.items():
+            right = pl.when(kind=kind).then(passed).otherwise(right)
+        return right
 
     @property
     def columns(self) -> list[str]:

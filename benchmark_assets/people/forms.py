@@ -10,7 +10,8 @@ from types import MappingProxyType
 import polars as pl
 
 from benchmark_assets.adjudication import labels
-from benchmark_assets.adjudication.labels import CONFIDENCES, ERRORS, LABELS, MAJOR, NO_CATEGORY, SEVERITIES
+from benchmark_assets.adjudication.labels import CONFIDENCES, ERRORS, LABELS, MAJOR, NO_CATEGORY, SEVERITIES, VALID
+from benchmark_assets.people.controls import GROSS, SOUND, SUBTLE
 from benchmark_assets.people.form import Choice, Errors, Field, Form, Phrase, Score, listed
 from benchmark_assets.people.mqm import BEST, CATEGORIES, MISSING, MOST_IF_BROKEN, WEIGHTS
 
@@ -79,6 +80,10 @@ worst.""",
     asked=("item", "label", "error_category", "severity"),
     stored="imported_label",
     passed=pl.col("label") == MAJOR,
+    checks={
+        SOUND: pl.col("label") == VALID, SUBTLE: pl.col("label").is_in(ERRORS), GROSS: pl.col("label") == MAJOR,
+    },
+    compared=("label", "error_category", "severity"),
 )  # fmt: skip
 """The labels of the audit."""
 
@@ -88,6 +93,12 @@ _SEVERITIES = {
     "major": "the reader believes something that the source does not say, or misses something important",
     "critical": "the candidate is useless or harmful because of it",
 }
+
+
+SAME_SCORE = 10
+"""Largest difference of two scores of an item, by the same person, that count as the same answer."""
+
+_GRAVE = pl.col("errors").list.eval(pl.element().struct.field("severity") != "minor").list.any()
 
 
 def _of_errors(protocol: str, severities: Sequence[str], categories: Sequence[str] = ()) -> Form:
@@ -117,10 +128,15 @@ are no errors, leave the cell empty.""",
         asked=("item", "annotator", "candidate", "score", "errors"),
         stored="imported_annotation",
         parts="imported_span",
-        known_in=("imported_label",),
         given=("prefilled",),
         last_counts=True,
         passed=pl.col("esa") <= MOST_IF_BROKEN,
+        checks={
+            SOUND: (pl.col("esa") > 2 * MOST_IF_BROKEN) & ~_GRAVE, SUBTLE: pl.col("mqm") < 0,
+            GROSS: (pl.col("esa") <= BEST / 2) | _GRAVE,
+        },
+        compared=("esa", "mqm"),
+        repeated=(pl.col("esa") - pl.col("first")).abs() <= SAME_SCORE,
     )  # fmt: skip
 
 

@@ -4,7 +4,19 @@
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+import polars as pl
+
 from resources.errors import BadInput
+from resources.warehouse import Warehouse
+
+ANSWERS = ("imported_label", "imported_annotation", "pair_label", "match_label", "pair_control")
+"""Tables of answers to all forms. A person has one name in all of them."""
+
+
+def known_names(warehouse: Warehouse) -> pl.Series:
+    """Names of annotators in the answers to all forms, first ones first."""
+    names = [warehouse.read(table, columns=["annotator", "updated_at"]) for table in ANSWERS]
+    return pl.concat(names).sort("updated_at", "annotator")["annotator"]
 
 
 def same_name(name: str) -> str:

@@ -7,7 +7,7 @@ section "Campaign Configuration".
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from benchmark_assets.adjudication.triage import audits, item_key
-from benchmark_assets.people.controls import ATTENTION, CHECKED, REPEAT, Control, record_controls
+from benchmark_assets.people.controls import ATTENTION, CHECKED, GROSS, REPEAT, SOUND, Control, record_controls
 from benchmark_assets.people.form import Answer, Errors, Mark
 from benchmark_assets.people.forms import ESA, FORMS, MQM
 from benchmark_assets.people.items import SheetItem
-from benchmark_assets.people.mqm import MISSING, MOST_IF_BROKEN
+from benchmark_assets.people.mqm import BEST, MISSING, MOST_IF_BROKEN
 from benchmark_assets.people.places import Units, utf16
 from benchmark_assets.people.sample import SentItem, drawn, restricted_texts
 from resources import whole_files
@@ -39,6 +39,9 @@ Shown = Mapping[str, SheetItem]
 items."""
 
 _REMEDY = "download the annotations from Pearmut's dashboard"
+
+_SCORES = {ATTENTION: (0, MOST_IF_BROKEN), GROSS: (0, BEST // 2), SOUND: (2 * MOST_IF_BROKEN + 1, BEST)}
+"""Scores with which Pearmut's dashboard marks a check as passed, by kind."""
 
 _MEDIA = re.compile("^<(audio|video|img|iframe) ")
 
@@ -94,7 +97,7 @@ def write_campaign(
         tasks = [[_numbered(group) for group in groups] for groups in sample.lists.values()]
         sent = sample.sent
         if plan.dynamic:
-            controls = [control for control in controls if control.kind == ATTENTION]
+            controls = [control for control in controls if control.kind != REPEAT]
             tasks = [_of_all_models(warehouse, corpus, sample.items, audits(warehouse)[corpus].seed)]
             shown = [item for group in tasks[0] for item in group.values()]
             sent = SentItem(len(shown), restricted_texts(warehouse, corpus, shown), len(controls))
@@ -117,18 +120,18 @@ def campaign(
     repeats.
     """
     repeated = {control.shown.item: marks.get(control.original, []) for control in controls if control.kind == REPEAT}
-    checks = {control.shown.item: control.shown for control in controls if control.kind == ATTENTION}
+    checks = {control.shown.item: control for control in controls if control.kind != REPEAT}
     info, further = _info(plan.protocol, names), {}
 
     def document(group: Shown) -> list[dict[str, Any]]:
-        return [_segment(group, checks.keys(), plan.judge, {**marks, **repeated})]
+        return [_segment(group, checks, plan.judge, {**marks, **repeated})]
 
     data = [[document(group) for group in task] for task in tasks]
     if plan.dynamic:
         info |= {"assignment": "dynamic", "dynamic_models": 2}
         if checks:
             info |= {"data_random_prob": 1 / CHECKED}
-            further = {"data_random": [document(_numbered([check])) for check in checks.values()]}
+            further = {"data_random": [document(_numbered([check.shown])) for check in checks.values()]}
     name = f"{corpus}-{plan.protocol}"
     return {"campaign_id": name, "info": info, "data": data[0] if plan.dynamic else data, **further}
 
@@ -224,18 +227,20 @@ def _numbered(group: Sequence[SheetItem]) -> Shown:
 
 
 def _segment(
-    group: Shown, checks: Collection[str], judge: str | None, marks: Mapping[str, list[dict[str, Any]]]
+    group: Shown, checks: Mapping[str, Control], judge: str | None, marks: Mapping[str, list[dict[str, Any]]]
 ) -> dict[str, Any]:
-    """The texts of a passage, and the fields that the import needs. `checks` are the keys of attention checks."""
+    """The texts of a passage, and the fields that the import needs. `checks` are the checks by key."""
     first = next(iter(group.values()))
-    references = "\n\n".join(f"[{name}]\n{text}" for name, text in sorted(first.references.items()))
+    shared = min((item.references for item in group.values()), key=len)  # a check lacks the reference that it shows
+    references = "\n\n".join(f"[{name}]\n{text}" for name, text in sorted(shared.items()))
     segment: dict[str, Any] = {"item_id": first.item, "instructions": escape(first.place), "src": as_text(first.source)}
     if references:
         segment["ref"] = references
     segment["tgt"] = {name: as_text(item.candidate) for name, item in group.items()}
     segment["outputs"] = {name: item.item for name, item in group.items()}
-    if checked := [name for name, item in group.items() if item.item in checks]:
-        segment["validation"] = {name: {"score": [0, MOST_IF_BROKEN]} for name in checked}
+    kinds = {name: checks[item.item].kind for name, item in group.items() if item.item in checks}
+    if validation := {name: {"score": list(_SCORES[kind])} for name, kind in kinds.items() if kind in _SCORES}:
+        segment["validation"] = validation
     if judge is not None:
         segment |= {"prefilled": judge, "error_spans": {name: marks.get(item.item, []) for name, item in group.items()}}
     return segment

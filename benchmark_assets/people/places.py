@@ -6,7 +6,13 @@ Here: conversion to offsets in characters. Not here: words that a judge quotes (
 import re
 from typing import NamedTuple
 
+from benchmark_assets.people.closeness import DASHES, QUOTES, likeness
+
 NO_SPAN = "the error span is not in the candidate"
+
+
+LIKE_PHRASE = 0.5
+"""Lowest likeness of a phrase to the words of the candidate that are taken for it."""
 
 
 class Marked(NamedTuple):
@@ -27,15 +33,37 @@ class Units(NamedTuple):
 def phrase_span(phrase: str, candidate: str) -> tuple[int, int]:
     """Start and end, in characters, of the first occurrence of a phrase.
 
-    Differences in case and white space are ignored only if there is no exact occurrence. Raises ValueError if there is
-    no occurrence at all.
+    Only if there is no exact occurrence, differences in case, white space, quotation marks, dashes and ellipses are
+    ignored. Only if there is still none, the words that are most like the phrase are taken, because programs correct
+    what people type. Raises ValueError if no words are alike.
     """
     if (start := candidate.find(phrase)) >= 0:
         return start, start + len(phrase)
-    words = r"\s+".join(re.escape(word) for word in phrase.split())
-    if match := re.search(words, candidate, re.IGNORECASE):
+    pattern = "".join(_pattern(part[0]) for part in re.finditer(r"\s+|\.{3}|--|.", phrase.strip()))
+    if match := re.search(pattern, candidate, re.IGNORECASE):
         return match.span()
-    raise ValueError(NO_SPAN)
+    words, size = list(re.finditer(r"\S+", candidate)), len(phrase.split())
+    spans = [
+        (words[first].start(), words[first + count - 1].end())
+        for count in (size, size + 1, size - 1)
+        for first in range(len(words) - count + 1)
+        if count
+    ]
+    best = max(spans, key=lambda span: likeness(phrase, candidate[slice(*span)]), default=(0, 0))
+    if likeness(phrase, candidate[slice(*best)]) < LIKE_PHRASE:
+        raise ValueError(NO_SPAN)
+    return best
+
+
+def _pattern(part: str) -> str:
+    """Pattern of all forms of a character, or of an ellipsis, a dash or white space."""
+    if part.isspace():
+        return r"\s*"
+    if part in ("...", "…"):
+        return r"(?:…|\.{3})"
+    if part == "--" or part in DASHES:
+        return f"(?:--|[{re.escape(DASHES)}])"
+    return f"[{re.escape(QUOTES)}]{{1,2}}" if part in QUOTES else re.escape(part)
 
 
 def marked_span(marked: Marked, candidate: str) -> tuple[int, int]:

@@ -14,16 +14,17 @@ from xml.etree.ElementTree import Element
 import polars as pl
 
 from benchmark_assets.adjudication.triage import audits, item_key
-from benchmark_assets.corpus.registry import current
+from benchmark_assets.corpus.registry import corpus_languages, current
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.people import label_studio
-from benchmark_assets.people.controls import REPEATED, Control, Group, record_controls, with_controls
+from benchmark_assets.people.controls import REPEATED, Control, Group, balanced_checks, record_controls, with_controls
 from benchmark_assets.people.form import CANDIDATE, Form
 from benchmark_assets.people.forms import LABEL_FORM
 from benchmark_assets.people.items import SheetItem, columns
 from benchmark_assets.people.names import checked_names
 from benchmark_assets.people.sheets import sheet
 from benchmark_assets.references.texts import complete_texts
+from benchmark_assets.sensitivity.languages import rules
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, check_vacant, put, room
 from resources.warehouse import Warehouse
@@ -66,7 +67,9 @@ def drawn(warehouse: Warehouse, corpus: str, annotators: Sequence[str], together
     with warehouse.consistently():
         current(warehouse, corpus)
         items = drawn_items(warehouse, corpus)
-        lists, controls = with_controls(items, names, audits(warehouse)[corpus].seed, together)
+        seed, language = audits(warehouse)[corpus].seed, corpus_languages(warehouse)[corpus][1]
+        checks = balanced_checks(items, seed, rules(language))
+        lists, controls = with_controls(items, names, seed, together, checks)
         return Drawn(items, lists, controls, restricted_texts(warehouse, corpus, items))
 
 
@@ -179,7 +182,7 @@ def drawn_items(warehouse: Warehouse, corpus: str) -> list[SheetItem]:
 
 def _readme(corpus: str, count: int, restricted: Sequence[str], form: Form) -> str:
     title, warning = "# Items to label: ", ""
-    extra = ", plus repeated items and attention checks" if count >= REPEATED else ""
+    extra = ", plus control items" if count >= REPEATED else ""
     if restricted:
         title = "# Items to label, private, do not pass on: "
         warning = f"`{PRIVATE}` contains texts that may not be passed on: {', '.join(restricted)}.\n\n"

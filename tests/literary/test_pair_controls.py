@@ -137,16 +137,16 @@ def test_an_inattentive_person_is_told_from_an_attentive_one(library: Salon) -> 
     assert import_pairs(library.warehouse, mori) == (0, NUMBER + sent.controls, 0, 0)
 
     preferences = applicable(library.warehouse)
-    assert sorted(preferences["annotator"]) == ["Ito"] * NUMBER + ["Mori"] * NUMBER
-    by_passage = preferences.filter(annotator="Mori").select("passage", "better").iter_rows()
+    assert preferences["annotator"].to_list() == ["Mori"] * NUMBER  # Ito's standing is `failed`
+    by_passage = preferences.select("passage", "better").iter_rows()
     expected = {passage: "human" if n % 3 else "machine" for n, passage in enumerate(HUMAN)}
     assert dict(by_passage) == expected
 
-    columns = ["annotator", "protocol", "labels", "repeats", "agreement", "checks", "passed"]
+    columns = ["annotator", "protocol", "labels", "repeats", "agreement", "checks", "passed", "standing"]
     inattentive, careful = consistency(library).select(columns).rows()
-    assert careful == ("Mori", "pairs", NUMBER, sent.controls - CHECKS, 1, CHECKS, 1)
+    assert careful == ("Mori", "pairs", NUMBER, sent.controls - CHECKS, 1, CHECKS, 1, "undecided")
     repeats = sent_to_ito.controls - CHECKS
-    assert inattentive == ("Ito", "pairs", NUMBER, repeats, 0, CHECKS, pytest.approx(sum(passed) / CHECKS))
+    assert inattentive == ("Ito", "pairs", NUMBER, repeats, 0, CHECKS, pytest.approx(sum(passed) / CHECKS), "failed")
     assert sum(passed) < CHECKS
 
 
