@@ -10,7 +10,7 @@ from functools import lru_cache
 
 QUOTES, DASHES = "\"'`´“”„‟‘’‚‛«»‹›「」『』″′", "-‐‑‒–—―−"
 
-CLOSE = 0.7
+CLOSE = 0.5
 """Lowest likeness of a text to the one that was sent. Below, a text was replaced or rewritten."""
 
 _FOLDED = str.maketrans({**dict.fromkeys(QUOTES, "'"), **dict.fromkeys(DASHES, "-")})

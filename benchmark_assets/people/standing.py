@@ -5,12 +5,12 @@ Here: the rule, which was fixed before any data were seen, and its application t
 """
 
 from collections.abc import Sequence
-from math import exp, lgamma, log
+from math import comb, exp, lgamma, log
 from typing import Literal, NamedTuple
 
 import polars as pl
 
-from benchmark_assets.people.controls import REPEAT, SOUND
+from benchmark_assets.people.controls import ATTENTION, GROSS, REPEAT, SOUND
 from benchmark_assets.people.form import Form
 
 AnnotatorVerdict = Literal["passed", "failed", "undecided"]
@@ -32,7 +32,12 @@ CHANCE, LUCK = 0.5, 0.025
 """Share of right answers of a person whose answers do not depend on the texts, and highest probability that such a
 person passes."""
 
-ALIKE, COPIED = 0.92, 0.002
+TELLS = 0.005
+"""Highest probability that a person who does not read finds grave errors so much rarer in sound texts than in wrong
+ones. Who does is strict, and does not fail for errors in sound texts: of eight professional raters of TED talks, four
+mark a major error in more than a third of the human translations."""
+
+ALIKE, COPIED = 0.92, 0.005
 """Highest probability that two attentive people give the same answer to an item, and highest probability that two
 sheets of such people are taken for copies."""
 
@@ -48,7 +53,7 @@ class Hits(NamedTuple):
     answers: int = 0
 
 
-def verdict(sound: Hits, faulty: Hits, repeats: Hits) -> tuple[AnnotatorVerdict, str | None]:
+def verdict(sound: Hits, faulty: Hits, repeats: Hits, spared: Hits, seen: Hits) -> tuple[AnnotatorVerdict, str | None]:
     """The verdict on an annotator, and the reason for a failure.
 
     Parameters
@@ -57,6 +62,8 @@ def verdict(sound: Hits, faulty: Hits, repeats: Hits) -> tuple[AnnotatorVerdict,
         Checks whose text is sound, and checks whose text is damaged or belongs to another passage.
     repeats
         Repeated items; right if the answer is the same as the first one.
+    spared, seen
+        Sound texts without a grave error, and wrong texts with one.
 
     Notes
     -----
@@ -65,7 +72,7 @@ def verdict(sound: Hits, faulty: Hits, repeats: Hits) -> tuple[AnnotatorVerdict,
     most `LUCK` without reading; and is undecided otherwise.
     """
     checks = Hits(sound.right + faulty.right, sound.answers + faulty.answers)
-    if at_most(sound.right, [(sound.answers, ATTENTIVE)]) <= FALSE["sound"]:
+    if at_most(sound.right, [(sound.answers, ATTENTIVE)]) <= FALSE["sound"] and unrelated(spared, seen) > TELLS:
         return "failed", "finds errors in sound texts"
     if at_most(faulty.right, [(faulty.answers, ATTENTIVE)]) <= FALSE["faulty"]:
         return "failed", "finds no errors in faulty texts"
@@ -76,6 +83,15 @@ def verdict(sound: Hits, faulty: Hits, repeats: Hits) -> tuple[AnnotatorVerdict,
     if sound.answers and faulty.answers and at_most(wrong, [(checks.answers, 1 - CHANCE)]) <= LUCK:
         return "passed", None
     return "undecided", None
+
+
+def unrelated(spared: Hits, seen: Hits) -> float:
+    """Probability of at least so many hits of the first kind, if both kinds have the same share of grave errors
+    (Fisher's exact test)."""
+    grave, number = spared.answers - spared.right + seen.right, spared.answers + seen.answers
+    most = min(spared.answers, number - grave)
+    ways = sum(comb(spared.answers, k) * comb(seen.answers, number - grave - k) for k in range(spared.right, most + 1))
+    return ways / comb(number, grave)
 
 
 def at_most(hits: int, trials: Sequence[tuple[int, float]]) -> float:
@@ -100,14 +116,16 @@ def graded(answers: pl.DataFrame, controls: pl.DataFrame, form: Form) -> pl.Data
     """Answers with the columns `kind`, `original` (see `control_item`) and `right`.
 
     `right` tells whether the answer to a check is right, or whether the answer to a repeated item is the same as the
-    first one. It is null for other items, and for repeated items without a first answer.
+    first one. It is null for other items, and for repeated items without a first answer. `grave` tells whether the
+    answer would be right for a wrong text.
     """
     rows = answers.join(controls.select("item", "kind", "original"), on="item", how="left", maintain_order="left")
     once = rows.filter(pl.col("kind").ne_missing(REPEAT))
     first = once.select("annotator", original="item", first=form.compared[0])
     rows = rows.join(first, on=["annotator", "original"], how="left", maintain_order="left")
     checked = pl.when(pl.col("kind").is_not_null()).then(form.right)
-    return rows.with_columns(right=pl.when(kind=REPEAT).then(form.repeated).otherwise(checked)).drop("first")
+    right, grave = pl.when(kind=REPEAT).then(form.repeated).otherwise(checked), form.checks.get(GROSS, form.passed)
+    return rows.with_columns(right=right, grave=grave).drop("first")
 
 
 def standings(answers: pl.DataFrame, form: Form) -> pl.DataFrame:
@@ -119,10 +137,13 @@ def standings(answers: pl.DataFrame, form: Form) -> pl.DataFrame:
     `standing` and `problem` (reason for a failure, or null).
     """
     people = ["corpus", "annotator"]
-    sound, again = pl.col("kind") == SOUND, pl.col("kind") == REPEAT
+    kind = pl.col("kind")
+    sound, again = kind == SOUND, kind == REPEAT
     scopes = {"sound": sound, "faulty": ~sound & ~again, "repeats": again}
     counts = answers.group_by(people).agg(
-        pl.col("right").filter(scope).drop_nulls().alias(name) for name, scope in scopes.items()
+        *(pl.col("right").filter(scope).drop_nulls().alias(name) for name, scope in scopes.items()),
+        spared=(~pl.col("grave")).filter(sound).drop_nulls(),
+        seen=pl.col("grave").filter(kind.is_in([GROSS, ATTENTION])).drop_nulls(),
     )
     copied = _copies(answers, form)
     rows = []

@@ -192,7 +192,7 @@ def test_a_phrase_stands_where_it_first_occurs() -> None:
     assert phrase_span("mouse", text) == (2, 7)
     assert phrase_span("CAT sits", text) == (19, 27)
     assert phrase_span("(.*)", "a (.*) b") == (2, 6)
-    for absent in ("the dog", "a long way", ":", " "):
+    for absent in ("the dog", "a long way", ":"):
         with pytest.raises(ValueError, match=NO_SPAN):
             phrase_span(absent, text)
 
@@ -202,7 +202,7 @@ def test_a_phrase_stands_where_it_first_occurs() -> None:
     "he siad “stop” — and…",
 ])  # fmt: skip
 def test_a_typed_phrase_is_found_whatever_its_program_made_of_it(typed: str) -> None:
-    assert phrase_span(typed, "Then he said “stop” — and… they stopped.") == (5, 24)
+    assert phrase_span(typed, "Then he said “stop” — and… they stopped.") == (5, 26)
 
 
 def of(warehouse: Warehouse) -> list[dict[str, str]]:
@@ -217,7 +217,7 @@ def of(warehouse: Warehouse) -> list[dict[str, str]]:
 def test_a_row_whose_text_was_altered_is_set_aside(drawn: Warehouse, tmp_path: Path, column: str) -> None:
     table = of(drawn)
     columns = list(table[0])
-    former, table[1][column] = table[1][column], f"Something else, indeed {table[1][column]}"
+    former, table[1][column] = table[1][column], "Another text altogether"
     path = write(tmp_path / "back.csv", *table, columns=columns)
     assert import_labels(drawn, [path]) == [Counts(4, 0, 0, 0, 1)]
     ((place, reason),) = quarantined(drawn)

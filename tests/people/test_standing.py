@@ -7,6 +7,7 @@ from itertools import islice
 
 import polars as pl
 import pytest
+from scipy.stats import fisher_exact  # type: ignore[import-untyped]
 
 from benchmark_assets.adjudication.labels import ERRORS, MAJOR, MINOR, SUBSTANTIVE, VALID
 from benchmark_assets.adjudication.triage import item_key
@@ -27,7 +28,7 @@ from benchmark_assets.people.controls import (
 from benchmark_assets.people.form import Answer
 from benchmark_assets.people.forms import LABEL_FORM, MQM_FORM
 from benchmark_assets.people.items import SheetItem
-from benchmark_assets.people.standing import Hits, at_most, graded, standings, verdict
+from benchmark_assets.people.standing import Hits, at_most, graded, standings, unrelated, verdict
 from benchmark_assets.sensitivity.languages import rules
 
 ITEMS, WORDS = (
@@ -247,8 +248,12 @@ def test_a_score_for_everything_fails_and_the_verdict_follows_exact_tests() -> N
         assert (accepted, standing, reason) == (score / 100, "failed", problem)
     assert at_most(4, [(12, 0.75)]) == pytest.approx(0.0027815, abs=1e-6)
     assert at_most(8, [(10, 0.5), (6, 0.5)]) == pytest.approx(at_most(8, [(16, 0.5)]))
-    assert verdict(Hits(), Hits(6, 6), Hits()) == ("undecided", None)
-    assert verdict(Hits(11, 12), Hits(10, 12), Hits(12, 14)) == ("passed", None)
+    assert verdict(Hits(), Hits(6, 6), *[Hits()] * 3) == ("undecided", None)
+    assert verdict(Hits(11, 12), Hits(10, 12), Hits(12, 14), Hits(), Hits()) == ("passed", None)
+    strict = Hits(1, 12), Hits(11, 12), Hits(12, 14)
+    assert verdict(*strict, Hits(10, 12), Hits(9, 10)) == ("undecided", None)
+    assert verdict(*strict, Hits(4, 12), Hits(9, 10))[0] == "failed"
+    assert unrelated(Hits(10, 12), Hits(9, 10)) == pytest.approx(fisher_exact([[10, 2], [1, 9]], "greater")[1])
 
 
 def test_a_sample_has_no_more_checks_than_it_has_translations() -> None:
