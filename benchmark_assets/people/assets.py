@@ -24,7 +24,7 @@ IMPORTED = ("imported_label", "imported_annotation")
 """Tables of answers about the sample: labels, and scores with errors."""
 
 
-@dg.asset(**partitioned(GRID), group_name="adjudication", code_version="2", kinds={"duckdb"}, deps=[triage])
+@dg.asset(**partitioned(GRID), group_name="adjudication", code_version="1", kinds={"duckdb"}, deps=[triage])
 def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """People's labels of an output's current text, without those of people who failed their control items.
 
