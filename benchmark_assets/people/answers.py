@@ -18,6 +18,7 @@ from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.people import label_studio, pearmut, sheets
 from benchmark_assets.people.closeness import near
 from benchmark_assets.people.consistency import left_out
+from benchmark_assets.people.controls import SOUND
 from benchmark_assets.people.form import CANDIDATE, Answer, Checked, Form, storable
 from benchmark_assets.people.forms import FORMS
 from benchmark_assets.people.items import SHOWN, SOURCES, is_reference, shown_texts
@@ -39,7 +40,7 @@ class Candidate(NamedTuple):
     """A current output or a control item, with the source and the complete references of its passage.
 
     `source` is None if the passage is no longer in the files. `shown` tells whether an answer must come with the text
-    of the candidate: files of corpora with control items show it, and answers without it may be sorted apart.
+    of the candidate: files of corpora with sound checks show it, and answers without it may be sorted apart.
     """
 
     passage: str
@@ -173,7 +174,8 @@ def read_label_studio(path: Path, content: object, forms: Sequence[Form], ignore
 def candidates(warehouse: Warehouse, items: Collection[str]) -> dict[str, Candidate]:
     """The current outputs and control items that have these keys, by key."""
     controls = warehouse.read("control_item", pl.DataFrame({"item": [*items]}, schema={"item": pl.String}))
-    examined = {passage.partition("/")[0] for passage in warehouse.read("control_item", columns=["passage"])["passage"]}
+    balanced = warehouse.read("control_item", pl.DataFrame({"kind": [SOUND]}), ["passage"]).select(CORPUS)["corpus"]
+    examined = {*balanced}  # files of earlier versions, without sound checks, may lack the texts
     texts = {item: (passage, text) for item, passage, text in controls.select("item", "passage", "text").iter_rows()}
     outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
     texts |= {item: row[1:] for row in outputs.iter_rows() if (item := item_key(*row)) in items}

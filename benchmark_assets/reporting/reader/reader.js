@@ -438,7 +438,7 @@ const READER = (() => {
     const take = make("button", { type: "button", id: "take" }, "Use the selected text of the candidate as error span");
     const changed = () => {
       const fields = Object.fromEntries(new FormData(form).entries());
-      keep(id, fields);
+      keep(id, Object.values(fields).some(Boolean) ? { ...fields, candidate: content.candidate } : fields);
       problem.textContent = fault(fields, content.candidate) || (keeps ? "" : "This browser cannot store answers: save the labels before you close it.");
       at("count").textContent = progress();
       at("place").selectedOptions[0].textContent = `${number + 1}: ${index.places[number]}${answered(id) ? " ✓" : ""}`;
@@ -467,8 +467,9 @@ const READER = (() => {
   }
 
   function save() {
-    const columns = ["item", "annotator", "place", ...index.answers];
-    const rows = items().map((id, n) => [id, index.annotator, index.places[n], ...index.answers.map(name => answers(id)[name] ?? "")]);
+    const filled = ["candidate", ...index.answers]; // the import compares the candidate with the item's
+    const columns = ["item", "annotator", "place", ...filled];
+    const rows = items().map((id, n) => [id, index.annotator, index.places[n], ...filled.map(name => answers(id)[name] ?? "")]);
     const sheet = "\ufeff" + [columns, ...rows].map(row => row.map(cell).join(",") + "\r\n").join("");
     const link = make("a", { href: URL.createObjectURL(new Blob([sheet], { type: "text/csv" })),
       download: `labels.${encodeURIComponent(index.annotator)}.csv` });
