@@ -25,10 +25,13 @@ another passage's text from the second sentence on."""
 REPEATED = 10
 """One of every `REPEATED` groups of items is repeated. About 10 % of the items are controls, as in campaigns of WMT."""
 
-CHECKED = 10
-"""For every `CHECKED` items, there is one check with a faulty text and, if the sample shows references, one with a
-sound text. 120 items have 24 checks: the fewest that tell 95 % of people who sort answers apart from texts, or answer
-at random, from attentive ones."""
+CHECKED = 20
+"""One attention check is made for every `CHECKED` items, if no other checks can be made."""
+
+BALANCED = 10
+"""For every `BALANCED` items that have references, there is one check with a faulty text and one with a sound text.
+120 items have 24 checks: the fewest that tell 95 % of people who sort answers apart from texts, or answer at random,
+from attentive ones."""
 
 FAULTS = (GROSS, GROSS, SUBTLE, GROSS, GROSS, ATTENTION)
 """Kinds of faulty texts, in turn. Most faults come after the first sentence, for people who read no further."""
@@ -82,11 +85,11 @@ def balanced_checks(items: Sequence[SheetItem], seed: int, rules: Rules | None) 
 
     Both are made from human translations, which are left out of the references beside them, so that no missing
     reference shows the answer. Translations that have the fewest words in common with others come first. Each is used
-    once; if there are too few, attention checks with outputs take the place of further faulty texts. `rules` are those
-    of the translations' language, for subtle damage.
+    once. If there are too few for an attention check per `CHECKED` items, outputs of other passages are shown, too.
+    `rules` are those of the translations' language, for subtle damage.
     """
     translations = _translations(items, seed)
-    count = min(len(items) // CHECKED, len(translations) // 2)
+    count = min(len(items) // BALANCED, len(translations) // 2)
     checks = [Control(SOUND, *_shown(SOUND, base, base.candidate)) for base in translations[:count]]
     for number, base in enumerate(translations[count : 2 * count]):
         others = [each for each in translations if each.place != base.place and _alike(each, base) <= MOST_ALIKE]
@@ -94,7 +97,7 @@ def balanced_checks(items: Sequence[SheetItem], seed: int, rules: Rules | None) 
         made = _faulty(FAULTS[number % len(FAULTS)], base, other.candidate if other else "", rules)
         checks += [Control(made[0], *_shown(made[0], base, made[1]))] if made else []
     faulty = sum(check.kind != SOUND for check in checks)
-    return checks + attention_checks(items, seed)[: len(items) // CHECKED - faulty]
+    return checks + attention_checks(items, seed)[: max(0, len(items) // CHECKED - faulty)]
 
 
 def _translations(items: Sequence[SheetItem], seed: int) -> list[SheetItem]:

@@ -15,7 +15,7 @@ from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.people.answers import Candidate, checked
 from benchmark_assets.people.controls import (
     ATTENTION,
-    CHECKED,
+    BALANCED,
     GROSS,
     REPEAT,
     SENTENCE,
@@ -144,7 +144,7 @@ CARELESS: dict[str, Reader] = {
 def test_checks_are_balanced_and_their_faults_come_after_the_first_sentence() -> None:
     _, _, kinds, controls = sheet(0)
     counts = dict(kinds["kind"].value_counts().iter_rows())
-    assert counts[SOUND] == counts[GROSS] + counts[SUBTLE] + counts[ATTENTION] == ITEMS // CHECKED == 12
+    assert counts[SOUND] == counts[GROSS] + counts[SUBTLE] + counts[ATTENTION] == ITEMS // BALANCED == 12
     assert (counts[GROSS], counts[SUBTLE], counts[ATTENTION]) == (8, 2, 2)
     for kind, _, shown in controls:
         own = [sentences(f"0 {shown.place} {name}") for name in ("ann", "ben")]
@@ -260,6 +260,5 @@ def test_a_sample_has_no_more_checks_than_it_has_translations() -> None:
     items = [SheetItem(f"i{n}", str(n), "Fons", {"ann": sentences(str(n))} if n < 4 else {}, sentences(f"x{n}"))
              for n in range(40)]  # fmt: skip
     kinds = [check.kind for check in balanced_checks(items, 1, None)]
-    assert kinds.count(SOUND) == 2
-    assert len(kinds) == 2 + 4
+    assert (kinds.count(SOUND), len(kinds)) == (2, 4)
     assert [*islice(kinds, 2)] == [SOUND, SOUND]
