@@ -82,9 +82,9 @@ def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: P
     assert design[0].split()[:5] == ["below", "verdicts", "labels", "people", "judges_70"]
     assert [line.split()[0] for line in design if line.startswith("100.0")] == ["100.0"] * 3
     sent = here(tmp_path, "annotate", str(tmp_path / "items"), "sample", "--annotator", "me").stdout
-    assert "104 items and 15 control items for each annotator (me); no restricted texts" in sent
+    assert "104 items and 32 control items for each annotator (me); no restricted texts" in sent
     label = here(tmp_path, "import", "labels", str(tmp_path / "items" / "items.me.csv")).stdout
-    assert "119 open" in label
+    assert "136 open" in label
     here(tmp_path, "record", "free", str(tmp_path / "free.jsonl"))
     recorded = (PROJECT / "warehouse" / "sample" / "recording.jsonl").read_text(encoding="utf-8").splitlines()
     assert set((tmp_path / "free.jsonl").read_text(encoding="utf-8").splitlines()) <= set(recorded)
