@@ -322,12 +322,13 @@ def checked(form: Form, answer: Answer, known: Mapping[str, Candidate]) -> Check
         raise ValueError(UNKNOWN_ITEM if answer.item else "the item is missing")
     if not answer.annotator:
         raise ValueError(NO_ANNOTATOR)
-    if candidate.shown and CANDIDATE not in answer.texts:
-        raise ValueError(NO_TEXT)
     if fault := answer.fault or altered(answer.texts, candidate, known.values()):
         raise ValueError(fault)
     exact = answer.texts.get(CANDIDATE) in (candidate.text, pearmut.as_text(candidate.text))
-    return form.checked(answer.values, candidate.text, exact)
+    result = form.checked(answer.values, candidate.text, exact)
+    if candidate.shown and CANDIDATE not in answer.texts:
+        raise ValueError(NO_TEXT)
+    return result
 
 
 def applicable(warehouse: Warehouse, stored: str, outputs: pl.DataFrame) -> pl.DataFrame:
