@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.corpus.registry import register
-from benchmark_assets.people.answers import import_labels
+from benchmark_assets.people.answers import applicable, import_labels
 from benchmark_assets.people.controls import CHECKED, REPEATED, attention_checks, in_order, with_repeats
 from benchmark_assets.people.items import SheetItem
 from benchmark_assets.people.sample import export_items
@@ -99,6 +99,30 @@ def test_controls_are_recognized_and_never_become_labels(drawn: Warehouse, tmp_p
     applicable = drawn.read("imported_label").join(items, on="item", how="semi")
     assert len(applicable) == 59
     assert set(applicable["label"]) == {"VALID_VARIATION"}
+
+
+def test_labels_of_who_calls_everything_an_error_do_not_count(drawn: Warehouse, tmp_path: Path) -> None:
+    """Ito finds errors in everything, Mori in what is wrong; Santos deletes the texts that nobody reads."""
+    references = {(passage, name): f"{passage} first. {name} second {n}." for n, passage in enumerate(PASSAGES)
+                  for name in ("ann", "ben")}  # fmt: skip
+    put(drawn, "reference",
+        *({"passage": passage, "translator": name, "text": text, "complete": True}
+          for (passage, name), text in references.items()))  # fmt: skip
+    export_items(drawn, tmp_path / "out", "tiny", ["mori", "ito", "santos"])
+    kinds = dict(drawn.read("control_item", columns=["item", "kind"]).iter_rows())
+    right, wrong = {"label": "VALID_VARIATION", "severity": "none"}, {"label": "MAJOR_ERROR", "severity": "high"}
+    for name in ("mori", "ito", "santos"):
+        table = table_of(tmp_path / "out", name)
+        for row in table:
+            faulty = name == "ito" or kinds.get(row["item"]) in ("gross", "subtle", "attention")
+            row |= wrong | {"error_category": "OTHER"} if faulty else right
+        columns = [column for column in table[0] if name != "santos" or column != "candidate"]
+        path = tmp_path / f"{name}.csv"
+        path.write_bytes(sheet(columns, ([row[column] for column in columns] for row in table)))
+        assert import_labels(drawn, [path])[0].quarantined == (len(table) if name == "santos" else 0)
+    outputs = drawn.read("triage", columns=["model", "passage"])
+    assert set(applicable(drawn, "imported_label", outputs)["annotator"]) == {"mori"}
+    assert set(drawn.read("imported_label")["annotator"]) == {"mori", "ito"}
 
 
 def test_files_and_control_items_are_the_same_again(drawn: Warehouse, tmp_path: Path) -> None:
