@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from benchmark_assets.adjudication.labels import (
     CATEGORIES,
     CONFIDENCES,
+    ERRORS,
     LABELS,
     MAJOR,
     NO_CATEGORY,
@@ -87,8 +88,9 @@ def shown(source: str, references: Sequence[str], candidate: str, scores: Scores
 def read_answer(values: Mapping[str, Any]) -> Opinion:
     """Read the fields of a reply.
 
-    Label, severity and confidence are required, and errors require a category. The fields in `FLAGS` may be missing,
-    but must not contradict the label. Remarks that are missing or not text become ''. Other fields are ignored.
+    Label, severity and confidence are required. Errors require a category and another severity than none, which the
+    prompt reserves for outputs without an error. The fields in `FLAGS` may be missing, but must not contradict the
+    label. Remarks that are missing or not text become ''. Other fields are ignored.
 
     Raises
     ------
@@ -96,6 +98,8 @@ def read_answer(values: Mapping[str, Any]) -> Opinion:
         If the fields are not a valid judgement; the message is the reason.
     """
     judgement = read_judgement(values)
+    if judgement.label in ERRORS and judgement.severity == SEVERITIES[0]:
+        raise ValueError(f"severity {judgement.severity} contradicts label {judgement.label}")
     for name, label in FLAGS.items():
         flag = values.get(name)
         if flag is not None and flag is not (judgement.label == label):

@@ -27,7 +27,7 @@ SECTIONS = ("sensitivity", "examination", "memory", "audit", "rubric", "spans", 
 def register(warehouse: Warehouse, path: Path, families: Mapping[str, str] | None = None) -> Description:
     """Register the corpus that a file describes, with the licences of its texts. The next scan adds its passages.
 
-    `families` maps names of judges to their families. No two judges of the audit's panel may belong to one family.
+    `families` maps names of judges to their families. No two judges of a study of the corpus may belong to one family.
 
     Raises
     ------
@@ -53,7 +53,12 @@ def inspect(
     if description is not None:
         without_reader = list(layout_faults(description, path))
         faults += [*without_reader, *_taken(warehouse, description.name, path)]
-        faults += _related(description.audit.judges, families or {}, path)
+        seats = {
+            "audit.judges": description.audit.judges, "rubric.judges": description.rubric.judges,
+            "spans.judges": description.spans.judges,
+            "literary.ensemble": [seat.judge for seat in description.literary.ensemble],
+        }  # fmt: skip
+        faults += [fault for key, judges in seats.items() for fault in _related(judges, key, families or {}, path)]
         if (faults or files) and not without_reader and description.root.exists():
             faults += scan([description]).faults
     return description, faults
@@ -68,8 +73,9 @@ def _taken(warehouse: Warehouse, name: str, path: Path) -> Iterator[BadInput]:
         yield BadInput(path, "name", f"{name!r} is already the name of a task", "choose another name")
 
 
-def _related(judges: Sequence[str], families: Mapping[str, str], path: Path) -> Iterator[BadInput]:
-    """A fault for each judge of a panel that shares the family of an earlier judge. Unknown judges cause no fault."""
+def _related(judges: Sequence[str], key: str, families: Mapping[str, str], path: Path) -> Iterator[BadInput]:
+    """A fault for each judge of a study that shares the family of an earlier judge; `key` lists the judges. Unknown
+    judges cause no fault."""
     seats: dict[str, str] = {}
     for judge in judges:
         family = families.get(judge, "").casefold()
@@ -78,7 +84,7 @@ def _related(judges: Sequence[str], families: Mapping[str, str], path: Path) -> 
                 f"has {seats[family]} and {judge}, both of the family {families[judge]!r}: "
                 "their votes are not independent"
             )
-            yield BadInput(path, "audit.judges", problem, "name judges of different families")
+            yield BadInput(path, key, problem, "name judges of different families")
 
 
 def paths(warehouse: Warehouse) -> dict[str, Path]:

@@ -27,6 +27,8 @@ from resources.digest import digest
 from resources.errors import quoted
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict, template_of
+from resources.provider.marks import Marks
+from resources.provider.names import Names, normal
 from resources.provider.reading import storable
 from resources.provider.registry import Model
 from resources.provider.replies import TEXT, choice_of, object_of
@@ -38,12 +40,37 @@ ANSWER = object_of({"errors": {"type": "array", "items": _ERROR}, "score": {"typ
 """JSON schema of a reply."""
 
 
+_LEAVES = {normal(name.rpartition("/")[2]): name for name in CATEGORIES}
+_SEVERITIES = {
+    "minor": "mineur mineure menor minore geringfügig gering незначительная 轻微 軽微 경미",
+    "major": "majeur majeure mayor maior maggiore значительная",
+    "critical": "kritisch critique crítico crítica critico critica критическая 致命 致命的",
+}
+MARKS = Marks(
+    "text",
+    {
+        "category": Names(CATEGORIES, _LEAVES | {"accuracy/untranslated text": "accuracy/untranslated"}),
+        "severity": Names(
+            tuple(WEIGHTS), {word: name for name, words in _SEVERITIES.items() for word in words.split()}
+        ),
+    },
+    dict.fromkeys(("span", "quote", "words", "phrase", "errortext", "errorspan", "fragment", "excerpt"), "text")
+    | dict.fromkeys(("type", "errortype", "errorcategory", "class", "kind", "label"), "category")
+    | dict.fromkeys(("level", "gravity", "errorseverity"), "severity")
+    | dict.fromkeys(("spans", "mistakes", "issues", "annotations", "errorspans", "errorlist"), "errors")
+    | dict.fromkeys(("overallscore", "overall", "rating", "finalscore"), "score"),
+)
+"""Other forms and names in which judges mark errors. A word that may mean two severities, such as 'severe', is none."""
+
+
 class MarkedError(NamedTuple):
-    """An error that a judge marks: the erroneous words as the judge quotes them, a category and a severity."""
+    """An error that a judge marks: the erroneous words as the judge quotes them, a category and a severity; and where
+    the words begin, if the judge gives an offset."""
 
     text: str
     category: str
     severity: str
+    start: int | None = None
 
     @property
     def side(self) -> str:
@@ -76,21 +103,21 @@ def read_annotation(values: Mapping[str, Any]) -> Annotation:
 
 
 def _read_error(place: int, error: Any) -> MarkedError:
-    if not isinstance(error, dict) or error.keys() != set(MarkedError._fields):
+    if not isinstance(error, dict) or error.keys() - {"start"} != _ERROR["properties"].keys():
         raise ValueError(f"error {place} is not an object of text, category and severity")
-    text, category, severity = (error[name] for name in MarkedError._fields)
+    text, category, severity, start = (error.get(name) for name in MarkedError._fields)
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"error {place} has no text")
     if category not in CATEGORIES:
         raise ValueError(f"error {place} has the unknown category {quoted(category)}")
     if severity not in tuple(WEIGHTS):  # the value may not be hashable
         raise ValueError(f"error {place} has the unknown severity {quoted(severity)}")
-    return MarkedError(storable(text.strip()), category, severity)
+    return MarkedError(storable(text.strip()), category, severity, start if type(start) is int else None)
 
 
 def annotating(judge: Model, languages: Mapping[str, str]) -> Template[Annotation]:
     """The question template of a judge; `languages` maps variables of the prompt to names of languages."""
-    return template_of(judge, "error_spans", languages, ANSWER, read_annotation)
+    return template_of(judge, "error_spans", languages, ANSWER, read_annotation, listed="errors", marks=MARKS)
 
 
 Jury = tuple[bool, tuple[Template[Annotation], ...]]
@@ -153,8 +180,8 @@ class SpanVotes(OutputStudy[Jury]):
         if not verdict.value:
             yield {"abstention": verdict.abstention}
             return
-        severities = [error.severity for error in verdict.value.errors]
-        positions = [row["span_start"] for row in span_rows(item, verdict.value)]
+        rows = span_rows(item, verdict.value)
+        severities, positions = [str(row["severity"]) for row in rows], [row["span_start"] for row in rows]
         yield {
             "mqm": mqm(severities), "esa": verdict.value.score, "unlocated": positions.count(None),
             **{severity: severities.count(severity) for severity in WEIGHTS},
@@ -170,21 +197,24 @@ class SpanVotes(OutputStudy[Jury]):
 
 
 def span_rows(item: Item, annotation: Annotation) -> list[dict[str, object]]:
-    """Rows of the errors that a judge marks, in the judge's order.
+    """Rows of the errors that a judge marks, in the judge's order. An error that repeats the words, the place, the
+    category and the severity of an earlier one is left out.
 
     The rows lack the columns that identify the output and the judge. Positions are null if the text does not contain
     the words.
     """
     texts = {"source": item.content["source"], "output": item.content["candidate"]}
-    positions = {
-        side: iter(located((error.text for error in annotation.errors if error.side == side), text))
-        for side, text in texts.items()
-    }
-    rows: list[dict[str, object]] = []
+    positions = {}
+    for side, text in texts.items():
+        of_side = [error for error in annotation.errors if error.side == side]
+        positions[side] = iter(located((error.text for error in of_side), text, (error.start for error in of_side)))
+    rows: dict[tuple[object, ...], dict[str, object]] = {}
     for place, error in enumerate(annotation.errors, start=1):
-        start, end = next(positions[error.side]) or (None, None)
-        rows.append({"place": place, "side": error.side, "span_start": start, "span_end": end, **error._asdict()})
-    return rows
+        start, end = span = next(positions[error.side]) or (None, None)
+        row = {"place": place, "side": error.side, "span_start": start, "span_end": end, "text": error.text}
+        row |= {"category": error.category, "severity": error.severity}
+        rows.setdefault((span if start is not None else error.text, error.category, error.severity), row)
+    return list(rows.values())
 
 
 REFERENCES = "references"
@@ -225,8 +255,8 @@ class SpanExam(TextExam):
         }  # fmt: skip
 
     def worth(self, value: Annotation) -> float:
-        """The MQM score, on a scale from 0 to 1."""
-        return 1 + mqm(error.severity for error in value.errors) / MOST_POINTS
+        """The MQM score, on a scale from 0 to 1. Equal errors count once, because the text is not at hand."""
+        return 1 + mqm(error.severity for error in dict.fromkeys(value.errors)) / MOST_POINTS
 
     def _sections(self) -> Mapping[str, ErrorSpans]:
         return sections(self.warehouse, "spans", ErrorSpans)

@@ -76,13 +76,16 @@ def read_mark(values: Mapping[str, Any]) -> RubricMark:
     Raises
     ------
     ValueError
-        If `mark` is not an integer from 1 to 5, or `perfect` is not a boolean.
+        If `mark` is not an integer from 1 to 5, or `perfect` is not a boolean, or an output with a lower mark than 5 is
+        called perfect: the prompt's marks below 5 name a fault, and a perfect output has none.
     """
     mark, perfect, why = (values.get(name) for name in ("mark", "perfect", "justification"))
     if type(mark) is not int or not 1 <= mark <= BEST:
         raise ValueError(f"mark {quoted(mark)} is not an integer from 1 to {BEST}")
     if perfect is not True and perfect is not False:
         raise ValueError(f"perfect {quoted(perfect)} is neither true nor false")
+    if perfect and mark < BEST:
+        raise ValueError(f"perfect contradicts mark {mark}")
     return RubricMark(mark, perfect, storable(why.strip()) if isinstance(why, str) else "")
 
 

@@ -30,6 +30,7 @@ from resources.provider.asking import Verdict
 from resources.provider.client import RETRIES
 from resources.provider.reading import Outcome, Reading
 from resources.provider.registry import Model
+from resources.quotations import places
 from resources.warehouse import Warehouse
 
 IMPORTED_SEED = 1
@@ -278,7 +279,7 @@ def settled(description: TaskDescription, texts: str, draws: Sequence[Parsed]) -
         spans: tuple[Located, ...] = ()
     else:
         text = json.loads(texts)[description.marked]
-        places = [_placed(text, draw.spans) for draw in usable]
+        places = [placed(text, draw.spans) for draw in usable]
         label, spans = None, agreed(places)
         agreeing = [draw for draw, located in zip(usable, places, strict=True) if set(located) == set(spans)]
     contributing = agreeing if description.kind == "classes" else usable
@@ -316,8 +317,15 @@ def _meet(span: Located, other: Located) -> bool:
     return span.first < other.last and other.first < span.last
 
 
-def _placed(text: str, spans: Sequence[tuple[str, str]]) -> tuple[Located, ...]:
-    places = locate(text, [words for _, words in spans])
-    return tuple(
-        Located(*span, place.first, place.last, place.located) for span, place in zip(spans, places, strict=True)
-    )
+def placed(text: str, spans: Sequence[tuple[str, str]]) -> tuple[Located, ...]:
+    """The spans with their places. Words that the text lacks are searched as a person would: the first free place of
+    words that differ in case, punctuation or quotation marks."""
+    located: list[Located] = []
+    for span, place in zip(spans, locate(text, [quoted for _, quoted in spans]), strict=True):
+        first, last, how = place.first, place.last, place.located
+        if how == "absent" and (found := places(span[1], text)):
+            taken = {(each.first, each.last) for each in located}
+            first, last = next((each for each in found if each not in taken), found[-1])
+            how = "normalized"
+        located.append(Located(*span, first, last, how))
+    return tuple(located)

@@ -113,7 +113,7 @@ def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 
 
 @dg.asset(
-    **partitioned(TASK_GRID), group_name="understanding", code_version="2", kinds={"duckdb", "numpy"},
+    **partitioned(TASK_GRID), group_name="understanding", code_version="3", kinds={"duckdb", "numpy"},
     deps=[answer, dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
 )  # fmt: skip
 def task_score(

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from resources.provider.marks import Marks, bulleted, marked
 from resources.provider.names import Names, Unusable
-from resources.provider.reading import Reading, storable
+from resources.provider.reading import Outcome, Reading, storable
 from resources.provider.replies import Found, entry, find
 
 LABEL, PREDICTION, TYPE, SPAN = "label", "prediction", "LABEL", "SPAN"
@@ -34,6 +35,7 @@ STEPS = {
     "value": "accepted the label from the task's files in place of the class",
     "sentence": "accepted a sentence that names exactly one class",
     "tuple": "accepted spans as pairs of type and text",
+    "form": "accepted spans in another form than a list of objects or pairs",
     "blank": "dropped spans without a text",
     "dropped": "dropped items that are not spans of a type of the task",
 }
@@ -48,6 +50,12 @@ class Parsed(NamedTuple):
     spans: tuple[tuple[str, str], ...] = ()
     steps: tuple[str, ...] = ()
     problem: str = ""
+
+
+_OTHER_KEYS = {
+    **dict.fromkeys(("type", "tag", "category", "class", "kind", "spantype"), TYPE),
+    **dict.fromkeys(("text", "words", "quote", "quotation", "phrase", "string", "spantext", "fragment"), SPAN),
+}
 
 
 def parse_label(reading: Reading, classes: Sequence[str], values: Mapping[str, str]) -> Parsed:
@@ -78,6 +86,10 @@ def parse_spans(reading: Reading, types: Sequence[str]) -> Parsed:
 
     def read(opened: Found, steps: list[str]) -> Parsed:
         if not opened.found:
+            form = Marks(SPAN, {TYPE: names}, _OTHER_KEYS)
+            if reading.outcome is Outcome.ANSWERED and (found := bulleted(opened.text, form)):
+                steps.append("form")
+                return Parsed(spans=_pairs(found))
             raise Unusable(f"no JSON with `{PREDICTION}`")
         return Parsed(spans=_spans(opened, names, steps))
 
@@ -147,9 +159,16 @@ def _sentence(text: str, names: Names, steps: list[str]) -> str:
 
 def _spans(opened: Found, names: Names, steps: list[str]) -> tuple[tuple[str, str], ...]:
     """Type and text of each span in the JSON of a reply."""
+    form = Marks(SPAN, {TYPE: names}, _OTHER_KEYS)
     if isinstance(opened.value, list | tuple):
         steps.append("list")
-    items = entry(opened.value, PREDICTION, steps)
+    keys = [key.strip().lower() for key in opened.value if isinstance(key, str)] if type(opened.value) is dict else None
+    keyed = keys is None or not {PREDICTION, f"{PREDICTION}s"}.isdisjoint(keys)
+    items = entry(opened.value, PREDICTION, steps) if keyed else opened.value
+    if isinstance(items, dict) and not opened.begun and (found := marked(items, form)):
+        steps.append("form")
+        return _pairs(found)
+    items = items if keyed else entry(items, PREDICTION, steps)
     if not isinstance(items, list | tuple):
         raise Unusable(f"{_short(items)} is not a list of spans")
     spans: list[tuple[str, str]] = []
@@ -160,12 +179,19 @@ def _spans(opened: Found, names: Names, steps: list[str]) -> tuple[tuple[str, st
             spans.append(span)
         elif opened.begun and number == len(items):
             break  # the reply was cut off within this item
+        elif item_steps == ["dropped"] and (found := marked([item], form)):
+            spans += _pairs(found)
+            item_steps = ["form"]
         steps += item_steps
     if not spans and opened.begun:
         raise Unusable("cut off before the end of the first span")
     if not spans and "dropped" in steps:
         raise Unusable(f"the list has no span of a requested type: {_short(items)}")
     return tuple(spans)
+
+
+def _pairs(found: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(each[TYPE]), storable(str(each[SPAN]))) for each in found)
 
 
 def _span(item: Any, names: Names, steps: list[str]) -> tuple[str, str] | None:

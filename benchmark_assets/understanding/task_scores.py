@@ -163,7 +163,8 @@ def task_scores(
     marks
         As `marked` returns them.
     spans
-        Columns as for `marked`, and `first`, `last` and `located`.
+        Columns as for `marked`, and `first`, `last` and `located`. Spans of an answer with the same type and place, or
+        with the same words if the text lacks them, count once; only the paper's score counts each.
     how
         For each system, the settings or the origin of its answers, as one line of text.
 
@@ -181,7 +182,12 @@ def task_scores(
             by_class = class_scores(confusion(of_system), list(truth.task.classes))
             row |= {"macro": _macro(of_system)}
         else:
-            predicted = test_spans.filter(system=system)
+            absent = pl.when(pl.col("first").is_null()).then("text")
+            predicted = (
+                test_spans.filter(system=system)
+                .with_columns(absent=absent)
+                .unique(["seed", "sample", "type", "first", "last", "absent"], keep="first", maintain_order=True)
+            )
             modes, by_class = _pooled(truth, of_system["seed"].unique().sort().to_list(), predicted)
             row |= modes | {"spans": predicted.height, "hallucinated": predicted.filter(located="absent").height}
         summaries.append({"model": system, "task": truth.task.task} | row)

@@ -18,6 +18,7 @@ from resources.errors import BadInput
 from resources.prompts import Prompt
 from resources.provider.client import CallFailed, Client, NotStored, Reply, complete, each
 from resources.provider.estimate import CostEstimate, estimate, total
+from resources.provider.marks import NO_MARKS, Marks
 from resources.provider.names import Unusable
 from resources.provider.provider import Provider
 from resources.provider.question import Question
@@ -47,7 +48,10 @@ Read = Callable[[Reading], tuple[Value, str | None]]
 if the reply has no value."""
 
 
-def fields(schema: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Value], spoken: str = "") -> Read[Value]:
+def fields(
+    schema: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Value], spoken: str = "", listed: str = "",
+    marks: Marks = NO_MARKS,
+) -> Read[Value]:  # fmt: skip
     """Make a reader of replies that should be JSON objects with this schema (see resources.provider.replies).
 
     Parameters
@@ -57,12 +61,14 @@ def fields(schema: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Value]
         with the reason.
     spoken
         Key whose value may be given in words instead of an object; '' if there is no such key.
+    listed, marks
+        Key and form of marked words; '' if there are none.
     """
 
     def from_reply(reading: Reading) -> tuple[Value, str | None]:
         reasons: list[str] = []
         cut = reading.outcome is not Outcome.ANSWERED
-        for answer in readings(reading, Tolerance(schema, spoken)):
+        for answer in readings(reading, Tolerance(schema, spoken, listed, marks)):
             try:
                 return read(answer.values), answer.how
             except ValueError as fault:
@@ -114,10 +120,10 @@ class Template(Generic[Value]):
 
 def template_of(
     model: Model, name: str, values: Mapping[str, str], answer: Mapping[str, Any],
-    read: Callable[[Mapping[str, Any]], Value], spoken: str = "",
+    read: Callable[[Mapping[str, Any]], Value], spoken: str = "", listed: str = "", marks: Marks = NO_MARKS,
 ) -> Template[Value]:  # fmt: skip
-    """The template of questions whose purpose has the name of their prompt; `read` and `spoken` are as for `fields`."""
-    return Template(model, prompts.load(name), values, name, answer, fields(answer, read, spoken))
+    """The template of questions whose purpose has the name of their prompt; the other arguments are as for `fields`."""
+    return Template(model, prompts.load(name), values, name, answer, fields(answer, read, spoken, listed, marks))
 
 
 class Verdict(NamedTuple, Generic[Value]):

@@ -11,12 +11,14 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import jiter
 import json_repair
 
 from resources.errors import quoted
+from resources.provider.marks import NO_MARKS, Marks, bulleted, marked
 from resources.provider.names import LONGEST, Names, Unusable
 from resources.provider.reading import Outcome, Reading
 from resources.provider.thinking import after_thinking
@@ -95,12 +97,15 @@ class Tolerance(NamedTuple):
 
     The tolerant reading also accepts thinking and remarks before and after the object, fences, an object within another
     one, keys in another case, and values in another form (values). If `spoken` names a key, the value of this key may
-    be given in words instead of an object. Objects that contradict each other and objects within quotations are not
-    read.
+    be given in words instead of an object. `marks` is the form of marked words, which may be given in other forms
+    (marks) under the key `listed`, or as a list in Markdown. Objects that contradict each other and objects within
+    quotations are not read.
     """
 
     schema: Mapping[str, Any]
     spoken: str = ""
+    listed: str = ""
+    marks: Marks = NO_MARKS
 
 
 class Found(NamedTuple):
@@ -315,31 +320,52 @@ def _tolerant(reading: Reading, tolerance: Tolerance) -> Mapping[str, Any]:
         elif tolerance.spoken and not _OBJECT.search(text):
             content = {tolerance.spoken: Names(keys[tolerance.spoken]["enum"]).meant(_in_a_tag(text))}
         else:
-            content = _only([*_holders(text, keys, repairing)] or [*_holders(_half_width(text), keys, repairing)])
+            others = tolerance.marks.others
+            content = _only(
+                [*_holders(text, keys, repairing, others)] or [*_holders(_half_width(text), keys, repairing, others)]
+            )
+            if tolerance.listed and not content and not _BEGINS.search(text):
+                content = _in_lines(text, tolerance)
+        listed = content.get(tolerance.listed)
+        found = marked(listed, tolerance.marks) if listed and isinstance(listed, list | dict) else None
     except RecursionError as error:
         raise Unusable("lists or objects are nested too deeply") from error
     values = loosened(content, tolerance.schema)
+    values |= {} if found is None else {tolerance.listed: found}
     return {key: values[key] for key in keys if key in values}
 
 
-def _holders(text: str, keys: Mapping[str, Any], repairing: bool) -> Iterator[dict[Any, Any]]:
+def _in_lines(text: str, tolerance: Tolerance) -> dict[str, Any]:
+    """The marked words of a list in Markdown, and the values in lines such as 'Score: 80'."""
+    found = bulleted(text, tolerance.marks)
+    line = r"(?im)^[^\w\n]*(?:\w+ )?{}[^\w\n]+(\d[^\n]*?)[\s*.]*$"
+    stated = {key: re.findall(line.format(re.escape(key)), text) for key in tolerance.schema["properties"]}
+    values = {key: of_key[0] for key, of_key in stated.items() if len(of_key) == 1}
+    return {} if found is None else {**values, tolerance.listed: found}
+
+
+def _holders(
+    text: str, keys: Mapping[str, Any], repairing: bool, others: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[dict[Any, Any]]:
     """Yield the objects in a text that hold requested keys, except objects in quotations."""
     for candidate in _values(text, repairing, keys):
         if not candidate.quoted:
-            yield from _within(candidate.value, keys, outermost=True)
+            yield from _within(candidate.value, keys, outermost=True, others=others)
 
 
-def _within(value: Any, keys: Mapping[str, Any], outermost: bool = False) -> Iterator[dict[Any, Any]]:
+def _within(
+    value: Any, keys: Mapping[str, Any], outermost: bool = False, others: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[dict[Any, Any]]:
     """Yield an outermost object that has some of the keys, or the objects within a value that have exactly the keys."""
     if isinstance(value, dict):
-        content = spelled(value, keys)
+        content = spelled(value, keys, others)
         if content.keys() == keys.keys() or (outermost and not content.keys().isdisjoint(keys)):
             yield content
             return
     if isinstance(value, str) and value.lstrip()[:1] == "{" and (whole := _whole(value)):
-        yield from _within(whole.value, keys)
+        yield from _within(whole.value, keys, others=others)
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _within(part, keys)
+        yield from _within(part, keys, others=others)
 
 
 def _only(objects: list[dict[Any, Any]]) -> dict[Any, Any]:

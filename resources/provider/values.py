@@ -7,9 +7,10 @@ reply (replies), whether the converted values are a valid answer (the package of
 import re
 import unicodedata
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from resources.provider.names import Names, Unusable
+from resources.provider.names import Names, Unusable, normal
 
 HUNDRED = 100
 """The highest value of a number without names: '70/100' and '70%' mean 70."""
@@ -38,9 +39,12 @@ def loosened(value: Any, schema: Mapping[str, Any]) -> Any:
     return value
 
 
-def spelled(content: Mapping[Any, Any], keys: Mapping[str, Any]) -> dict[Any, Any]:
+def spelled(
+    content: Mapping[Any, Any], keys: Mapping[str, Any], others: Mapping[str, str] = MappingProxyType({})
+) -> dict[Any, Any]:
     """An object with its keys as requested. A key in another case counts if only one requested key can be meant, and if
-    the object does not have that key with another value."""
+    the object does not have that key with another value. `others` maps other names of keys, as `names.normal` returns
+    them, to the requested keys."""
     folded: dict[str, list[str]] = {}
     for key in keys:
         folded.setdefault(_plain(key), []).append(key)
@@ -48,6 +52,8 @@ def spelled(content: Mapping[Any, Any], keys: Mapping[str, Any]) -> dict[Any, An
     clashing: set[Any] = set()
     for name, value in content.items():
         candidates = folded.get(_plain(name), []) if isinstance(name, str) and name not in keys else []
+        if not candidates and others and isinstance(name, str) and (other := others.get(normal(name))) in keys:
+            candidates = [str(other)]
         key = candidates[0] if len(candidates) == 1 else name
         if key in result and result[key] != value:
             clashing.add(key)

@@ -128,6 +128,11 @@ UNUSABLE: dict[str, tuple[str | dict[str, Any], str]] = {
     "an error without category": (ERROR | {"error_category": "NONE"}, "error_category NONE is not allowed with"),
     "a category without error": (SAID | {"error_category": "OTHER"}, "error_category OTHER is not allowed with"),
     "an unknown severity": (ERROR | {"severity": "critical"}, "severity 'critical' is not one of"),
+    "a minor error without severity": (ERROR | {"severity": "none"}, "severity none contradicts label MINOR_ERROR"),
+    "a major error without severity": (
+        ERROR | {"label": "MAJOR_ERROR", "is_major_error": True, "severity": "None"},
+        "severity none contradicts label MAJOR_ERROR",
+    ),
     "no confidence": (ERROR | {"confidence": None}, "confidence '' is not one of"),
     "major and not": (ERROR | {"is_major_error": True}, "is_major_error True contradicts label MINOR_ERROR"),
     "valid and not": (SAID | {"is_valid_variation": False}, "is_valid_variation False contradicts"),
@@ -213,8 +218,9 @@ def test_whatever_is_read_is_a_judgement_that_agrees_with_itself(values: dict[st
 def test_every_answer_as_the_schema_wants_it_is_read_if_it_agrees_with_itself(values: dict[str, Any]) -> None:
     if values["label"] not in ERRORS:
         values["error_category"] = "NONE"
-    elif values["error_category"] == "NONE":
-        values["error_category"] = "OTHER"
+    else:
+        values["error_category"] = "OTHER" if values["error_category"] == "NONE" else values["error_category"]
+        values["severity"] = "low" if values["severity"] == "none" else values["severity"]
     values |= {"is_major_error": values["label"] == MAJOR, "is_valid_variation": values["label"] == VALID}
     assert read_answer(values)[0].label == values["label"]
 

@@ -126,12 +126,26 @@ def test_a_layout_that_nobody_reads_is_refused_at_import(corpus: Path, warehouse
     assert warehouse.read("corpus").is_empty()
 
 
-def test_judges_of_one_family_are_refused_at_import(corpus: Path, warehouse: Warehouse) -> None:
-    edit(corpus, {"audit": {"judges": ["fair", "mild", "harsh"]}})
+JUDGES = ["fair", "mild", "harsh"]
+
+
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [
+        ({"audit": {"judges": JUDGES}}, "audit.judges"), ({"rubric": {"judges": JUDGES}}, "rubric.judges"),
+        ({"spans": {"judges": JUDGES}}, "spans.judges"),
+        ({"literary": {"human": "ann", "ensemble": [{"judge": name, "aspect": "prose"} for name in JUDGES]}},
+         "literary.ensemble"),
+    ],
+)  # fmt: skip
+def test_judges_of_one_family_are_refused_at_import(
+    corpus: Path, warehouse: Warehouse, section: dict[str, Any], key: str
+) -> None:
+    edit(corpus, section)
     families = {"fair": "acme", "mild": "other", "harsh": "ACME"}
     with pytest.raises(BadInput, match="has fair and harsh, both of the family 'ACME'") as caught:
         register(warehouse, corpus, families)
-    assert (caught.value.where, caught.value.key) == (str(corpus), "audit.judges")
+    assert (caught.value.where, caught.value.key) == (str(corpus), key)
     register(warehouse, corpus, families | {"harsh": ""})  # a missing family is a fault of the registry
 
 

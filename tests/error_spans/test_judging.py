@@ -139,6 +139,15 @@ def test_known_errors_become_votes_and_spans(arena: Arena, server: Server) -> No
     assert server.log() == []
 
 
+def test_an_error_that_repeats_place_category_and_severity_counts_once(arena: Arena, server: Server) -> None:
+    arena.describe(spans={"judges": ["marker"]})
+    repeated = [error("dog"), error("“dog”"), error("dog", severity="major"), error("unicorn"), error("unicorn")]
+    server.configure(answer="judge", judgements={"marker": [reply(*repeated)]})
+    tables = marked(arena, MINE[:1]).tables
+    assert tables["span_vote"].select("mqm", "minor", "major", "unlocated").rows() == [(-7, 2, 1, 1)]
+    assert tables["error_span"].select("place", "span_start").rows() == [(1, 2), (3, 2), (4, None)]
+
+
 def test_references_are_shown_only_if_the_corpus_says_so(arena: Arena, server: Server) -> None:
     server.configure(answer="judge", keep_bodies=True, judgements={"marker": [reply()]})
     arena.describe(spans={"judges": ["marker"], "references": True})

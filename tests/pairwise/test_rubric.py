@@ -35,9 +35,9 @@ def marked(arena: Arena, outputs: pl.DataFrame = MINE) -> Computed:
 
 @given(st.integers(1, 5), st.booleans(), st.text(st.characters(codec="utf-8", exclude_characters="\0")))
 def test_marks_are_read_as_they_stand(value: int, perfect: bool, justification: str) -> None:
-    said = {"mark": value, "perfect": perfect, "justification": justification}
-    assert read_mark(said) == (value, perfect, justification.strip())
-    assert read_mark(said | {"justification": None}) == (value, perfect, "")
+    said = {"mark": value, "perfect": perfect and value == 5, "justification": justification}
+    assert read_mark(said) == (value, said["perfect"], justification.strip())
+    assert read_mark(said | {"justification": None}) == (value, said["perfect"], "")
 
 
 @pytest.mark.parametrize("value", [0, 6, 3.0, 4.5, "5", True, None, [5]])
@@ -50,6 +50,13 @@ def test_other_marks_are_none(value: Any) -> None:
 def test_perfect_is_true_or_false(value: Any) -> None:
     with pytest.raises(ValueError, match="is neither true nor false"):
         read_mark({"mark": 5, "perfect": value})
+
+
+@pytest.mark.parametrize("mark", [1, 4])
+def test_an_output_with_a_fault_is_not_perfect(mark: int) -> None:
+    with pytest.raises(ValueError, match=f"perfect contradicts mark {mark}"):
+        read_mark({"mark": mark, "perfect": True})
+    assert not read_mark({"mark": 5, "perfect": False}).perfect
 
 
 # Beside which reference.

@@ -203,6 +203,22 @@ def test_spans_in_two_ways(speech: Path) -> None:
     assert two_ways(rows)["pooled less score"].to_list() == ["-50.0", "23.8"]
 
 
+def test_a_span_given_twice_counts_once_in_pooled_scores_and_twice_in_the_papers(speech: Path) -> None:
+    own, given = read(speech), answers(("m", 1, "a", None))
+    once = [("m", 1, "a", "SAID", "veni", 5), ("m", 1, "a", "WHO", "canis", None)]
+    (single,), (double,) = (
+        task_scores(own, marked(own, given, marks), marks, HOW)[0].rows(named=True)
+        for marks in (spans(*once), spans(*once, *once))
+    )
+    assert double["score"] != single["score"]
+    assert {**double, "score": 0, "score_low": 0, "score_high": 0} == {
+        **single,
+        "score": 0,
+        "score_low": 0,
+        "score_high": 0,
+    }
+
+
 def test_counts_of_types_are_summed_over_seeds_also_where_a_seed_lacks_the_type(speech: Path) -> None:
     """Seed 2 marks a type that the task does not have, seed 1 does not: what a seed lacks adds nothing."""
     own = read(speech)
