@@ -53,7 +53,9 @@ errors = st.fixed_dictionaries({
 @given(st.lists(errors, max_size=6), st.one_of(st.integers(0, 100), st.floats(0, 100)))
 def test_valid_errors_are_read_as_they_stand(given: list[dict[str, str]], score: float) -> None:
     annotation = read_annotation({"errors": given, "score": score})
-    assert [each._asdict() for each in annotation.errors] == [each | {"text": each["text"].strip()} for each in given]
+    assert [each[:3] for each in annotation.errors] == [
+        (each["text"].strip(), each["category"], each["severity"]) for each in given
+    ]
     assert annotation.score == score
 
 
