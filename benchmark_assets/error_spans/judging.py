@@ -27,7 +27,7 @@ from resources.digest import digest
 from resources.errors import quoted
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict, template_of
-from resources.provider.marks import Marks
+from resources.provider.marks import MarkedForm
 from resources.provider.names import Names, normal
 from resources.provider.reading import storable
 from resources.provider.registry import Model
@@ -46,7 +46,7 @@ _SEVERITIES = {
     "major": "majeur majeure mayor maior maggiore значительная",
     "critical": "kritisch critique crítico crítica critico critica критическая 致命 致命的",
 }
-MARKS = Marks(
+MARKS = MarkedForm(
     "text",
     {
         "category": Names(CATEGORIES, _LEAVES | {"accuracy/untranslated text": "accuracy/untranslated"}),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from resources.provider.marks import Marks, bulleted, marked
+from resources.provider.marks import MarkedForm, bulleted, marked
 from resources.provider.names import Names, Unusable
 from resources.provider.reading import Outcome, Reading, storable
 from resources.provider.replies import Found, entry, find
@@ -86,7 +86,7 @@ def parse_spans(reading: Reading, types: Sequence[str]) -> Parsed:
 
     def read(opened: Found, steps: list[str]) -> Parsed:
         if not opened.found:
-            form = Marks(SPAN, {TYPE: names}, _OTHER_KEYS)
+            form = MarkedForm(SPAN, {TYPE: names}, _OTHER_KEYS)
             if reading.outcome is Outcome.ANSWERED and (found := bulleted(opened.text, form)):
                 steps.append("form")
                 return Parsed(spans=_pairs(found))
@@ -159,7 +159,7 @@ def _sentence(text: str, names: Names, steps: list[str]) -> str:
 
 def _spans(opened: Found, names: Names, steps: list[str]) -> tuple[tuple[str, str], ...]:
     """Type and text of each span in the JSON of a reply."""
-    form = Marks(SPAN, {TYPE: names}, _OTHER_KEYS)
+    form = MarkedForm(SPAN, {TYPE: names}, _OTHER_KEYS)
     if isinstance(opened.value, list | tuple):
         steps.append("list")
     keys = [key.strip().lower() for key in opened.value if isinstance(key, str)] if type(opened.value) is dict else None

@@ -90,13 +90,14 @@ def baseline_scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def marks_of_models(warehouse: Warehouse, truth: task_scores.Gold, models: Iterable[str]) -> Marked:
-    """Points of models' answers to a task, their spans, and how each was asked."""
+    """Points of models' answers to a task, their spans, and how each was asked. The points are the paper's, in which a
+    span counts as often as an answer gives it; the spans are given once."""
     models_and_task = keys(truth).join(pl.DataFrame({"model": models}, {"model": pl.String}), how="cross")
     spans = warehouse.read("answer_span", models_and_task).rename({"model": "system"})
     rows = warehouse.read("answer", models_and_task)
     return (
         task_scores.marked(truth, rows.select(*AS_ANSWERED), spans),
-        spans,
+        task_scores.once(spans),
         dict(rows.select("model", "how").unique().rows()),
     )
 

@@ -163,8 +163,7 @@ def task_scores(
     marks
         As `marked` returns them.
     spans
-        Columns as for `marked`, and `first`, `last` and `located`. Spans of an answer with the same type and place, or
-        with the same words if the text lacks them, count once; only the paper's score counts each.
+        Columns as for `marked`, and `first`, `last` and `located`.
     how
         For each system, the settings or the origin of its answers, as one line of text.
 
@@ -182,12 +181,7 @@ def task_scores(
             by_class = class_scores(confusion(of_system), list(truth.task.classes))
             row |= {"macro": _macro(of_system)}
         else:
-            absent = pl.when(pl.col("first").is_null()).then("text")
-            predicted = (
-                test_spans.filter(system=system)
-                .with_columns(absent=absent)
-                .unique(["seed", "sample", "type", "first", "last", "absent"], keep="first", maintain_order=True)
-            )
+            predicted = test_spans.filter(system=system)
             modes, by_class = _pooled(truth, of_system["seed"].unique().sort().to_list(), predicted)
             row |= modes | {"spans": predicted.height, "hallucinated": predicted.filter(located="absent").height}
         summaries.append({"model": system, "task": truth.task.task} | row)
@@ -196,6 +190,14 @@ def task_scores(
         pl.DataFrame(summaries, schema=SCORE, orient="row"),
         pl.concat([pl.DataFrame(schema=CLASS_SCORE), *(rows.select(CLASS_SCORE.names()) for rows in classes)]),
     )
+
+
+def once(spans: pl.DataFrame) -> pl.DataFrame:
+    """The spans of answers, each once: without those that repeat the type and place of an earlier span of the answer,
+    or type and words if the text lacks the words. Columns as for `task_scores`."""
+    absent = pl.when(pl.col("first").is_null()).then("text")
+    keys = ["system", "seed", "sample", "type", "first", "last", "absent"]
+    return spans.with_columns(absent=absent).unique(keys, keep="first", maintain_order=True).drop("absent")
 
 
 def confusions(truth: Gold, marks: pl.DataFrame) -> pl.DataFrame:

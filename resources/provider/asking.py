@@ -18,7 +18,7 @@ from resources.errors import BadInput
 from resources.prompts import Prompt
 from resources.provider.client import CallFailed, Client, NotStored, Reply, complete, each
 from resources.provider.estimate import CostEstimate, estimate, total
-from resources.provider.marks import NO_MARKS, Marks
+from resources.provider.marks import NO_MARKS, MarkedForm
 from resources.provider.names import Unusable
 from resources.provider.provider import Provider
 from resources.provider.question import Question
@@ -50,7 +50,7 @@ if the reply has no value."""
 
 def fields(
     schema: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Value], spoken: str = "", listed: str = "",
-    marks: Marks = NO_MARKS,
+    marks: MarkedForm = NO_MARKS,
 ) -> Read[Value]:  # fmt: skip
     """Make a reader of replies that should be JSON objects with this schema (see resources.provider.replies).
 
@@ -120,7 +120,7 @@ class Template(Generic[Value]):
 
 def template_of(
     model: Model, name: str, values: Mapping[str, str], answer: Mapping[str, Any],
-    read: Callable[[Mapping[str, Any]], Value], spoken: str = "", listed: str = "", marks: Marks = NO_MARKS,
+    read: Callable[[Mapping[str, Any]], Value], spoken: str = "", listed: str = "", marks: MarkedForm = NO_MARKS,
 ) -> Template[Value]:  # fmt: skip
     """The template of questions whose purpose has the name of their prompt; the other arguments are as for `fields`."""
     return Template(model, prompts.load(name), values, name, answer, fields(answer, read, spoken, listed, marks))

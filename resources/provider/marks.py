@@ -21,7 +21,7 @@ LONGEST = 5000
 _START = re.compile(r"(?:start|begin|from|offset|position|char_start|start_char)s?", re.IGNORECASE)
 
 
-class Marks(NamedTuple):
+class MarkedForm(NamedTuple):
     """The form of marked words: the key of the words, the key and the names of each class, and other names of keys."""
 
     words: str
@@ -45,10 +45,10 @@ class Marks(NamedTuple):
         return found if len(found) == 1 else {}
 
 
-NO_MARKS = Marks("", {}, {})
+NO_MARKS = MarkedForm("", {}, {})
 
 
-def marked(value: Any, form: Marks) -> list[dict[str, Any]] | None:
+def marked(value: Any, form: MarkedForm) -> list[dict[str, Any]] | None:
     """The marked words in a value: objects with the keys of the form, and `start` if an offset is given.
 
     None if any part of the value could mean something else, or lacks words or a name that has an alternative.
@@ -58,13 +58,15 @@ def marked(value: Any, form: Marks) -> list[dict[str, Any]] | None:
     return None if len(complete) < len(items) or (isinstance(value, list) and value and not items) else complete
 
 
-def bulleted(text: str, form: Marks) -> list[dict[str, Any]] | None:
+def bulleted(text: str, form: MarkedForm) -> list[dict[str, Any]] | None:
     """The marked words of a list in Markdown; None if the text has no list, or if an item of it is in doubt."""
     lines = [line for line in text.splitlines() if _BULLET.match(line)]
     return marked(lines, form) if lines else None
 
 
-def _items(value: Any, form: Marks, context: Mapping[str, str], inner: bool = False) -> Iterator[dict[str, Any] | None]:
+def _items(
+    value: Any, form: MarkedForm, context: Mapping[str, str], inner: bool = False
+) -> Iterator[dict[str, Any] | None]:
     """Each marked stretch in a value, None for a doubtful one. `context` has the names that hold for all of them, and
     `inner` tells that the value is an item of a list."""
     if isinstance(value, str):
@@ -89,7 +91,7 @@ def _items(value: Any, form: Marks, context: Mapping[str, str], inner: bool = Fa
 
 
 def _of_object(
-    content: Mapping[Any, Any], form: Marks, context: Mapping[str, str], inner: bool
+    content: Mapping[Any, Any], form: MarkedForm, context: Mapping[str, str], inner: bool
 ) -> Iterator[dict[str, Any] | None]:
     """The marked words in an object: one stretch, stretches by name, or stretches within other keys."""
     if form.words in content:
@@ -121,7 +123,7 @@ def _stretches(value: Any) -> list[str]:
     return [_bare(part) for part in parts] if any(len(part.split()) > 1 for part in parts) else [_bare(" ".join(parts))]
 
 
-def _spoken(text: str, form: Marks, context: Mapping[str, str]) -> dict[str, Any] | None:
+def _spoken(text: str, form: MarkedForm, context: Mapping[str, str]) -> dict[str, Any] | None:
     """One marked stretch in a line: in quotation marks, or divided from its names by signs."""
     line = _BULLET.sub("", text).strip()
     missing = [key for key in form.classes if key not in context]

@@ -18,7 +18,7 @@ import jiter
 import json_repair
 
 from resources.errors import quoted
-from resources.provider.marks import NO_MARKS, Marks, bulleted, marked
+from resources.provider.marks import NO_MARKS, MarkedForm, bulleted, marked
 from resources.provider.names import LONGEST, Names, Unusable
 from resources.provider.reading import Outcome, Reading
 from resources.provider.thinking import after_thinking
@@ -105,7 +105,7 @@ class Tolerance(NamedTuple):
     schema: Mapping[str, Any]
     spoken: str = ""
     listed: str = ""
-    marks: Marks = NO_MARKS
+    marks: MarkedForm = NO_MARKS
 
 
 class Found(NamedTuple):
