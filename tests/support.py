@@ -215,7 +215,7 @@ SPARSE = {
     "span_vote", "human_span_vote", "annotation_agreement", "span_summary",
     "audit_outcome", "judge_calibration", "error_estimate", "metric_agreement",
     "worked_example", "anchor_score",
-    "sentinel", "judge_report",
+    "sentinel", "judge_report", "judge_verdict",
     "vital_sign",
     "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",
     "task_sample", "task_chance", "task_leakage", "baseline_answer", "encoder_answer", "answer", "task_score",

@@ -6,7 +6,7 @@ import polars as pl
 from benchmark_assets.adjudication.panel import JudgeVotes, counted
 from benchmark_assets.adjudication.triage import audits, banded, item_key, outputs_of, without_support
 from benchmark_assets.adjudication.verdicts import verdicts
-from benchmark_assets.examination.assets import judge_report
+from benchmark_assets.examination.assets import judge_verdict
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE, drift_score
@@ -59,11 +59,11 @@ def triage(
     return refresh(context, warehouse, compute, settings)
 
 
-judge_vote = study_asset(JudgeVotes, GRID, "adjudication", [triage, model_output, REFERENCE, SOURCE])
+judge_vote = study_asset(JudgeVotes, GRID, "adjudication", [triage, model_output, REFERENCE, SOURCE, judge_verdict])
 
 
 @dg.asset(
-    **partitioned(GRID), group_name="adjudication", code_version="1", kinds={"duckdb"}, deps=[judge_vote, judge_report]
+    **partitioned(GRID), group_name="adjudication", code_version="1", kinds={"duckdb"}, deps=[judge_vote, judge_verdict]
 )
 def verdict(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """The panel's verdict on an output, by majority of its judges. Votes of judges that failed their examination do not

@@ -14,11 +14,12 @@ from typing import TypeVar
 import polars as pl
 
 from benchmark_assets.corpus.registry import corpus_languages
+from benchmark_assets.examination.flags import FAILED, cards, together
 from benchmark_assets.metrics.addressing import addressing
 from benchmark_assets.metrics.fidelity import ComparedPassage
 from benchmark_assets.metrics.texts import MeasuredText
 from benchmark_assets.references.texts import complete_texts
-from benchmark_assets.studies.study import Group, ItemStudy, StudyPlan
+from benchmark_assets.studies.study import Group, Item, ItemStudy, StudyPlan
 from benchmark_assets.translation.systems import language_names
 from resources.errors import BadInput
 from resources.keys import CORPUS
@@ -33,7 +34,7 @@ class OutputStudy(ItemStudy[How], ABC):
     """A study that asks about outputs, with partitions by model and passage.
 
     If a corpus description requests it, outputs that address their judge are withheld: no judge is asked about such an
-    output, and the study stores abstentions with the reason.
+    output, and the study stores abstentions with the reason. The same holds for a judge that failed its examination.
     """
 
     lost = "a text is missing: materialize source_text, reference and model_output first"
@@ -52,16 +53,32 @@ class OutputStudy(ItemStudy[How], ABC):
         return joined.select(*OUTPUT, settings=chosen)
 
     def plan(self, stale: pl.DataFrame) -> StudyPlan:
-        """Plan the items of stale partitions. A withheld output gets an abstention, and no judge is asked about it."""
+        """Plan the items of stale partitions. A withheld output and a failed judge get an abstention, and nobody is
+        asked."""
         plan = super().plan(stale)
-        reasons = withheld(self.warehouse, stale)
+        reasons, failed = withheld(self.warehouse, stale), self._failed()
+
+        def reason(item: Item) -> str:
+            corpus = item.partition[1].partition("/")[0]
+            judge = (corpus, item.template.model.name, item.key.get("aspect", "")) if item.template else None
+            return reasons.get((item.partition[0], item.partition[1])) or failed.get(judge, "")
+
         items = [
-            replace(item, settled=Verdict(abstention=reason))
-            if item.settled is None and (reason := reasons.get((item.partition[0], item.partition[1])))
-            else item
+            replace(item, settled=Verdict(abstention=why)) if item.settled is None and (why := reason(item)) else item
             for item in plan.items
         ]
         return plan._replace(items=items)
+
+    def _failed(self) -> dict[object, str]:
+        """The reason why a judge is not asked, by corpus, judge and aspect, for judges that failed."""
+        of_cards, languages = cards(self.warehouse, self.name), corpus_languages(self.warehouse)
+        return {
+            (corpus, judge, aspect): together([report], of_cards).problem
+            for report in of_cards
+            for judge, aspect, direction in [report]
+            for corpus, tags in languages.items()
+            if "-".join(tags) == direction and of_cards[report].verdict == FAILED
+        }
 
     def by_corpus(self, outputs: pl.DataFrame, how: Callable[[str, str], tuple[How, str]]) -> Iterator[Group[How]]:
         """Group outputs by model and corpus.

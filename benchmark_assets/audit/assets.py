@@ -22,7 +22,7 @@ from benchmark_assets.audit.rated import rated, rated_of, triage_of
 from benchmark_assets.audit.raters import rater_model
 from benchmark_assets.audit.recall_cost import recall_costs
 from benchmark_assets.corpus.units import kinds
-from benchmark_assets.examination.assets import judge_report
+from benchmark_assets.examination.assets import judge_verdict
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_score, output_diagnostic, segment_metric
@@ -83,7 +83,7 @@ def _of_ratings(
     return decorate
 
 
-@_of_ratings([triage, verdict, human_label, judge_report, *SCORES], "error_category", "error_correlation")
+@_of_ratings([triage, verdict, human_label, judge_verdict, *SCORES], "error_category", "error_correlation")
 def audit_outcome(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Error rates by severity and category, shared failures of models, correlation of errors with metrics.
 

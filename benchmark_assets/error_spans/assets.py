@@ -8,7 +8,7 @@ from benchmark_assets.corpus.units import with_units
 from benchmark_assets.error_spans.exhibits import EXHIBITS
 from benchmark_assets.error_spans.judging import TABLE, SpanVotes
 from benchmark_assets.error_spans.summary import BEST, WORST, rates, summarize
-from benchmark_assets.examination.assets import judge_report
+from benchmark_assets.examination.assets import judge_verdict
 from benchmark_assets.examination.flags import flagged, of_judges
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
@@ -23,12 +23,12 @@ from benchmark_assets.translation.assets import model_output
 from resources.digest import digest
 from resources.warehouse import Warehouse
 
-span_vote = study_asset(SpanVotes, GRID, "error_spans", [model_output, REFERENCE, SOURCE])
+span_vote = study_asset(SpanVotes, GRID, "error_spans", [model_output, REFERENCE, SOURCE, judge_verdict])
 
 
 @dg.asset(
     **partitioned(MODEL), group_name="error_spans", code_version="3", metadata={"tables": ["span_rate"]},
-    kinds={"duckdb", "numpy"}, deps=[by_model(span_vote), judge_report],
+    kinds={"duckdb", "numpy"}, deps=[by_model(span_vote), judge_verdict],
 )  # fmt: skip
 def span_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots

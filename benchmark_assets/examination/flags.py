@@ -33,9 +33,9 @@ class JudgeStanding(NamedTuple):
 
 
 def cards(warehouse: Warehouse, purpose: str) -> dict[Report, JudgeStanding]:
-    """The verdicts on the report cards of one purpose."""
+    """The verdicts on the judges of one purpose."""
     columns = ["judge", "aspect", "direction", "purpose", "verdict", "problem"]
-    rows = warehouse.read("judge_report", columns=columns).filter(purpose=purpose).drop("purpose")
+    rows = warehouse.read("judge_verdict", columns=columns).filter(purpose=purpose).drop("purpose")
     return {
         (judge, aspect, direction): JudgeStanding(verdict, problem or "")
         for judge, aspect, direction, verdict, problem in rows.iter_rows()

@@ -7,7 +7,7 @@ import polars as pl
 
 from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.corpus.units import kinds, kinds_by_model, unit_settings
-from benchmark_assets.examination.assets import judge_report
+from benchmark_assets.examination.assets import judge_report, judge_verdict
 from benchmark_assets.examination.flags import flagged
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
@@ -74,7 +74,7 @@ def adherence_summary(
 
 aspect_vote = study_asset(
     ensemble.AspectVotes, GRID, "literary",
-    [model_output, REFERENCE, SOURCE, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
+    [model_output, REFERENCE, SOURCE, judge_verdict, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.corpus.units import unit_settings, with_units
-from benchmark_assets.examination.assets import judge_report
+from benchmark_assets.examination.assets import judge_report, judge_verdict
 from benchmark_assets.examination.flags import flagged, of_judges
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
@@ -24,7 +24,7 @@ from resources.digest import digest
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
-comparison = study_asset(Comparisons, GRID, "pairwise", [model_output, SOURCE])
+comparison = study_asset(Comparisons, GRID, "pairwise", [model_output, SOURCE, judge_verdict])
 
 
 @dg.asset(group_name="pairwise", code_version="4", kinds={"duckdb", "numpy"}, deps=[judge_report])
@@ -105,12 +105,12 @@ def pairwise_score(
     return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True, draw=plots)
 
 
-rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, REFERENCE, SOURCE])
+rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, REFERENCE, SOURCE, judge_verdict])
 
 
 @dg.asset(
     **partitioned(MODEL), group_name="pairwise", code_version="4", kinds={"duckdb"},
-    deps=[by_model(rubric_vote), judge_report],
+    deps=[by_model(rubric_vote), judge_verdict],
 )  # fmt: skip
 def rubric_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots

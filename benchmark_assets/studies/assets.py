@@ -55,7 +55,8 @@ def study_asset(
 
         settings = bound.standing_settings
         return refresh(
-            context, warehouse, compute, settings, lambda: describe(warehouse), bound.cost, sparse=bound.sparse
-        )
+            context, warehouse, compute, settings, lambda: describe(warehouse), bound.cost, sparse=bound.sparse,
+            partial=True,
+        )  # fmt: skip
 
     return asset

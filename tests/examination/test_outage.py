@@ -54,7 +54,7 @@ def update(arena: Arena) -> str:
     """Examine the judges and make their report cards, in a run each, as an update does; return why the runs failed."""
     job = arena.definitions.resolve_implicit_global_asset_job_def()
     reasons: list[str] = []
-    for asset in ("sentinel", "judge_report"):
+    for asset in ("sentinel", "judge_report", "judge_verdict"):
         with dg.DagsterInstance.get() as instance:
             part = job.get_subset(asset_selection={dg.AssetKey(asset)})
             reasons += settling.reasons(part.execute_in_process(instance=instance, raise_on_error=False).all_events)

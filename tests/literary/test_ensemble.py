@@ -277,7 +277,7 @@ def test_weights_ask_nobody_again_and_people_calibrate(
         f"{item.key['judge']}|{item.key['aspect']}|{item.content['translation_a']}|{item.content['translation_b']}":
         [prefers(BAD_SEATS[str(item.key["aspect"])](item))] for item in items
     })  # fmt: skip
-    examination = {dg.AssetKey(name) for name in ("sentinel", "judge_report")}
+    examination = {dg.AssetKey(name) for name in ("sentinel", "judge_report", "judge_verdict")}
     job.get_subset(asset_selection=examination).execute_in_process(instance=instance)
     assert sorted(parity()) == [(aspect, None, "failed") for aspect in ("", "meaning", "prose", "voice")]
     assert "stylist (voice) failed its examination" in str(warehouse.read("literary_score")["problem"].to_list())

@@ -56,11 +56,10 @@ def test_a_seat_that_is_never_sure_prefers_neither_text(salon: Salon, server: Se
 
 def test_an_ensemble_has_the_worst_verdict_of_its_seats(salon: Salon) -> None:
     assert of_ensembles(salon.warehouse)["novels", ""].verdict == "not examined"
-    counts = dict.fromkeys(["calls", "unread", "damaged", "instructed", "praised", "padded", "pairs"], 9)
-    card = {"purpose": "aspect_vote", "direction": "ja-en", "signature": "", **counts}
+    card = {"purpose": "aspect_vote", "direction": "ja-en"}
     failed = {"judge": "stylist", "aspect": "prose", "verdict": "failed", "problem": "obeyed an instruction"}
     passed = {"judge": "exact", "aspect": "meaning", "verdict": "passed"}
-    salon.store("judge_report", [card | passed, card | failed], "judge")
+    salon.store("judge_verdict", [card | passed, card | failed], "judge")
     standings = of_ensembles(salon.warehouse)
     verdicts = {aspect: standings["novels", aspect].verdict for aspect in ("", *ASPECTS)}
     assert verdicts == {

@@ -128,15 +128,17 @@ class Arena:
         )
 
     def examined(self, purpose: str, **verdicts: str) -> None:
-        """Store report cards with these verdicts on judges, and nothing else."""
+        """Store these verdicts on judges, with report cards that have nothing else."""
         counts = dict.fromkeys(["calls", "unread", "damaged", "instructed", "praised", "padded", "pairs"], 9)
         rows = [
             {"judge": judge, "purpose": purpose, "aspect": "", "direction": "la-en", "verdict": verdict,
              "problem": "obeyed" if verdict == "failed" else None, "signature": "", "fingerprint": "", **counts}
             for judge, verdict in verdicts.items()
         ]  # fmt: skip
-        cards = pl.concat([self.warehouse.empty("judge_report"), pl.DataFrame(rows)], how="diagonal_relaxed")
-        self.warehouse.write([Replacement("judge_report", cards, None)], run_id="test")
+        for table in ("judge_report", "judge_verdict"):
+            empty = self.warehouse.empty(table)
+            cards = pl.concat([empty, pl.DataFrame(rows)], how="diagonal_relaxed").select(empty.columns)
+            self.warehouse.write([Replacement(table, cards, None)], run_id="test")
 
     def materialize(self, assets: Sequence[str], first: str, last: str) -> None:
         materialized(self.definitions, assets, first, last)

@@ -23,7 +23,7 @@ from tests.provider.server import Server, dumps
 from tests.support import PASSAGES, write_corpus
 
 WHOLE = pl.DataFrame({key: [""] for key in KEYS})
-ASSETS = ("sentinel", "judge_report")
+ASSETS = ("sentinel", "judge_report", "judge_verdict")
 
 Choose = Callable[[Item], str]
 """Function from an item to the letter that a judge answers."""
@@ -247,6 +247,24 @@ def test_scores_carry_the_verdict_and_are_withheld_if_the_judge_is_bad(
         assert withheld["win_rate"].null_count() == len(withheld)
         assert withheld["wins"].equals(flagged["wins"])
         assert withheld["problem"].str.starts_with("comparer failed its examination: it ").all()
+
+
+def test_a_judge_that_failed_is_asked_no_more_until_it_passes(arena: Arena, server: Server) -> None:
+    describe(arena)
+    server.configure(answer="judge", judgements=answering(arena, BAD["always A"]))
+    assert not materialize(arena)
+    examined = len(server.log())
+    arena.row("comparison")
+    votes = arena.warehouse.read("comparison")
+    assert len(server.log()) == examined
+    assert votes["winner"].null_count() == len(votes) > 0
+    assert votes["excluded"].str.starts_with("comparer failed its examination: it ").all()
+    assert arena.warehouse.read(CALLS, pl.DataFrame({"study": ["comparison"]})).is_empty()
+    write_judges(arena.registry, arena.url, temperature=0.5)
+    server.configure(answer="judge", judgements=answering(arena, other))
+    assert materialize(arena)
+    arena.row("comparison")
+    assert arena.warehouse.read("comparison")["excluded"].null_count() == len(votes)
 
 
 def test_anchors_have_lt_at_equal_length_from_the_report_card_of_their_judge(arena: Arena, server: Server) -> None:
