@@ -8,12 +8,10 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-QUOTES, DASHES = "\"'`´“”„‟‘’‚‛«»‹›「」『』″′", "-‐‑‒–—―−"
-
 CLOSE = 0.5
 """Lowest likeness of a text to the one that was sent. Below, a text was replaced or rewritten."""
 
-_FOLDED = str.maketrans({**dict.fromkeys(QUOTES, "'"), **dict.fromkeys(DASHES, "-")})
+_FOLDED = str.maketrans({**dict.fromkeys("\"'`´“”„‟‘’‚‛«»‹›「」『』″′", "'"), **dict.fromkeys("-‐‑‒–—―−", "-")})
 
 
 @lru_cache(maxsize=4096)

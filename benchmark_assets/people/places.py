@@ -1,15 +1,16 @@
 """Places of words in a text, as people and programs give them: phrases, offsets in characters or in UTF-16 code units.
 
-Here: conversion to offsets in characters. Not here: words that a judge quotes (error_spans.location).
+Here: conversion to offsets in characters. Not here: how words are found (resources.quotations), words that a judge
+quotes (error_spans.location).
 """
 
 import re
 from typing import NamedTuple
 
-from benchmark_assets.people.closeness import DASHES, QUOTES, likeness
+from benchmark_assets.people.closeness import likeness
+from resources.quotations import places
 
 NO_SPAN = "the error span is not in the candidate"
-
 
 LIKE_PHRASE = 0.5
 """Lowest likeness of a phrase to the words of the candidate that are taken for it."""
@@ -33,15 +34,12 @@ class Units(NamedTuple):
 def phrase_span(phrase: str, candidate: str) -> tuple[int, int]:
     """Start and end, in characters, of the first occurrence of a phrase.
 
-    Only if there is no exact occurrence, differences in case, white space, quotation marks, dashes and ellipses are
-    ignored. Only if there is still none, the words that are most like the phrase are taken, because programs correct
-    what people type. Raises ValueError if no words are alike.
+    Only if there is no exact occurrence, case, punctuation, white space and the form of letters are ignored. Only if
+    there is still none, the words that are most like the phrase are taken, because programs correct what people type.
+    Raises ValueError if no words are alike.
     """
-    if (start := candidate.find(phrase)) >= 0:
-        return start, start + len(phrase)
-    pattern = "".join(_pattern(part[0]) for part in re.finditer(r"\s+|\.{3}|--|.", phrase.strip()))
-    if match := re.search(pattern, candidate, re.IGNORECASE):
-        return match.span()
+    if found := places(phrase, candidate):
+        return found[0]
     words, size = list(re.finditer(r"\S+", candidate)), len(phrase.split())
     spans = [
         (words[first].start(), words[first + count - 1].end())
@@ -53,17 +51,6 @@ def phrase_span(phrase: str, candidate: str) -> tuple[int, int]:
     if likeness(phrase, candidate[slice(*best)]) < LIKE_PHRASE:
         raise ValueError(NO_SPAN)
     return best
-
-
-def _pattern(part: str) -> str:
-    """Pattern of all forms of a character, or of an ellipsis, a dash or white space."""
-    if part.isspace():
-        return r"\s*"
-    if part in ("...", "…"):
-        return r"(?:…|\.{3})"
-    if part == "--" or part in DASHES:
-        return f"(?:--|[{re.escape(DASHES)}])"
-    return f"[{re.escape(QUOTES)}]{{1,2}}" if part in QUOTES else re.escape(part)
 
 
 def marked_span(marked: Marked, candidate: str) -> tuple[int, int]:
