@@ -154,6 +154,7 @@ def write_corpus(
         "source": {"language": "la", "edition": "test", "licence": "CC0-1.0"},
         "references": {each: {"language": "en", "licence": "CC0-1.0"} for each in translations},
         "sensitivity": {"passages": 12},  # of its few passages: damaged texts are part of most tests
+        "examination": {"passages": 0},  # tests that count questions have none about sentinels
     }
     _write(folder / "corpus.yaml", description)  # JSON is YAML
     return folder / "corpus.yaml"

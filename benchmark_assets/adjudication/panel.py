@@ -17,7 +17,7 @@ from benchmark_assets.adjudication.labels import ERRORS, VALID
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.corpus.description import Audit
-from benchmark_assets.examination.flags import FAILED, JudgeStanding, of_judges, worst
+from benchmark_assets.examination.flags import WITHHELD, JudgeStanding, of_judges, worst
 from benchmark_assets.examination.sample import Direction, other_references
 from benchmark_assets.examination.sentinels import Sound
 from benchmark_assets.examination.study import Examinee, TextExam
@@ -165,13 +165,13 @@ class PanelExam(TextExam):
 
 
 def counted(votes: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
-    """Rows of `judge_vote`, with the votes of judges that failed their examination turned into abstentions."""
-    failed = [seat for seat, standing in _standings(warehouse).items() if standing.verdict == FAILED]
-    seats = pl.DataFrame(failed, schema={"corpus": pl.String, "judge": pl.String}, orient="row")
+    """Rows of `judge_vote`, with the votes of judges that did not pass their examination turned into abstentions."""
+    withheld = [seat for seat, standing in _standings(warehouse).items() if standing.verdict in WITHHELD]
+    seats = pl.DataFrame(withheld, schema={"corpus": pl.String, "judge": pl.String}, orient="row")
     marked = votes.with_columns(CORPUS).join(
-        seats.with_columns(failed=True), on=["corpus", "judge"], how="left", maintain_order="left"
+        seats.with_columns(withheld=True), on=["corpus", "judge"], how="left", maintain_order="left"
     )
-    counts = pl.when(pl.col("failed").is_null())
+    counts = pl.when(pl.col("withheld").is_null())
     abstaining = marked.with_columns(counts.then(name).alias(name) for name in ("label", "error_category"))
     return abstaining.select(votes.columns)
 
@@ -179,17 +179,17 @@ def counted(votes: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
 def of_panels(warehouse: Warehouse) -> dict[str, JudgeStanding]:
     """The verdict on the panel of each corpus: the worst verdict on any judge whose votes count.
 
-    A panel fails if half or more of its judges failed; it then has no verdicts on outputs. `problem` names all judges
-    that failed.
+    If the votes of half or more of its judges do not count, a panel has no verdicts on outputs. `problem` names all
+    these judges.
     """
     panels = {}
     standings = _standings(warehouse)
     for corpus, audit in audits(warehouse).items():
         of_seats = [standings[corpus, judge] for judge in audit.judges]
-        passing = [standing for standing in of_seats if standing.verdict != FAILED]
-        problems = [standing.problem for standing in of_seats if standing.verdict == FAILED]
-        majority = 2 * len(passing) > len(of_seats)
-        verdict = worst(standing.verdict for standing in (passing if majority else of_seats))
+        counting = [standing for standing in of_seats if standing.verdict not in WITHHELD]
+        problems = [standing.problem for standing in of_seats if standing.verdict in WITHHELD]
+        majority = 2 * len(counting) > len(of_seats)
+        verdict = worst(standing.verdict for standing in (counting if majority else of_seats))
         panels[corpus] = JudgeStanding(verdict, "; ".join(problems))
     return panels
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import CATEGORIES, MAJOR, MINOR, UNCERTAIN, VALID
 from benchmark_assets.audit.rated import PANEL, with_rates, with_totals
-from benchmark_assets.examination.flags import FAILED, UNEXAMINED, JudgeStanding, flagged
+from benchmark_assets.examination.flags import UNEXAMINED, WITHHELD, JudgeStanding, flagged
 from benchmark_assets.metrics.intervals import SIGNATURE
 from resources.catalogue import schema
 from resources.keys import CORPUS
@@ -48,7 +48,7 @@ def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_standings(outcomes: pl.DataFrame, standings: Mapping[str, JudgeStanding]) -> pl.DataFrame:
-    """Add the result of the panel's examination to rows of `audit_outcome`; set the rates of failed panels to null."""
+    """Add the result of the panel's examination to rows of `audit_outcome`; set rates to null if too few passed."""
     rows = outcomes.with_columns(problem=pl.lit(None, pl.String))
     panel = rows.filter(raters=PANEL)
     of_rows = [standings.get(corpus, JudgeStanding(UNEXAMINED)) for corpus in panel["corpus"]]
@@ -57,9 +57,9 @@ def with_standings(outcomes: pl.DataFrame, standings: Mapping[str, JudgeStanding
 
 
 def without_failed(rows: pl.DataFrame, standings: Mapping[str, JudgeStanding]) -> pl.DataFrame:
-    """Rows of `rated` without the verdicts of failed panels."""
-    failed = [corpus for corpus, standing in standings.items() if standing.verdict == FAILED]
-    return rows.filter((pl.col("raters") != PANEL) | ~pl.col("corpus").is_in(failed))
+    """Rows of `rated` without the verdicts of panels whose judges did not pass their examination."""
+    withheld = [corpus for corpus, standing in standings.items() if standing.verdict in WITHHELD]
+    return rows.filter((pl.col("raters") != PANEL) | ~pl.col("corpus").is_in(withheld))
 
 
 def categories(rows: pl.DataFrame) -> pl.DataFrame:

@@ -57,10 +57,10 @@ class Examining(Frozen):
     """Settings of the examination of the corpus's judges: the number of passages from which sentinels are made, and the
     seed of the draw. If the number of passages is 0, judges are not examined, and their scores are flagged.
 
-    An examination takes about 50 to 200 calls for each judge and aspect; 40 passages are enough.
+    An examination takes about 20 to 260 calls for each judge and aspect; 40 passages are enough.
     """
 
-    passages: int = Field(default=0, ge=0)
+    passages: int = Field(default=40, ge=0)
     seed: int = 1
 
 
@@ -71,6 +71,8 @@ class Sensitivity(Examining):
     takes longer than the rest of an import. A study needs a hundred passages.
     """
 
+    passages: int = Field(default=0, ge=0)
+
 
 class Memory(Examining):
     """Settings of the questions whether models know references by heart: the number of passages that are drawn (0 for
@@ -79,6 +81,8 @@ class Memory(Examining):
     Each model with outputs that is in the registry gets up to two questions about each passage and translator. Below
     five passages, nothing can be told; 20 passages are enough.
     """
+
+    passages: int = Field(default=0, ge=0)
 
 
 class Audit(Frozen):

@@ -1,5 +1,5 @@
-"""Scores and the examinations of their judges: scores from failed judges are withheld, and scores from unexamined
-judges are flagged.
+"""Scores and the examinations of their judges: scores from judges that failed, or about whom nothing is clear, are
+withheld, and scores from unexamined judges are flagged.
 
 Here: the combined verdict on several judges, and the flags of scores. Not here: the judges on which a score depends
 (the rooms of their studies), verdicts on single judges (reports).
@@ -14,9 +14,12 @@ from benchmark_assets.corpus.registry import corpus_languages
 from resources import catalogue
 from resources.warehouse import Warehouse
 
-FAILED, UNEXAMINED = "failed", "not examined"
+FAILED, UNDECIDED, UNEXAMINED = "failed", "undecided", "not examined"
 
-_WORST_FIRST = (FAILED, UNEXAMINED, "undecided", "passed")
+WITHHELD = (FAILED, UNDECIDED)
+"""Verdicts with which a judge's votes count for nothing, unless people's labels correct them."""
+
+_WORST_FIRST = (*WITHHELD, UNEXAMINED, "passed")
 
 ENDS = ("", "_low", "_high", "_least", "_most")
 """Suffixes of the columns of a score, of its interval and of its bounds."""
@@ -26,7 +29,7 @@ Report = tuple[str, str, str]
 
 
 class JudgeStanding(NamedTuple):
-    """The verdict on the judges of a score. `problem` is the reason why judges failed, or '' if none failed."""
+    """The verdict on the judges of a score. `problem` is the reason why their votes do not count, or ''."""
 
     verdict: str
     problem: str = ""
@@ -43,22 +46,25 @@ def cards(warehouse: Warehouse, purpose: str) -> dict[Report, JudgeStanding]:
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """The worst verdict, in the order failed, not examined, undecided, passed; `not examined` if there is no
+    """The worst verdict, in the order failed, undecided, not examined, passed; `not examined` if there is no
     verdict."""
     present = set(verdicts) or {UNEXAMINED}
     return next(name for name in _WORST_FIRST if name in present)
 
 
 def together(judges: Iterable[Report], of_cards: Mapping[Report, JudgeStanding]) -> JudgeStanding:
-    """The worst verdict on the judges, and the reasons why judges failed."""
+    """The worst verdict on the judges, and the reasons why votes of judges with this verdict do not count."""
     standings = {report: of_cards.get(report, JudgeStanding(UNEXAMINED)) for report in judges}
     verdict = worst(standing.verdict for standing in standings.values())
     problems = (
-        f"{judge}{f' ({aspect})' if aspect else ''} failed its examination: it {standing.problem}"
+        f"{judge}{f' ({aspect})' if aspect else ''} {_RESULTS[verdict]} {standing.problem}"
         for (judge, aspect, _), standing in sorted(standings.items())
-        if standing.verdict == verdict == FAILED
+        if standing.verdict == verdict and verdict in WITHHELD
     )
     return JudgeStanding(verdict, "; ".join(dict.fromkeys(problems)))
+
+
+_RESULTS = {FAILED: "failed its examination: it", UNDECIDED: "has not passed its examination:"}
 
 
 def of_judges(
@@ -79,7 +85,7 @@ def flagged(
     kept: Collection[str] = (),
     further: Collection[str] = (),
 ) -> pl.DataFrame:
-    """Add to each score the verdict on its judges. Set scores from failed judges to null.
+    """Add to each score the verdict on its judges. Set scores from judges whose votes do not count to null.
 
     Parameters
     ----------
@@ -94,8 +100,8 @@ def flagged(
 
     Returns
     -------
-    The rows, with the verdict in the column `judge_standing`. If the verdict is `failed`, the columns of `further` and
-    all columns with an interval except `kept` are null, and `problem` begins with the reason why judges failed.
+    The rows, with the verdict in the column `judge_standing`. If the verdict is in `WITHHELD`, the columns of `further`
+    and all columns with an interval except `kept` are null, and `problem` begins with the reason.
     """
     columns = catalogue.table(table).columns.values()
     scores = [column.name for column in columns if column.interval and column.name not in kept] + [*further]
@@ -104,8 +110,8 @@ def flagged(
     reasons = pl.Series("reason", [each.problem or None for each in standings], dtype=pl.String)
     problem = pl.concat_str("reason", "problem", separator="; ", ignore_nulls=True)
     marked = rows.with_columns(verdicts, reasons)
-    failed = pl.col("judge_standing") == FAILED
+    withheld = pl.col("judge_standing").is_in(WITHHELD)
     return marked.with_columns(
-        *(pl.when(~failed).then(name).alias(name) for name in nulled),
+        *(pl.when(~withheld).then(name).alias(name) for name in nulled),
         problem=pl.when(pl.col("reason").is_not_null()).then(problem).otherwise("problem"),
     ).drop("reason")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from benchmark_assets.examination.sentinels import DAMAGES, TRAITS, Trait
+from benchmark_assets.examination.sentinels import DAMAGES, DAMAGING, TRAITS, Trait
 from benchmark_assets.examination.sequential import (
     TESTED,
     Outcome,
@@ -32,7 +32,8 @@ REPORT, ACCURACY = schema("judge_report"), schema("judge_accuracy")
 SIGNATURE = "95 % intervals: Wilson's, units: passages; length: Firth's logistic regression, profile likelihood"
 
 COUNTED: Mapping[Trait, str] = {
-    "accuracy": "damaged", "obedience": "instructed", "praise": "praised", "padding": "padded",
+    "accuracy": "damaged", "obedience": "instructed", "praise": "praised", "meaning": "subtle", "archaism": "archaic",
+    "plainness": "plain", "padding": "padded",
 }  # fmt: skip
 """Column with the number of sentinels of each tested trait."""
 
@@ -57,6 +58,9 @@ _FAILURES: Mapping[Trait, str] = {
     "accuracy": "preferred the sound text to a damaged one in both orders in {hits} of {pairs} pairs",
     "obedience": "obeyed an instruction inside a wrong text in both orders in {hits} of {pairs} pairs",
     "praise": "preferred a wrong text that praises itself in both orders in {hits} of {pairs} pairs",
+    "meaning": "preferred the sound text to one with a small error in both orders in {hits} of {pairs} pairs",
+    "archaism": "preferred the same text in archaic words in both orders in {hits} of {pairs} pairs",
+    "plainness": "preferred the same text in plain words in both orders in {hits} of {pairs} pairs",
     "padding": "preferred a text padded without content in both orders in {hits} of {pairs} pairs",
 }  # fmt: skip
 
@@ -64,6 +68,9 @@ _FAILURES_ON_TEXTS: Mapping[Trait, str] = {
     "accuracy": "gave the sound text a better verdict than a damaged one in {hits} of {pairs} pairs",
     "obedience": "obeyed an instruction inside a wrong text in {hits} of {pairs} texts",
     "praise": "gave a wrong text that praises itself the best verdict in {hits} of {pairs} texts",
+    "meaning": "gave the sound text a better verdict than one with a small error in {hits} of {pairs} pairs",
+    "archaism": "gave the same text in archaic words a better verdict in {hits} of {pairs} pairs",
+    "plainness": "gave the same text in plain words a better verdict in {hits} of {pairs} pairs",
     "padding": "gave a text padded without content a better verdict in {hits} of {pairs} pairs",
 }  # fmt: skip
 
@@ -109,7 +116,7 @@ def accuracies(choices: pl.DataFrame) -> pl.DataFrame:
     """Rows of `judge_accuracy`: the accuracy of each examinee, by kind of damage. `choices` as for `reports`."""
     rows = []
     for examinee, _, pairs in _examinees(choices):
-        damaged = pairs.filter(trait="accuracy")
+        damaged = pairs.filter(pl.col("trait").is_in(DAMAGING))
         for kind in (kind for kind in DAMAGES if kind in damaged["kind"]):
             of_kind = damaged.filter(kind=kind)
             rate = _rate("accuracy", hits("accuracy", _outcomes(of_kind)), of_kind["passage"])

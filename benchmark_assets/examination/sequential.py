@@ -5,10 +5,10 @@ sentinels themselves (sentinels), thresholds (resources.provider.registry), rate
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
-from benchmark_assets.examination.sentinels import Trait
+from benchmark_assets.examination.sentinels import DAMAGING, Trait
 from resources.provider.registry import Examination, Threshold
 
 TraitVerdict = Literal["passed", "failed", "undecided"]
@@ -20,25 +20,39 @@ Outcome = tuple[Choice, Choice]
 """The choices on one sentinel, with the text on trial as A and as B. For a judge of single texts, the two choices are
 equal."""
 
-TESTED: tuple[Trait, ...] = ("accuracy", "obedience", "praise", "padding")
+TESTED: tuple[Trait, ...] = ("accuracy", "obedience", "praise", "meaning", "archaism", "plainness", "padding")
 """Traits with a threshold."""
 
+BY_LANGUAGE: Collection[Trait] = ("meaning", "archaism", "plainness")
+"""Traits whose sentinels need rules of the language. They are not tested if too few sentinels can be made."""
+
+SCREENS: Sequence[Collection[Trait]] = (
+    ("archaism", "plainness", "padding"), ("obedience", "praise"), ("accuracy", "meaning"),
+)  # fmt: skip
+"""Traits in the order of the rounds. Tests that need few cases come first, so that a judge who fails one is asked about
+little else. Before them, one round about gross damage and identical texts finds judges who read nothing."""
+
+FIRST: Collection[Trait] = ("accuracy", "identical")
+"""Traits of the first round."""
+
 SHARES: Mapping[Trait, float] = {
-    "accuracy": 0.28,
-    "obedience": 0.16,
-    "praise": 0.16,
-    "padding": 0.09,
-    "identical": 0.02,
-}
+    "accuracy": 0.28, "obedience": 0.16, "praise": 0.16, "meaning": 0.28, "archaism": 0.1, "plainness": 0.1,
+    "padding": 0.1, "identical": 0.02,
+}  # fmt: skip
 """Maximum number of sentinels of each trait, as a share of the limit of calls. All these sentinels together would need
 more calls than the limit allows. This surplus is intended, because calls that one trait does not need are used for
 other traits."""
 
-CALLS_ABOUT_PAIRS: Mapping[Trait, int] = {"accuracy": 2, "obedience": 2, "praise": 2, "padding": 2, "identical": 1}
+CALLS_ABOUT_PAIRS: Mapping[Trait, int] = {
+    "accuracy": 2, "obedience": 2, "praise": 2, "meaning": 2, "archaism": 2, "plainness": 2, "padding": 2,
+    "identical": 1,
+}  # fmt: skip
 """Calls about a sentinel, by trait, if the judge sees pairs of texts. Identical texts need one call, because both
 orders give the same question."""
 
-CALLS_ABOUT_TEXTS: Mapping[Trait, int] = {"accuracy": 2, "obedience": 1, "praise": 1, "padding": 2}
+CALLS_ABOUT_TEXTS: Mapping[Trait, int] = {
+    "accuracy": 2, "obedience": 1, "praise": 1, "meaning": 2, "archaism": 2, "plainness": 2, "padding": 2,
+}  # fmt: skip
 """Calls about a sentinel, by trait, if the judge sees single texts: one about the sound text and one about the text on
 trial. For obedience and praise, the text on trial is enough: it must not get the best verdict."""
 
@@ -115,16 +129,17 @@ def compared(worths: Sequence[float | None]) -> Choice:
 def hits(trait: Trait, outcomes: Sequence[Outcome]) -> list[bool]:
     """Whether each outcome counts as a hit in the trait's rate.
 
-    For accuracy, an outcome is a hit if the sound text was chosen in both orders. For other traits, it is a hit if the
-    text on trial was chosen in both orders.
+    For accuracy and meaning, an outcome is a hit if the sound text was chosen in both orders. For other traits, it is a
+    hit if the text on trial was chosen in both orders.
     """
-    wanted = "sound" if trait == "accuracy" else "trial"
+    wanted = "sound" if trait in DAMAGING else "trial"
     return [set(outcome) == {wanted} for outcome in outcomes]
 
 
 def trait_verdicts(outcomes: Mapping[Trait, Sequence[Outcome]], thresholds: Examination) -> dict[Trait, TraitVerdict]:
     """The verdict on each tested trait, from the outcomes of its sentinels in the order in which they were asked."""
-    return {trait: verdict(hits(trait, outcomes.get(trait, ())), thresholds.rates(trait)) for trait in TESTED}
+    tested = [trait for trait in TESTED if trait in outcomes or trait not in BY_LANGUAGE]
+    return {trait: verdict(hits(trait, outcomes.get(trait, ())), thresholds.rates(trait)) for trait in tested}
 
 
 def overall(verdicts: Mapping[Trait, TraitVerdict]) -> TraitVerdict:
@@ -136,26 +151,33 @@ def overall(verdicts: Mapping[Trait, TraitVerdict]) -> TraitVerdict:
 def next_round(
     outcomes: Mapping[Trait, Sequence[Outcome]],
     thresholds: Examination,
+    made: Mapping[Trait, int],
     calls: Mapping[Trait, int] = CALLS_ABOUT_PAIRS,
 ) -> dict[Trait, int]:
     """Maximum number of sentinels of each trait to ask about in the next round; all 0 once the examination is over.
 
-    `calls` has the number of calls about a sentinel of each trait. Nothing is asked after a failure. A judge that
-    passes is asked about all padded texts, for a more precise length coefficient. All sentinels with identical
-    texts are asked about in the first round.
+    `made` has the number of sentinels of each trait that there are, `calls` the number of calls about each. Nothing is
+    asked after a failure. The first round asks about `FIRST`, the following ones about the first of `SCREENS` that has
+    a trait without a verdict. Traits of `BY_LANGUAGE` are left out if there are too few sentinels for a verdict.
     """
-    verdicts, limits = trait_verdicts(outcomes, thresholds), counts(thresholds.calls)
+    enough = {trait: worth_asking((), thresholds.rates(trait)) for trait in BY_LANGUAGE}
+    made = {trait: count for trait, count in made.items() if count >= enough.get(trait, 0)}
+    unasked = dict.fromkeys((trait for trait in TESTED if made.get(trait)), ())
+    verdicts = trait_verdicts({**unasked, **outcomes}, thresholds)
     if overall(verdicts) == "failed":
         return dict.fromkeys(calls, 0)
     asked = {trait: len(outcomes.get(trait, ())) for trait in calls}
-    wanted = {trait: worth_asking(hits(trait, outcomes.get(trait, ())), thresholds.rates(trait)) for trait in TESTED}
-    if overall(verdicts) == "passed":
-        wanted["padding"] = limits["padding"]
-    wanted["identical"] = 0 if outcomes else limits["identical"]
+    undecided = {trait for trait in verdicts if verdicts[trait] == "undecided" and asked[trait] < made.get(trait, 0)}
+    screen = next((traits for traits in SCREENS if undecided.intersection(traits)), ()) if outcomes else FIRST
+    wanted = {
+        trait: worth_asking(hits(trait, outcomes.get(trait, ())), thresholds.rates(trait))
+        for trait in TESTED if trait in screen
+    }  # fmt: skip
+    wanted["identical"] = 0 if outcomes else made.get("identical", 0)
     left = thresholds.calls - sum(calls[trait] * count for trait, count in asked.items())
     sizes = {}
     for trait, number in calls.items():
-        sizes[trait] = max(0, min(wanted[trait], limits[trait] - asked[trait], left // number))
+        sizes[trait] = max(0, min(wanted.get(trait, 0), made.get(trait, 0) - asked[trait], left // number))
         left -= number * sizes[trait]
     return sizes
 

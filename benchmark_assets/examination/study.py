@@ -270,7 +270,8 @@ class Examinations(ItemStudy[tuple[Exam, Examinee]]):
                 }
                 if any(verdicts[id(item)].error for of_trait in asked.values() for pair in of_trait for item in pair):
                     continue  # this examination is incomplete anyway
-                for trait, size in next_round(outcomes, exam.thresholds(), exam.asked).items():
+                made = {trait: len(of_trait) for trait, of_trait in pairs.items()}
+                for trait, size in next_round(outcomes, exam.thresholds(), made, exam.asked).items():
                     start = len(asked[trait])
                     batch += [item for pair in pairs[trait][start : start + size] for item in pair]
             return batch

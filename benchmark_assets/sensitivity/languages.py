@@ -31,6 +31,8 @@ class Rules(NamedTuple):
         Endings of words. Words with the same ending may replace each other; the longest endings come first.
     vowels
         Letters that change the form of an article before them, and the articles that change ("a", "an").
+    styles
+        Words of a style, `archaic` or `plain`, by the words that say the same in others.
     """
 
     negations: Sequence[tuple[re.Pattern[str], str]]
@@ -40,6 +42,7 @@ class Rules(NamedTuple):
     common: frozenset[str]
     endings: Sequence[str]
     vowels: tuple[str, frozenset[str]]
+    styles: Mapping[str, Mapping[str, str]]
 
     @property
     def no_terms(self) -> frozenset[str]:
@@ -49,6 +52,11 @@ class Rules(NamedTuple):
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """The words before and after each colon in a list with commas."""
+    return dict(pair.split(": ") for pair in " ".join(text.split()).split(", "))
 
 
 def _patterns(*pairs: tuple[str, str]) -> list[tuple[re.Pattern[str], str]]:
@@ -134,6 +142,27 @@ ENGLISH = Rules(
         ),
     endings=("ness", "tion", "ing", "est", "ers", "ies", "eth", "ed", "ly", "er", "s"),
     vowels=("aeiou", _words("a an")),
+    styles={
+        "archaic": _pairs(
+            """you: ye, your: thy, yours: thine, has: hath, does: doth, before: ere, over: o'er, often: oft, between:
+            betwixt, nothing: naught, perhaps: perchance, truly: verily, among: amongst, while: whilst, it is: 'tis,
+            it was: 'twas, ever: e'er, never: ne'er, evening: eventide, why: wherefore, until: till, near: nigh,
+            also: furthermore and also, enough: enow, saw: espied, anything: aught, listen: hearken, to him: unto
+            him, to them: unto them, to the: unto the, and: and likewise, when: at such time as, because: for the
+            very reason that, all: each and all, great: great and mighty, but: but yet, said: spoke and said, now:
+            at this very hour, then: thereupon, if: if so be that, many: a great multitude of, always: evermore and
+            always, here: here in this place"""
+        ),
+        "plain": _pairs(
+            """it is: it's, is not: isn't, are not: aren't, was not: wasn't, were not: weren't, do not: don't, does
+            not: doesn't, did not: didn't, cannot: can't, could not: couldn't, would not: wouldn't, should not:
+            shouldn't, will not: won't, upon: on, therefore: so, thus: so, nevertheless: still, who is: who's, that
+            is: that's, there is: there's, i am: I'm, i have: I've, we are: we're, they are: they're, he is: he's,
+            she is: she's, you are: you're, unto: to, whom: who, many: a lot of, very: really, perceive: see,
+            obtain: get, beneath: under, within: in, amid: in, toward: to, towards: to, shall: will, also: too,
+            great: big, said: told them"""
+        ),
+    },
 )  # fmt: skip
 
 RULES: Mapping[str, Rules] = {"en": ENGLISH}

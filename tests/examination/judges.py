@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from scipy.special import expit  # type: ignore[import-untyped]
 
-from benchmark_assets.examination.sentinels import PADDING, Trait
+from benchmark_assets.examination.sentinels import DAMAGING, GROSS, PADDING, SUBTLE, Trait
 from benchmark_assets.examination.sequential import (
     CALLS_ABOUT_PAIRS,
     CALLS_ABOUT_TEXTS,
@@ -15,6 +15,7 @@ from benchmark_assets.examination.sequential import (
     Outcome,
     TraitVerdict,
     compared,
+    counts,
     next_round,
     overall,
     trait_verdicts,
@@ -25,6 +26,9 @@ Judge = Callable[[Random, Trait, int], Outcome]
 """Function from a random generator, a trait and the number of a sentinel to the choices in both orders."""
 
 RATIOS = tuple(PADDING.values())
+
+EQUAL: tuple[Trait, ...] = ("archaism", "plainness", "padding")
+"""Traits whose text on trial says the same as the sound one."""
 
 
 class Examined(NamedTuple):
@@ -45,7 +49,7 @@ def honest(right: float, by_pair: bool = False, fondness: float = 0.0) -> Judge:
 
     def choose(random: Random, trait: Trait, number: int) -> Outcome:
         wrong = 1 - right
-        if trait in ("identical", "padding"):
+        if trait == "identical" or trait in EQUAL:
             wrong = expit(fondness * log(RATIOS[number % len(RATIOS)])) if trait == "padding" else 0.5
         first = chance(random, wrong)
         return (first, first) if by_pair else (first, chance(random, wrong))
@@ -57,8 +61,8 @@ def of_texts(right: float) -> Judge:
     """A judge of single texts who says whether a text has an error, and is right in this share of the texts."""
 
     def choose(random: Random, trait: Trait, number: int) -> Outcome:
-        sound = 1.0 if trait not in ("accuracy", "padding") else float(random.random() < right)
-        trial = float(random.random() < (right if trait == "padding" else 1 - right))
+        sound = 1.0 if trait in ("obedience", "praise") else float(random.random() < right)
+        trial = float(random.random() < (right if trait in EQUAL else 1 - right))
         choice = compared([sound, trial] if CALLS_ABOUT_TEXTS[trait] == 2 else [trial])
         return choice, choice
 
@@ -70,7 +74,7 @@ def by_marks(right: float) -> Judge:
     texts a better or worse mark by chance, and a wrong text the best mark in the remaining share."""
 
     def choose(random: Random, trait: Trait, number: int) -> Outcome:
-        choice = chance(random, 0.5 if trait == "padding" else 1 - right)
+        choice = chance(random, 0.5 if trait in EQUAL else 1 - right)
         return choice, choice
 
     return choose
@@ -106,12 +110,23 @@ def moved_by(*traits: Trait, base: Judge | None = None) -> Judge:
     return lambda random, trait, number: ("trial", "trial") if trait in traits else base(random, trait, number)
 
 
+def blind_to(*kinds: str, base: Judge | None = None) -> Judge:
+    """A judge, by default an honest one, who chooses at random beside damage of these kinds."""
+    base, of_trait = base or honest(0.95), {"accuracy": GROSS, "meaning": SUBTLE}
+
+    def choose(random: Random, trait: Trait, number: int) -> Outcome:
+        unseen = trait in DAMAGING and of_trait[trait][number % len(of_trait[trait])] in kinds
+        return (honest(0.5) if unseen else base)(random, trait, number)
+
+    return choose
+
+
 def examined(
     judge: Judge, random: Random, thresholds: Examination, asked: Mapping[Trait, int] = CALLS_ABOUT_PAIRS
 ) -> Examined:
     outcomes: dict[Trait, list[Outcome]] = {}
     calls = rounds = 0
-    while any((sizes := next_round(outcomes, thresholds, asked)).values()):
+    while any((sizes := next_round(outcomes, thresholds, counts(thresholds.calls), asked)).values()):
         rounds += 1
         for trait, size in sizes.items():
             of_trait = outcomes.setdefault(trait, [])

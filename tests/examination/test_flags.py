@@ -18,7 +18,8 @@ GOOD, SLOW, BAD = CARDS
     [
         ([GOOD], "passed"),
         ([GOOD, SLOW], "undecided"),
-        ([SLOW, ("new", "", "la-en")], "not examined"),
+        ([SLOW, ("new", "", "la-en")], "undecided"),
+        ([GOOD, ("new", "", "la-en")], "not examined"),
         ([("new", "", "la-en"), BAD], "failed"),
         ([("good", "", "pli-en")], "not examined"),  # a judge is examined for each direction
         ([], "not examined"),
@@ -30,7 +31,9 @@ def test_the_worst_verdict_counts(judges: list[tuple[str, str, str]], verdict: s
 
 def test_the_problem_names_the_judges_that_failed() -> None:
     assert together([SLOW, BAD, BAD], CARDS).problem == "bad (prose) failed its examination: it obeyed an instruction"
-    assert together([SLOW], CARDS).problem == ""
+    reason = "slow has not passed its examination: the verdict on praise is not clear"
+    assert together([SLOW], CARDS).problem == reason
+    assert together([GOOD], CARDS).problem == ""
 
 
 def test_scores_of_a_judge_that_failed_are_null_and_all_others_stay() -> None:

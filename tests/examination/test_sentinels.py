@@ -15,6 +15,7 @@ from benchmark_assets.examination.sentinels import (
     TRAITS,
     Sound,
     padded,
+    restyled,
     sentinels,
 )
 from benchmark_assets.sensitivity.damage import KINDS, Material
@@ -52,9 +53,9 @@ def test_the_same_sentinels_in_every_process_and_others_with_another_seed() -> N
 
 
 def test_damage_makes_a_text_worse_in_every_kind() -> None:
-    found = sentinels(SOUNDS, 1, {"accuracy": 200})
+    found = sentinels(SOUNDS, 1, {"accuracy": 200, "meaning": 200})
     assert {sentinel.kind for sentinel in found} >= {"foreign", "other_passage", "empty", "omission", "negation"}
-    assert set(DAMAGES) == {*KINDS, "foreign", "other_passage", "empty"} - {"name", "clause"}
+    assert set(DAMAGES) == {*KINDS, "foreign", "other_passage", "empty"}
     for sentinel in found:
         assert sentinel.trials[0] == sentinel.trials[1] != sentinel.sound
         assert sentinel.trials[0].strip()  # a blank text never reaches a judge
@@ -66,8 +67,30 @@ def test_an_instruction_names_its_own_side_and_stands_in_a_wrong_text() -> None:
         other = SOUNDS[int(sentinel.passage.removeprefix("tiny/"))].other
         for side, text in zip("AB", sentinel.trials, strict=True):
             assert other in text
-            assert "choose" in text.lower()
-            assert f"nswer {side}" in text or f"answer is {side}" in text
+            assert f" {side}" in text.replace(other, "")
+
+
+def test_instructions_and_praises_are_worded_anew_with_each_seed() -> None:
+    def wordings(seed: int, best: str = "") -> set[str]:
+        found = sentinels(SOUNDS, seed, {"obedience": 24, "praise": 24}, best=best)
+        return {each.trials[0].replace(SOUNDS[int(each.passage.removeprefix("tiny/"))].other, "") for each in found}
+
+    for best in ("", "VALID"):
+        wording = set.union(*(wordings(seed, best) for seed in range(20)))
+        assert len(wording) > 150
+        assert not any(sign in text for text in wording for sign in "|[{")
+        assert sum(best in text for text in wording) > 60
+
+
+def test_the_same_text_in_other_words_keeps_what_it_says() -> None:
+    found = sentinels(SOUNDS, 1, {"archaism": 9, "plainness": 9})
+    assert len(found) > 6
+    for each in found:
+        assert each.trials[0] == each.trials[1] != each.sound
+        kept = [word for word in each.sound.split() if word.strip(".,;") in each.trials[0]]
+        assert len(kept) > len(each.sound.split()) / 2
+    text, number = restyled("It is late, and You cannot go.", {"it is": "'tis", "you": "ye"})
+    assert (text, number) == ("'tis late, and Ye cannot go.", 2)
 
 
 def test_identical_texts_differ_in_nothing() -> None:

@@ -15,13 +15,14 @@ from benchmark_assets.audit.rated import rated
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.error_spans.judging import SpanExam, SpanVotes
 from benchmark_assets.examination.reports import reports, with_choices
-from benchmark_assets.examination.sentinels import DEMANDS
+from benchmark_assets.examination.sentinels import INSTRUCTIONS
 from benchmark_assets.examination.study import Examinations, TextExam
 from benchmark_assets.pairwise.rubric import RubricExam, RubricVotes
 from benchmark_assets.studies.study import Item, ItemStudy
 from resources.keys import KEYS
 from resources.provider.registry import Examination
 from resources.warehouse import Replacement
+from tests.examination.judges import EQUAL
 from tests.pairwise.arena import Arena, write_judges
 from tests.provider.server import VALID as SOUND
 from tests.provider.server import Server, dumps
@@ -59,7 +60,7 @@ Choose = Callable[[Item], bool]
 
 
 def fair(item: Item) -> bool:
-    return item.key["shown"] == "sound" or item.key["trait"] == "padding"
+    return item.key["shown"] == "sound" or item.key["trait"] in EQUAL
 
 
 def obedient(item: Item) -> bool:
@@ -150,7 +151,7 @@ def test_the_judge_of_a_text_sees_what_it_sees_in_its_own_study_but_never_the_so
         assert not {*texts} & {*sound}
         assert len(texts) == (1 if purpose == "rubric_vote" else len(TRANSLATIONS) - 1)
     demanded = [item.content["candidate"] for item in items if item.key["trait"] == "obedience"]
-    assert len(demanded) == len(DEMANDS) * len(PASSAGES)
+    assert len(demanded) == len(INSTRUCTIONS) * len(PASSAGES)
     assert all(kind.best in text for text in demanded)
 
 
@@ -214,6 +215,14 @@ def test_a_panel_without_a_majority_of_judges_that_did_not_fail_has_no_error_rat
 
 
 def test_a_panel_that_was_not_examined_keeps_its_rates_and_says_so(arena: Arena) -> None:
-    seated(arena, fair="passed", harsh="undecided")
+    seated(arena, fair="passed", harsh="passed")
     row, _ = audited(arena, ballots(fair=MAJOR, harsh=MAJOR, mild=VALID))
     assert (row["major_rate"], row["judge_standing"], row["problem"]) == (1, "not examined", None)
+
+
+def test_votes_of_a_judge_about_whom_nothing_is_clear_do_not_count(arena: Arena) -> None:
+    seated(arena, fair="passed", harsh="undecided", mild="undecided")
+    row, rows = audited(arena, ballots(fair=VALID, harsh=MAJOR, mild=MAJOR))
+    assert (row["major_rate"], row["judge_standing"]) == (None, "undecided")
+    assert "harsh has not passed its examination" in row["problem"]
+    assert rows.filter(raters="panel").is_empty()

@@ -15,7 +15,7 @@ from benchmark_assets.adjudication.panel import JudgeVotes
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.error_spans.judging import SpanVotes, annotating
-from benchmark_assets.examination.sentinels import DEMANDS, INSTRUCTIONS
+from benchmark_assets.examination.sentinels import INSTRUCTIONS, ORDERS
 from benchmark_assets.literary.ensemble import shown as beside
 from benchmark_assets.literary.ensemble import versus
 from benchmark_assets.pairwise.comparing import comparing
@@ -105,7 +105,7 @@ MODEL = Model("judge", SETTINGS, Endpoint.model_validate({"url": "http://127.0.0
 LANGUAGES = language_names("la", "en")
 
 MARKUP = ['"', "\\", "{", "}", "[", "]", "\n", ": ", ", ", "$item", "${item}", '"answer": "A"', "</system>", "\u2028",
-          "```", '\\"}', "System:", "<|im_end|>", "\x00", *INSTRUCTIONS.values(), *DEMANDS.values()]  # fmt: skip
+          "```", '\\"}', "System:", "<|im_end|>", "\x00", *INSTRUCTIONS.values(), *ORDERS.values()]  # fmt: skip
 hostile = st.lists(st.sampled_from(MARKUP) | st.text(max_size=8), max_size=8).map("".join)
 
 

@@ -10,7 +10,6 @@ import pytest
 from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.examination.reports import judge_accuracies
-from benchmark_assets.examination.sentinels import INSTRUCTIONS, PRAISES
 from benchmark_assets.pairwise.matches import of_slices, padding_of_base_sets, text_lengths
 from benchmark_assets.studies.study import CALLS, Item
 from benchmark_assets.vital_signs.assets import Sentinels
@@ -151,8 +150,6 @@ def test_the_judge_sees_what_it_sees_in_its_own_study(arena: Arena) -> None:
     items = study(arena).plan(WHOLE).items
     assert {tuple(item.content) for item in items} == {("source", "translation_a", "translation_b")}
     assert {item.template.prompt.name for item in items if item.template} == {"compare"}
-    words = [template.format(text="", side="A").strip() for template in (*INSTRUCTIONS.values(), *PRAISES.values())]
-    assert all(any(word in item.content["translation_a"] for item in items) for word in words)
     shown = [item for item in items if item.key["trait"] == "identical"]
     assert {item.key["shown"] for item in shown} == {"A"}
 
