@@ -144,7 +144,7 @@ def _card(rows: pl.DataFrame, pairs: pl.DataFrame, thresholds: Examination) -> d
     questions."""
     of_trait = {trait: pairs.filter(trait=trait) for trait in TRAITS}
     outcomes = {trait: _outcomes(group) for trait, group in of_trait.items()}
-    verdicts = trait_verdicts(outcomes, thresholds)
+    verdicts = trait_verdicts({trait: each for trait, each in outcomes.items() if each}, thresholds)
     card: dict[str, object] = {"verdict": overall(verdicts), "calls": len(rows)}
     card["unread"] = int((rows["choice"] == "neither").sum())
     for trait, column in COUNTED.items():

@@ -10,7 +10,7 @@ from benchmark_assets.error_spans.location import located
 
 
 def letters(text: str) -> str:
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text)))
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text).casefold()))
 
 
 LETTERS = "ab.é𝔸\u0301 \t\n\u3000"

@@ -1,6 +1,5 @@
 """An outage of one judge leaves the examinations of the others alone, and is asked about again."""
 
-import json
 import re
 
 import dagster as dg
@@ -8,7 +7,6 @@ import polars as pl
 
 from benchmark_assets.automation import settling
 from benchmark_assets.automation.due import due
-from benchmark_assets.corpus.registry import register
 from benchmark_assets.examination.flags import of_judges
 from benchmark_assets.studies.study import CALLS, Item
 from benchmark_assets.vital_signs.assets import Sentinels
@@ -17,7 +15,6 @@ from tests.examination.test_texts import fair
 from tests.pairwise.arena import Arena
 from tests.pairwise.test_examining import other
 from tests.provider.server import Server, dumps
-from tests.support import write_corpus
 
 WHOLE = pl.DataFrame({key: [""] for key in KEYS})
 JUDGES = ("comparer", "marker")
@@ -27,10 +24,7 @@ DOWN = {"by_key": {"marker": "overloaded"}, "retry_after": {"seconds": 700}}
 
 def describe(arena: Arena, seed: int = 0) -> None:
     """Import the corpus with two judges of its rubric, and an examination with sentinels of this seed."""
-    path = write_corpus(arena.folder / "corpus")
-    judging = {"examination": {"passages": 3, "seed": seed}, "rubric": {"judges": list(JUDGES)}}
-    path.write_text(json.dumps(json.loads(path.read_text()) | judging))
-    register(arena.warehouse, path)
+    arena.examinable(seed=seed, rubric={"judges": list(JUDGES)})
 
 
 def replies(arena: Arena, flatterer: str = "") -> dict[str, list[str]]:

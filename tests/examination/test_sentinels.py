@@ -20,18 +20,11 @@ from benchmark_assets.examination.sentinels import (
 )
 from benchmark_assets.sensitivity.damage import KINDS, Material
 from benchmark_assets.sensitivity.languages import rules
+from tests.pairwise.arena import STORIES
 
-TEXTS = [
-    "The king did not hear the seven merchants. He said that the river was wide, and he went home with his sons.",
-    "At dawn the monk left the village. Three women gave him rice; he did not eat it, but he thanked the women.",
-    "A farmer lost two oxen in the forest. He never found the oxen, and his wife wept, for the winter was near.",
-    "The teacher asked the student four questions. The student answered one, and the teacher was not angry.",
-    "Five ships came to the harbor. The captain spoke to the merchants, but the merchants did not buy his grain.",
-    "The queen slept under a tree. When the soldiers came, she was not afraid; she gave the soldiers nine coins.",
-]
 SOUNDS = [
-    Sound(f"tiny/{place}", text, TEXTS[(place + 1) % len(TEXTS)], Material(rules("en"), f"Fons {place}, alia.", "", {}))
-    for place, text in enumerate(TEXTS)
+    Sound(f"tiny/{place}", text, other, Material(rules("en"), f"Fons {place}, alia.", "", {}))
+    for place, (text, other) in enumerate(zip(STORIES, STORIES[1:] + STORIES[:1], strict=True))
 ]
 COUNTS = dict.fromkeys(TRAITS, 12)
 
@@ -43,7 +36,7 @@ def test_kinds_and_passages_take_turns() -> None:
         of_trait = [sentinel for sentinel in found if sentinel.trait == trait]
         assert [sentinel.kind for sentinel in of_trait] == [*kinds] * (12 // len(kinds))
         assert max(Counter(sentinel.passage for sentinel in of_trait).values()) <= 4
-    assert len([s for s in found if s.trait == "identical"]) == len(TEXTS)  # no more than there are passages
+    assert len([s for s in found if s.trait == "identical"]) == len(STORIES)  # no more than there are passages
     assert len({(s.trait, s.kind, s.passage) for s in found}) == len(found)
 
 
@@ -84,7 +77,7 @@ def test_instructions_and_praises_are_worded_anew_with_each_seed() -> None:
 
 def test_the_same_text_in_other_words_keeps_what_it_says() -> None:
     found = sentinels(SOUNDS, 1, {"archaism": 9, "plainness": 9})
-    assert len(found) > 6
+    assert {each.trait for each in found} == {"archaism", "plainness"}
     for each in found:
         assert each.trials[0] == each.trials[1] != each.sound
         kept = [word for word in each.sound.split() if word.strip(".,;") in each.trials[0]]
@@ -97,7 +90,7 @@ def test_identical_texts_differ_in_nothing() -> None:
     assert all(s.trials == (s.sound, s.sound) for s in sentinels(SOUNDS, 1, {"identical": 6}))
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", STORIES)
 @pytest.mark.parametrize("ratio", PADDING.values())
 def test_padding_reaches_its_length_and_adds_no_word(text: str, ratio: float) -> None:
     longer = padded(text, ratio)

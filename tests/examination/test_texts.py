@@ -23,7 +23,7 @@ from resources.keys import KEYS
 from resources.provider.registry import Examination
 from resources.warehouse import Replacement
 from tests.examination.judges import EQUAL
-from tests.pairwise.arena import Arena, write_judges
+from tests.pairwise.arena import STORIES, Arena, write_judges
 from tests.provider.server import VALID as SOUND
 from tests.provider.server import Server, dumps
 from tests.support import PASSAGES, TRANSLATIONS, write_corpus
@@ -31,7 +31,13 @@ from tests.support import PASSAGES, TRANSLATIONS, write_corpus
 WHOLE = pl.DataFrame({key: [""] for key in KEYS})
 MINE = pl.DataFrame({"model": ["ours"] * 3, "passage": PASSAGES})
 
-WRONG = SOUND | {"label": MAJOR, "error_category": "OTHER", "is_major_error": True, "is_valid_variation": False}
+WRONG = SOUND | {
+    "label": MAJOR,
+    "error_category": "OTHER",
+    "severity": "high",
+    "is_major_error": True,
+    "is_valid_variation": False,
+}
 MARK = {"justification": "", "perfect": False}
 CRITICAL = {"text": "…", "category": "other", "severity": "critical"}
 
@@ -74,13 +80,8 @@ def vain(item: Item) -> bool:
 @pytest.fixture
 def examining(arena: Arena) -> Arena:
     """The arena whose corpus asks for an examination of its judges of single texts."""
-    path = write_corpus(arena.folder / "corpus")
-    judging = {
-        "examination": {"passages": 3}, "audit": {"judges": ["comparer"]}, "rubric": {"judges": ["comparer"]},
-        "spans": {"judges": ["comparer"], "references": True},
-    }  # fmt: skip
-    path.write_text(json.dumps(json.loads(path.read_text()) | judging))
-    register(arena.warehouse, path)
+    alone = {"judges": ["comparer"]}
+    arena.examinable(audit=alone, rubric=alone, spans=alone | {"references": True})
     return arena
 
 
@@ -151,7 +152,7 @@ def test_the_judge_of_a_text_sees_what_it_sees_in_its_own_study_but_never_the_so
         assert not {*texts} & {*sound}
         assert len(texts) == (1 if purpose == "rubric_vote" else len(TRANSLATIONS) - 1)
     demanded = [item.content["candidate"] for item in items if item.key["trait"] == "obedience"]
-    assert len(demanded) == len(INSTRUCTIONS) * len(PASSAGES)
+    assert len(demanded) == len(INSTRUCTIONS) * (len(PASSAGES) + len(STORIES))
     assert all(kind.best in text for text in demanded)
 
 

@@ -59,6 +59,23 @@ def write_judges(path: Path, url: str, families: Mapping[str, str] | None = None
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
+STORIES = (
+    "The king did not hear the seven merchants. He said that the river was wide, and he went home with his sons. "
+    "It is not far, and you do not need a great boat upon it.",
+    "At dawn the monk left the village. Three women gave him rice; he did not eat it, but he thanked the women. "
+    "It is late, therefore you cannot stay here, and you do not have to.",
+    "A farmer lost two oxen in the forest. He never found the oxen, and his wife wept, for the winter was near. "
+    "It is true that many do not see it before they are old, and you are not.",
+    "The teacher asked the student four questions. The student answered one, and the teacher was not angry. "
+    "You do not know it all, therefore it is good to ask, and not before noon.",
+    "Five ships came to the harbor. The captain spoke to the merchants, but the merchants did not buy his grain. "
+    "It is said that they do not sleep upon land, and are not often glad.",
+    "The queen slept under a tree. When the soldiers came, she was not afraid; she gave the soldiers nine coins. "
+    "She is kind, and it is true that you are not; do not say it to all.",
+)
+"""Translations that are long enough for sentinels of all kinds."""
+
+
 class Arena:
     """The home in a folder. Its judges answer at `url`."""
 
@@ -127,9 +144,39 @@ class Arena:
             [Replacement(table, frame.with_columns(stamp), own) for table, frame in rows.items()], run_id="test"
         )
 
+    def examinable(self, passages: int = 9, seed: int = 1, **judging: Mapping[str, Any]) -> None:
+        """Add passages with translations of some length, and ask for an examination from this many passages. `judging`
+        has further sections of the description."""
+        path = write_corpus(self.folder / "corpus")
+        examination = {"examination": {"passages": passages, "seed": seed}}
+        path.write_text(json.dumps(json.loads(path.read_text()) | examination | judging))
+        register(self.warehouse, path)
+        for table, texts in (("source_text", ["{}"]), ("reference", ["{}", "In other words: {}", "{} So it is told."])):
+            rows = self.warehouse.read(table).drop("run_id", "updated_at").filter(passage=PASSAGES[0])
+            for number, story in enumerate(STORIES, start=1):
+                text = f"Fons {number}, alia." if table == "source_text" else story
+                added = rows.with_columns(
+                    passage=pl.lit(f"tiny/story:{number}"), text=pl.Series([each.format(text) for each in texts])
+                )
+                self.warehouse.write([Replacement(table, added, added.select("passage").unique())], run_id="test")
+
     def examined(self, purpose: str, **verdicts: str) -> None:
         """Store these verdicts on judges, with report cards that have nothing else."""
-        counts = dict.fromkeys(["calls", "unread", "damaged", "instructed", "praised", "padded", "pairs"], 9)
+        counts = dict.fromkeys(
+            [
+                "calls",
+                "unread",
+                "damaged",
+                "instructed",
+                "praised",
+                "subtle",
+                "archaic",
+                "plain",
+                "padded",
+                "pairs",
+            ],
+            9,
+        )
         rows = [
             {"judge": judge, "purpose": purpose, "aspect": "", "direction": "la-en", "verdict": verdict,
              "problem": "obeyed" if verdict == "failed" else None, "signature": "", "fingerprint": "", **counts}
