@@ -162,21 +162,8 @@ class Arena:
 
     def examined(self, purpose: str, **verdicts: str) -> None:
         """Store these verdicts on judges, with report cards that have nothing else."""
-        counts = dict.fromkeys(
-            [
-                "calls",
-                "unread",
-                "damaged",
-                "instructed",
-                "praised",
-                "subtle",
-                "archaic",
-                "plain",
-                "padded",
-                "pairs",
-            ],
-            9,
-        )
+        counted = "calls unread damaged instructed praised subtle archaic plain padded pairs"
+        counts = dict.fromkeys(counted.split(), 9)
         rows = [
             {"judge": judge, "purpose": purpose, "aspect": "", "direction": "la-en", "verdict": verdict,
              "problem": "obeyed" if verdict == "failed" else None, "signature": "", "fingerprint": "", **counts}

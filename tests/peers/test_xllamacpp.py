@@ -7,17 +7,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
+from benchmark_assets.examination.reports import reports, with_choices
+from benchmark_assets.vital_signs.assets import Sentinels
 from resources.duckdb_warehouse import DuckDBWarehouse
+from resources.keys import KEYS
 from resources.provider.asking import TRIES, TRIES_OF_LENGTH
+from resources.provider.registry import Examination
 from resources.warehouse import Warehouse
+from tests.pairwise.arena import Arena, made_arena
 from tests.peers.environments import Peer
 from tests.processes import free_port, started, variorum
 from tests.support import SOURCES, TRANSLATIONS, write_corpus
 
 PEER = "xllamacpp"
 pytestmark = pytest.mark.peer
+WHOLE = pl.DataFrame({key: [""] for key in KEYS})
 TEMPERATURES = {"steady": 0, "warm": 0.7, "hot": 1}
 """Temperatures of the judges. Panels take no judges of one family, so that each has a name of its own as family."""
 
@@ -79,6 +86,30 @@ def test_a_model_translates_judges_and_embeds(
         "result",
         f"an output, {len(vectors)} vectors of 640 dimensions, a mark by the judge; {len(calls)} calls, costs known",
     )
+
+
+def test_a_small_model_fails_as_judge_of_every_study(
+    peer: Peer, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """The examinations of the model as judge of pairs, of a seat, of a panel, of a rubric and of error spans."""
+    made_arena(tmp_path)
+    arena, alone = Arena(tmp_path, ""), {"judges": ["comparer"]}
+    literary = {"human": "ann", "ensemble": [{"judge": "comparer", "aspect": "meaning"}]}
+    with served(peer, tmp_path, "chat") as chat:
+        judge = {"endpoint": "chat", "id": "gemma", "family": "google", "max_tokens": 500}
+        arena.registry.write_text(json.dumps({
+            "endpoints": {"chat": {"url": chat, "dialect": "llama.cpp", "structured": "schema", "in_flight": 1}},
+            "judges": {"comparer": judge | {"price": {"input": 0, "output": 0}}},
+        }))  # fmt: skip
+        arena.examinable(rubric=alone, audit=alone, spans=alone, literary=literary)
+        rows = Sentinels(arena.warehouse, arena.systems).compute(WHOLE, "run").tables["sentinel"]
+    cards = reports(with_choices(rows), Examination()).sort("purpose")
+    for card in cards.iter_rows(named=True):
+        print(card)
+    assert sorted(cards["purpose"]) == ["aspect_vote", "comparison", "judge_vote", "rubric_vote", "span_vote"]
+    assert set(cards["verdict"]) == {"failed"}
+    calls = ", ".join(f"{purpose} {number}" for purpose, number in cards.select("purpose", "calls").iter_rows())
+    record_property("result", f"fails each after few calls: {calls}")
 
 
 def test_a_model_is_the_panel(evaluated: Warehouse, record_property: Callable[[str, object], None]) -> None:
