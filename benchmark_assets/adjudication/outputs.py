@@ -9,7 +9,7 @@ from abc import ABC
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -20,6 +20,7 @@ from benchmark_assets.metrics.fidelity import ComparedPassage
 from benchmark_assets.metrics.texts import MeasuredText
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.studies.study import Group, Item, ItemStudy, StudyPlan
+from benchmark_assets.studies.watch import Watch
 from benchmark_assets.translation.systems import language_names
 from resources.errors import BadInput
 from resources.keys import CORPUS
@@ -68,6 +69,14 @@ class OutputStudy(ItemStudy[How], ABC):
             for item in plan.items
         ]
         return plan._replace(items=items)
+
+    def watch(self) -> Watch:
+        """Judges whose verdicts show that they have changed are asked no more."""
+        return Watch(self.letter)
+
+    def letter(self, value: Any) -> str:
+        """The letter of the text that a reply prefers; '' if the judge sees one text."""
+        return ""
 
     def _failed(self) -> dict[object, str]:
         """The reason why a judge is not asked, by corpus, judge and aspect, for judges that failed."""

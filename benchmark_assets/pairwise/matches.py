@@ -65,6 +65,10 @@ class Comparisons(OutputStudy[Contest]):
 
     name = "comparison"
 
+    def letter(self, value: Side) -> str:
+        """The letter in the reply."""
+        return value
+
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Contest]]:
         """One group of outputs, with its `Contest`, for each model, base set and corpus.
 

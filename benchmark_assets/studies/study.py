@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.studies.watch import Watch
 from resources.catalogue import schema
 from resources.errors import BadInput
 from resources.keys import KEYS
@@ -201,6 +202,10 @@ class ItemStudy(Study, Generic[How]):
         """The rounds in which models are asked about the items; by default one round with all items."""
         return one_round(items)
 
+    def watch(self) -> Watch | None:
+        """What ends the asking of a judge that has changed; by default nothing."""
+        return None
+
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
         """Settings of each partition, from the fingerprints of its groups; null if `Roster.known` lacks the model."""
         rows = [pl.DataFrame(schema=dict.fromkeys([*self.dims, "settings"], pl.String))]
@@ -232,7 +237,8 @@ class ItemStudy(Study, Generic[How]):
         plan = self.plan(stale)
         for reason in plan.barred:
             logger.warning("%s: some questions are not asked: %s", self.name, reason)
-        return plan, ask_about(self.provider, self.name, self.most(plan.items), run, self.rounds(plan.items, stale))
+        rounds = self.rounds(plan.items, stale)
+        return plan, ask_about(self.provider, self.name, self.most(plan.items), run, rounds, self.watch())
 
     def computed(self, plan: StudyPlan, judged: Sequence[Answered]) -> Computed:
         """Rows, failures and calls of the planned partitions, from the verdicts on their items."""
@@ -336,8 +342,9 @@ def expected(provider: Provider, items: Iterable[Item]) -> CostEstimate | None:
 
 
 def ask_about(
-    provider: Provider, name: str, items: Sequence[Item], run: str, rounds: Rounds | None = None
-) -> list[Answered]:
+    provider: Provider, name: str, items: Sequence[Item], run: str, rounds: Rounds | None = None,
+    watch: Watch | None = None,
+) -> list[Answered]:  # fmt: skip
     """Ask models about items, after logging the number of calls and their estimated cost.
 
     Parameters
@@ -350,6 +357,8 @@ def ask_about(
         Id of the run whose budget pays for the calls.
     rounds
         Rounds of items; by default one round with all items. Items that are in no round get no verdict.
+    watch
+        It gets all verdicts. Items of a judge that it stops get an error without a question.
 
     Returns
     -------
@@ -359,4 +368,14 @@ def ask_about(
         logger.info("%s: %s", name, cost)
     following = rounds or one_round(items)
     models = [item.template.model for item in items if item.template and not item.settled]
-    return ask_all(provider, name, lambda ask, item: item.verdict(ask), models, run, following)
+
+    async def one(ask: Ask, item: Item) -> Verdict[Any]:
+        judge = item.template.model.name if item.template and not item.settled else ""
+        if watch and (reason := watch.stopped(judge)):
+            return Verdict(error=reason)
+        verdict = await item.verdict(ask)
+        if watch and judge:
+            watch.saw(judge, verdict)
+        return verdict
+
+    return ask_all(provider, name, one, models, run, following)
