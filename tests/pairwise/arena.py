@@ -69,7 +69,7 @@ STORIES = (
     "The teacher asked the student four questions. The student answered one, and the teacher was not angry. "
     "You do not know it all, therefore it is good to ask, and not before noon.",
     "Five ships came to the harbor. The captain spoke to the merchants, but the merchants did not buy his grain. "
-    "It is said that they do not sleep upon land, and are not often glad.",
+    "It is true that they do not sleep upon land, and are not often glad.",
     "The queen slept under a tree. When the soldiers came, she was not afraid; she gave the soldiers nine coins. "
     "She is kind, and it is true that you are not; do not say it to all.",
 )
@@ -151,7 +151,7 @@ class Arena:
         examination = {"examination": {"passages": passages, "seed": seed}}
         path.write_text(json.dumps(json.loads(path.read_text()) | examination | judging))
         register(self.warehouse, path)
-        for table, texts in (("source_text", ["{}"]), ("reference", ["{}", "In other words: {}", "{} So it is told."])):
+        for table, texts in (("source_text", ["{}"]), ("reference", ["{}", "In other words: {}", "{} So the story goes."])):
             rows = self.warehouse.read(table).drop("run_id", "updated_at").filter(passage=PASSAGES[0])
             for number, story in enumerate(STORIES, start=1):
                 text = f"Fons {number}, alia." if table == "source_text" else story
