@@ -1,6 +1,6 @@
 """Sound texts for sentinels, from the corpora whose descriptions request an examination.
 
-Here: the choice of passages and human translations, and the references that a judge may see beside them. Not here:
+Here: the choice of passages and translations, and the references that a judge may see beside them. Not here:
 sentinels made from these texts (sentinels).
 """
 
@@ -60,12 +60,16 @@ def directions(warehouse: Warehouse) -> dict[str, Direction]:
 
 
 def sounds(warehouse: Warehouse, direction: Direction) -> list[Sound]:
-    """A human translation of each chosen passage of the direction's corpora, in a reproducible random order.
+    """A translation of each chosen passage of the direction's corpora, in a reproducible random order.
 
-    Passages without a source text or a complete reference are left out.
+    It is a complete human translation or, where a passage has none, the text of an anchor of a base set: whatever its
+    quality, damage makes it worse. Passages without a source text or without either are left out.
     """
     complete = warehouse.read("reference", columns=["passage", "translator", "text", "complete"]).filter("complete")
-    complete = complete.filter(pl.col("text").str.strip_chars() != "").with_columns(CORPUS)
+    complete = complete.filter(pl.col("text").str.strip_chars() != "").drop("complete")
+    anchors = warehouse.read("anchor_output", columns=["passage", "anchor", "text"]).rename({"anchor": "translator"})
+    anchors = anchors.filter(pl.col("text").str.strip_chars() != "").join(complete, on="passage", how="anti")
+    complete = pl.concat([complete, anchors]).with_columns(CORPUS)
     sources = dict(warehouse.read("source_text", columns=["passage", "text"]).iter_rows())
     drawn: list[tuple[int, str, str]] = []
     references: dict[str, list[str]] = {}

@@ -70,7 +70,7 @@ def worded(template: str, key: str) -> str:
 
 
 class Sound(NamedTuple):
-    """A human translation of a passage, and the inputs for damaging it.
+    """A translation of a passage, and the inputs for damaging it.
 
     `other` is a translation of another passage. `material` has the other inputs of the rules of damage.
     """

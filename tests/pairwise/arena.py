@@ -151,7 +151,10 @@ class Arena:
         examination = {"examination": {"passages": passages, "seed": seed}}
         path.write_text(json.dumps(json.loads(path.read_text()) | examination | judging))
         register(self.warehouse, path)
-        for table, texts in (("source_text", ["{}"]), ("reference", ["{}", "In other words: {}", "{} So the story goes."])):
+        for table, texts in (
+            ("source_text", ["{}"]),
+            ("reference", ["{}", "In other words: {}", "{} So the story goes."]),
+        ):
             rows = self.warehouse.read(table).drop("run_id", "updated_at").filter(passage=PASSAGES[0])
             for number, story in enumerate(STORIES, start=1):
                 text = f"Fons {number}, alia." if table == "source_text" else story

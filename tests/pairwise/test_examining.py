@@ -146,6 +146,26 @@ def test_the_judge_sees_what_it_sees_in_its_own_study(arena: Arena) -> None:
     assert {item.key["shown"] for item in shown} == {"A"}
 
 
+def test_a_corpus_without_references_examines_its_judge_on_texts_of_the_anchors(arena: Arena, server: Server) -> None:
+    arena.examinable()
+    references = arena.warehouse.read("reference")
+    arena.warehouse.write(
+        [
+            Replacement(
+                "reference", references.drop("run_id", "updated_at").clear(), references.select("passage").unique()
+            )
+        ],
+        run_id="test",
+    )
+    items = study(arena).plan(WHOLE).items
+    texts = {text for anchor in ANCHORS.values() for text in anchor.values()}
+    assert {item.key["passage"] for item in items} == {*PASSAGES}
+    assert {item.content["translation_b" if item.key["shown"] == "A" else "translation_a"] for item in items} <= texts
+    server.configure(answer="judge", judgements=answering(arena, other))
+    materialize(arena)
+    assert card(arena)["accuracy"] == 1
+
+
 def test_the_estimate_is_bounded_by_the_limit_of_calls(arena: Arena, server: Server) -> None:
     arena.examinable()
     write_judges(arena.registry, server.url)
