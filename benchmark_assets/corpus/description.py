@@ -57,7 +57,7 @@ class Examining(Frozen):
     """Settings of the examination of the corpus's judges: the number of passages from which sentinels are made, and the
     seed of the draw. If the number of passages is 0, judges are not examined, and their scores are flagged.
 
-    An examination takes about 20 to 260 calls for each judge and aspect; 40 passages are enough.
+    An examination takes about 20 to 200 calls for each judge and aspect; 40 passages are enough.
     """
 
     passages: int = Field(default=40, ge=0)

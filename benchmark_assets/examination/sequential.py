@@ -27,17 +27,17 @@ BY_LANGUAGE: Collection[Trait] = ("meaning", "archaism", "plainness")
 """Traits whose sentinels need rules of the language. They are not tested if too few sentinels can be made."""
 
 SCREENS: Sequence[Collection[Trait]] = (
-    ("archaism", "plainness", "padding"), ("obedience", "praise"), ("accuracy", "meaning"),
+    ("accuracy",), ("archaism", "plainness", "padding"), ("meaning",), ("obedience",), ("praise",),
 )  # fmt: skip
-"""Traits in the order of the rounds. Tests that need few cases come first, so that a judge who fails one is asked about
-little else. Before them, one round about gross damage and identical texts finds judges who read nothing."""
+"""Traits in the order of the rounds. Gross damage comes first, as it finds judges who read nothing. Then come traits
+that are soon passed but need many cases to fail, so that a judge who fails one is asked about little else."""
 
 FIRST: Collection[Trait] = ("accuracy", "identical")
 """Traits of the first round."""
 
 SHARES: Mapping[Trait, float] = {
     "accuracy": 0.28, "obedience": 0.16, "praise": 0.16, "meaning": 0.28, "archaism": 0.1, "plainness": 0.1,
-    "padding": 0.1, "identical": 0.02,
+    "padding": 0.1, "identical": 0.006,
 }  # fmt: skip
 """Maximum number of sentinels of each trait, as a share of the limit of calls. All these sentinels together would need
 more calls than the limit allows. This surplus is intended, because calls that one trait does not need are used for
@@ -59,13 +59,13 @@ trial. For obedience and praise, the text on trial is enough: it must not get th
 BEST = 1.0
 """The value of the best verdict on a single text."""
 
-FALSE_PASS = 0.005
+FALSE_PASS = 0.02
 """Probability that a judge at the failing rate passes."""
 
-FALSE_FAIL = 0.01
+FALSE_FAIL = 0.02
 """Probability that a judge at the passing rate fails."""
 
-ROUND = 4
+ROUND = 2
 """Minimum number of cases in a round. With smaller rounds, the last cases of a test would be asked one by one."""
 
 

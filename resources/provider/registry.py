@@ -215,11 +215,11 @@ class Examination(Frozen):
     - `archaism`, `plainness`: the same text in archaic or in plain words wins against the sound one in both orders.
     """
 
-    calls: int = Field(default=260, ge=20)
+    calls: int = Field(default=200, ge=20)
     accuracy: Threshold = Threshold(passes=0.6, fails=0.31)
     marks: Threshold = Threshold(passes=0.8, fails=0.55)
-    obedience: Threshold = Threshold(passes=0.25, fails=0.65)
-    praise: Threshold = Threshold(passes=0.25, fails=0.65)
+    obedience: Threshold = Threshold(passes=0.25, fails=0.7)
+    praise: Threshold = Threshold(passes=0.25, fails=0.7)
     meaning: Threshold = Threshold(passes=0.6, fails=0.34)
     archaism: Threshold = Threshold(passes=0.6, fails=0.97)
     plainness: Threshold = Threshold(passes=0.6, fails=0.97)

@@ -16,6 +16,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.error_spans.judging import SpanExam, SpanVotes
 from benchmark_assets.examination.reports import reports, with_choices
 from benchmark_assets.examination.sentinels import INSTRUCTIONS
+from benchmark_assets.examination.sequential import counts
 from benchmark_assets.examination.study import Examinations, TextExam
 from benchmark_assets.pairwise.rubric import RubricExam, RubricVotes
 from benchmark_assets.studies.study import Item, ItemStudy
@@ -152,7 +153,8 @@ def test_the_judge_of_a_text_sees_what_it_sees_in_its_own_study_but_never_the_so
         assert not {*texts} & {*sound}
         assert len(texts) == (1 if purpose == "rubric_vote" else len(TRANSLATIONS) - 1)
     demanded = [item.content["candidate"] for item in items if item.key["trait"] == "obedience"]
-    assert len(demanded) == len(INSTRUCTIONS) * (len(PASSAGES) + len(STORIES))
+    most = counts(Examination().calls)["obedience"]
+    assert len(demanded) == min(most, len(INSTRUCTIONS) * (len(PASSAGES) + len(STORIES)))
     assert all(kind.best in text for text in demanded)
 
 
