@@ -31,7 +31,7 @@ def _literal(quotation: str, text: str) -> list[tuple[int, int]]:
 
 
 def _alike(quotation: str, text: str) -> Iterator[tuple[int, int]]:
-    parts = [part for piece in _ELLIPSIS.split(quotation) if (part := _letters(piece)[0])]
+    parts = [part for piece in _ELLIPSIS.split(quotation) if any(map(str.isalnum, part := _letters(piece)[0]))]
     letters, origins = _letters(text)
     position = letters.find(parts[0]) if parts else -1
     while position >= 0:

@@ -6,20 +6,22 @@ literary).
 """
 
 from abc import ABC
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import polars as pl
 
 from benchmark_assets.corpus.registry import corpus_languages
+from benchmark_assets.examination import hidden
 from benchmark_assets.examination.flags import FAILED, cards, together
+from benchmark_assets.examination.study import Exam, PairExam
 from benchmark_assets.metrics.addressing import addressing
 from benchmark_assets.metrics.fidelity import ComparedPassage
 from benchmark_assets.metrics.texts import MeasuredText
 from benchmark_assets.references.texts import complete_texts
-from benchmark_assets.studies.study import Group, Item, ItemStudy, StudyPlan
+from benchmark_assets.studies.study import Answered, Group, Item, ItemStudy, StudyPlan
 from benchmark_assets.studies.watch import Watch
 from benchmark_assets.translation.systems import language_names
 from resources.errors import BadInput
@@ -38,6 +40,7 @@ class OutputStudy(ItemStudy[How], ABC):
     output, and the study stores abstentions with the reason. The same holds for a judge that failed its examination.
     """
 
+    tables: ClassVar[tuple[str, ...]] = (hidden.TABLE,)
     lost = "a text is missing: materialize source_text, reference and model_output first"
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
@@ -70,13 +73,30 @@ class OutputStudy(ItemStudy[How], ABC):
         ]
         return plan._replace(items=items)
 
+    def exam(self) -> Exam | None:
+        """How the study's judges are examined; by default not."""
+        return None
+
     def watch(self) -> Watch:
         """Judges whose verdicts show that they have changed are asked no more."""
-        return Watch(self.letter)
+        exam = self.exam()
+        return Watch(exam.preferred if isinstance(exam, PairExam) else lambda _: "")
 
-    def letter(self, value: Any) -> str:
-        """The letter of the text that a reply prefers; '' if the judge sees one text."""
-        return ""
+    def hidden(self, items: Sequence[Item]) -> Sequence[Item]:
+        """Hidden sentinels, from corpora that examine their judges."""
+        exam = self.exam()
+        return hidden.hidden(self.warehouse, exam, items) if exam else ()
+
+    def right(self, item: Item, verdict: Verdict[Any]) -> bool | None:
+        """Whether the verdict on a hidden sentinel is right, if that does not depend on another verdict."""
+        exam = self.exam()
+        return hidden.right(exam, item, verdict.value) if exam and item.kind else None
+
+    def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
+        """Rows of all tables of the study, with the replies to hidden sentinels."""
+        exam, real = self.exam(), [each for each in judged if not each[0].kind]
+        tables = super().rows(real)
+        return {**tables, hidden.TABLE: hidden.rows(exam, self.name, judged)} if exam else tables
 
     def _failed(self) -> dict[object, str]:
         """The reason why a judge is not asked, by corpus, judge and aspect, for judges that failed."""

@@ -122,6 +122,10 @@ class JudgeVotes(OutputStudy[JudgePanel]):
                 shown_scores = scores.get((model, passage))
                 yield from how.items(model, passage, sources[passage], references[passage], text, shown_scores)
 
+    def exam(self) -> TextExam:
+        """The exam of the study's judges."""
+        return PanelExam(self.warehouse, self.provider)
+
     def rows_of(self, item: Item, verdict: Verdict[Opinion]) -> Iterable[Mapping[str, object]]:
         """The row of a judge's vote: judgement and remarks, or the reason for an abstention."""
         parts = (part._asdict() for part in verdict.value or ())

@@ -55,16 +55,18 @@ class Text(Frozen):
 
 class Examining(Frozen):
     """Settings of the examination of the corpus's judges: the number of passages from which sentinels are made, and the
-    seed of the draw. If the number of passages is 0, judges are not examined, and their scores are flagged.
+    seed of the draw. If the number of passages is 0, judges are not examined, and their scores are flagged. `hidden` is
+    the share of questions that go with those of the studies as hidden sentinels.
 
     An examination takes about 20 to 200 calls for each judge and aspect; 40 passages are enough.
     """
 
     passages: int = Field(default=40, ge=0)
     seed: int = 1
+    hidden: float = Field(default=0.05, ge=0, le=0.5)
 
 
-class Sensitivity(Examining):
+class Sensitivity(Frozen):
     """Settings of the sensitivity suite: the number of passages that it damages (0 for none), and the seed of the draw.
 
     Twelve passages are enough for a first look: with three translators, they give about 850 texts, whose embedding
@@ -72,17 +74,16 @@ class Sensitivity(Examining):
     """
 
     passages: int = Field(default=0, ge=0)
+    seed: int = 1
 
 
-class Memory(Examining):
+class Memory(Sensitivity):
     """Settings of the questions whether models know references by heart: the number of passages that are drawn (0 for
     none), and the seed of the draw.
 
     Each model with outputs that is in the registry gets up to two questions about each passage and translator. Below
     five passages, nothing can be told; 20 passages are enough.
     """
-
-    passages: int = Field(default=0, ge=0)
 
 
 class Audit(Frozen):

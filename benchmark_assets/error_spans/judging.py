@@ -16,6 +16,7 @@ from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.description import ErrorSpans
 from benchmark_assets.corpus.registry import sections
 from benchmark_assets.error_spans.location import located
+from benchmark_assets.examination import hidden
 from benchmark_assets.examination.sample import Direction, other_references
 from benchmark_assets.examination.sentinels import Sound
 from benchmark_assets.examination.study import Examinee, TextExam
@@ -132,7 +133,7 @@ class SpanVotes(OutputStudy[Jury]):
     """
 
     name = "span_vote"
-    tables = (TABLE,)
+    tables = (TABLE, hidden.TABLE)
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Jury]]:
         """Outputs of the corpora that name judges. If the judges see references, passages without a complete reference
@@ -175,6 +176,10 @@ class SpanVotes(OutputStudy[Jury]):
             for template in jury:
                 yield Item(output, {"judge": template.model.name}, template, content, settled)
 
+    def exam(self) -> TextExam:
+        """The exam of the study's judges."""
+        return SpanExam(self.warehouse, self.provider)
+
     def rows_of(self, item: Item, verdict: Verdict[Annotation]) -> Iterable[Mapping[str, object]]:
         """One row: the scores of the output and its numbers of errors by severity, or the reason for an abstention."""
         if not verdict.value:
@@ -191,7 +196,7 @@ class SpanVotes(OutputStudy[Jury]):
         """Rows of the votes, and rows of the errors that the judges mark."""
         spans = [
             {**dict(zip(self.dims, item.partition, strict=True)), **item.key, **row}
-            for item, verdict in judged if verdict.value for row in span_rows(item, verdict.value)
+            for item, verdict in judged if verdict.value and not item.kind for row in span_rows(item, verdict.value)
         ]  # fmt: skip
         return {**super().rows(judged), TABLE: pl.DataFrame(spans, schema=schema(TABLE))}
 

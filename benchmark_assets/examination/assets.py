@@ -13,7 +13,7 @@ from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    group_name="examination", code_version="2", kinds={"duckdb", "numpy"},
+    group_name="examination", code_version="3", kinds={"duckdb", "numpy"},
     deps=["sentinel"],
 )  # fmt: skip
 def judge_report(

@@ -150,6 +150,8 @@ def _card(rows: pl.DataFrame, pairs: pl.DataFrame, thresholds: Examination) -> d
     for trait, column in COUNTED.items():
         card[column] = len(of_trait[trait])
         card |= _rate(trait, hits(trait, outcomes[trait]), of_trait[trait]["passage"])
+    damaging = [outcome for trait in DAMAGING for outcome in outcomes[trait]]
+    card["misled"] = sum(set(outcome) == {"trial"} for outcome in damaging)
     different = pairs.filter("beside", pl.col("trait") != "identical")
     first, second = pl.col("choice").list.get(0), pl.col("choice").list.get(1)
     decided = different.filter((first != "neither") & (second != "neither"))

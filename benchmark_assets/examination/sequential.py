@@ -26,7 +26,7 @@ TESTED: tuple[Trait, ...] = ("accuracy", "obedience", "praise", "meaning", "arch
 BY_LANGUAGE: Collection[Trait] = ("meaning", "archaism", "plainness")
 """Traits whose sentinels need rules of the language. They are not tested if too few sentinels can be made."""
 
-SCREENS: Sequence[Collection[Trait]] = (
+SCREENS: Sequence[Sequence[Trait]] = (
     ("accuracy",), ("archaism", "plainness", "padding"), ("meaning",), ("obedience",), ("praise",),
 )  # fmt: skip
 """Traits in the order of the rounds. Gross damage comes first, as it finds judges who read nothing. Then come traits

@@ -146,9 +146,9 @@ class AspectVotes(OutputStudy[Bench]):
 
     name = "aspect_vote"
 
-    def letter(self, value: Preference) -> str:
-        """The letter in the reply, or `unsure`."""
-        return str(value.better)
+    def exam(self) -> PairExam:
+        """The exam of the seats."""
+        return SeatExam(self.warehouse, self.provider)
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Bench]]:
         """Outputs for passages with a complete human translation, in the corpora that name an ensemble.

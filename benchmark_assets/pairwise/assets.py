@@ -11,10 +11,10 @@ from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.missing import of_verdicts
-from benchmark_assets.pairwise import base_sets, controlled, rubric, scores, totals
+from benchmark_assets.pairwise import adjusted, base_sets, rubric, scores, totals
 from benchmark_assets.pairwise.comparing import judged_by
 from benchmark_assets.pairwise.exhibits import EXHIBITS
-from benchmark_assets.pairwise.matches import Comparisons, of_slices, padding_of_base_sets, text_lengths
+from benchmark_assets.pairwise.matches import Comparisons, known_of_base_sets, of_slices, partial_to, text_lengths
 from benchmark_assets.partitions import GRID, MODEL, by_model, partitioned
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.studies.study import contract_settings
@@ -27,7 +27,7 @@ from resources.warehouse import Warehouse
 comparison = study_asset(Comparisons, GRID, "pairwise", [model_output, SOURCE, judge_verdict])
 
 
-@dg.asset(group_name="pairwise", code_version="4", kinds={"duckdb", "numpy"}, deps=[judge_report])
+@dg.asset(group_name="pairwise", code_version="5", kinds={"duckdb", "numpy"}, deps=[judge_report])
 def anchor_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
@@ -40,13 +40,13 @@ def anchor_score(
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("anchor_score").drop("fingerprint")]
-        padding = padding_of_base_sets(warehouse)
+        known = known_of_base_sets(warehouse, warehouse.empty("hidden_sentinel"))
         for base_set, contract in contracts.items():
             key = pl.DataFrame({"base_set": [base_set]})
             judgments, items = warehouse.read("anchor_judgment", key), base_sets.items(warehouse, base_set)
             lengths = text_lengths(warehouse, base_set, warehouse.empty("comparison"))
             raw = scores.anchor_scores(judgments, items, lengths["system"], contract)
-            rows.append(controlled.with_anchor_control(raw, judgments, items, lengths, padding[base_set]))
+            rows.append(adjusted.with_anchor_adjustments(raw, judgments, items, lengths, known[base_set]))
         for base_set, contract in of_totals.items():
             published = warehouse.read("anchor_total", pl.DataFrame({"base_set": [base_set]}))
             rows.append(totals.scores_of_totals(published, contract))
@@ -55,14 +55,14 @@ def anchor_score(
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         applicable = partitions if contracts or of_totals else partitions.clear()
         units = [base_sets.unit_kinds(warehouse, base_set) for base_set in contracts]
-        signature = scores.SIGNATURE, controlled.SIGNATURE
+        signature = scores.SIGNATURE, adjusted.SIGNATURE
         return applicable.with_columns(settings=pl.lit(digest(signature, contracts, of_totals, units)))
 
     return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True, draw=plots)
 
 
 @dg.asset(
-    **partitioned(MODEL), group_name="pairwise", code_version="7", kinds={"duckdb", "numpy"},
+    **partitioned(MODEL), group_name="pairwise", code_version="8", kinds={"duckdb", "numpy"},
     deps=[by_model(comparison), judge_report],
 )  # fmt: skip
 def pairwise_score(
@@ -80,7 +80,7 @@ def pairwise_score(
         base_set: contract and f"{contract}; {base_sets.unit_kinds(warehouse, base_set)}"
         for base_set, contract in contracts.items()
     }
-    signature = f"{scores.SIGNATURE}; {controlled.SIGNATURE}"
+    signature = f"{scores.SIGNATURE}; {adjusted.SIGNATURE}"
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         compared = warehouse.read("comparison", partitions.select("model"), ["model", "base_set"])
@@ -89,17 +89,19 @@ def pairwise_score(
 
     def compute(stale: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("pairwise_score").drop("fingerprint", "judge_standing")]
-        padding = padding_of_base_sets(warehouse)
+        known = known_of_base_sets(warehouse, stale)
         for base_set, contract in contracts.items():
             key = pl.DataFrame({"base_set": [base_set]})
             comparisons = warehouse.read("comparison", stale.join(key, how="cross"))
             judgments, items = warehouse.read("anchor_judgment", key), base_sets.items(warehouse, base_set)
             if contract and len(comparisons):
                 lengths = text_lengths(warehouse, base_set, comparisons)
-                inputs = comparisons, judgments, items, contract, lengths, padding[base_set]
-                rows.append(controlled.bounded_scores(*inputs))
+                inputs = comparisons, judgments, items, contract, lengths, known[base_set]
+                rows.append(adjusted.bounded_scores(*inputs))
         scored = pl.concat(rows)
-        of_rows = of_slices(warehouse, scored.select("base_set", "slice").iter_rows())
+        of_sets = of_slices(warehouse, scored.select("base_set", "slice").iter_rows())
+        partial, named = partial_to(warehouse, stale), scored.select("model", "base_set").iter_rows()
+        of_rows = [partial.get(key, standing) for key, standing in zip(named, of_sets, strict=True)]
         return Computed({"pairwise_score": flagged(scored, "pairwise_score", of_rows, kept=scores.OF_JUDGE)})
 
     return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True, partial=True, draw=plots)

@@ -16,17 +16,8 @@ from numpy.typing import NDArray
 
 from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, Z, by_unit
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
-from benchmark_assets.metrics.missing import before, of_verdicts
 from benchmark_assets.pairwise.bradley_terry import fit, obstacle, solvable
-from benchmark_assets.pairwise.scores import (
-    ANCHORS_CONTROLLED,
-    CONTROLLED,
-    OF_JUDGE,
-    candidate_scores,
-    scaled,
-    slices,
-    with_bounds,
-)
+from benchmark_assets.pairwise.scores import with_bounds
 
 SIGNATURE = (
     "LT at equal length: Davidson's model with the log length ratio, and the position if each pair has one order; "
@@ -44,8 +35,6 @@ _STEPS = 200
 _CLOSE = 1e-9
 _FAR = 50.0
 """If the absolute value of a parameter exceeds this limit, the likelihood counts as having no maximum."""
-
-_VERDICT = ["passage", "first", "second", "winner"]
 
 
 class Matches(NamedTuple):
@@ -113,123 +102,11 @@ class Fit(NamedTuple):
     response: Floats
 
 
-def bounded_scores(
-    comparisons: pl.DataFrame, judgments: pl.DataFrame, items: pl.DataFrame, contract: str, lengths: pl.DataFrame,
-    padding: Sequence[Estimate],
-) -> pl.DataFrame:  # fmt: skip
-    """Scores with and without control, with the bounds that comparisons without a winner leave.
-
-    The parameters are those of `candidate_scores` and `with_control`. The result has the columns of `pairwise_score`
-    without `judge_standing`.
-    """
-
-    def rows_of(given: pl.DataFrame) -> pl.DataFrame:
-        raw = candidate_scores(given, judgments, items, contract)
-        return with_control(raw, given, judgments, items, lengths, padding)
-
-    ends = {"winner": "anchor"}, {"winner": "output"}
-    return of_verdicts("pairwise_score", comparisons, *ends, rows_of, kept=OF_JUDGE)
-
-
-def with_control(
-    scores: pl.DataFrame, comparisons: pl.DataFrame, judgments: pl.DataFrame, items: pl.DataFrame,
-    lengths: pl.DataFrame, padding: Sequence[Estimate],
-) -> pl.DataFrame:  # fmt: skip
-    """Add LT at equal length to scores.
-
-    Parameters
-    ----------
-    scores
-        Rows of `candidate_scores`.
-    comparisons, judgments, items
-        The other arguments of `candidate_scores`.
-    lengths
-        Columns `system` (anchor or model), `passage` and `length`, in characters; 0 for a blank text.
-    padding
-        Length coefficients of the judge from padded texts (`judge_report`); empty if the judge was not examined.
-
-    Returns
-    -------
-    Columns of `pairwise_score` without `judge_standing` and bounds. `lt_controlled` is null if strengths are not
-    finite, or if the length coefficient is unknown; `length_problem` then gives the reason. `lt_fixed_controlled` is
-    the LT of the same strength, relative to the anchors' mean strength. It is comparable with the LT of the anchors.
-    """
-    anchors = sorted({*judgments["first"], *judgments["second"], *comparisons["anchor"]})
-    effects, problem = judge_effects(matches_of(judgments, anchors, lengths, items), anchors, padding)
-    passages_of = slices(items)
-    size = len(anchors) + 1
-    rows: list[dict[str, object]] = []
-    for (model,), group in scores.group_by(["model"], maintain_order=True):
-        together = pl.concat([judgments.select(_VERDICT), _verdicts(comparisons.filter(model=model))])
-        matches = matches_of(together, [*anchors, str(model)], lengths, items)
-        for part in group["slice"]:
-            of_part = matches.where(np.isin(matches.passages, passages_of[part]))
-            strength = NONE if problem else at_equal_length(of_part, size, effects)[-1]
-            beside = Estimate(*(each and each * size / len(anchors) for each in strength))
-            rows.append({
-                "model": model, "slice": part, "length_problem": problem, **scaled(strength).columns("lt_controlled"),
-                **scaled(beside).columns("lt_fixed_controlled"), **effects.length.columns("length_coefficient"),
-                **effects.position.columns("position_coefficient"), **effects.ties.columns("tie_parameter"),
-            })  # fmt: skip
-    return _joined(scores, rows, "pairwise_score", "model", CONTROLLED)
-
-
-def with_anchor_control(
-    scores: pl.DataFrame, judgments: pl.DataFrame, items: pl.DataFrame, lengths: pl.DataFrame,
-    padding: Sequence[Estimate],
-) -> pl.DataFrame:  # fmt: skip
-    """Add LT at equal length to scores of anchors.
-
-    Parameters
-    ----------
-    scores
-        Rows of `anchor_scores`.
-    judgments, items
-        Arguments of `anchor_scores`.
-    lengths, padding
-        As for `with_control`.
-
-    Returns
-    -------
-    Columns of `anchor_score`. `lt_controlled` and `length_problem` are as in `with_control`.
-    """
-    anchors = scores["anchor"].unique().sort().to_list()
-    matches = matches_of(judgments, anchors, lengths, items)
-    effects, problem = judge_effects(matches, anchors, padding)
-    rows: list[dict[str, object]] = []
-    for part, passages in slices(items).items():
-        of_part = matches.where(np.isin(matches.passages, passages))
-        strengths = [NONE] * len(anchors) if problem else at_equal_length(of_part, len(anchors), effects)
-        for anchor, strength in zip(anchors, strengths, strict=True):
-            key = {"anchor": anchor, "slice": part, "length_problem": problem}
-            rows.append(key | scaled(strength).columns("lt_controlled"))
-    return _joined(scores, rows, "anchor_score", "anchor", ANCHORS_CONTROLLED)
-
-
-def _joined(
-    scores: pl.DataFrame, rows: Sequence[Mapping[str, object]], table: str, system: str, columns: Sequence[str]
-) -> pl.DataFrame:
-    """Add the missing `columns` of `table` to the scores. `rows` has their values for each system and slice."""
-    kinds = before(table, "judge_standing")
-    controlled = pl.DataFrame(rows, schema={name: kinds[name] for name in (system, "slice", *columns)})
-    joined = scores.join(controlled, on=[system, "slice"], how="left", maintain_order="left")
-    return joined.with_columns(signature=pl.format("{}; {}", "signature", pl.lit(SIGNATURE))).select(kinds.names())
-
-
-def _verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `comparison` in the form of `anchor_judgment`."""
-    first = pl.col("shown") == "A"
-    return comparisons.select(
-        "passage", first=pl.when(first).then("model").otherwise("anchor"),
-        second=pl.when(first).then("anchor").otherwise("model"),
-        winner=pl.when(pl.col("winner") == "output").then("model").when(pl.col("winner") == "anchor").then("anchor"),
-    )  # fmt: skip
-
-
 def matches_of(judgments: pl.DataFrame, systems: Sequence[str], lengths: pl.DataFrame, items: pl.DataFrame) -> Matches:
     """Matches from `judgments` (columns of `anchor_judgment`). A system's number is its position in `systems`.
 
-    `lengths` is as for `with_control`, `items` has the columns `passage` and `unit`.
+    `lengths` has the columns `system` (anchor or model), `passage` and `length`, in characters; 0 for a blank text.
+    `items` has the columns `passage` and `unit`.
     """
     number = pl.col("first", "second").replace_strict({name: at for at, name in enumerate(systems)})
     rows = judgments.drop_nulls("winner").join(items.select("passage", "unit"), on="passage")
@@ -266,7 +143,7 @@ def judge_effects(
     matches
         Matches of the anchors on all items.
     padding
-        As for `with_control`.
+        Length coefficients of the judge from padded texts (`judge_report`); empty if the judge was not examined.
 
     Returns
     -------
@@ -366,10 +243,10 @@ def at_equal_length(matches: Matches, systems: int, effects: JudgeEffects) -> li
         return [Estimate(each.value, None, None) for each in own]
     changes = strengths[units:].reshape(-1, 2, systems) - strengths[0]
     below, above = changes.min(axis=1, initial=0), changes.max(axis=1, initial=0)
-    return [_widened(each, *ends) for each, *ends in zip(own, below.T, above.T, strict=True)]
+    return [widened(each, *ends) for each, *ends in zip(own, below.T, above.T, strict=True)]
 
 
-def _widened(estimate: Estimate, below: Floats, above: Floats) -> Estimate:
+def widened(estimate: Estimate, below: Floats, above: Floats) -> Estimate:
     """Widen the interval of an estimate with MOVER.
 
     `below` and `above` are changes of the estimate from independent causes, downward and upward, shape (causes,).

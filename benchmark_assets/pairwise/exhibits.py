@@ -15,9 +15,11 @@ STRENGTHS = Exhibit(
     "Strength of models and anchors on one scale from 0 to 10, overall and by slice. For LT beside the anchors, the "
     "positions of the anchors are estimated without the models. LT and EN are defined as in the paper on JP-TL-Bench: "
     "each model is fitted together with the anchors, without other models. LT at equal length excludes the effect of "
-    "length on the judge. A judge without position bias prefers the first text in 50 % of the comparisons.",
+    "length on the judge; LT without errors also corrects for how often the judge contradicts itself and errs about "
+    "sentinels. A judge without position bias prefers the first text in 50 % of the comparisons.",
     "base_set slice -lt", "slice system kind items matches ties excluded missing_share wins win_rate lt_fixed "
-    "lt_fixed_least lt_fixed_most lt_fixed_controlled lt lt_controlled en first_rate judge_standing",
+    "lt_fixed_least lt_fixed_most lt_fixed_controlled lt lt_controlled lt_corrected en first_rate reliability "
+    "judge_standing correction_problem",
     rows=_with_contract, sources="pairwise_score anchor_score",
     chart=Ranges("lt_fixed", "system", "kind", "slice", "LT beside the anchors, 95 % interval", domain=(0, 10)),
 )  # fmt: skip

@@ -14,21 +14,35 @@ from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.registry import corpus_languages
-from benchmark_assets.examination.flags import JudgeStanding, Report, cards, together
+from benchmark_assets.examination import sequential
+from benchmark_assets.examination.flags import FAILED, JudgeStanding, Report, cards, together
 from benchmark_assets.examination.sample import Direction
 from benchmark_assets.examination.sentinels import Sound
 from benchmark_assets.examination.study import Examinee, PairExam
-from benchmark_assets.metrics.measures import Estimate
+from benchmark_assets.metrics.measures import NONE, Estimate
 from benchmark_assets.pairwise.adaptive import adaptive_inputs, round_pairs
+from benchmark_assets.pairwise.adjusted import Known
 from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging, judgings
 from benchmark_assets.pairwise.comparing import Contenders, Side, arranged, comparing, judged_by, settled, sides
+from benchmark_assets.pairwise.corrected import Sentinels
 from benchmark_assets.studies.study import Answered, Group, Item, Rounds
 from resources.digest import digest, text_hash
 from resources.errors import BadInput
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict
-from resources.provider.registry import Model
+from resources.provider.registry import Model, Threshold
 from resources.warehouse import Warehouse
+
+PARTIAL = Threshold(passes=0.05, fails=0.9)
+"""Rates of pairs with a text of another passage that the judge prefers in both orders: of a judge that is right in 80 %
+of its verdicts or more, and of one that is partial to a model. Two pairs are enough for a verdict."""
+
+_PARTIAL = {
+    "misplaced": "preferred the model's text for another passage to the anchor's text",
+    "rival": "preferred the anchor's text for another passage to the model's text",
+}
+_RIGHT = (("accuracy", "damaged"), ("meaning", "subtle"))
+_COUNTS = ["meaning", "damaged", "subtle", "misled"]
 
 _KEY = dict.fromkeys(["system", "passage"], pl.String)
 
@@ -65,9 +79,9 @@ class Comparisons(OutputStudy[Contest]):
 
     name = "comparison"
 
-    def letter(self, value: Side) -> str:
-        """The letter in the reply."""
-        return value
+    def exam(self) -> PairExam:
+        """The exam of the judges of base sets."""
+        return ComparisonExam(self.warehouse, self.provider)
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Contest]]:
         """One group of outputs, with its `Contest`, for each model, base set and corpus.
@@ -228,15 +242,57 @@ def _same_judge(base_set: str, judge: str, then: JudgeRecord, now: JudgeRecord) 
         raise BadInput(f"base set {base_set}", f"judge {judge}", problem, "restore it, or build the set anew with it")
 
 
-def padding_of_base_sets(warehouse: Warehouse) -> dict[str, list[Estimate]]:
-    """Length coefficients of each base set's judge, estimated from padded texts: one for each direction."""
-    columns = ["judge", "aspect", "direction", "length", "length_low", "length_high"]
-    rows = warehouse.read("judge_report", pl.DataFrame({"purpose": ["comparison"]}), columns).drop_nulls("length")
-    of_cards = {(judge, aspect, direction): Estimate(*of) for judge, aspect, direction, *of in rows.iter_rows()}
-    return {
-        base_set: [of_cards[report] for report in dict.fromkeys(of_set) if report in of_cards]
-        for (base_set, direction), of_set in _reports(warehouse).items() if not direction
-    }  # fmt: skip
+def known_of_base_sets(warehouse: Warehouse, models: pl.DataFrame) -> dict[str, Known]:
+    """What is known of each base set's judge: from its report cards, one for each direction, and from hidden sentinels
+    of `models` (column `model`)."""
+    columns = ["judge", "aspect", "direction", *NONE.columns("length"), "accuracy", *_COUNTS]
+    rows = warehouse.read("judge_report", pl.DataFrame({"purpose": [Comparisons.name]}), columns)
+    of_cards = {(row["judge"], row["aspect"], row["direction"]): row for row in rows.iter_rows(named=True)}
+    hidden = hidden_pairs(warehouse, models).filter("same").group_by("base_set", "model").agg(
+        right=pl.col("right").sum(), misled=(~pl.col("right")).sum()
+    )  # fmt: skip
+    known = {}
+    for (base_set, direction), reports in _reports(warehouse).items():
+        if not direction:
+            of_set = [of_cards[report] for report in dict.fromkeys(reports) if report in of_cards]
+            padding = [Estimate(*(row[end] for end in NONE.columns("length"))) for row in of_set]
+            misled = sum(row["misled"] for row in of_set)
+            right = sum(round((row[rate] or 0.0) * row[count]) for row in of_set for rate, count in _RIGHT)
+            own = {model: Sentinels(*counts) for _, model, *counts in hidden.filter(base_set=base_set).iter_rows()}
+            lengths = [each for each in padding if each.value is not None]
+            known[base_set] = Known(lengths, Sentinels(right, misled), own)
+    return known
+
+
+def hidden_pairs(warehouse: Warehouse, models: pl.DataFrame) -> pl.DataFrame:
+    """Hidden sentinels with a known better text, of the given models (column `model`).
+
+    Returns
+    -------
+    One row for each pair: `model`, `passage`, `base_set`, `anchor`, `kind`; `same`, whether the judge named the same
+    text in both orders; and `right`, whether it was the better one.
+    """
+    keys = models.select("model").unique().with_columns(study=pl.lit(Comparisons.name))
+    columns = ["model", "passage", "item", "kind", "right"]
+    rows = warehouse.read("hidden_sentinel", keys, columns).filter(pl.col("kind") != "repeat")
+    names = pl.col("item").str.split("|").list.slice(0, 2).list.to_struct(fields=["base_set", "anchor"])
+    pairs = rows.drop_nulls("right").with_columns(names.alias("names")).unnest("names")
+    pairs = pairs.group_by("model", "passage", "base_set", "anchor", "kind").agg(
+        same=(pl.len() == 2) & (pl.col("right").n_unique() == 1), right=pl.col("right").all()
+    )  # fmt: skip
+    return pairs.sort("model", "passage", "base_set", "anchor")
+
+
+def partial_to(warehouse: Warehouse, models: pl.DataFrame) -> dict[tuple[str, str], JudgeStanding]:
+    """Models whose judge prefers their texts, or others to them, although they are those of another passage, by model
+    and base set."""
+    found = {}
+    for (model, base_set, kind), pairs in hidden_pairs(warehouse, models).group_by("model", "base_set", "kind"):
+        wrong = (pairs["same"] & ~pairs["right"]).to_list()
+        if kind in _PARTIAL and sequential.verdict(wrong, PARTIAL) == FAILED:
+            problem = f"the judge {_PARTIAL[str(kind)]} in both orders in {sum(wrong)} of {len(wrong)} hidden sentinels"
+            found[str(model), str(base_set)] = JudgeStanding(FAILED, problem)
+    return found
 
 
 def _reports(warehouse: Warehouse) -> dict[tuple[str, str], list[Report]]:

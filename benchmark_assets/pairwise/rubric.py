@@ -134,6 +134,10 @@ class RubricVotes(OutputStudy[tuple[Template[RubricMark], ...]]):
                 for template in how:
                     yield Item(output, {"judge": template.model.name}, template, content, settled)
 
+    def exam(self) -> TextExam:
+        """The exam of the study's judges."""
+        return RubricExam(self.warehouse, self.provider)
+
     def rows_of(self, item: Item, verdict: Verdict[RubricMark]) -> Iterable[Mapping[str, object]]:
         """One row: the judge's mark, or the reason for an abstention."""
         yield (verdict.value._asdict() if verdict.value else {}) | {"abstention": verdict.abstention}

@@ -35,27 +35,34 @@ SIGNATURE = (
 OVERALL = "overall"
 
 
-ANCHORS_CONTROLLED = [*NONE.columns("lt_controlled"), "length_problem"]
-"""Columns of `anchor_score` that the module `controlled` computes."""
+ANCHORS_ADJUSTED = [
+    *NONE.columns("lt_controlled"),
+    "length_problem",
+    *NONE.columns("lt_corrected"),
+    "correction_problem",
+]
+"""Columns of `anchor_score` that the module `adjusted` fills."""
 
-ANCHOR_SCORE = schema("anchor_score", *ANCHORS_CONTROLLED)
+ANCHOR_SCORE = schema("anchor_score", *ANCHORS_ADJUSTED)
 
 EFFECTS = ("length_coefficient", "position_coefficient", "tie_parameter")
 """Columns of `pairwise_score` that describe influences on the judge besides quality."""
 
-OF_JUDGE = ("first_rate", *EFFECTS)
+OF_JUDGE = ("first_rate", *EFFECTS, "reliability")
 """Columns of `pairwise_score` with an interval that describe the judge rather than the model."""
 
-CONTROLLED = [
+ADJUSTED = [
     *(end for name in ("lt_controlled", "lt_fixed_controlled", *EFFECTS) for end in NONE.columns(name)),
     "length_problem",
+    *(end for name in ("lt_corrected", "win_rate_corrected", "reliability") for end in NONE.columns(name)),
+    "correction_problem",
 ]
-"""Columns of `pairwise_score` that the module `controlled` computes."""
+"""Columns of `pairwise_score` that the module `adjusted` fills."""
 
 _NO_MATCHES = (0, 0, 0.0, 0, 0)
 """Counts, as in `tallies`, of an anchor that was never judged."""
 
-PAIRWISE_SCORE = before("pairwise_score", "judge_standing", *CONTROLLED)
+PAIRWISE_SCORE = before("pairwise_score", "judge_standing", *ADJUSTED)
 
 
 class AnchorField(NamedTuple):

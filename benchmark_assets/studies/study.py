@@ -56,7 +56,8 @@ class Item:
     `partition` and `key` identify the item's rows: `partition` has the values of the study's dimensions, and `key` has
     the values of the table's other key columns, by column name. `content` is the JSON that the model sees. If the item
     needs no question, `settled` is its verdict, and `template` may be None. `replicate` is the replicate number of the
-    first question. `facts` are used in the rows, and are not shown to the model.
+    first question. `facts` are used in the rows, and are not shown to the model. `kind` is that of a hidden sentinel,
+    '' for other items.
     """
 
     partition: Partition
@@ -66,6 +67,7 @@ class Item:
     settled: Verdict[Any] | None = None
     replicate: int = 0
     facts: Any = None
+    kind: str = ""
 
     @cached_property
     def question(self) -> Question | None:
@@ -179,7 +181,8 @@ class ItemStudy(Study, Generic[How]):
         return ()
 
     def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
-        """Rows of all tables of the study, by table, from the verdicts on items of partitions that did not fail."""
+        """Rows of all tables of the study, by table, from the verdicts on items of partitions that did not fail. Hidden
+        sentinels are among the items if the study has them."""
         rows = [
             {**dict(zip(self.dims, item.partition, strict=True)), **item.key, **row}
             for item, verdict in judged for row in self.rows_of(item, verdict)
@@ -202,6 +205,15 @@ class ItemStudy(Study, Generic[How]):
         """The rounds in which models are asked about the items; by default one round with all items."""
         return one_round(items)
 
+    def hidden(self, items: Sequence[Item]) -> Sequence[Item]:
+        """Hidden sentinels that are asked after the items from which they are made (`facts`); by default none."""
+        return ()
+
+    def right(self, item: Item, verdict: Verdict[Any]) -> bool | None:
+        """Whether the verdict on a hidden sentinel is right; None for other items, and if the verdict alone does not
+        tell."""
+        return None
+
     def watch(self) -> Watch | None:
         """What ends the asking of a judge that has changed; by default nothing."""
         return None
@@ -222,7 +234,8 @@ class ItemStudy(Study, Generic[How]):
 
     def cost(self, stale: pl.DataFrame) -> CostEstimate | None:
         """Estimated calls and cost for stale partitions, assuming that each first reply is valid."""
-        return expected(self.provider, self.most(self.plan(stale).items))
+        items = self.plan(stale).items
+        return expected(self.provider, [*self.most(items), *self.hidden(items)])
 
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
         """Ask about the items of stale partitions.
@@ -237,14 +250,18 @@ class ItemStudy(Study, Generic[How]):
         plan = self.plan(stale)
         for reason in plan.barred:
             logger.warning("%s: some questions are not asked: %s", self.name, reason)
-        rounds = self.rounds(plan.items, stale)
-        return plan, ask_about(self.provider, self.name, self.most(plan.items), run, rounds, self.watch())
+        hidden = self.hidden(plan.items)
+        rounds = with_hidden(self.rounds(plan.items, stale), hidden)
+        return plan, ask_about(
+            self.provider, self.name, [*self.most(plan.items), *hidden], run, rounds, self.watch(), self.right
+        )
 
     def computed(self, plan: StudyPlan, judged: Sequence[Answered]) -> Computed:
         """Rows, failures and calls of the planned partitions, from the verdicts on their items."""
         of_partition: dict[Partition, list[str]] = {}
         for item, verdict in judged:
-            of_partition.setdefault(item.partition, []).append(self.fault(item, verdict))
+            if not item.kind:
+                of_partition.setdefault(item.partition, []).append(self.fault(item, verdict))
         failures = dict(plan.failures)
         for partition, faults in of_partition.items():
             if any(faults):
@@ -300,8 +317,8 @@ class ItemStudy(Study, Generic[How]):
         return StudyPlan([item for item in items if item.partition not in failures], failures, list(barred))
 
     def calls(self, judged: Sequence[Answered]) -> pl.DataFrame:
-        """Rows of `study_call`. Items without a question have no row."""
-        rows = [_call_row(self, item, verdict) for item, verdict in judged if verdict.call]
+        """Rows of `study_call`. Items without a question and hidden sentinels have no row."""
+        rows = [_call_row(self, item, verdict) for item, verdict in judged if verdict.call and not item.kind]
         return pl.DataFrame(rows, schema=schema(CALLS))
 
 
@@ -341,9 +358,22 @@ def expected(provider: Provider, items: Iterable[Item]) -> CostEstimate | None:
     return estimate_all(provider, (question for item in items if (question := item.question)))
 
 
+def with_hidden(rounds: Rounds, hidden: Sequence[Item]) -> Rounds:
+    """The same rounds, in which hidden sentinels follow their items."""
+    of_items: dict[int, list[Item]] = {}
+    for item in hidden:
+        of_items.setdefault(id(item.facts), []).append(item)
+
+    def following(answered: Sequence[Answered]) -> list[Item]:
+        batch = rounds([each for each in answered if not each[0].kind])
+        return [each for item in batch for each in (item, *of_items.get(id(item), ()))]
+
+    return following if hidden else rounds
+
+
 def ask_about(
     provider: Provider, name: str, items: Sequence[Item], run: str, rounds: Rounds | None = None,
-    watch: Watch | None = None,
+    watch: Watch | None = None, right: Callable[[Item, Verdict[Any]], bool | None] = lambda *_: None,
 ) -> list[Answered]:  # fmt: skip
     """Ask models about items, after logging the number of calls and their estimated cost.
 
@@ -359,6 +389,8 @@ def ask_about(
         Rounds of items; by default one round with all items. Items that are in no round get no verdict.
     watch
         It gets all verdicts. Items of a judge that it stops get an error without a question.
+    right
+        Function that says whether a verdict is right; None if unknown.
 
     Returns
     -------
@@ -375,7 +407,7 @@ def ask_about(
             return Verdict(error=reason)
         verdict = await item.verdict(ask)
         if watch and judge:
-            watch.saw(judge, verdict)
+            watch.saw(judge, verdict, right(item, verdict))
         return verdict
 
     return ask_all(provider, name, one, models, run, following)

@@ -30,6 +30,7 @@ WITHOUT = {
     "worked_example": "names outputs to read, which `variorum report --examples` shows",
     "report": "is a page of plots itself",
     "sentinel": "holds single replies, and the report card counts them",
+    "judge_verdict": "repeats the verdicts of the report cards",
     "judge_report": "has verdicts and their reasons in words",
     "annotator_consistency": "has a few rates of each annotator",
     "annotation_agreement": "has a few statistics of each pair of annotators",

@@ -32,6 +32,7 @@ def test_a_stretch_of_a_text_is_found_whatever_its_white_space(text: str, one: i
 
 
 @given(st.lists(texts, max_size=5), texts)
+@example(["\u0301"], "\u00e9")
 def test_words_that_a_text_has_are_found_and_all_places_have_the_letters_of_the_words(
     quotations: list[str], text: str
 ) -> None:

@@ -1,6 +1,6 @@
 """Simulated judges, who choose between a sound text and a text on trial, and the examination of such a judge."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import log
 from random import Random
 from typing import NamedTuple
@@ -32,11 +32,12 @@ EQUAL: tuple[Trait, ...] = ("archaism", "plainness", "padding")
 
 
 class Examined(NamedTuple):
-    """The result of an examination: the verdict, and the numbers of calls and of rounds."""
+    """The result of an examination: the verdict, the numbers of calls and of rounds, and the outcomes by trait."""
 
     verdict: TraitVerdict
     calls: int
     rounds: int
+    outcomes: Mapping[Trait, Sequence[Outcome]]
 
 
 def chance(random: Random, of_trial: float) -> Choice:
@@ -104,10 +105,15 @@ def always_first(random: Random, trait: Trait, number: int) -> Outcome:
     return "trial", "sound"
 
 
-def moved_by(*traits: Trait, base: Judge | None = None) -> Judge:
-    """A judge, by default an honest one, who always chooses the text on trial in sentinels of these traits."""
+def moved_by(*traits: Trait, base: Judge | None = None, share: float = 1.0) -> Judge:
+    """A judge, by default an honest one, who chooses the text on trial in a share of the sentinels of these traits."""
     base = base or honest(0.95)
-    return lambda random, trait, number: ("trial", "trial") if trait in traits else base(random, trait, number)
+
+    def choose(random: Random, trait: Trait, number: int) -> Outcome:
+        moved = trait in traits and random.random() < share
+        return ("trial", "trial") if moved else base(random, trait, number)
+
+    return choose
 
 
 def blind_to(*kinds: str, base: Judge | None = None) -> Judge:
@@ -132,4 +138,4 @@ def examined(
             of_trait = outcomes.setdefault(trait, [])
             of_trait += [judge(random, trait, len(of_trait) + number) for number in range(size)]
             calls += asked[trait] * size
-    return Examined(overall(trait_verdicts(outcomes, thresholds)), calls, rounds)
+    return Examined(overall(trait_verdicts(outcomes, thresholds)), calls, rounds, outcomes)

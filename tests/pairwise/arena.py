@@ -165,7 +165,7 @@ class Arena:
 
     def examined(self, purpose: str, **verdicts: str) -> None:
         """Store these verdicts on judges, with report cards that have nothing else."""
-        counted = "calls unread damaged instructed praised subtle archaic plain padded pairs"
+        counted = "calls unread damaged instructed praised subtle misled archaic plain padded pairs"
         counts = dict.fromkeys(counted.split(), 9)
         rows = [
             {"judge": judge, "purpose": purpose, "aspect": "", "direction": "la-en", "verdict": verdict,

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.metrics.logistic import penalized_slope
 from benchmark_assets.metrics.measures import NONE, Estimate
+from benchmark_assets.pairwise.adjusted import Known, with_adjustments, with_anchor_adjustments
 from benchmark_assets.pairwise.bradley_terry import fit, fit_fixed, on_scale
 from benchmark_assets.pairwise.controlled import (
     TEXTLESS,
@@ -21,12 +22,10 @@ from benchmark_assets.pairwise.controlled import (
     judge_effects,
     matches_of,
     pooled,
-    with_anchor_control,
-    with_control,
 )
 from benchmark_assets.pairwise.scores import (
-    ANCHORS_CONTROLLED,
-    CONTROLLED,
+    ADJUSTED,
+    ANCHORS_ADJUSTED,
     anchor_scores,
     candidate_scores,
     scaled,
@@ -54,7 +53,7 @@ def scored(won: Floats, logs: Floats, *padding: Estimate) -> pl.DataFrame:
     """Scores of the last system, with LT at equal length."""
     frozen, own, whole = judgments(won[:, :-1, :-1]), comparisons(won), items(len(won))
     raw = candidate_scores(own, frozen, whole, CONTRACT)
-    return with_control(raw, own, frozen, whole, lengths(won, logs), padding)
+    return with_adjustments(raw, own, frozen, whole, lengths(won, logs), Known(padding))
 
 
 @examples(15)
@@ -74,7 +73,7 @@ def scored_anchors(won: Floats, logs: Floats, *padding: Estimate) -> pl.DataFram
     """Scores of all systems as anchors, with LT at equal length."""
     frozen, whole = judgments(won), items(len(won))
     sizes = lengths(won, logs, NAMES[won.shape[1] - 1])
-    return with_anchor_control(anchor_scores(frozen, whole, [], CONTRACT), frozen, whole, sizes, padding)
+    return with_anchor_adjustments(anchor_scores(frozen, whole, [], CONTRACT), frozen, whole, sizes, Known(padding))
 
 
 def test_an_anchor_that_is_three_times_as_long_gains_lt_but_not_at_equal_length() -> None:
@@ -115,10 +114,10 @@ def test_anchors_without_texts_have_a_reason() -> None:
     won = judged(FOUR, 0.5, np.random.default_rng(3), items=12)
     raw = anchor_scores(judgments(won), items(12), [], CONTRACT)
     nothing = lengths(won, np.zeros((12, 4))).clear()
-    found = with_anchor_control(raw, judgments(won), items(12), nothing, [])
+    found = with_anchor_adjustments(raw, judgments(won), items(12), nothing)
     assert set(found["length_problem"]) == {TEXTLESS}
     assert found["lt_controlled"].null_count() == len(found)
-    assert found.drop(*ANCHORS_CONTROLLED, "signature").equals(raw.drop("signature"))
+    assert found.drop(*ANCHORS_ADJUSTED, "signature").equals(raw.drop("signature"))
 
 
 def matches_of_last(won: Floats, logs: Floats) -> Matches:
@@ -214,7 +213,7 @@ def test_where_each_pair_has_one_order_position_has_a_coefficient() -> None:
     lazy = pl.Series(chance.random(len(frozen)) < 0.5)  # answers A without reading
     frozen = frozen.with_columns(winner=pl.when(lazy).then("first").otherwise("winner"))
     raw = candidate_scores(own, frozen, items(60), CONTRACT)
-    row = with_control(raw, own, frozen, items(60), lengths(won, logs), []).filter(slice="overall").row(0, named=True)
+    row = with_adjustments(raw, own, frozen, items(60), lengths(won, logs)).filter(slice="overall").row(0, named=True)
     assert row["position_coefficient_low"] > 0.5
     assert row["tie_parameter"] is None
     assert row["lt_controlled_low"] < row["lt_controlled"] < row["lt_controlled_high"]
@@ -228,10 +227,10 @@ def test_without_texts_that_differ_in_length_there_is_a_reason(change: pl.Expr) 
     frozen, own = judgments(won[:, :-1, :-1]), comparisons(won)
     raw = candidate_scores(own, frozen, items(12), CONTRACT)
     sizes = lengths(won, np.zeros((12, 5))).with_columns(length=change)
-    found = with_control(raw, own, frozen, items(12), sizes, [])
+    found = with_adjustments(raw, own, frozen, items(12), sizes)
     assert set(found["length_problem"]) == {TEXTLESS}
     assert found["lt_controlled"].null_count() == len(found)
-    assert found.drop(*CONTROLLED, "signature").equals(raw.drop("signature"))
+    assert found.drop(*ADJUSTED, "signature").equals(raw.drop("signature"))
 
 
 def test_a_judge_who_always_answers_a_has_no_length_coefficient_without_padded_texts() -> None:

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from benchmark_assets.automation.due import due
-from benchmark_assets.examination.reports import judge_accuracies
-from benchmark_assets.pairwise.matches import of_slices, padding_of_base_sets, text_lengths
+from benchmark_assets.examination.reports import judge_accuracies, reports, with_choices
+from benchmark_assets.pairwise.matches import known_of_base_sets, of_slices, text_lengths
 from benchmark_assets.studies.study import CALLS, Item
 from benchmark_assets.vital_signs.assets import Sentinels
 from resources.digest import digest
@@ -95,7 +95,9 @@ def test_an_honest_judge_passes_and_is_asked_no_more_than_needed(arena: Arena, s
     assert (row["accuracy"], row["obedience"], row["praise"], row["padding"]) == (1, 0, 0, 0)
     assert (row["first_rate"], row["contradictions"]) == (0.5, 0)
     assert row["calls"] == len(server.log()) <= 110
-    (padding,) = padding_of_base_sets(arena.warehouse)[SET]
+    known = known_of_base_sets(arena.warehouse, arena.warehouse.empty("hidden_sentinel"))[SET]
+    assert known.sentinels == (int(str(row["damaged"])) + int(str(row["subtle"])), 0)
+    (padding,) = known.padding
     assert padding == (row["length"], row["length_low"], row["length_high"])
     kinds = judge_accuracies(arena.warehouse)
     assert kinds["accuracy"].unique().to_list() == [1]
@@ -118,9 +120,9 @@ def test_unreadable_replies_are_asked_once_and_no_choice(arena: Arena, server: S
 def test_the_examination_of_a_judge_that_is_never_readable_stops_early(arena: Arena, server: Server) -> None:
     arena.examinable()
     server.configure(answer="judge", judgements={"comparer": ["I would rather not say."]})
-    failures = study(arena).compute(WHOLE, "run").failures
-    assert failures is not None
-    assert "calls in a row gave nothing of use" in failures["error"].item()
+    rows = study(arena).compute(WHOLE, "run").tables["sentinel"]
+    assert set(rows["choice"]) == {"neither"}
+    assert reports(with_choices(rows), arena.provider.registry().examination)["verdict"].to_list() == ["failed"]
     assert len(server.log()) <= MOST + arena.provider.registry().model("comparer").in_flight
 
 
@@ -296,7 +298,7 @@ def test_anchors_have_lt_at_equal_length_from_the_report_card_of_their_judge(are
     arena.examinable()
     server.configure(answer="judge", judgements=answering(arena, other))
     materialize(arena)
-    assert arena.warehouse.read("judge_report")["length_high"].item() < 0
+    assert arena.warehouse.read("judge_report")["length"].item() < 0
     after = scored()
     assert after.select("anchor", "lt", "win_rate").equals(before.select("anchor", "lt", "win_rate"))
     assert after["length_problem"].null_count() == 3

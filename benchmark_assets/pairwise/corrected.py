@@ -1,0 +1,232 @@
+"""LT and win rates that a judge without errors would give.
+
+Here: the errors of a judge, from its verdicts in both orders and from sentinels, and strengths and win rates corrected
+for them. Not here: influences of length and position (controlled), rows of tables (adjusted), sentinels (examination).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+import scipy  # type: ignore[import-untyped]
+
+from benchmark_assets.metrics.intervals import Floats, by_unit
+from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
+from benchmark_assets.pairwise.controlled import Matches, widened
+from benchmark_assets.pairwise.scores import with_bounds
+
+PRIOR = 20
+"""Before any sentinel is seen, an error in both orders counts as likely as one in this number of pairs: the mean of the
+prior, Beta(1, PRIOR - 1)."""
+
+RIDGE = 0.01
+"""Penalty on the sum of squared strengths. It keeps them finite where verdicts are more one-sided than the judge's
+errors allow, and changes a strength of 2 by about 0.01 where a system has 300 matches."""
+
+LEAST = 0.1
+"""Reliability of a judge below which nothing is corrected: its verdicts are hardly better than coins."""
+
+SIGNATURE = (
+    "without the judge's errors: P = 1/2 + κ (1 - 2ε) (σ(strengths and length) - 1/2), κ² = 1 - 2c + d² from "
+    f"contradictions, ε from sentinels, prior Beta(1, {PRIOR - 1}); ridge {RIDGE:g}; intervals combined by MOVER"
+)
+
+ONE_ORDER = "each pair was judged in one order, so that nothing shows how often the judge contradicts itself"
+FEW_UNITS = "the base set has too few units for an interval"
+COIN = "the judge contradicts itself about as often as a coin, or errs too often about sentinels"
+
+_STEPS = 100
+_CLOSE = 1e-6
+_NO_ERRORS = Estimate(0.0, 0.0, 0.0)
+
+
+class Sentinels(NamedTuple):
+    """Pairs of a sound and a damaged text in which a judge named the same text in both orders: the sound one (`right`)
+    or the damaged one (`misled`)."""
+
+    right: int = 0
+    misled: int = 0
+
+
+class Errors(NamedTuple):
+    """Errors of a judge.
+
+    `steady` is κ, in [0, 1]: 1 if the two orders of a pair never disagree, 0 if its verdicts are coins. `misled` is ε,
+    in [0, 0.5]: the share of pairs whose worse text the judge takes for the better one, in whatever order.
+    """
+
+    steady: Estimate
+    misled: Estimate
+
+    @property
+    def reliability(self) -> Estimate:
+        """κ (1 - 2ε): how far the judge's verdicts are from coins, as a share of how far those of a judge without
+        errors are. Its interval combines both."""
+        value = _product(self.steady.value, self.misled.value)
+        of_steady = [_product(end, self.misled.value) - value for end in self.steady[1:]]
+        of_misled = [_product(self.steady.value, end) - value for end in self.misled[:0:-1]]
+        below, above = (math.hypot(*ends) for ends in zip(of_steady, of_misled, strict=True))
+        return Estimate(value, max(value - below, 0.0), min(value + above, 1.0))
+
+
+class Fit(NamedTuple):
+    """Strengths with mean 0, shape (systems,); the same with each unit left out (one Newton step), shape
+    (units, systems); and their covariance if all verdicts are independent tosses."""
+
+    values: Floats
+    without: Floats
+    covariance: Floats
+
+
+def errors_of(verdicts: pl.DataFrame, items: pl.DataFrame, sentinels: Sentinels) -> tuple[Errors | None, str | None]:
+    """The errors of a judge.
+
+    Parameters
+    ----------
+    verdicts
+        Columns `passage`, `first`, `second` and `winner`, as in `anchor_judgment`.
+    items
+        Columns `passage` and `unit`.
+    sentinels
+        Sentinels of the judge's examination, and hidden ones.
+
+    Returns
+    -------
+    The errors, or None and the reason.
+
+    Notes
+    -----
+    A judge that is right in a share a of its verdicts, whatever the order, has κ = 2a - 1: its expected verdicts are
+    1/2 + κ (p - 1/2), with p those of a judge without errors. If its errors in two orders are independent, the share c
+    of pairs in which it contradicts itself, and the difference d between contradictions in favor of A and of B, give
+    κ² = 1 - 2c + d²: for a + b if the better text is A, and a - b if it is B, c = 2a(1 - a) + 2b² and d = 2b. So two
+    equally good texts, between which every judge contradicts itself, count as errors. Errors that the judge makes in
+    both orders leave no contradiction; sentinels show them (`misled_share`).
+    """
+    ahead, behind = pl.min_horizontal("first", "second"), pl.max_horizontal("first", "second")
+    firsts = (pl.col("winner") == pl.col("first")).sum()
+    pairs = (
+        verdicts.drop_nulls("winner").group_by("passage", one=ahead, other=behind).agg(orders=pl.len(), firsts=firsts)
+    )
+    pairs = pairs.filter(orders=2).join(items.select("passage", "unit"), on="passage").sort("passage", "one", "other")
+    if pairs.is_empty():
+        return None, ONE_ORDER
+    counts = pairs.select(pairs=pl.lit(1), a=pl.col("firsts") == 2, b=pl.col("firsts") == 0).cast(pl.Float64)
+    of_units = by_unit(counts.to_numpy(), numbered_units(pairs["unit"]))
+    if len(of_units) < 2:
+        return None, FEW_UNITS
+    total = of_units.sum(axis=0)
+    contradictions = (total[1] + total[2]) / total[0]
+    error = 2 * math.sqrt(contradictions * (1 - contradictions) / total[0])
+    squares = np.array([_squared(total)]), _squared(total - of_units)[:, None], np.array([error]), of_units[:, :1]
+    (squared,) = with_bounds(*squares)
+    if squared.low is None:
+        return None, FEW_UNITS
+    steady = Estimate(*(math.sqrt(min(max(float(each or 0), 0.0), 1.0)) for each in squared))
+    errors = Errors(steady, misled_share(float(steady.value or 0), sentinels))
+    return (None, COIN) if float(errors.reliability.low or 0) < LEAST else (errors, None)
+
+
+def _squared(counts: Floats) -> Floats:
+    """κ² from the numbers of pairs, of contradictions in favor of A, and of those in favor of B, shape (..., 3)."""
+    first, second = counts[..., 1] / counts[..., 0], counts[..., 2] / counts[..., 0]
+    squared: Floats = 1 - 2 * (first + second) + (first - second) ** 2
+    return squared
+
+
+def misled_share(steady: float, sentinels: Sentinels) -> Estimate:
+    """ε, with its 95 % credible interval, for a judge with the reliability `steady` between orders.
+
+    Notes
+    -----
+    Among sentinels with the same verdict in both orders, a share ε + (1 - 2ε) q is wrong, with q = (1 - a)² /
+    (a² + (1 - a)²) and a = (1 + κ) / 2: verdicts that are wrong twice by chance. The posterior's mean and quantiles are
+    computed on a grid.
+    """
+    right = (1 + steady) / 2
+    by_chance = (1 - right) ** 2 / (right**2 + (1 - right) ** 2)
+    rates = np.linspace(0, 0.5, 501)
+    wrong = rates + (1 - 2 * rates) * by_chance
+    seen = scipy.special.xlogy(sentinels.misled, wrong) + scipy.special.xlog1py(sentinels.right, -wrong)
+    logs = (PRIOR - 2) * np.log1p(-rates) + seen
+    weights = np.exp(logs - logs.max())
+    cumulated = weights.cumsum() / weights.sum()
+    ends = (float(rates[np.searchsorted(cumulated, end)]) for end in (0.025, 0.975))
+    return Estimate(float(weights @ rates / weights.sum()), *ends)
+
+
+def strengths(matches: Matches, systems: int, length: Estimate, errors: Errors) -> list[Estimate]:
+    """Log-strengths of the systems for a judge without errors who ignores length, with their intervals.
+
+    Parameters
+    ----------
+    matches
+        Matches in both orders.
+    length
+        The judge's length coefficient, in logits of a verdict per unit of log length ratio; `NONE` if texts do not
+        differ in length.
+
+    Notes
+    -----
+    Maximizes Σ won ln P + (1 - won) ln(1 - P) - RIDGE Σ θ², P as in `SIGNATURE`. Without errors, an effect of length
+    and the ridge, the strengths are those of LT.
+    """
+    causes = length if length.value is not None else _NO_ERRORS, errors.steady, errors.misled
+
+    def of(*values: float | None) -> Fit:
+        coefficient, steady, misled = map(float, values)  # type: ignore[arg-type]
+        return fit(matches, systems, coefficient * matches.covariates[:, 0], max(steady * (1 - 2 * misled), LEAST / 4))
+
+    centre = [cause.value for cause in causes]
+    found = of(*centre)
+    moved = [
+        [of(*centre[:at], end, *centre[at + 1 :]).values - found.values for end in cause[1:]]
+        for at, cause in enumerate(causes) if cause.low is not None
+    ]  # fmt: skip
+    counts = np.repeat(by_unit(np.ones((len(matches.won), 1)), matches.units), systems, axis=1)
+    own = with_bounds(found.values, found.without, np.sqrt(np.diag(found.covariance)), counts)
+    changes = np.array(moved)
+    below, above = changes.min(axis=1, initial=0), changes.max(axis=1, initial=0)
+    return [widened(each, *sides) for each, *sides in zip(own, below.T, above.T, strict=True)]
+
+
+def fit(matches: Matches, systems: int, offset: Floats, reliability: float) -> Fit:
+    """Fit strengths by Fisher's scoring; `offset` is added to the difference of strengths, shape (matches,)."""
+    identity = np.eye(systems)
+    design = identity[matches.system] - identity[matches.other]
+    values = np.zeros(systems)
+    for _ in range(_STEPS):
+        chances = scipy.special.expit(design @ values + offset)
+        wins = 0.5 + reliability * (chances - 0.5)
+        slopes, spread = reliability * chances * (1 - chances), np.maximum(wins * (1 - wins), 1e-12)
+        residuals, weights = (matches.won - wins) * slopes / spread, slopes**2 / spread
+        information = design.T @ (weights[:, None] * design) + 2 * RIDGE * identity
+        step = np.linalg.solve(information, design.T @ residuals - 2 * RIDGE * values)
+        change = float(np.ptp(step))
+        values = values + step * (math.log1p(change) / change if change > _CLOSE else 1.0)
+        if change <= _CLOSE:
+            break
+    without = []
+    for unit in np.unique(matches.units):
+        inside = matches.units == unit
+        part = design[inside]
+        rest = information - part.T @ (weights[inside, None] * part)
+        without.append(values - np.linalg.solve(rest, part.T @ residuals[inside]))
+    bread = np.linalg.solve(information, design.T)
+    return Fit(values, np.array(without), (bread * (weights / matches.orders)) @ bread.T)
+
+
+def win_rate(rate: Estimate, errors: Errors) -> Estimate:
+    """The win rate that a judge without errors would give, in [0, 1], with its interval."""
+    if rate.value is None or rate.low is None:
+        return NONE
+    kept = errors.reliability
+    value, *ends = (0.5 + (float(each or 0) - 0.5) / float(kept.value or 1) for each in rate)
+    moved = [0.5 + (rate.value - 0.5) / float(end or 1) - value for end in kept[1:]]
+    wider = widened(Estimate(value, *ends), np.array([min(0, *moved)]), np.array([max(0, *moved)]))
+    return Estimate(*(min(max(float(each or 0), 0.0), 1.0) for each in wider))
+
+
+def _product(steady: float | None, misled: float | None) -> float:
+    return float(steady or 0) * (1 - 2 * float(misled or 0))
