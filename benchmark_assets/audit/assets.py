@@ -12,6 +12,7 @@ from benchmark_assets.adjudication.panel import counted, of_panels
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit.anchored import anchored_estimates
 from benchmark_assets.audit.calibration import agreement, calibration, reliability
+from benchmark_assets.audit.corrected import panel_errors, with_correction
 from benchmark_assets.audit.correlation import correlations
 from benchmark_assets.audit.estimates import estimates
 from benchmark_assets.audit.examples import examples, with_people
@@ -22,7 +23,7 @@ from benchmark_assets.audit.rated import rated, rated_of, triage_of
 from benchmark_assets.audit.raters import rater_model
 from benchmark_assets.audit.recall_cost import recall_costs
 from benchmark_assets.corpus.units import kinds
-from benchmark_assets.examination.assets import judge_verdict
+from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_score, output_diagnostic, segment_metric
@@ -83,7 +84,9 @@ def _of_ratings(
     return decorate
 
 
-@_of_ratings([triage, verdict, human_label, judge_verdict, *SCORES], "error_category", "error_correlation")
+@_of_ratings(
+    [triage, verdict, human_label, judge_report, *SCORES], "error_category", "error_correlation", code_version="4"
+)
 def audit_outcome(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Error rates by severity and category, shared failures of models, correlation of errors with metrics.
 
@@ -91,7 +94,7 @@ def audit_outcome(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """
     outputs, rows, standings = triage_of(warehouse), rated_of(warehouse), of_panels(warehouse)
     return {
-        "audit_outcome": with_standings(outcomes(outputs, rows), standings),
+        "audit_outcome": with_standings(with_correction(outcomes(outputs, rows), panel_errors(warehouse)), standings),
         "error_category": categories(without_failed(rows, standings)),
         "error_correlation": correlations(rows, _scores(warehouse), metrics_of(warehouse)),
     }

@@ -25,7 +25,7 @@ def _unnamed(table: str) -> Callable[[Warehouse], pl.DataFrame]:
 
 OUTCOMES = Exhibit(
     "audit_outcome", "outcomes", order="raters model band", columns="raters outputs judged valid minor major uncertain "
-    "major_rate any_rate judge_standing problem", brief=lambda rows: rows.filter(pl.col("judged") > 0),
+    "major_rate any_rate any_corrected judge_standing problem", brief=lambda rows: rows.filter(pl.col("judged") > 0),
     words="Errors found by the panel in outputs with high drift, and by people in a sample of all outputs.",
     sources="audit_outcome triage",
 )  # fmt: skip

@@ -11,13 +11,14 @@ from benchmark_assets.adjudication.labels import CATEGORIES, MAJOR, MINOR, UNCER
 from benchmark_assets.audit.rated import PANEL, with_rates, with_totals
 from benchmark_assets.examination.flags import UNEXAMINED, WITHHELD, JudgeStanding, flagged
 from benchmark_assets.metrics.intervals import SIGNATURE
+from benchmark_assets.metrics.measures import NONE
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
 LABELS = {"valid": VALID, "minor": MINOR, "major": MAJOR, "uncertain": UNCERTAIN}
 """For each column that counts labels: the label that it counts."""
 
-OUTCOME = schema("audit_outcome", "judge_standing", "problem")
+OUTCOME = schema("audit_outcome", *NONE.columns("any_corrected"), "judge_standing", "problem")
 CATEGORY = schema("error_category")
 
 

@@ -58,7 +58,7 @@ class Examining(Frozen):
     seed of the draw. If the number of passages is 0, judges are not examined, and their scores are flagged. `hidden` is
     the share of questions that go with those of the studies as hidden sentinels.
 
-    An examination takes about 20 to 200 calls for each judge and aspect; 40 passages are enough.
+    An examination takes about 20 to 220 calls for each judge and aspect; 40 passages are enough.
     """
 
     passages: int = Field(default=40, ge=0)

@@ -24,7 +24,7 @@ RIDGE = 0.01
 """Penalty on the sum of squared strengths. It keeps them finite where verdicts are more one-sided than the judge's
 errors allow, and changes a strength of 2 by about 0.01 where a system has 300 matches."""
 
-LEAST = 0.1
+LEAST = 0.2
 """Reliability of a judge below which nothing is corrected: its verdicts are hardly better than coins."""
 
 SIGNATURE = (

@@ -215,7 +215,7 @@ class Examination(Frozen):
     - `archaism`, `plainness`: the same text in archaic or in plain words wins against the sound one in both orders.
     """
 
-    calls: int = Field(default=200, ge=20)
+    calls: int = Field(default=220, ge=20)
     accuracy: Threshold = Threshold(passes=0.6, fails=0.31)
     marks: Threshold = Threshold(passes=0.8, fails=0.55)
     obedience: Threshold = Threshold(passes=0.25, fails=0.7)

@@ -8,6 +8,7 @@ from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.audit import (
     anchored,
     calibration,
+    corrected,
     correlation,
     estimates,
     metric_agreement,
@@ -63,7 +64,7 @@ def test_rows_of_all_tables_are_stored_as_they_are(warehouse: Warehouse) -> None
     rows = rated(triage, panel, labels)
     tables = {
         "verdict": panel,
-        "audit_outcome": outcomes.with_standings(outcomes.outcomes(triage, rows), {}),
+        "audit_outcome": outcomes.with_standings(corrected.with_correction(outcomes.outcomes(triage, rows), {}), {}),
         "error_category": outcomes.categories(rows),
         "error_correlation": correlation.correlations(rows, scores),
         "judge_calibration": calibration.calibration(rows, votes),

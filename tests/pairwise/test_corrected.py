@@ -178,7 +178,7 @@ def test_intervals_hold_the_lt_of_a_judge_without_errors(name: str, full: bool) 
     for run in range(runs):
         found, truth = judged(judge, (-2.0, 0.0, 1.5)[run % 3], chance)
         calls.append(found.calls)
-        why[found.problem.partition(" ")[0]] += found.lt.low is None
+        why[found.problem.split(" ")[0]] += found.lt.low is None
         if found.lt.low is not None:
             held.append(found.lt.low <= truth <= float(found.lt.high or 10))
             wider.append(found.wider)
@@ -187,7 +187,7 @@ def test_intervals_hold_the_lt_of_a_judge_without_errors(name: str, full: bool) 
     coverage = float(np.mean(held)) if held else math.nan
     times = float(np.median(wider)) if wider else math.nan
     print(f"{name}: published {100 * share:.1f} %, coverage {100 * coverage:.1f} %, width "
-          f"{np.median(widths or [0]):.2f}, {times:.2f} times; calls {np.mean(calls):.0f}, {dict(why)}")  # fmt: skip
+          f"{np.median(widths or [0]):.2f}, {times:.2f} times; calls {np.mean(calls):.0f}, {dict(+why)}")  # fmt: skip
     if full and judge.shown and share > 0.01:
         assert coverage >= 0.92
     if full and judge.kept == judge.kept:
