@@ -110,7 +110,7 @@ def test_judges_get_the_verdict_that_they_deserve(kind: str, name: str, full: bo
 @pytest.mark.proof
 @pytest.mark.parametrize(("unseen", "most"), [
     (("negation", "agent", "number", "term"), 0.03),
-    (("omission", "truncation", "addition", "negation", "agent", "number"), 0.45),
+    (("omission", "truncation", "addition", "negation", "agent", "number"), 0.48),
 ])  # fmt: skip
 def test_a_judge_that_sees_only_some_damage_seldom_passes(unseen: tuple[str, ...], most: float, full: bool) -> None:
     random, runs = Random(1), 5000 if full else 200
