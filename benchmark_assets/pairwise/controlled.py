@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, Z, by_unit
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
 from benchmark_assets.pairwise.bradley_terry import fit, obstacle, solvable
-from benchmark_assets.pairwise.scores import with_bounds
+from benchmark_assets.pairwise.scores import widened, with_bounds
 
 SIGNATURE = (
     "LT at equal length: Davidson's model with the log length ratio, and the position if each pair has one order; "
@@ -244,20 +244,6 @@ def at_equal_length(matches: Matches, systems: int, effects: JudgeEffects) -> li
     changes = strengths[units:].reshape(-1, 2, systems) - strengths[0]
     below, above = changes.min(axis=1, initial=0), changes.max(axis=1, initial=0)
     return [widened(each, *ends) for each, *ends in zip(own, below.T, above.T, strict=True)]
-
-
-def widened(estimate: Estimate, below: Floats, above: Floats) -> Estimate:
-    """Widen the interval of an estimate with MOVER.
-
-    `below` and `above` are changes of the estimate from independent causes, downward and upward, shape (causes,).
-    """
-    value, low, high = estimate
-    if value is None or low is None or high is None:
-        return estimate
-    return Estimate(
-        value, value - float(np.hypot(value - low, np.linalg.norm(below))),
-        value + float(np.hypot(high - value, np.linalg.norm(above))),
-    )  # fmt: skip
 
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:

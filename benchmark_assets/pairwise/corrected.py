@@ -13,8 +13,8 @@ import scipy  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.intervals import Floats, by_unit
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
-from benchmark_assets.pairwise.controlled import Matches, widened
-from benchmark_assets.pairwise.scores import with_bounds
+from benchmark_assets.pairwise.controlled import Matches
+from benchmark_assets.pairwise.scores import widened, with_bounds
 
 PRIOR = 20
 """Before any sentinel is seen, an error in both orders counts as likely as one in this number of pairs: the mean of the

@@ -319,9 +319,65 @@ def _fixed(field: AnchorField, wins: Floats, losses: Floats, verdicts: float, ma
     return scaled(estimate)
 
 
+def fixed_lt(field: AnchorField, matches: Floats, rate: Estimate) -> Estimate:
+    """LT that corresponds to a win rate, with the anchors' strengths fixed.
+
+    Parameters
+    ----------
+    field
+        The anchors, with finite strengths.
+    matches
+        Number of the system's matches with each anchor, shape (anchors,).
+    rate
+        Share of all these matches that the system wins, in [0, 1], with its interval.
+
+    Returns
+    -------
+    LT on the scale of the anchors' LT. `NONE` if the system wins all matches or none. No interval if the win rate has
+    none, or if the base set has fewer than five units.
+
+    Notes
+    -----
+    With fixed anchors, the strength depends on the matches only through the number of wins (see `fit_fixed`), and it
+    grows with this number. So the strengths at the ends of the win rate's interval are an interval of the strength. It
+    is combined with the errors of the anchors' strengths (MOVER; Zou and Donner 2008).
+    """
+    # A weighted mean of wins alone may differ from 1 by a rounding error, which would give a finite strength.
+    rates = np.array(rate, dtype=np.float64).round(12)[:, None]
+    fitted = fit_fixed(field.strengths, rates * matches, (1 - rates) * matches)
+    strength, low, high = np.where(rates[:, 0] <= 0, -np.inf, np.where(rates[:, 0] >= 1, np.inf, fitted)).tolist()
+    if not math.isfinite(strength):
+        return NONE
+    won = (rates[0] * matches)[None]
+    _, weights, _ = bradley_terry.without_units_fixed(field.strengths, won, matches - won, strength)
+    anchors_without, covariance = bradley_terry.without_units(field.wins, field.strengths)
+    moved = strength + (anchors_without - field.strengths) @ weights
+    error = math.sqrt(weights @ covariance @ weights / field.verdicts)
+    of_units = field.wins.sum(axis=(1, 2))[:, None]
+    (scale,) = with_bounds(np.array([strength]), moved[:, None], np.array([error]), of_units)
+    if scale.low is None or scale.high is None or rate.low is None:
+        return scaled(Estimate(strength, None, None))
+    below, above = np.array([strength - scale.low]), np.array([scale.high - strength])
+    return scaled(widened(Estimate(strength, low, high), below, above))
+
+
 def scaled(log_odds: Estimate) -> Estimate:
     """Convert an estimate in log-odds to the scale of LT."""
     return Estimate(*(None if each is None else float(on_scale(np.array(each))) for each in log_odds))
+
+
+def widened(estimate: Estimate, below: Floats, above: Floats) -> Estimate:
+    """Widen the interval of an estimate with MOVER.
+
+    `below` and `above` are changes of the estimate from independent causes, downward and upward, shape (causes,).
+    """
+    value, low, high = estimate
+    if value is None or low is None or high is None:
+        return estimate
+    return Estimate(
+        value, value - float(np.hypot(value - low, np.linalg.norm(below))),
+        value + float(np.hypot(high - value, np.linalg.norm(above))),
+    )  # fmt: skip
 
 
 def _win_rates(wins: Floats, losses: Floats, verdicts: float) -> list[Estimate]:

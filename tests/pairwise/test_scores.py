@@ -4,6 +4,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from benchmark_assets.metrics.intervals import Floats, bounds
+from benchmark_assets.metrics.measures import Estimate
 from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.pairwise.bradley_terry import fit, fit_fixed, log_shares, on_scale
 from benchmark_assets.pairwise.scores import (
@@ -15,8 +16,10 @@ from benchmark_assets.pairwise.scores import (
     candidate_scores,
     contract,
     fields,
+    fixed_lt,
     slices,
 )
+from resources.tables import ENDS
 from tests.pairwise.simulated import ANCHORS, NAMES, expected, items, judged, sigma
 from tests.support import slack
 
@@ -279,6 +282,22 @@ def tailed(systems: Floats, effect: float, chance: np.random.Generator, count: i
     upper = np.triu(np.ones(won.shape[1:]), 1)
     found: Floats = won * upper + ((1 - won) * upper).swapaxes(1, 2)
     return found
+
+
+def test_a_win_rate_has_the_lt_of_its_wins_and_its_interval_has_room_for_the_anchors() -> None:
+    won = judged(np.roll(SPREAD, -3), 0.5, np.random.default_rng(3), items=20)
+    (field, *_) = fields(judgments(won[:, :-1, :-1]), items(20), NAMES[:4])
+    (row, *_) = candidate_scores(comparisons(won), judgments(won[:, :-1, :-1]), items(20), CONTRACT).to_dicts()
+    matches = np.full(4, 20.0)
+    lt = fixed_lt(field, matches, Estimate(row["win_rate"], row["win_rate_low"], row["win_rate_high"]))
+    beside = [row[f"lt_fixed{end}"] for end in ENDS]
+    assert_allclose(np.array(lt, dtype=np.float64), beside, atol=0.6)
+    assert lt.value == pytest.approx(beside[0])
+    exact = fixed_lt(field, matches, Estimate(0.3, 0.3, 0.3))
+    assert np.diff(np.array([exact.low, exact.value, exact.high], dtype=np.float64)).min() > 0.1
+    assert fixed_lt(field, matches, Estimate(0.3, 0, 1))[1:] == (0, 10)
+    assert fixed_lt(field, matches, Estimate(0.3, None, None)) == (exact.value, None, None)
+    assert fixed_lt(field, matches, Estimate(0, 0, 0.3)) == (None, None, None)
 
 
 @pytest.mark.proof
