@@ -148,7 +148,7 @@ def literary_score(
 
 
 @dg.asset(
-    group_name="literary", code_version="5", kinds={"duckdb", "numpy"}, deps=[aspect_vote],
+    group_name="literary", code_version="6", kinds={"duckdb", "numpy"}, deps=[aspect_vote],
     metadata={"tables": ["anchored_score"]},
 )  # fmt: skip
 def ensemble_calibration(

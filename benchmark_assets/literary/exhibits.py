@@ -44,9 +44,10 @@ GLOSSARY = Exhibit(
     chart=Ranges("adherence human_adherence", kind="", axis=f"% of the terms, {INTERVAL}", in_report=False),
 )  # fmt: skip
 WIN_RATES = Exhibit(
-    "anchored_win_rate", "", "Win rates by people",
-    "Win rates against the anchors of a base set, from people's verdicts on a random part of the matches, made more "
-    "precise by the judge's verdicts on the others. The intervals are valid however the judge errs.",
+    "anchored_win_rate", "", "Win rates and LT by people",
+    "Win rates and LT against the anchors of a base set, from people's verdicts on a random part of the matches, made "
+    "more precise by the judge's verdicts on the others. The intervals are valid however the judge errs. The scale of "
+    "LT is that of the anchors, whose strengths are the judge's.",
     "base_set -win_rate", read=win_rates, sources="pairwise_score",
 )  # fmt: skip
 EXHIBITS = [SCORES, SEATS, BY_PEOPLE, GLOSSARY]

@@ -319,12 +319,32 @@ def _candidates(warehouse: Warehouse, corpus: str, base_set: str | None) -> tupl
 
 
 def _sample(candidates: Sequence[ShownPair], per_model: int | None) -> list[ShownPair]:
-    """The first `per_model` pairs of each model that need a judgment, in the order of a hash."""
+    """The first `per_model` pairs of each model that need a judgment, by their hash. `drawn` relies on this order."""
     different = (pair for pair in candidates if known_points(pair) is None)
     by_model: dict[str, list[ShownPair]] = {}
     for pair in sorted(different, key=lambda pair: pair.item):
         by_model.setdefault(pair.model, []).append(pair)
     return [pair for model_pairs in by_model.values() for pair in model_pairs[:per_model]]
+
+
+def drawn(by: Collection[str]) -> pl.Expr:
+    """Whether a pair was drawn for people, in a frame with one row for each pair of an output.
+
+    Parameters
+    ----------
+    by
+        Columns that identify a population from which `_sample` draws: the model and the corpus.
+
+    Notes
+    -----
+    The columns are `known` (`known_points`), `item` and `people` (null without a label). `_sample` draws the first
+    pairs in the order of `item`, whatever their number. So all pairs before the last labeled one were drawn, for every
+    file that was ever written. Pairs that were drawn after it are not recognized. If people label a share p of the
+    pairs, these are (1 - p) / p pairs on average. A pair that was not shown, because its text may not be passed on or
+    because it is newer than the file, counts as drawn, because the labels say nothing about such pairs.
+    """
+    last = pl.col("item").filter(pl.col("people").is_not_null()).max().over(by)
+    return (pl.col("known").is_null() & (pl.col("item") <= last)).fill_null(False)
 
 
 def _with_controls(sample: Sequence[ShownPair], annotator: str, seed: int) -> list[tuple[str, ShownPair, str]]:

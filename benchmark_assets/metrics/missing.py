@@ -24,7 +24,7 @@ Rows = Callable[[pl.DataFrame], pl.DataFrame]
 
 def before(table: str, *without: str) -> pl.Schema:
     """Schema of a table's rows before `bounded` adds the bounds, and without the columns named in `without`."""
-    bounds = (f"{each.name}_{end}" for each in catalogue.table(table).columns.values() if each.bounds
+    bounds = (f"{each.name}_{end}" for each in catalogue.declared()[table].columns.values() if each.bounds
               for end in ("least", "most"))  # fmt: skip
     return schema(table, *bounds, *without)
 
@@ -85,9 +85,9 @@ def bounded(
     are further apart than half of its scale; so is a score without bounds (a log-strength, a mean number of errors) if
     more than 5 % are missing. `problem` gives the share if it is above 5 %, and names the scores that became null.
     """
-    columns = catalogue.table(table).columns.values()
+    columns = catalogue.declared()[table].columns.values()
     scores = [each for each in columns if each.interval and each.name not in kept and each.name in rows.columns]
-    key = list(catalogue.table(table).key)
+    key = list(catalogue.declared()[table].key)
     ends = [f"{each.name}{end}" for each in scores for end in ("", "_low", "_high")]
     joined = rows
     for other, suffix in ((least, ":least"), (most, ":most")):

@@ -1,6 +1,6 @@
 """Literary scores from people's labels, with the ensemble's verdicts as predictions."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,15 @@ def of_works(passages: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame({"passage": passages, "work": passages, "unit": passages, "unit_kind": "document"})
 
 
-def estimated(better: Sequence[str], points: Sequence[float], sampled: int) -> dict[str, Any]:
-    """The row of a model with these true labels and points of the ensemble, if people label the first outputs."""
-    passages = [f"novels/{n:04}" for n in range(len(better))]
+def estimated(
+    better: Sequence[str], points: Sequence[float], sampled: int, skipped: Collection[int] = ()
+) -> dict[str, Any]:  # fmt: skip
+    """The row of a model with these true labels and points of the ensemble, if people label the first outputs but for
+    those in `skipped`."""
+    passages = sorted((f"novels/{n:04}" for n in range(len(better))), key=lambda name: pair(name).item)
     verdicts = pl.DataFrame({"model": "ours", "passage": passages, "points": points})
-    labels = pl.DataFrame({"model": "ours", "passage": passages[:sampled], "better": better[:sampled]})
+    labels = pl.DataFrame({"model": "ours", "passage": passages, "better": better})
+    labels = labels[[number for number in range(sampled) if number not in skipped]]
     found = anchored_scores([pair(name) for name in passages], verdicts, labels, of_works(passages), "contract")
     (row,) = found.to_dicts()
     return row
@@ -71,6 +75,31 @@ def test_few_units_have_no_interval() -> None:
     better, points = drawn(np.random.default_rng(2), 4, 0.5, 1, 0)
     row = estimated(better, points, 4)
     assert (row["score_low"], row["narrower"]) == (None, None)
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_drawn_outputs_without_a_label_leave_bounds(lost: bool) -> None:
+    """People skip some outputs, either only worse ones than the human translation or only better ones."""
+    better = [HUMAN if number < 20 else MACHINE for number in range(100)] + [MACHINE] * 300
+    of_kind = range(20) if lost else range(20, 100)
+    whole = estimated(better, [0.5] * 400, 100)
+    assert (whole["score"], whole["missing_share"], whole["problem"]) == (80, 0, None)
+    assert (whole["score_least"], whole["score_most"]) == (None, None)
+    for count, problem in ((5, None), (18, "18.0 % of the labels are missing")):
+        row = estimated(better, [0.5] * 400, 100, of_kind[:count])
+        assert (row["labelled"], row["missing_share"], row["problem"]) == (100 - count, count / 100, problem)
+        assert row["score_most"] - row["score_least"] == pytest.approx(count)
+        assert row["score_low"] <= whole["score_low"] < 80 < whole["score_high"] <= row["score_high"]
+    row = estimated(better, [0.5] * 400, 100, range(60))
+    assert (row["score"], row["score_low"]) == (None, None)
+    assert row["problem"] == "60.0 % of the labels are missing; they leave open: score, estimated"
+
+
+def test_outputs_that_were_not_drawn_leave_nothing_open_and_later_outputs_do() -> None:
+    """No label says anything about outputs that are newer than the sheet, so half of the prefix counts as unlabeled."""
+    better, points = drawn(np.random.default_rng(4), 200, 0.5, 1, 0)
+    assert estimated(better, points, 60)["missing_share"] == 0
+    assert estimated(better, points, 120, range(0, 120, 2))["missing_share"] == 0.5
 
 
 @pytest.mark.proof

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from benchmark_assets.literary.anchored import win_rates
-from benchmark_assets.literary.pairs import COLUMNS, applicable_matches, export_pairs, import_pairs
+from benchmark_assets.literary.pairs import COLUMNS, applicable_matches, export_pairs, import_pairs, matches
 from benchmark_assets.people.controls import REPEATED
 from resources.errors import BadInput
 from resources.harmless import unguarded
@@ -76,6 +76,20 @@ def test_the_judge_counts_on_matches_that_nobody_labeled(arena: Arena, tmp_path:
     assert rates.select("model", "labelled", "judged", "win_rate", "win_rate_low").rows() == [
         (model, 2, count, 0.0, None) for model, count in MATCHES.items()
     ]
+
+
+def test_matches_that_were_drawn_and_not_labeled_are_counted(arena: Arena, tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    export_pairs(arena.warehouse, file, "tiny", "mori", per_model=4, base_set=SET)
+    first = min((pair for pair in matches(arena.warehouse) if pair.model == "ours"), key=lambda pair: pair.item)
+    lines = answered(file, "machine").read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if first.key("mori") not in line), encoding="utf-8")
+    import_pairs(arena.warehouse, file)
+    rows = win_rates(arena.warehouse).select("model", "labelled", "missing_share", "win_rate_least", "lt_fixed")
+    assert rows.rows() == [("ours", 3, 0.25, 0.75, None), ("theirs", 4, 0.0, None, None)]
+    missing, alone = win_rates(arena.warehouse)["problem"]
+    assert missing == f"{alone}; 25.0 % of the labels are missing"
+    assert alone.startswith("among the anchors alone, no finite strengths exist: high, low and theirs have no match")
 
 
 def test_an_unknown_base_set_is_refused(arena: Arena, tmp_path: Path) -> None:
