@@ -118,7 +118,7 @@ def anchored_win_rates(
     if rated.is_empty():
         return pl.DataFrame(schema=catalogue.schema("anchored_win_rate"))
     base_set, signature = rated["base_set"][0], f"{contract}; {SIGNATURE}; units: {rated['unit_kind'][0]}"
-    unit, counts = numbered_units(rated["unit"]), dict(rated.group_by("model", "anchor").len().rows_by_key("model"))
+    unit, counts = numbered_units(rated["unit"]), rated.group_by("model", "anchor").len().rows_by_key("model")
     unfit = obstacle(field.wins.sum(axis=0), field.anchors)
 
     def rows_of(labeled: pl.DataFrame) -> pl.DataFrame:
