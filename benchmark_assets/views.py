@@ -11,6 +11,7 @@ import polars as pl
 
 from benchmark_assets.audit.calibration import confusions_of_judges
 from benchmark_assets.audit.overlap import all_failing_passages, overlaps
+from benchmark_assets.examination.hidden import at_work
 from benchmark_assets.examination.reports import judge_accuracies
 from benchmark_assets.literary.anchored import win_rates
 from benchmark_assets.metrics.peers import consensus
@@ -23,7 +24,8 @@ from resources.warehouse import Warehouse
 VIEWS: Mapping[str, Callable[[Warehouse], pl.DataFrame]] = {
     "anchored_win_rate": win_rates, "certificate": certificates, "class_score": classes, "confusion": confusions,
     "failing_passage": all_failing_passages, "failure_overlap": overlaps, "funnel": funnels,
-    "judge_accuracy": judge_accuracies, "judge_confusion": confusions_of_judges, "peer_consensus": consensus,
+    "judge_accuracy": judge_accuracies, "judge_at_work": at_work, "judge_confusion": confusions_of_judges,
+    "peer_consensus": consensus,
     **{f"{kind}_score": partial(scored_baselines, table=f"{kind}_answer") for kind in ("baseline", "encoder")},
 }  # fmt: skip
 

@@ -1,5 +1,6 @@
 """Exhibits of the judges' examination. Not here: computing the numbers (reports)."""
 
+from benchmark_assets.examination.hidden import at_work
 from benchmark_assets.examination.reports import judge_accuracies
 from resources.exhibits import Exhibit
 
@@ -15,4 +16,8 @@ REPORTS = Exhibit(
     "verdict judge purpose aspect direction", "judge purpose aspect direction verdict calls accuracy meaning obedience "
     "praise archaism plainness padding length first_rate contradictions unread problem",
 )  # fmt: skip
-EXHIBITS = [REPORTS, Exhibit("judge_accuracy", "accuracy by damage", read=judge_accuracies, sources="judge_report")]
+EXHIBITS = [
+    REPORTS,
+    Exhibit("judge_accuracy", "accuracy by damage", read=judge_accuracies, sources="judge_report"),
+    Exhibit("judge_at_work", "hidden sentinels", read=at_work, sources="judge_report"),
+]

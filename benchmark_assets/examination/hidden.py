@@ -14,6 +14,8 @@ import polars as pl
 from benchmark_assets.corpus.description import Examining
 from benchmark_assets.corpus.registry import sections
 from benchmark_assets.examination.study import LETTERS, Exam, PairExam, TextExam
+from benchmark_assets.metrics.intervals import rate_interval
+from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.sensitivity.damage import Material, damage, hashed
 from benchmark_assets.studies.study import Answered, Item
 from resources.catalogue import schema
@@ -21,6 +23,8 @@ from resources.provider.asking import TRIES
 from resources.warehouse import Warehouse
 
 TABLE = "hidden_sentinel"
+
+SIGNATURE = "95 % score intervals, units: passages"
 
 SHARES: Mapping[bool, Mapping[str, float]] = {
     True: {"misplaced": 0.4, "rival": 0.4, "damaged": 0.1, "repeat": 0.1},
@@ -82,6 +86,17 @@ def rows(exam: Exam, study: str, answered: Iterable[Answered]) -> pl.DataFrame:
                 "right": right(exam, item, verdict.value, of_items.get(id(item.facts))), "call": verdict.call,
             })  # fmt: skip
     return pl.DataFrame(found, schema=schema(TABLE))
+
+
+def at_work(warehouse: Warehouse) -> pl.DataFrame:
+    """Rows of `judge_at_work`, from the stored replies to hidden sentinels. Rates are clustered by passage."""
+    rows, key = warehouse.read(TABLE).drop_nulls("right").sort("passage"), ["judge", "study", "kind"]
+    found = [
+        (*map(str, names), len(group), float(group["right"].cast(pl.Float64).mean()),  # type: ignore[arg-type]
+         *rate_interval(group["right"].to_numpy(), numbered_units(group["passage"])), SIGNATURE)
+        for names, group in rows.group_by(key, maintain_order=True)
+    ]  # fmt: skip
+    return pl.DataFrame(found, schema=schema("judge_at_work"), orient="row")
 
 
 def kinds(names: Sequence[str], pairs: bool, share: float) -> dict[str, str]:

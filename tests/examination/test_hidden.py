@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.examination import hidden
-from benchmark_assets.examination.hidden import ENOUGH, PARTIAL, SHARES, kinds
+from benchmark_assets.examination.hidden import ENOUGH, PARTIAL, SHARES, at_work, kinds
 from benchmark_assets.pairwise.matches import Comparisons, hidden_pairs, partial_to
 from benchmark_assets.pairwise.rubric import RubricVotes
 from benchmark_assets.studies.study import CALLS, Item
@@ -59,6 +59,9 @@ def test_they_are_asked_beside_the_items_and_enter_no_score(arena: Arena, server
     rows = arena.warehouse.read("hidden_sentinel")
     assert len(rows) == len(sentinels)
     assert rows["right"].all()
+    assert at_work(arena.warehouse).select("judge", "kind", "sentinels", "right").rows() == [
+        ("comparer", "misplaced", 4, 1.0), ("comparer", "rival", 4, 1.0),
+    ]  # fmt: skip
     assert set(rows["call"]) <= set(arena.provider.ledger.attempts()["key"])
     assert partial_to(arena.warehouse, MINE) == {}
     pairs = hidden_pairs(arena.warehouse, MINE)
