@@ -14,7 +14,7 @@ from benchmark_assets.metrics.measures import NONE, Estimate
 from benchmark_assets.metrics.missing import before, of_verdicts
 from benchmark_assets.pairwise import controlled, corrected
 from benchmark_assets.pairwise.controlled import at_equal_length, judge_effects, matches_of
-from benchmark_assets.pairwise.corrected import Sentinels, errors_of, strengths, win_rate
+from benchmark_assets.pairwise.corrected import SentinelCounts, errors_of, strengths, win_rate
 from benchmark_assets.pairwise.scores import (
     ADJUSTED,
     ANCHORS_ADJUSTED,
@@ -37,14 +37,14 @@ class Known(NamedTuple):
     """
 
     padding: Sequence[Estimate] = ()
-    sentinels: Sentinels = Sentinels()
-    hidden: Mapping[str, Sentinels] = {}
+    sentinels: SentinelCounts = SentinelCounts()
+    hidden: Mapping[str, SentinelCounts] = {}
 
-    def about(self, model: str) -> Sentinels:
+    def about(self, model: str) -> SentinelCounts:
         """All sentinels that count for a model's scores. Those made of other models' outputs do not, so that no
         model's score depends on other models."""
-        own = self.hidden.get(model, Sentinels())
-        return Sentinels(self.sentinels.right + own.right, self.sentinels.misled + own.misled)
+        own = self.hidden.get(model, SentinelCounts())
+        return SentinelCounts(self.sentinels.right + own.right, self.sentinels.misled + own.misled)
 
 
 NOTHING = Known()

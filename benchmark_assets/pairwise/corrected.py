@@ -41,7 +41,7 @@ _CLOSE = 1e-6
 _NO_ERRORS = Estimate(0.0, 0.0, 0.0)
 
 
-class Sentinels(NamedTuple):
+class SentinelCounts(NamedTuple):
     """Pairs of a sound and a damaged text in which a judge named the same text in both orders: the sound one (`right`)
     or the damaged one (`misled`)."""
 
@@ -49,7 +49,7 @@ class Sentinels(NamedTuple):
     misled: int = 0
 
 
-class Errors(NamedTuple):
+class JudgeErrors(NamedTuple):
     """Errors of a judge.
 
     `steady` is κ, in [0, 1]: 1 if the two orders of a pair never disagree, 0 if its verdicts are coins. `misled` is ε,
@@ -70,7 +70,7 @@ class Errors(NamedTuple):
         return Estimate(value, max(value - below, 0.0), min(value + above, 1.0))
 
 
-class Fit(NamedTuple):
+class FittedStrengths(NamedTuple):
     """Strengths with mean 0, shape (systems,); the same with each unit left out (one Newton step), shape
     (units, systems); and their covariance if all verdicts are independent tosses."""
 
@@ -79,7 +79,9 @@ class Fit(NamedTuple):
     covariance: Floats
 
 
-def errors_of(verdicts: pl.DataFrame, items: pl.DataFrame, sentinels: Sentinels) -> tuple[Errors | None, str | None]:
+def errors_of(
+    verdicts: pl.DataFrame, items: pl.DataFrame, sentinels: SentinelCounts
+) -> tuple[JudgeErrors | None, str | None]:
     """The errors of a judge.
 
     Parameters
@@ -124,7 +126,7 @@ def errors_of(verdicts: pl.DataFrame, items: pl.DataFrame, sentinels: Sentinels)
     if squared.low is None:
         return None, FEW_UNITS
     steady = Estimate(*(math.sqrt(min(max(float(each or 0), 0.0), 1.0)) for each in squared))
-    errors = Errors(steady, misled_share(float(steady.value or 0), sentinels))
+    errors = JudgeErrors(steady, misled_share(float(steady.value or 0), sentinels))
     return (None, COIN) if float(errors.reliability.low or 0) < LEAST else (errors, None)
 
 
@@ -135,7 +137,7 @@ def _squared(counts: Floats) -> Floats:
     return squared
 
 
-def misled_share(steady: float, sentinels: Sentinels) -> Estimate:
+def misled_share(steady: float, sentinels: SentinelCounts) -> Estimate:
     """ε, with its 95 % credible interval, for a judge with the reliability `steady` between orders.
 
     Notes
@@ -156,7 +158,7 @@ def misled_share(steady: float, sentinels: Sentinels) -> Estimate:
     return Estimate(float(weights @ rates / weights.sum()), *ends)
 
 
-def strengths(matches: Matches, systems: int, length: Estimate, errors: Errors) -> list[Estimate]:
+def strengths(matches: Matches, systems: int, length: Estimate, errors: JudgeErrors) -> list[Estimate]:
     """Log-strengths of the systems for a judge without errors who ignores length, with their intervals.
 
     Parameters
@@ -174,7 +176,7 @@ def strengths(matches: Matches, systems: int, length: Estimate, errors: Errors) 
     """
     causes = length if length.value is not None else _NO_ERRORS, errors.steady, errors.misled
 
-    def of(*values: float | None) -> Fit:
+    def of(*values: float | None) -> FittedStrengths:
         coefficient, steady, misled = map(float, values)  # type: ignore[arg-type]
         return fit(matches, systems, coefficient * matches.covariates[:, 0], max(steady * (1 - 2 * misled), LEAST / 4))
 
@@ -191,7 +193,7 @@ def strengths(matches: Matches, systems: int, length: Estimate, errors: Errors) 
     return [widened(each, *sides) for each, *sides in zip(own, below.T, above.T, strict=True)]
 
 
-def fit(matches: Matches, systems: int, offset: Floats, reliability: float) -> Fit:
+def fit(matches: Matches, systems: int, offset: Floats, reliability: float) -> FittedStrengths:
     """Fit strengths by Fisher's scoring; `offset` is added to the difference of strengths, shape (matches,)."""
     identity = np.eye(systems)
     design = identity[matches.system] - identity[matches.other]
@@ -214,10 +216,10 @@ def fit(matches: Matches, systems: int, offset: Floats, reliability: float) -> F
         rest = information - part.T @ (weights[inside, None] * part)
         without.append(values - np.linalg.solve(rest, part.T @ residuals[inside]))
     bread = np.linalg.solve(information, design.T)
-    return Fit(values, np.array(without), (bread * (weights / matches.orders)) @ bread.T)
+    return FittedStrengths(values, np.array(without), (bread * (weights / matches.orders)) @ bread.T)
 
 
-def win_rate(rate: Estimate, errors: Errors) -> Estimate:
+def win_rate(rate: Estimate, errors: JudgeErrors) -> Estimate:
     """The win rate that a judge without errors would give, in [0, 1], with its interval."""
     if rate.value is None or rate.low is None:
         return NONE

@@ -24,7 +24,7 @@ from benchmark_assets.pairwise.adaptive import adaptive_inputs, round_pairs
 from benchmark_assets.pairwise.adjusted import Known
 from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging, judgings
 from benchmark_assets.pairwise.comparing import Contenders, Side, arranged, comparing, judged_by, settled, sides
-from benchmark_assets.pairwise.corrected import Sentinels
+from benchmark_assets.pairwise.corrected import SentinelCounts
 from benchmark_assets.studies.study import Answered, Group, Item, Rounds
 from resources.digest import digest, text_hash
 from resources.errors import BadInput
@@ -258,9 +258,9 @@ def known_of_base_sets(warehouse: Warehouse, models: pl.DataFrame) -> dict[str, 
             padding = [Estimate(*(row[end] for end in NONE.columns("length"))) for row in of_set]
             misled = sum(row["misled"] for row in of_set)
             right = sum(round((row[rate] or 0.0) * row[count]) for row in of_set for rate, count in _RIGHT)
-            own = {model: Sentinels(*counts) for _, model, *counts in hidden.filter(base_set=base_set).iter_rows()}
+            own = {model: SentinelCounts(*counts) for _, model, *counts in hidden.filter(base_set=base_set).iter_rows()}
             lengths = [each for each in padding if each.value is not None]
-            known[base_set] = Known(lengths, Sentinels(right, misled), own)
+            known[base_set] = Known(lengths, SentinelCounts(right, misled), own)
     return known
 
 

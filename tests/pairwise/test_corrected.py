@@ -23,8 +23,8 @@ from benchmark_assets.pairwise.controlled import judge_effects, matches_of
 from benchmark_assets.pairwise.corrected import COIN as COIN_LIKE
 from benchmark_assets.pairwise.corrected import (
     ONE_ORDER,
-    Errors,
-    Sentinels,
+    JudgeErrors,
+    SentinelCounts,
     errors_of,
     misled_share,
     strengths,
@@ -48,7 +48,7 @@ SYSTEMS = [*NAMES[:4], MODEL]
 ANCHORS = np.array([1.2, 0.4, -0.4, -1.2])
 WHOLE = items(ITEMS)
 ONE, OTHER = np.triu_indices(5, 1)
-NO_ERRORS = Errors(Estimate(1.0, 1.0, 1.0), Estimate(0.0, 0.0, 0.0))
+NO_ERRORS = JudgeErrors(Estimate(1.0, 1.0, 1.0), Estimate(0.0, 0.0, 0.0))
 
 
 class Published(NamedTuple):
@@ -91,7 +91,7 @@ def judged(judge: Simulated, level: float, chance: np.random.Generator) -> tuple
         return Published(NONE, exam.calls, problem="partial"), truth
     outcomes = [outcome for trait in DAMAGING for outcome in exam.outcomes.get(trait, ())]
     agreed = Counter(choices[0] for choices in outcomes if len(set(choices)) == 1)
-    seen = Sentinels(agreed["sound"] + hidden.right, agreed["trial"] + hidden.misled)
+    seen = SentinelCounts(agreed["sound"] + hidden.right, agreed["trial"] + hidden.misled)
     passages = [passage for passage in WHOLE["passage"] for _ in ONE]
     rows = frame(verdicts[0], verdicts[1], passages)
     texts = [(system, passage, round(1e4 * math.exp(logs[at, place]))) for at, passage in enumerate(WHOLE["passage"])
@@ -120,7 +120,7 @@ def watched(one: Flags, other: Flags, asked: Flags) -> bool:
     return bool(watch.stopped("judge"))
 
 
-def sentinels_of(judge: Simulated, pairs: Pairs, chance: np.random.Generator) -> tuple[Sentinels, bool]:
+def sentinels_of(judge: Simulated, pairs: Pairs, chance: np.random.Generator) -> tuple[SentinelCounts, bool]:
     """Hidden sentinels made of the model's pairs, and whether they show that the judge is partial."""
     counts, partial = Counter[bool](), False
     of_model = [str(place) for place in np.flatnonzero(pairs.own)]
@@ -136,11 +136,11 @@ def sentinels_of(judge: Simulated, pairs: Pairs, chance: np.random.Generator) ->
         same = replies[0] == replies[1]
         counts.update(replies[0][same].tolist())
         partial |= kind != "damaged" and verdict((same & ~replies[0]).tolist(), PARTIAL) == "failed"
-    return Sentinels(counts[True], counts[False]), partial
+    return SentinelCounts(counts[True], counts[False]), partial
 
 
 def refusing(
-    rows: pl.DataFrame, sizes: pl.DataFrame, share: float, seen: Sentinels, chance: np.random.Generator
+    rows: pl.DataFrame, sizes: pl.DataFrame, share: float, seen: SentinelCounts, chance: np.random.Generator
 ) -> Published:
     """What is published if the judge refuses this share of the verdicts that the model loses."""
     own = (pl.col("first") == MODEL) | (pl.col("second") == MODEL)
@@ -216,13 +216,13 @@ def test_one_order_and_coins_have_a_reason() -> None:
     chance = np.random.default_rng(1)
     won = judged_by_all(ANCHORS, 0.0, chance, items=ITEMS)
     rows = judgments(won)
-    assert errors_of(rows[::2], WHOLE, Sentinels()) == (None, ONE_ORDER)
+    assert errors_of(rows[::2], WHOLE, SentinelCounts()) == (None, ONE_ORDER)
     coins = rows.with_columns(winner=pl.when(pl.lit(chance.random(len(rows)) < 0.5)).then("first").otherwise("second"))
-    assert errors_of(coins, WHOLE, Sentinels(right=30)) == (None, COIN_LIKE)
+    assert errors_of(coins, WHOLE, SentinelCounts(right=30)) == (None, COIN_LIKE)
 
 
 @given(st.floats(0.3, 1.0), st.integers(0, 60), st.integers(0, 10))
 def test_more_misled_sentinels_mean_more_errors(steady: float, right: int, misled: int) -> None:
-    fewer, more = (misled_share(steady, Sentinels(right, number)) for number in (misled, misled + 1))
+    fewer, more = (misled_share(steady, SentinelCounts(right, number)) for number in (misled, misled + 1))
     assert float(fewer.value or 0) < float(more.value or 0)
     assert 0 <= float(fewer.low or 0) <= float(fewer.value or 0) <= float(fewer.high or 0) <= 0.5
