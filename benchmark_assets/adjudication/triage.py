@@ -21,6 +21,9 @@ from resources.warehouse import Warehouse
 
 BANDED = schema("triage", "item")
 
+FEWEST = 5
+"""Fewest outputs that are drawn from a model's band if the settings give only the size of the whole sample."""
+
 
 def audits(warehouse: Warehouse) -> dict[str, Audit]:
     """Settings of adjudication from the corpus descriptions, by corpus."""
@@ -37,19 +40,22 @@ def band_names(edges: Sequence[float], by: str = "drift") -> list[str]:
 
 def suspicion(by: str) -> pl.Expr:
     """The number that bands divide: drift; or the length of the source, or (1 - support) times the root of that length,
-    as a multiple of the median of the model's outputs. The sample of a model therefore does not depend on other models.
+    or the spread of the references, as a multiple of the median of the model's outputs. The sample of a model therefore
+    does not depend on other models.
 
-    Of frames with the columns `model`, and `drift`, or `length` and `support`.
+    Of frames with the columns `model`, and `drift`, or those of `outputs_of`.
     """
     if by == "drift":
         return pl.col("drift")
-    value = pl.col("length") if by == "length" else (1 - pl.col("support")) * pl.col("length").sqrt()
+    lack = (1 - pl.col("support")) * pl.col("length").sqrt()
+    value = {"length": pl.col("length"), "spread": pl.col("human_spread"), "support": lack}[by]
     return (value / value.median().over("model")).fill_nan(0)
 
 
 def outputs_of(warehouse: Warehouse, models: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
     """All outputs of models with what `suspicion` needs: columns `model`, `passage`, `drift`, `length` (characters of
-    the source) and `support`, which is 0 for an output without a score and null if support is not computed."""
+    the source), `support`, which is 0 for an output without a score and null if support is not computed, and
+    `human_spread`."""
     outputs = warehouse.read("drift_score", models, ["model", "passage", "drift"])
     if all(audit.by == "drift" for audit in audits.values()):
         return outputs.with_columns(length=pl.lit(None, pl.Int64), support=pl.lit(None, pl.Float64))
@@ -58,7 +64,9 @@ def outputs_of(warehouse: Warehouse, models: pl.DataFrame, audits: Mapping[str, 
     scores = warehouse.read("segment_metric", models, columns).filter(entry="support")
     scores = scores.group_by("model", "passage").agg(support=pl.col("score").first().fill_null(0))
     lengths = sources.select("passage", length=pl.col("text").str.len_chars().cast(pl.Int64))
-    return outputs.join(lengths, on="passage", how="left").join(scores, on=["model", "passage"], how="left")
+    spreads = warehouse.read("reference_envelope", lengths.select("passage"), ["passage", "human_spread"])
+    outputs = outputs.join(lengths, on="passage", how="left").join(spreads, on="passage", how="left")
+    return outputs.join(scores, on=["model", "passage"], how="left")
 
 
 def without_support(outputs: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
@@ -66,6 +74,18 @@ def without_support(outputs: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.Da
     by_support = [corpus for corpus, audit in audits.items() if audit.by == "support"]
     needed = CORPUS.is_in(by_support) & pl.col("drift").is_not_null() & pl.col("support").is_null()
     return outputs.filter(needed).select("model", "passage")
+
+
+def allocated(number: int) -> pl.Expr:
+    """How many outputs of a model to draw from each output's band, if `number` are drawn in all.
+
+    Of frames with the columns `model`, `number` (of the band) and `suspicion`. A band's part is proportional to the sum
+    of the roots of its suspicions: Neyman's allocation if the error rate is proportional to the suspicion, and errors
+    are rare. Each band has at least `FEWEST`, so that each output has a positive probability.
+    """
+    root = pl.col("suspicion").clip(0).sqrt()
+    share = root.sum().over("model", "number") / root.sum().over("model")
+    return (number * share).round().fill_nan(0).clip(FEWEST)
 
 
 def item_key(model: str, passage: str, text: str) -> str:
@@ -91,10 +111,11 @@ def banded(outputs: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
 
     Notes
     -----
-    The settings give the number of outputs to draw for each model and band; all are drawn if there are fewer. Outputs
-    are drawn in the order of a hash of seed, model and passage. The sample is therefore a simple random sample within
-    each model and band, does not depend on other models, and changes by at most one output in each band when an output
-    moves to another band. The same order selects the outputs below the threshold that the panel screens.
+    The settings, or `allocated`, give the number of outputs to draw for each model and band; all are drawn if there are
+    fewer. Outputs are drawn in the order of a hash of seed, model and passage. The sample is therefore a simple random
+    sample within each model and band, does not depend on other models, and, if the settings give the numbers, changes
+    by at most one output in each band when an output moves to another band. The same order selects the outputs below
+    the threshold that the panel screens.
     """
     parts = [pl.DataFrame(schema=BANDED)]
     for (corpus,), rows in outputs.drop_nulls("drift").group_by(CORPUS, maintain_order=True):
@@ -104,7 +125,10 @@ def banded(outputs: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
         order = [item_key(model, passage, str(audit.seed)) for model, passage in rows.select("model", "passage").rows()]
         numbered = rows.with_columns(pl.Series("number", number, dtype=pl.Int64), pl.Series("order", order))
         place = pl.col("order").rank("ordinal").over("model", "number")
-        size = pl.col("number").replace_strict(dict(enumerate(audit.sample)), return_dtype=pl.Int64)
+        if isinstance(audit.sample, int):
+            size = allocated(audit.sample)
+        else:
+            size = pl.col("number").replace_strict(dict(enumerate(audit.sample)), return_dtype=pl.Int64)
         name = pl.col("number").replace_strict(
             dict(enumerate(band_names(audit.bands, audit.by))), return_dtype=pl.String
         )

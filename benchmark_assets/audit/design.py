@@ -9,8 +9,6 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from benchmark_assets.adjudication.triage import band_names
-from benchmark_assets.corpus.description import Audit
 from benchmark_assets.metrics.anchoring import fewest_labels, gain
 from benchmark_assets.metrics.intervals import Floats, Z
 
@@ -24,15 +22,13 @@ DESIGN = pl.Schema(
 )
 
 
-def designs(triage: pl.DataFrame, audit: Audit, rate: float) -> pl.DataFrame:
+def designs(triage: pl.DataFrame, rate: float) -> pl.DataFrame:
     """Widths of the 95 % interval of the error rate of all outputs, for several designs.
 
     Parameters
     ----------
     triage
-        Rows of `triage` of one corpus: columns `model`, `band` and `queued`.
-    audit
-        Settings of the corpus. Its bands and their sample sizes are used.
+        Rows of `triage` of one corpus: columns `model`, `band`, `queued` and `sampled`.
     rate
         Expected error rate, the same in all bands, in (0, 1).
 
@@ -48,12 +44,9 @@ def designs(triage: pl.DataFrame, audit: Audit, rate: float) -> pl.DataFrame:
     Applies `metrics.anchoring.gain` to each stratum, as if outputs were independent. If the outputs of a document are
     alike, their labels carry less information, and true widths are larger.
     """
-    sample = dict(zip(band_names(audit.bands, audit.by), audit.sample, strict=True))
-    strata = triage.group_by("model", "band", "queued", maintain_order=True).agg(outputs=pl.len())
-    sizes, drawn = (
-        column.to_numpy().astype(np.float64)
-        for column in (strata["outputs"], strata["band"].replace_strict(sample, return_dtype=pl.Int64))
-    )
+    counts = {"outputs": pl.len(), "drawn": pl.col("sampled").sum()}
+    strata = triage.group_by("model", "band", "queued", maintain_order=True).agg(**counts)
+    sizes, drawn = (strata[name].to_numpy().astype(np.float64) for name in ("outputs", "drawn"))
     rows: list[tuple[float | None, ...]] = []
     for below, times in product(BELOW, SAMPLES):
         labels = np.minimum(drawn * times, sizes)

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 import polars as pl
 
-from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit.design import designs
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import IGNORE, PATH, holding, numbers
@@ -40,9 +39,14 @@ from resources.tables import plain
 @click.option("--per-model", type=click.IntRange(1), help="Pairs: number of pairs per model; by default all.")
 @click.option("--base-set", help="Pairs: take the anchors of this base set in place of human translations.")
 @click.option("--private", is_flag=True, help="Include restricted texts in a file; do not pass the file on.")
+@click.option(
+    "--second-pass", "second", type=click.FloatRange(0, 1, min_open=True), metavar="SHARE",
+    help="Folder of labels: only outputs on which people and the panel disagree, and this SHARE of the others.",
+)  # fmt: skip
 def annotate(
     place: Path, corpus: str, annotators: tuple[str, ...], form: str, protocol: str | None, judge: str | None,
     dynamic: bool, per_model: int | None, base_set: str | None, private: bool,
+    second: float | None,
 ) -> None:  # fmt: skip
     """Write a blind sample of CORPUS for people: a folder or a file for each kind of tool.
 
@@ -52,6 +56,8 @@ def annotate(
         raise click.UsageError("--judge and --dynamic are for Pearmut, --per-model and --base-set for pairs")
     if (form == "folder" and private) or (form == "pairs" and (protocol or len(annotators) > 1)):
         raise click.UsageError("a folder takes no --private; a sheet of pairs takes one --annotator and no --protocol")
+    if second and (form != "folder" or protocol not in (None, LABEL_FORM.protocol)):
+        raise click.UsageError("--second-pass is for folders of labels")
     if protocol and protocol not in (PROTOCOLS if form == "pearmut" else FORMS):
         raise click.UsageError(f"{protocol} is not a protocol of this kind: {', '.join(FORMS)}; in Pearmut "
                                f"{', '.join(PROTOCOLS)}")  # fmt: skip
@@ -70,7 +76,7 @@ def annotate(
         click.echo("`pearmut add FILE` loads it; then `variorum import labels FILE`")
     else:
         chosen = FORMS[protocol or LABEL_FORM.protocol]
-        sent = export_items(warehouse, place, corpus, annotators, chosen)
+        sent = export_items(warehouse, place, corpus, annotators, chosen, second)
         controls = f" and {sent.controls} control items" if sent.controls else ""
         click.echo(f"{place}: {sent.items} items{controls} for each annotator ({names}); {holding(sent.restricted)}")
         click.echo("its README.md explains what to do; import completed files with `variorum import labels FILES`")
@@ -122,7 +128,7 @@ def design(corpus: str, rate: float) -> None:
     triage = home.warehouse.read("triage").filter(corpus == CORPUS)
     if triage.is_empty():
         raise BadInput(corpus, "", "has no outputs with a drift", "evaluate a model: `variorum evaluate MODEL`")
-    rows = designs(triage, audits(home.warehouse)[corpus], rate / 100)
+    rows = designs(triage, rate / 100)
     click.echo(plain(rows.with_columns((pl.exclude("verdicts", "labels") * 100).round(1))))
     click.echo(
         "\nbelow: of the outputs below the threshold, the percentage that the panel also judges (`audit.below`)."

@@ -90,31 +90,33 @@ class Audit(Frozen):
     """Adjudication of outputs far from the references. Defaults: From Outliers to Errors, sections 3.3 to 3.6.
 
     - `by`: the number that `threshold` and `bands` refer to: `drift`; `length`, the length of the source as a multiple
-      of its median; or `support`, the same for (1 - support) times the root of the length (adjudication.triage).
+      of its median; `support`, the same for (1 - support) times the root of the length; or `spread`, the same for the
+      spread of the references (adjudication.triage).
     - `threshold`: number above which an output is queued for the panel.
     - `bands`: bounds between the bands, ascending; `threshold` is one of them.
     - `judges`: the panel, an odd number of names in the registry. Without judges, nothing is judged.
     - `show_scores`: whether judges see the scores of the output.
     - `sample`: for each band, the number of outputs per model that are drawn with `seed` for people to label. The panel
-      judges these outputs, too.
+      judges these outputs, too. A single number is divided among the bands by difficulty: an output's probability grows
+      with the root of the number that the bands divide (adjudication.triage.allocated).
     - `below`: for each band below the threshold, the share of each model's outputs that is also drawn for the panel.
       The verdicts on these outputs make estimates of error rates below the threshold more precise (audit.anchored).
     """
 
-    by: Literal["drift", "length", "support"] = "drift"
+    by: Literal["drift", "length", "support", "spread"] = "drift"
     threshold: float = Field(default=1.5, ge=0)
     bands: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0)
     judges: tuple[str, ...] = ()
     seed: int = 1
     show_scores: bool = False
-    sample: tuple[Annotated[int, Field(ge=0)], ...] = (25, 25, 13, 7, 6)
+    sample: Annotated[int, Field(gt=0)] | tuple[Annotated[int, Field(ge=0)], ...] = (25, 25, 13, 7, 6)
     below: float = Field(default=0, ge=0, le=1)
 
     @model_validator(mode="after")
     def _whole(self) -> "Audit":
         if list(self.bands) != sorted({edge for edge in self.bands if edge > 0}):
             raise ValueError("`bands` must be positive and in ascending order")
-        if len(self.sample) != len(self.bands) + 1:
+        if not isinstance(self.sample, int) and len(self.sample) != len(self.bands) + 1:
             raise ValueError(f"`sample` needs a number for each of the {len(self.bands) + 1} bands")
         if self.threshold not in self.bands:
             raise ValueError("`threshold` must be one of the bounds in `bands`, so that it does not divide a band")

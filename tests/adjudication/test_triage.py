@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.triage import band_names, banded, without_support
+from benchmark_assets.adjudication.triage import FEWEST, band_names, banded, without_support
 from benchmark_assets.corpus.description import Audit
 
 BANDS = ["0.0-1.0", "1.0-1.5", "1.5-2.0", "2.0-3.0", ">3.0"]
@@ -34,13 +34,14 @@ values = st.lists(st.one_of(st.none(), st.floats(0, 5)), max_size=60)
 
 @given(st.dictionaries(st.sampled_from("abc"), values, max_size=3), st.integers(0, 5))
 def test_the_sample_has_so_many_of_each_model_in_each_band(given: dict[str, list[float | None]], seed: int) -> None:
-    audit = Audit(sample=(3, 2, 2, 1, 0), seed=seed)
+    sample = (3, 2, 2, 1, 0)
+    audit = Audit(sample=sample, seed=seed)
     rows = banded(drifts(given), {"c": audit})
     drawn = Counter(rows.filter("sampled").select("model", "band").iter_rows())
     assert drawn == Counter({
-        (model, band): min(count, dict(zip(BANDS, audit.sample, strict=True))[band])
+        (model, band): min(count, dict(zip(BANDS, sample, strict=True))[band])
         for (model, band), count in Counter(rows.select("model", "band").iter_rows()).items()
-        if dict(zip(BANDS, audit.sample, strict=True))[band]
+        if dict(zip(BANDS, sample, strict=True))[band]
     })  # fmt: skip
 
 
@@ -120,6 +121,21 @@ def test_bands_by_length_need_nothing_else() -> None:
 def test_outputs_that_are_supported_in_full_are_in_the_lowest_band() -> None:
     rows = banded(suspected([1.0] * 3, [10, 20, 30]), {"c": Audit(by="support")})
     assert set(rows["band"]) == {f"support {BANDS[0]}"}
+
+
+@given(st.lists(st.floats(0, 5), min_size=1, max_size=300), st.integers(1, 100))
+def test_a_sample_by_difficulty_draws_from_each_band_and_more_of_the_difficult(given: list[float], size: int) -> None:
+    rows = banded(drifts({"m": [*given]}), {"c": Audit(sample=size)})
+    bands = rows.group_by("band").agg(pl.len(), drawn=pl.col("sampled").sum(), roots=pl.col("drift").sqrt().sum())
+    for _, outputs, drawn, roots in bands.iter_rows():
+        part = size * roots / bands["roots"].sum() if roots else 0
+        assert drawn == min(outputs, max(FEWEST, round(part))) or abs(part % 1 - 0.5) < 1e-6
+
+
+def test_bands_by_spread_divide_multiples_of_the_median() -> None:
+    outputs = suspected([None] * 4, [1] * 4).with_columns(human_spread=pl.Series([0.1, 0.2, 0.2, 0.5]))
+    rows = banded(outputs, {"c": Audit(by="spread")})
+    assert rows["band"].to_list() == [f"spread {BANDS[n]}" for n in (0, 0, 0, 3)]
 
 
 def test_every_output_of_a_band_is_as_likely_to_be_drawn() -> None:

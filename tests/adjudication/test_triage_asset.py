@@ -41,6 +41,8 @@ def test_an_audit_by_support_waits_for_its_scores_and_says_so(
     assert rows["band"].str.starts_with("support ").all()
     assert triaged(by="length") == ""
     assert warehouse.read("triage")["band"].str.starts_with("length ").all()
+    assert triaged(by="spread", sample=3) == ""
+    assert warehouse.read("triage")["band"].str.starts_with("spread ").all()
     assert triaged() == ""
     assert (
         warehouse.read("triage")

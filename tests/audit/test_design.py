@@ -10,8 +10,9 @@ from benchmark_assets.metrics.anchoring import FEWEST_IN_STRATA
 
 def triage(outputs: list[int]) -> pl.DataFrame:
     bands = band_names(Audit().bands)
-    rows = [("m", band, place > 1) for place, band in enumerate(bands) for _ in range(outputs[place])]
-    return pl.DataFrame(rows, ["model", "band", "queued"], orient="row")
+    drawn = (25, 25, 13, 7, 6)
+    rows = [("m", band, at > 1, n < drawn[at]) for at, band in enumerate(bands) for n in range(outputs[at])]
+    return pl.DataFrame(rows, ["model", "band", "queued", "sampled"], orient="row")
 
 
 def test_one_stratum_has_the_width_of_theory() -> None:
@@ -24,7 +25,7 @@ def test_one_stratum_has_the_width_of_theory() -> None:
 
 
 def test_more_verdicts_and_labels_and_better_judges_buy_narrower_intervals() -> None:
-    rows = designs(triage([850, 560, 170, 85, 35]), Audit(), 0.05)
+    rows = designs(triage([850, 560, 170, 85, 35]), 0.05)
     assert len(rows) == len(BELOW) * len(SAMPLES)
     first = rows.row(0, named=True)
     assert (first["below"], first["labels"]) == (0, 25 + 25 + 13 + 7 + 6)
