@@ -8,21 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from benchmark_assets.adjudication.labels import ERRORS, MAJOR, MINOR, VALID
 from benchmark_assets.adjudication.verdicts import KEY
-from benchmark_assets.audit.rated import REGION, labeled_by_people, unlabeled, with_bounds, with_totals
+from benchmark_assets.audit import two_phase
+from benchmark_assets.audit.rated import REGION, unlabeled, with_bounds, with_totals
+from benchmark_assets.audit.two_phase import LEVELS, NO_FINALS, samples
 from benchmark_assets.corpus.units import FEWEST
 from benchmark_assets.metrics.anchoring import FEWEST_IN_STRATA, FEWEST_LABELS, FOLDS, Rated, anchored
 from benchmark_assets.metrics.intervals import SEED
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.metrics.missing import before
 from resources.keys import CORPUS
-
-LEVELS = {"minor": [MINOR], "major": [MAJOR], "any": list(ERRORS)}
-"""Labels that count as an error, by level."""
-
-UNLABELED = "unlabeled"
-"""In place of a missing label: an error of every level."""
 
 ANCHORED = before("anchored_estimate", "missing_share", "problem")
 
@@ -34,8 +29,10 @@ SIGNATURE = (
 )
 
 
-def anchored_estimates(triage: pl.DataFrame, rows: pl.DataFrame, panel: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `anchored_estimate`. `triage` and `rows` are as in `estimates`; `panel` has rows of `verdict`.
+def anchored_estimates(
+    triage: pl.DataFrame, rows: pl.DataFrame, panel: pl.DataFrame, finals: pl.DataFrame = NO_FINALS
+) -> pl.DataFrame:
+    """Rows of `anchored_estimate`. `triage`, `rows` and `finals` are as in `estimates`; `panel` has rows of `verdict`.
 
     For each corpus with labels: one row for each combination of model ('' for all models), region ('above' or 'below'
     the threshold, or 'all') and error level that has labels. All verdicts of the panel are used: on queued outputs, on
@@ -43,28 +40,28 @@ def anchored_estimates(triage: pl.DataFrame, rows: pl.DataFrame, panel: pl.DataF
     `estimates`.
     """
     verdicts = panel.select(*KEY, judged="label")
-    labels = labeled_by_people(rows).select(*KEY, "label")
-    outputs = triage.select(CORPUS, *KEY, "band", "unit", "sampled", REGION.alias("region"))
-    rated = outputs.join(verdicts, on=KEY, how="left").join(labels, on=KEY, how="left").sort("corpus", *KEY)
-    rated = rated.filter(pl.col("label").count().over("corpus") > 0)
-    missing = pl.col("sampled") & pl.col("label").is_null()
-    values = (None, VALID, UNLABELED) if rated.select(missing.any()).item() else (None,)
-    label = [pl.when(missing).then(pl.lit(value, pl.String)).otherwise("label").alias("label") for value in values]
-    found = [_estimates(rated.with_columns(each)) for each in label]
-    return with_bounds("anchored_estimate", (found * 3)[:3], unlabeled(triage, rows))
+    drawn = samples(rows, finals)
+    outputs = triage.select(CORPUS, *KEY, "band", "unit", REGION.alias("region"))
+    outputs = outputs.join(verdicts, on=KEY, how="left").join(drawn[0].drop_nulls("label"), on="corpus", how="semi")
+    values = [*KEY, "label", "reexamined", *(name + end for name in LEVELS for end in ("", "_shift", "_noise"))]
+    rated = (outputs.join(labels.select(values), on=KEY, how="left").sort("corpus", *KEY) for labels in drawn)
+    found = [_estimates(each) for each in rated]
+    return with_bounds("anchored_estimate", (found * 3)[:3], unlabeled(triage, drawn[0]))
 
 
 def _estimates(rated: pl.DataFrame) -> pl.DataFrame:
     result: list[tuple[object, ...]] = []
     for (corpus,), part in rated.group_by(["corpus"], maintain_order=True):
-        result += [(corpus, *row, SIGNATURE) for row in _of_corpus(part)]
+        signature = SIGNATURE + two_phase.SIGNATURE * bool(part["reexamined"].sum())
+        result += [(corpus, *row, signature) for row in _of_corpus(part)]
     return pl.DataFrame(result, schema=ANCHORED, orient="row").sort("corpus", "model", "region", "level")
 
 
 def _of_corpus(outputs: pl.DataFrame) -> Iterator[tuple[object, ...]]:
     """Rows of one corpus.
 
-    `outputs` has one row per output, with the columns `model`, `band`, `region`, `unit`, `judged` and `label`.
+    `outputs` has one row per output, with the columns `model`, `band`, `region`, `unit` and `judged`, and those of
+    `two_phase.sample`, which are null outside the sample.
     """
     strata = outputs.group_by("model", "band", "region", maintain_order=True).agg(outputs=pl.len())
     strata = strata.with_row_index("stratum").with_columns(pool=pl.col("band").rank("dense") - 1)
@@ -84,16 +81,18 @@ def _of_corpus(outputs: pl.DataFrame) -> Iterator[tuple[object, ...]]:
         covered = int(domain.filter(pl.col("stratum").is_in(labeled["stratum"].implode()))["outputs"].sum())
         shown = labeled["unit"].n_unique() >= FEWEST
         for level, errors in LEVELS.items():
-            people, judge = (_values(seen[name], [*errors, UNLABELED]) for name in ("label", "judged"))
-            found = anchored(Rated(people, judge, stratum, unit, pool, sizes))
+            judge = seen["judged"].is_in(errors)
+            people, shift, noise = (_values(seen[f"{level}{end}"]) for end in ("", "_shift", "_noise"))
+            found = anchored(Rated(people, _values(judge), stratum, unit, pool, sizes, shift, noise))
             rate, low, high = found.mean
             width = found.people[2] - found.people[1]
             yield (
-                *key, level, total, len(labeled), own["judged"].count(), covered / total, rate,
+                *key, level, total, len(labeled), labeled["reexamined"].sum(), own["judged"].count(), covered / total,
+                rate,
                 *((low, high) if shown else (None, None)), found.tuning, 1 - (high - low) / width if shown else None,
             )  # fmt: skip
 
 
-def _values(labels: pl.Series, errors: list[str]) -> np.typing.NDArray[np.float64]:
-    """1 for an error, 0 for another label, NaN without a label; shape (rows,)."""
-    return labels.is_in(errors).cast(pl.Float64).fill_null(float("nan")).to_numpy()
+def _values(column: pl.Series) -> np.typing.NDArray[np.float64]:
+    """The values of a column, 1 for true, NaN for null; shape (rows,)."""
+    return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()

@@ -113,15 +113,15 @@ def judge_calibration(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 
 
 @_of_ratings(
-    [triage, verdict, human_label, *SCORES], "anchored_estimate", "recall_cost", code_version="4",
+    [triage, verdict, human_label, *SCORES], "anchored_estimate", "recall_cost", code_version="5",
     kinds=("duckdb", "scikitlearn"),
 )  # fmt: skip
 def error_estimate(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Error rates of all outputs, from people's labels alone or combined with verdicts; cost of finding errors."""
-    outputs, rows = triage_of(warehouse), rated_of(warehouse)
+    outputs, rows, finals = triage_of(warehouse), rated_of(warehouse), warehouse.read("final_label")
     return {
-        "error_estimate": estimates(outputs, rows),
-        "anchored_estimate": anchored_estimates(outputs, rows, warehouse.read("verdict")),
+        "error_estimate": estimates(outputs, rows, finals),
+        "anchored_estimate": anchored_estimates(outputs, rows, warehouse.read("verdict"), finals),
         "recall_cost": recall_costs(outputs, rows, _scores(warehouse).drop("drift")),
     }
 

@@ -5,15 +5,14 @@ Not here: counts of labeled outputs (outcomes).
 
 import polars as pl
 
-from benchmark_assets.adjudication.labels import MAJOR, MINOR, SUBSTANTIVE
-from benchmark_assets.audit.rated import PEOPLE, REGION, unlabeled, with_bounds, with_totals
+from benchmark_assets.audit import two_phase
+from benchmark_assets.audit.rated import REGION, unlabeled, with_bounds, with_totals
+from benchmark_assets.audit.two_phase import LEVELS, NO_FINALS, samples
 from benchmark_assets.corpus.units import FEWEST
-from benchmark_assets.metrics.anchoring import design_effect, post_stratified
+from benchmark_assets.metrics.anchoring import design_effect, post_stratified, second_phase
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.metrics.missing import before
 from resources.keys import CORPUS
-
-RATES = ("minor", "major", "any")
 
 BY = ["corpus", "model", "band"]
 
@@ -26,28 +25,28 @@ SIGNATURE = (
 )
 
 
-def estimates(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `error_estimate`, from rows of `triage` and the substantive human labels in `rows`, a result of `rated`.
+def estimates(triage: pl.DataFrame, rows: pl.DataFrame, finals: pl.DataFrame = NO_FINALS) -> pl.DataFrame:
+    """Rows of `error_estimate`, from rows of `triage`, the substantive human labels in `rows`, a result of `rated`, and
+    rows of `final_label`.
 
     For each corpus with labels: one row for each model ('' for all models) and region ('above' or 'below' the
     threshold, or 'all') that has outputs. A stratum is a model's outputs in a band. Rates refer to strata with labels;
     intervals and bounds to all outputs, whatever the missing labels are. Rates from labels on one side of the threshold
     are null.
     """
-    minor, major = pl.col("label") == MINOR, pl.col("label") == MAJOR
-    errors = (pl.when(pl.col("label").is_in(SUBSTANTIVE)).then(each) for each in (minor, major, minor | major))
-    drawn = rows.filter(raters=PEOPLE).select(*BY, "unit", **dict(zip(RATES, errors, strict=True)))
-    labels = drawn.drop_nulls("any")
-    drawn = drawn.join(labels, on="corpus", how="semi")
-    found = [_estimates(triage, each) for each in (labels, *(drawn.fill_null(value) for value in (False, True)))]
-    return with_bounds("error_estimate", found, unlabeled(triage, rows))
+    drawn = samples(rows, finals)
+    labels = (each.drop_nulls("label").join(drawn[0].drop_nulls("label"), on="corpus", how="semi") for each in drawn)
+    found = [_estimates(triage, each) for each in labels]
+    return with_bounds("error_estimate", (found * 3)[:3], unlabeled(triage, drawn[0]))
 
 
 def _estimates(triage: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    """Estimates from `labels`: columns `BY`, `unit` and, for each of `RATES`, whether the output has such an error."""
+    """Estimates from `labels`, a result of `two_phase.sample` without missing labels."""
+    least = 0.5 / (pl.len() + 1)
     labels = labels.with_columns(
-        ((pl.col(name).sum() + 0.5) / (pl.len() + 1)).over("corpus", "band").alias(f"{name}_band") for name in RATES
-    ).with_columns(labelled=pl.len().over(BY))
+        ((pl.col(name).sum() + pl.col(f"{name}_shift").sum() + 0.5) / (pl.len() + 1)).clip(least, 1 - least)
+        .over("corpus", "band").alias(f"{name}_band") for name in LEVELS
+    ).with_columns(labelled=pl.len().over(BY))  # fmt: skip
     strata = triage.group_by(CORPUS, "model", "band", REGION.alias("region")).agg(outputs=pl.len())
     strata = strata.join(labels, on="corpus", how="semi").join(labels, on=BY, how="left")
     result: list[tuple[object, ...]] = []
@@ -56,8 +55,10 @@ def _estimates(triage: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     for key, part in groups.group_by(["corpus", "model", "region"], maintain_order=True):
         labeled = part.drop_nulls("unit")
         sizes, covered = (int(group.unique("stratum")["outputs"].sum()) for group in (part, labeled))
-        numbers = [number for name in RATES for number in _estimate(labeled, name, covered)]
-        result.append((*key, sizes, len(labeled), covered / sizes, *numbers, SIGNATURE))
+        numbers = [number for name in LEVELS for number in _estimate(labeled, name, covered)]
+        again = int(labeled["reexamined"].sum())
+        signature = SIGNATURE + two_phase.SIGNATURE * bool(again)
+        result.append((*key, sizes, len(labeled), again, covered / sizes, *numbers, signature))
     return pl.DataFrame(result, schema=ESTIMATE, orient="row")
 
 
@@ -68,10 +69,9 @@ def _estimate(labeled: pl.DataFrame, name: str, covered: int) -> tuple[float | N
     """
     if labeled.is_empty():
         return None, None, None
-    columns = ["outputs", "labelled", name, f"{name}_band"]
-    outputs, labelled, errors, rates = labeled.select(pl.col(columns).cast(pl.Float64)).to_numpy().T
-    units = numbered_units(labeled["unit"])
-    rate, low, high = post_stratified(
-        outputs / labelled / covered, errors, rates, design_effect((errors - rates) * outputs / labelled, units)
-    )
+    columns = ["outputs", "labelled", name, f"{name}_band", f"{name}_shift", f"{name}_noise"]
+    outputs, labelled, errors, rates, shift, noise = labeled.select(pl.col(columns).cast(pl.Float64)).to_numpy().T
+    units, weights = numbered_units(labeled["unit"]), outputs / labelled / covered
+    effect = design_effect((errors - rates) * weights, units) + second_phase(weights, rates, noise)
+    rate, low, high = post_stratified(weights, errors + shift, rates, effect)
     return (rate, low, high) if units.max() + 1 >= FEWEST else (rate, None, None)

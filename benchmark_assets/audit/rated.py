@@ -72,28 +72,31 @@ REGION = pl.when("queued").then(pl.lit("above")).otherwise(pl.lit("below"))
 """Expression for the side of the threshold on which an output of `triage` lies."""
 
 
-def unlabeled(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+def unlabeled(triage: pl.DataFrame, sample: pl.DataFrame) -> pl.DataFrame:
     """How much of each region lacks labels, and whether its labels can be used at all.
 
     Parameters
     ----------
     triage
         Rows of `triage`. `sampled` tells which outputs were drawn for people.
-    rows
-        A result of `rated`.
+    sample
+        A result of `two_phase.sample`.
 
     Returns
     -------
     One row for each corpus, model ('' for all) and region ('above' or 'below' the threshold, or 'all'). `missing_share`
     is the share of the region's outputs, in [0, 1], whose label is missing: a stratum (model, band and region) counts
-    with the share of its drawn outputs without a substantive label, or as a whole if none was drawn. `problem` is the
-    reason why the labels cannot be used: there are outputs on both sides of the threshold, but labels on one only.
+    with the share of its drawn outputs without a substantive label, or as a whole if none was drawn. A missing label of
+    a second pass counts as often as it stands for labels of the sample. `problem` is the reason why the labels cannot
+    be used: there are outputs on both sides of the threshold, but labels on one only.
     """
-    labels = labeled_by_people(rows).group_by("corpus", "model", "band").agg(labels=pl.len())
+    labels = sample.drop_nulls("label")
+    labels = labels.group_by("corpus", "model", "band").agg(pl.col("open").sum(), labels=pl.len())
     by = [CORPUS, "model", "band", REGION.alias("region")]
     strata = triage.group_by(by).agg(outputs=pl.len(), drawn=pl.col("sampled").sum())
-    strata = strata.join(labels, on=["corpus", "model", "band"], how="left").with_columns(pl.col("labels").fill_null(0))
-    share = pl.when(pl.col("drawn") > 0).then((pl.col("drawn") - pl.col("labels")) / pl.col("drawn")).otherwise(1.0)
+    strata = strata.join(labels, on=["corpus", "model", "band"], how="left").fill_null(0)
+    lacking = (pl.col("drawn") - pl.col("labels") + pl.col("open")) / pl.col("drawn")
+    share = pl.when(pl.col("drawn") > 0).then(pl.min_horizontal(lacking, 1.0)).otherwise(1.0)
     side, labeled = pl.col("side"), pl.col("labels") > 0
     regions = with_totals(strata.with_columns(side="region"), model="", region="all")
     one_sided = labeled.any() & (side.filter(labeled).n_unique() < side.n_unique())

@@ -17,7 +17,7 @@ from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.missing import of_verdicts
 from benchmark_assets.partitions import GRID, MODEL, by_model, partitioned
 from benchmark_assets.people.agreement import METHOD, agreement, by_judges, by_people, human_rows, with_errors
-from benchmark_assets.people.answers import applicable, fingerprints
+from benchmark_assets.people.applicable import applicable, fingerprints
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from resources.digest import digest

@@ -18,11 +18,11 @@ from resources.warehouse import Replacement, Warehouse
 
 KEPT = {
     "model_call", "base_set_item", "anchor_output", "anchor_judgment", "match_label", "pair_label", "imported_label",
-    "control_item", "imported_annotation", "imported_span", "pair_control", SUMS,
+    "control_item", "second_pass", "imported_annotation", "imported_span", "pair_control", SUMS,
 }  # fmt: skip
-"""Tables from which no rows are removed. The accounts keep all costs, and base sets are frozen. Labels by people are
-kept because they apply again if their texts return. Control items are kept because they show which of the kept labels
-can never apply. Sums follow from the removed states."""
+"""Tables from which no rows are removed. The accounts keep all costs, and base sets are frozen. Labels by people,
+and the draws of their second passes, are kept because they apply again if their texts return. Control items are kept
+because they show which of the kept labels can never apply. Sums follow from the removed states."""
 
 ROWS = pl.Schema({"table": pl.String(), "rows": pl.Int64()})
 """Number of removed rows by table."""

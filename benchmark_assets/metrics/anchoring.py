@@ -45,6 +45,9 @@ class Rated(NamedTuple):
     outputs
         How many outputs of each stratum the mean covers, shape (strata,). A stratum with 0 outputs is used only to
         estimate the rate of its pool and the errors of the judge.
+    shift, noise
+        What is added to people's values after a second pass, which checked a part of them, and the variance of this
+        addition by the draw of the part; shape (rows,), or one number for all.
     """
 
     people: Floats
@@ -53,6 +56,8 @@ class Rated(NamedTuple):
     unit: Units
     pool: Units
     outputs: Floats
+    shift: Floats | float = 0.0
+    noise: Floats | float = 0.0
 
 
 class Anchored(NamedTuple):
@@ -103,13 +108,16 @@ def anchored(rated: Rated) -> Anchored:
     out-of-fold residuals have a larger variance, their variance is used. As in Wilson's interval, the variance depends
     on the mean: if the mean grows by x, each of the two groups of labels gets a part of x, in proportion to the group's
     variance, and the variance of the group changes like the variance of a binomial proportion. Units and degrees of
-    freedom are treated as in `post_stratified`. The estimate from people alone is returned if there are too
-    few labels (`FEWEST_LABELS`, `FEWEST_IN_STRATA`), if the judge's values do not reduce the variance, or if they make
-    the interval more than 5 % wider.
+    freedom are treated as in `post_stratified`. A second pass shifts the mean, and its noise inflates the variance. The
+    estimate from people alone is returned if there are too few labels (`FEWEST_LABELS`, `FEWEST_IN_STRATA`), if the
+    judge's values do not reduce the variance, or if they make the interval more than 5 % wider.
     """
     weighted, level = _weighted(rated), _levels(rated.judge)
     labels, others = weighted.labels & (weighted.weight > 0), weighted.others
-    truth, shares, pull = (values[labels] for values in (rated.people, weighted.weight, weighted.pull))
+    truth, shares, pull, shift, noise = (
+        np.broadcast_to(values, labels.shape)[labels]
+        for values in (rated.people, weighted.weight, weighted.pull, rated.shift, rated.noise)
+    )
     unit = rated.unit[labels]
     fold = np.random.default_rng(SEED).permutation(int(rated.unit.max()) + 1)[rated.unit] % FOLDS
     corrections = np.zeros(len(rated.people))
@@ -122,9 +130,9 @@ def anchored(rated: Rated) -> Anchored:
     expected, predicted, deviations, corrections = (
         values[labels] for values in (expected, predicted, deviations, corrections)
     )
-    effect = design_effect(shares * (truth - expected), unit)
-    people = post_stratified(shares, truth, expected, effect)
     alone = float(shares**2 @ (expected * (1 - expected)))
+    effect = design_effect(shares * (truth - expected), unit) + second_phase(shares, expected, noise)
+    people = post_stratified(shares, truth + shift, expected, effect)
 
     groups = [level[labels] == high for high in (False, True)]
     within = [float(shares[group] ** 2 @ (predicted * (1 - predicted))[group]) for group in groups]
@@ -134,6 +142,7 @@ def anchored(rated: Rated) -> Anchored:
     observed = float(shares**2 @ residuals**2 + remaining @ remaining) / float(shares**2 @ (truth - expected) ** 2)
     inflation = max(1.0, observed * alone / variance) * few_units(unit)
     inflation *= clustering(np.append(shares * residuals, remaining), np.append(unit, rated.unit[others]))
+    inflation += float(shares**2 @ noise) / variance
     if (
         len(truth) < fewest_labels(len(np.unique(rated.stratum[labels])))
         or not tuning
@@ -148,7 +157,7 @@ def anchored(rated: Rated) -> Anchored:
             size = rate * (1 - rate) * part**2 / own
             growth += share * part * (1 - 2 * rate) / size
             curvature += share**2 / size
-    mean = min(max(float(shares @ (truth - corrections)), 0.0), 1.0)
+    mean = min(max(float(shares @ (truth + shift - corrections)), 0.0), 1.0)
     factor = Z**2 * inflation
     scale, middle = 1 + factor * curvature, factor * growth / 2
     half = math.sqrt(middle**2 + scale * factor * variance)
@@ -198,8 +207,14 @@ def post_stratified(weights: Floats, errors: Floats, rates: Floats, effect: floa
     rate, expected = float(weights @ errors), float(weights @ rates)
     variance = float(weights**2 @ (rates * (1 - rates))) * effect
     effective = expected * (1 - expected) / variance
-    rate = min(rate, 1.0)  # weights may sum to a little more than 1
+    rate = min(max(rate, 0.0), 1.0)  # weights may sum to a little more than 1, and shifts lead out of the range
     return rate, *wilson(rate * effective, effective)
+
+
+def second_phase(weights: Floats, rates: Floats, noise: Floats) -> float:
+    """What a second pass adds to the factor of `design_effect`: the variance of the weighted shifts (see `Rated`),
+    relative to that of independent labels. All arguments as in `post_stratified`, shape (labels,)."""
+    return float(weights**2 @ noise) / float(weights**2 @ (rates * (1 - rates)))
 
 
 def design_effect(deviations: Floats, units: Units) -> float:
@@ -261,13 +276,18 @@ def _tuned(rated: Rated, weighted: _Weighted, level: Rows, fitted: Rows) -> tupl
     the judge, and in strata where the judge saw only labeled outputs. Everything is learned from the labels in the mask
     `fitted`.
     """
-    pools, truth = rated.pool[rated.stratum], np.where(fitted, rated.people, 0)
+    pools, truth = rated.pool[rated.stratum], np.where(fitted, rated.people + rated.shift, 0)
     drawn, sums = (np.bincount(pools, row, minlength=int(rated.pool.max()) + 1) for row in (fitted * 1.0, truth))
-    expected = ((sums + 0.5) / (drawn + 1))[pools]
+    least = 0.5 / (drawn + 1)  # shifts may lead out of the range
+    expected = np.clip((sums + 0.5) / (drawn + 1), least, 1 - least)[pools]
     judged = np.isfinite(rated.judge)
     errors, sound = truth[fitted & judged], 1 - truth[fitted & judged]
     high = level[fitted & judged]
-    hits, alarms = ((float(part[high].sum()) + 0.5) / (float(part.sum()) + 1) for part in (errors, sound))
+    low = 0.5 / (len(high) + 1)
+    hits, alarms = (
+        min(max((float(part[high].sum()) + 0.5) / (max(float(part.sum()), 0.0) + 1), low), 1 - low)
+        for part in (errors, sound)
+    )
     likely = expected * np.where(level, hits, 1 - hits)
     unlikely = (1 - expected) * np.where(level, alarms, 1 - alarms)
     predicted = np.where(judged, likely / (likely + unlikely), expected)

@@ -1,7 +1,7 @@
 """Import of people's answers about the sample: readers of files, checks, and storage in the warehouse.
 
 Here: the texts that an answer must be about, and the quarantine of answers that fail a check. Not here: what a form
-allows (form), the layout of files (sheets, label_studio, pearmut), matching answers with current outputs (assets).
+allows (form), the layout of files (sheets, label_studio, pearmut), matching answers with current outputs (applicable).
 
 A file that its reader cannot parse is refused as a whole. Invalid answers in a readable file are quarantined
 individually.
@@ -17,8 +17,7 @@ import polars as pl
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.people import label_studio, pearmut, sheets
 from benchmark_assets.people.closeness import near
-from benchmark_assets.people.consistency import left_out
-from benchmark_assets.people.controls import SOUND
+from benchmark_assets.people.controls import SOUND, second_key
 from benchmark_assets.people.form import CANDIDATE, Answer, Checked, Form, storable
 from benchmark_assets.people.forms import FORMS
 from benchmark_assets.people.items import SHOWN, SOURCES, is_reference, shown_texts
@@ -172,13 +171,15 @@ def read_label_studio(path: Path, content: object, forms: Sequence[Form], ignore
 
 
 def candidates(warehouse: Warehouse, items: Collection[str]) -> dict[str, Candidate]:
-    """The current outputs and control items that have these keys, by key."""
+    """The current outputs, in either pass, and control items that have these keys, by key."""
     controls = warehouse.read("control_item", pl.DataFrame({"item": [*items]}, schema={"item": pl.String}))
     balanced = warehouse.read("control_item", pl.DataFrame({"kind": [SOUND]}), ["passage"]).select(CORPUS)["corpus"]
     examined = {*balanced}  # files of earlier versions, without sound checks, may lack the texts
     texts = {item: (passage, text) for item, passage, text in controls.select("item", "passage", "text").iter_rows()}
     outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
-    texts |= {item: row[1:] for row in outputs.iter_rows() if (item := item_key(*row)) in items}
+    for row in outputs.iter_rows():
+        key = item_key(*row)
+        texts |= {item: row[1:] for item in (key, second_key(key)) if item in items}
     passages = pl.DataFrame({"passage": [passage for passage, _ in texts.values()]}, schema={"passage": pl.String})
     sources = dict(warehouse.read("source_text", passages.unique(), ["passage", "text"]).iter_rows())
     references = complete_texts(warehouse, passages.unique())
@@ -329,19 +330,3 @@ def checked(form: Form, answer: Answer, known: Mapping[str, Candidate]) -> Check
     if candidate.shown and CANDIDATE not in answer.texts:
         raise ValueError(NO_TEXT)
     return result
-
-
-def applicable(warehouse: Warehouse, stored: str, outputs: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a table of answers about the current texts of outputs, with `model` and `passage`, without answers of
-    people whose standing is `failed`."""
-    items = warehouse.read("triage", outputs.select("model", "passage"), ["model", "passage", "item"])
-    answers = warehouse.read(stored, items.select("item")).drop("passage")
-    rows = items.join(answers, on="item").with_columns(CORPUS)
-    rows = rows.join(left_out(warehouse, stored), on=["corpus", "annotator"], how="anti").drop("corpus")
-    return rows.sort("model", "passage", "annotator")
-
-
-def fingerprints(answers: pl.DataFrame) -> pl.DataFrame:
-    """The settings of outputs that have answers (see `applicable`)."""
-    words = pl.format("{} {}", "annotator", "fingerprint").str.join("\n")
-    return answers.group_by("model", "passage", maintain_order=True).agg(settings=words)

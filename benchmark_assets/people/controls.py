@@ -17,7 +17,7 @@ from benchmark_assets.sensitivity.languages import Rules
 from resources.digest import digest
 from resources.warehouse import Replacement, Warehouse
 
-REPEAT, ATTENTION = "repeat", "attention"
+REPEAT, ATTENTION, SECOND = "repeat", "attention", "second"
 SOUND, SUBTLE, GROSS = "sound", "subtle", "gross"
 """Kinds of checks that are made from human translations: the translation itself, with one error of meaning, and with
 another passage's text from the second sentence on."""
@@ -49,6 +49,11 @@ similar text is unsuitable: if two passages are parallel, the output of one may 
 
 Group = Sequence[SheetItem]
 """Items that are shown together. Most groups have one item."""
+
+
+def second_key(item: str) -> str:
+    """Key of an item in the sheets of a second pass: it tells the labels of both passes apart."""
+    return item_key(SECOND, "", item)
 
 
 class Control(NamedTuple):

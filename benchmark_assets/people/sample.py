@@ -17,11 +17,20 @@ from benchmark_assets.adjudication.triage import audits, item_key
 from benchmark_assets.corpus.registry import corpus_languages, current
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.people import label_studio
-from benchmark_assets.people.controls import REPEATED, Control, Group, balanced_checks, record_controls, with_controls
+from benchmark_assets.people.controls import (
+    REPEATED,
+    Control,
+    Group,
+    balanced_checks,
+    record_controls,
+    second_key,
+    with_controls,
+)
 from benchmark_assets.people.form import CANDIDATE, Form
 from benchmark_assets.people.forms import LABEL_FORM
 from benchmark_assets.people.items import SheetItem, columns
 from benchmark_assets.people.names import checked_names
+from benchmark_assets.people.second_pass import drawn_for, record_draws
 from benchmark_assets.people.sheets import sheet
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.sensitivity.languages import rules
@@ -40,12 +49,14 @@ class SentItem(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """The sampled items, the list of each annotator by name, all control items, and the names of restricted texts."""
+    """The sampled items, the list of each annotator by name, all control items, the names of restricted texts, and the
+    draws of a second pass."""
 
     items: Sequence[SheetItem]
     lists: Mapping[str, Sequence[Group]]
     controls: Sequence[Control]
     restricted: list[str]
+    draws: pl.DataFrame | None = None
 
     @property
     def sent(self) -> SentItem:
@@ -54,28 +65,38 @@ class Drawn(NamedTuple):
         return SentItem(len(self.items), self.restricted, longest - len(self.items))
 
 
-def drawn(warehouse: Warehouse, corpus: str, annotators: Sequence[str], together: bool = False) -> Drawn:
+def drawn(
+    warehouse: Warehouse, corpus: str, annotators: Sequence[str], together: bool = False, second: float | None = None
+) -> Drawn:
     """The sample of a corpus with control items. If `together`, the items of a passage form one group.
+
+    `second` is the share of agreed labels in a second pass, whose outputs are taken instead of the whole sample (see
+    `second_pass.draw`).
 
     Raises
     ------
     BadInput
         If a name is empty, has several lines or occurs twice; if the corpus is unknown, unreadable or without a sample;
-        or if an output changed after it was drawn.
+        or if an output changed after it was drawn; as `drawn_for`.
     """
     names = checked_names(annotators)
     with warehouse.consistently():
         current(warehouse, corpus)
-        items = drawn_items(warehouse, corpus)
+        items, draws = drawn_items(warehouse, corpus), None
+        if second:
+            draws = drawn_for(warehouse, corpus, names, second)
+            keys = {*draws.filter("drawn")["item"]}
+            items = [item._replace(item=key) for item in items if (key := second_key(item.item)) in keys]
         seed, language = audits(warehouse)[corpus].seed, corpus_languages(warehouse)[corpus][1]
         checks = balanced_checks(items, seed, rules(language))
         lists, controls = with_controls(items, names, seed, together, checks)
-        return Drawn(items, lists, controls, restricted_texts(warehouse, corpus, items))
+        return Drawn(items, lists, controls, restricted_texts(warehouse, corpus, items), draws)
 
 
 def export_items(
-    warehouse: Warehouse, folder: Path, corpus: str, annotators: Sequence[str], form: Form = LABEL_FORM
-) -> SentItem:
+    warehouse: Warehouse, folder: Path, corpus: str, annotators: Sequence[str], form: Form = LABEL_FORM,
+    second: float | None = None,
+) -> SentItem:  # fmt: skip
     """Write the sample of a corpus to a folder for annotators. Equal inputs give equal files, byte for byte.
 
     Control items are added to the lists and recorded in the table `control_item`, so that the import recognizes them.
@@ -89,6 +110,8 @@ def export_items(
         Names; each annotator gets all items, in an individual order.
     form
         What annotators answer.
+    second
+        As for `drawn`. The draw is recorded in the table `second_pass`.
 
     Raises
     ------
@@ -97,7 +120,7 @@ def export_items(
     """
     folder = folder.resolve()
     check_vacant(folder, "labels")
-    items, lists, controls, restricted = sample = drawn(warehouse, corpus, annotators)
+    items, lists, controls, restricted, draws = sample = drawn(warehouse, corpus, annotators, second=second)
     translators = sorted({name for item in items for name in item.references})
     place = room(bool(restricted))
     files = {
@@ -110,6 +133,8 @@ def export_items(
         files[f"{place}items.{quote(name, safe='')}.csv"] = items_sheet(ordered, translators, name, form)
     put(files, folder)
     record_controls(warehouse, corpus, controls)
+    if draws is not None:
+        record_draws(warehouse, draws)
     return sample.sent
 
 

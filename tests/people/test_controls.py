@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.corpus.registry import register
-from benchmark_assets.people.answers import applicable, import_labels
+from benchmark_assets.people.answers import import_labels
+from benchmark_assets.people.applicable import applicable
 from benchmark_assets.people.controls import CHECKED, REPEATED, attention_checks, in_order, with_repeats
 from benchmark_assets.people.items import SheetItem
 from benchmark_assets.people.sample import export_items

@@ -8,9 +8,11 @@ import polars as pl
 
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.people.answers import import_labels
+from benchmark_assets.people.sample import export_items
 from benchmark_assets.people.sheets import sheet
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
+from tests.audit.stored import put
 from tests.support import PASSAGES, write_outputs
 
 TEXTS = {"doc1:1": "A mouse runs; a cat sits.", "doc1:2": "The sun comes up.", "doc2:1": "Nothing new is new here."}
@@ -48,7 +50,7 @@ def test_a_label_applies_as_long_as_its_output_is_what_was_labelled(
         [items[PASSAGES[0]], "santos", "MINOR_ERROR", "OTHER", "low"],
         [items[PASSAGES[1]], "mori", "MAJOR_ERROR", "OTHER", "high"],
     ]
-    columns = ["item", "annotator", "label", "error_category", "severity"]
+    columns = given = ["item", "annotator", "label", "error_category", "severity"]
     (tmp_path / "labels.csv").write_bytes(sheet(columns, rows))
     import_labels(warehouse, [tmp_path / "labels.csv"])
     assert materialize(definitions, instance, "human_label", ends=ROW)
@@ -78,3 +80,20 @@ def test_a_label_applies_as_long_as_its_output_is_what_was_labelled(
     counted = warehouse.read("annotator_consistency", columns=columns).rows()
     assert counted == [("tiny", "mori", 2, 0, None), ("tiny", "santos", 1, 0, None)]
     assert warehouse.read("human_label").filter(pl.col("passage") == PASSAGES[1]).equals(stored)
+
+    # Labels of a second pass lead to final labels, and leave the first ones as they are.
+    verdicts = [("mine", passage, "VALID_VARIATION", 1, 0) for passage in PASSAGES[:2]]
+    counts = dict.fromkeys(["minor", "valid", "reference", "unsure", "abstained"], 0) | {"error_category": "NONE"}
+    put(warehouse, "verdict", *(dict(zip(["model", "passage", "label", "judges", "major"], row, strict=True)) | counts
+                                | {"split": False} for row in verdicts))  # fmt: skip
+    before = warehouse.read("human_label").drop("run_id", "updated_at", "fingerprint")
+    export_items(warehouse, tmp_path / "second", "tiny", ["kim"], second=0.5)
+    drawn = warehouse.read("second_pass").sort("passage")
+    assert drawn["stratum"].to_list() == ["sound", "doubtful"]
+    key = drawn["item"][1]
+    (tmp_path / "labels.csv").write_bytes(sheet(given, [[key, "kim", "MINOR_ERROR", "OTHER", "low"]]))
+    import_labels(warehouse, [tmp_path / "labels.csv"])
+    assert materialize(definitions, instance, "human_label", ends=ROW)
+    final = warehouse.read("final_label", columns=["passage", "label", "stratum", "probability"]).sort("passage")
+    assert final.rows() == [(PASSAGES[0], None, "sound", 1.0), (PASSAGES[1], "MINOR_ERROR", "doubtful", 1.0)]
+    assert warehouse.read("human_label").drop("run_id", "updated_at", "fingerprint").equals(before)
