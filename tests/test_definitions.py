@@ -63,7 +63,7 @@ def test_every_asset_explains_itself() -> None:
         assert asset["backfill"] == ("SINGLE_RUN" if asset["partitions"] else None), name
 
 
-FROM_LABELS = {"annotation_agreement", "annotator_consistency", "human_span_vote", "judge_calibration"}
+FROM_LABELS = {"annotation_agreement", "annotator_consistency", "human_label", "human_span_vote", "judge_calibration"}
 """Assets whose numbers come from labels alone. They are downstream of drift, because it decides what people label."""
 
 

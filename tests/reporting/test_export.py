@@ -255,7 +255,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "target_language", "filters", "aligners", "call", "purpose", "outcome", "finish", "effort", "served_model",
         "served_provider", "parsing", "measure", "other_kind", "dimension", "slice", "statistic",
         "metric", "rule", "note", "sensitivity", "memory", "audit", "scoring", "tokenizer", "inputs",
-        "figure", "gold_set", "unit_kind", "doubt", "view",
+        "figure", "gold_set", "unit_kind", "doubt", "view", "stratum",
         "grouping", "ordered_by", "better_than", "equal_to", "worse_than", "open", "band", "item", "judge", "label",
         "error_category",
         "severity", "confidence", "raters", "level", "scope", "region", "ranking", "people", "judged", "why", "rubric",
