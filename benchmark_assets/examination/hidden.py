@@ -4,9 +4,10 @@ Here: the items from which they are made, their texts, whether a reply is right,
 examinations (sentinels), asking (studies.study), what follows from the replies (reports, pairwise.corrected).
 """
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -22,23 +23,23 @@ from resources.catalogue import schema
 from resources.provider.asking import TRIES
 from resources.warehouse import Warehouse
 
+logger = logging.getLogger("variorum.studies")
+
 TABLE = "hidden_sentinel"
 
 SIGNATURE = "95 % score intervals, units: passages"
 
 SHARES: Mapping[bool, Mapping[str, float]] = {
-    True: {"misplaced": 0.4, "rival": 0.4, "damaged": 0.1, "repeat": 0.1},
+    True: {"misplaced": 0.45, "rival": 0.45, "damaged": 0.05, "repeat": 0.05},
     False: {"misplaced": 0.4, "damaged": 0.4, "repeat": 0.2},
 }
 """Shares of the kinds, by whether the judge compares two texts. `misplaced`: the output is the model's output for
 another passage; `rival`: the other text is one of another passage; `damaged`: the output lacks half of its text, and
 stands beside its sound text if the judge compares; `repeat`: the same question once more."""
 
-ENOUGH = 20
-"""Number of items from which on there are at least two sentinels of the kinds that show whether a judge is partial."""
-
-PARTIAL = ("misplaced", "rival")
-"""Kinds that show whether a judge is partial to a model or against it."""
+MOST_ALIKE = 0.3
+"""Highest Jaccard similarity of the words of a text and of the text of another passage that takes its place. Passages
+that repeat each other have no such sentinel."""
 
 POOR = 0.5
 """Highest value of a verdict on a text of another passage that counts as right."""
@@ -47,27 +48,21 @@ POOR = 0.5
 def hidden(warehouse: Warehouse, exam: Exam, items: Sequence[Item]) -> list[Item]:
     """Hidden sentinels for items of a study, from corpora that examine their judges.
 
-    The share of the items of each model and judge, or of the pairs if a judge sees two orders, is drawn by hashes of
-    their names. `kind` of a sentinel is its kind, and `facts` is its item.
+    An item or, if a judge sees two orders, both of its items are drawn by a hash of their names, so that the same ones
+    are drawn whatever else is asked. `kind` of a sentinel is its kind, and `facts` is its item.
     """
     shares = {corpus: each.hidden for corpus, each in sections(warehouse, "examination", Examining).items()
               if each.passages}  # fmt: skip
-    asked = sorted((item for item in items if item.question), key=lambda item: item.partition)
     alike: dict[object, list[Item]] = {}
-    drawable: dict[object, dict[str, None]] = {}
-    for item in asked:
-        corpus = item.partition[1].partition("/")[0]
+    for item in sorted((item for item in items if item.question), key=lambda item: item.partition):
         alike.setdefault((item.partition[0], *item.key.values()), []).append(item)
-        drawable.setdefault((item.partition[0], corpus, next(iter(item.key.values()))), {})[_name(item)] = None
-    drawn: dict[str, str] = {}
-    for (_, corpus, _), names in drawable.items():  # type: ignore[misc]
-        drawn |= kinds(list(names), isinstance(exam, PairExam), shares.get(corpus, 0.0))
     found = []
     for same in alike.values():
-        for item, other in zip(same, [*same[1:], same[0]], strict=True):
-            kind = drawn.get(_name(item), "")
-            content = _content(exam, kind, item, other) if kind else None
-            if content and (kind == "repeat" or content != item.content):
+        for place, item in enumerate(same):
+            share = shares.get(item.partition[1].partition("/")[0], 0.0)
+            kind = drawn(_name(item), isinstance(exam, PairExam), share)
+            content = _content(exam, kind, item, [*same[place + 1 :], *same[:place]]) if kind else None
+            if content:
                 number = item.replicate + TRIES if kind == "repeat" else item.replicate
                 found.append(replace(item, content=content, replicate=number, kind=kind, facts=item))
     return found
@@ -76,6 +71,8 @@ def hidden(warehouse: Warehouse, exam: Exam, items: Sequence[Item]) -> list[Item
 def rows(exam: Exam, study: str, answered: Iterable[Answered]) -> pl.DataFrame:
     """Rows of `hidden_sentinel` from the verdicts on sentinels, among those on other items. Failed calls have none."""
     every = list(answered)
+    if lost := [verdict.error for item, verdict in every if item.kind and verdict.error]:
+        logger.warning("%s: %d hidden sentinels have no reply: %s", study, len(lost), lost[0])
     of_items = {id(item): verdict.value for item, verdict in every if not item.kind}
     found = []
     for item, verdict in every:
@@ -99,15 +96,14 @@ def at_work(warehouse: Warehouse) -> pl.DataFrame:
     return pl.DataFrame(found, schema=schema("judge_at_work"), orient="row")
 
 
-def kinds(names: Sequence[str], pairs: bool, share: float) -> dict[str, str]:
-    """The kind of the sentinel that is made of each drawn item, by the item's name."""
-    found: dict[str, str] = {}
-    order = iter(sorted(names, key=lambda name: hashed(f"hidden\n{name}")))
+def drawn(name: str, pairs: bool, share: float) -> str:
+    """The kind of the sentinel that is made of the item with this name; '' for none."""
+    place = hashed(f"hidden\n{name}") / 2**64
     for kind, part in SHARES[pairs].items():
-        least = 2 if kind in PARTIAL and len(names) >= ENOUGH and share else 0
-        for name in islice(order, max(least, round(share * part * len(names)))):
-            found[name] = kind
-    return found
+        if place < share * part:
+            return kind
+        place -= share * part
+    return ""
 
 
 def _name(item: Item) -> str:
@@ -117,8 +113,8 @@ def _name(item: Item) -> str:
     )))  # fmt: skip
 
 
-def _content(exam: Exam, kind: str, item: Item, other: Item) -> Mapping[str, Any] | None:
-    """What the judge sees; None if no such sentinel can be made."""
+def _content(exam: Exam, kind: str, item: Item, others: Sequence[Item]) -> Mapping[str, Any] | None:
+    """What the judge sees; None if no such sentinel can be made. `others` are the same items of other passages."""
     if kind == "repeat":
         return dict(item.content)
     own, rival = _fields(exam, item)
@@ -133,10 +129,24 @@ def _content(exam: Exam, kind: str, item: Item, other: Item) -> Mapping[str, Any
             return None
         changes = {rival: item.content[own]} if rival else {}
         changes[own] = made.text
-    elif other is not item:
+    else:
         side = rival if kind == "rival" else own
-        changes = {side: other.content[side]}
-    return {**item.content, **changes}
+        other = next((other for other in others if _unlike(item, other, side)), None)
+        changes = {side: other.content[side]} if other else {}
+    return {**item.content, **changes} if changes else None
+
+
+def _unlike(item: Item, other: Item, side: str) -> bool:
+    """Whether another passage differs, in its source and in the text on this side."""
+    return all(_alike(item.content[name], other.content[name]) <= MOST_ALIKE for name in ("source", side))
+
+
+def _alike(one: str, other: str) -> float:
+    """Jaccard similarity of the words of two texts, or of their pairs of letters if they have no spaces."""
+    sets = [set(text.casefold().split()) if " " in text.strip() else set(pairwise(text))
+            for text in (one, other)]  # fmt: skip
+    union = sets[0] | sets[1]
+    return len(sets[0] & sets[1]) / len(union) if union else 1.0
 
 
 def _fields(exam: Exam, item: Item) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from benchmark_assets.metrics.measures import NONE, Estimate
 from benchmark_assets.metrics.missing import before, of_verdicts
 from benchmark_assets.pairwise import controlled, corrected
 from benchmark_assets.pairwise.controlled import at_equal_length, judge_effects, matches_of
-from benchmark_assets.pairwise.corrected import SentinelCounts, errors_of, strengths, win_rate
+from benchmark_assets.pairwise.corrected import SentinelCounts, agreement, errors_of, strengths, win_rate
 from benchmark_assets.pairwise.scores import (
     ADJUSTED,
     ANCHORS_ADJUSTED,
@@ -44,7 +44,7 @@ class Known(NamedTuple):
         """All sentinels that count for a model's scores. Those made of other models' outputs do not, so that no
         model's score depends on other models."""
         own = self.hidden.get(model, SentinelCounts())
-        return SentinelCounts(self.sentinels.right + own.right, self.sentinels.misled + own.misled)
+        return SentinelCounts(*(sum(each) for each in zip(self.sentinels, own, strict=True)))
 
 
 NOTHING = Known()
@@ -96,18 +96,25 @@ def with_adjustments(
     anchors = sorted({*judgments["first"], *judgments["second"], *comparisons["anchor"]})
     effects, problem = judge_effects(matches_of(judgments, anchors, lengths, items), anchors, known.padding)
     passages_of = slices(items)
-    size = len(anchors) + 1
+    size, blank = len(anchors) + 1, lengths.filter(length=0).select("passage", first="system")
+    about_anchors = agreement(_seen(judgments.select(_VERDICT), blank), items)
     rows: list[dict[str, object]] = []
     for (model,), group in scores.group_by(["model"], maintain_order=True):
-        together = pl.concat([judgments.select(_VERDICT), _verdicts(comparisons.filter(model=model))])
-        matches = matches_of(together, [*anchors, str(model)], lengths, items)
-        errors, reason = errors_of(together, items, known.about(str(model)))
+        own = _verdicts(comparisons.filter(model=model))
+        matches = matches_of(pl.concat([judgments.select(_VERDICT), own]), [*anchors, str(model)], lengths, items)
+        about_model, sentinels = agreement(_seen(own, blank), items), known.about(str(model))
+        errors, reason = errors_of([about_model, about_anchors], sentinels)
+        of_anchors, unknown = errors_of([about_anchors, about_model], sentinels)
+        errors, reason = (errors, reason) if of_anchors else (None, unknown)
         for part, rate, *ends, strength in group.select("slice", *NONE.columns("win_rate"), "strength").iter_rows():
             of_part = matches.where(np.isin(matches.passages, passages_of[part]))
             equal = NONE if problem else at_equal_length(of_part, size, effects)[-1]
             beside = Estimate(*(each and each * size / len(anchors) for each in equal))
-            won = win_rate(Estimate(rate, *ends), errors) if errors else NONE
-            found = strengths(of_part, size, effects.length, errors)[-1] if errors and strength is not None else NONE
+            of_model = of_part.where(of_part.other == size - 1)
+            middle = float(np.where(of_model.blank, 1 - of_model.won, 0.5).mean()) if len(of_model.won) else 0.5
+            won = win_rate(Estimate(rate, *ends), errors, middle) if errors else NONE
+            judge = errors if strength is not None else None
+            found = strengths(of_part, size, effects.length, judge, of_anchors)[-1] if judge else NONE
             rows.append({
                 "model": model, "slice": part, "length_problem": problem, **scaled(equal).columns("lt_controlled"),
                 **scaled(beside).columns("lt_fixed_controlled"), **effects.length.columns("length_coefficient"),
@@ -139,7 +146,8 @@ def with_anchor_adjustments(
     anchors = scores["anchor"].unique().sort().to_list()
     matches = matches_of(judgments, anchors, lengths, items)
     effects, problem = judge_effects(matches, anchors, known.padding)
-    errors, reason = errors_of(judgments, items, known.sentinels)
+    blank = lengths.filter(length=0).select("passage", first="system")
+    errors, reason = errors_of([agreement(_seen(judgments.select(_VERDICT), blank), items)], known.sentinels)
     rows: list[dict[str, object]] = []
     for part, passages in slices(items).items():
         of_part, none = matches.where(np.isin(matches.passages, passages)), [NONE] * len(anchors)
@@ -162,6 +170,12 @@ def _joined(
     adjusted = pl.DataFrame(rows, schema={name: kinds[name] for name in (system, "slice", *columns)})
     joined = scores.join(adjusted, on=[system, "slice"], how="left", maintain_order="left")
     return joined.with_columns(signature=pl.format("{}; {}", "signature", pl.lit(SIGNATURE))).select(kinds.names())
+
+
+def _seen(verdicts: pl.DataFrame, blank: pl.DataFrame) -> pl.DataFrame:
+    """Verdicts on pairs that a judge has seen; `blank` names blank texts by `passage` and `first`."""
+    kept = verdicts.join(blank, on=["passage", "first"], how="anti")
+    return kept.join(blank.rename({"first": "second"}), on=["passage", "second"], how="anti")
 
 
 def _verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:

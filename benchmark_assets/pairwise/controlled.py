@@ -54,6 +54,8 @@ class Matches(NamedTuple):
         Shape (matches, 2): log of the ratio of `system`'s text length to `other`'s, and the mean position over orders,
         with 1 if `system` was shown as A and -1 otherwise. Both are 0 if one of the texts is blank, because no judge
         saw the pair.
+    blank
+        Whether one of the texts is blank, so that the match needed no judge, shape (matches,).
     """
 
     passages: NDArray[np.object_]
@@ -63,6 +65,7 @@ class Matches(NamedTuple):
     won: Floats
     orders: Floats
     covariates: Floats
+    blank: NDArray[np.bool_]
 
     def where(self, kept: NDArray[np.bool_]) -> "Matches":
         """The matches that are selected by the mask `kept`, shape (matches,)."""
@@ -108,7 +111,8 @@ def matches_of(judgments: pl.DataFrame, systems: Sequence[str], lengths: pl.Data
     `lengths` has the columns `system` (anchor or model), `passage` and `length`, in characters; 0 for a blank text.
     `items` has the columns `passage` and `unit`.
     """
-    number = pl.col("first", "second").replace_strict({name: at for at, name in enumerate(systems)})
+    numbers = {name: at for at, name in enumerate(systems)}
+    number = pl.col("first", "second").replace_strict(numbers)
     rows = judgments.drop_nulls("winner").join(items.select("passage", "unit"), on="passage")
     rows = rows.with_columns(first_won=pl.col("winner") == pl.col("first")).with_columns(number)
     ahead = pl.col("first") < pl.col("second")
@@ -119,17 +123,25 @@ def matches_of(judgments: pl.DataFrame, systems: Sequence[str], lengths: pl.Data
         position=(2 * ahead.cast(pl.Float64) - 1).mean(),
     ).sort("unit", "passage", "system", "other")  # fmt: skip
     sizes = lengths.filter(pl.col("length") > 0).with_columns(
-        pl.col("system").replace_strict({name: at for at, name in enumerate(systems)}, default=None),
+        pl.col("system").replace_strict(numbers, default=None),
         pl.col("length").log(),
     )
     for side in ("system", "other"):
         own = sizes.select("passage", pl.col("system").alias(side), pl.col("length").alias(f"length_{side}"))
         pairs = pairs.join(own, on=["passage", side], how="left", maintain_order="left")
+    empty = lengths.filter(length=0).select(
+        "passage", pl.col("system").replace_strict(numbers, default=None), empty=True
+    )
+    for side in ("system", "other"):
+        own = empty.rename({"system": side, "empty": f"empty_{side}"})
+        pairs = pairs.join(own, on=["passage", side], how="left", maintain_order="left")
+    blank = pairs.select(pl.any_horizontal("empty_system", "empty_other").fill_null(False)).to_series().to_numpy()
     ratio = pl.col("length_system") - pl.col("length_other")
     covariates = pairs.select(ratio.fill_null(0), pl.when(ratio.is_null()).then(0.0).otherwise("position").alias("p"))
     return Matches(
         pairs["passage"].to_numpy(), numbered_units(pairs["unit"]), pairs["system"].to_numpy(),
         pairs["other"].to_numpy(), pairs["won"].to_numpy(), pairs["orders"].to_numpy(), covariates.to_numpy(),
+        blank,
     )  # fmt: skip
 
 

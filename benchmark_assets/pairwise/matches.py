@@ -5,16 +5,18 @@ judges with their results for base sets. Not here: the comparison of two texts (
 (base_sets), strengths (scores), the pairs of adaptive mode (adaptive).
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.registry import corpus_languages
-from benchmark_assets.examination import sequential
 from benchmark_assets.examination.flags import FAILED, JudgeStanding, Report, cards, together
 from benchmark_assets.examination.sample import Direction
 from benchmark_assets.examination.sentinels import Sound
@@ -30,12 +32,16 @@ from resources.digest import digest, text_hash
 from resources.errors import BadInput
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict
-from resources.provider.registry import Model, Threshold
+from resources.provider.registry import Model
 from resources.warehouse import Warehouse
 
-PARTIAL = Threshold(passes=0.05, fails=0.9)
-"""Rates of pairs with a text of another passage that the judge prefers in both orders: of a judge that is right in 80 %
-of its verdicts or more, and of one that is partial to a model. Two pairs are enough for a verdict."""
+PARTIAL = {1: (0.2, 0.7), 2: (0.05, 0.7)}
+"""By the number of orders: rates at which a judge prefers a text of another passage in all of them, if it is right in
+80 % of its verdicts, and if it is partial."""
+
+PARTIALITY = math.log(50)
+"""Log likelihood ratio of the second against the first rate at which a judge counts as partial. Two wrong pairs in both
+orders are enough if no other pair is right."""
 
 _PARTIAL = {
     "misplaced": "preferred the model's text for another passage to the anchor's text",
@@ -248,8 +254,9 @@ def known_of_base_sets(warehouse: Warehouse, models: pl.DataFrame) -> dict[str, 
     columns = ["judge", "aspect", "direction", *NONE.columns("length"), "accuracy", *_COUNTS]
     rows = warehouse.read("judge_report", pl.DataFrame({"purpose": [Comparisons.name]}), columns)
     of_cards = {(row["judge"], row["aspect"], row["direction"]): row for row in rows.iter_rows(named=True)}
-    hidden = hidden_pairs(warehouse, models).filter("same").group_by("base_set", "model").agg(
-        right=pl.col("right").sum(), misled=(~pl.col("right")).sum()
+    same, right = pl.col("same"), pl.col("right")
+    hidden = hidden_pairs(warehouse, models).filter("both").group_by("base_set", "model").agg(
+        right=(same & right).sum(), misled=(same & ~right).sum(), split=(~same).sum()
     )  # fmt: skip
     known = {}
     for (base_set, direction), reports in _reports(warehouse).items():
@@ -258,9 +265,10 @@ def known_of_base_sets(warehouse: Warehouse, models: pl.DataFrame) -> dict[str, 
             padding = [Estimate(*(row[end] for end in NONE.columns("length"))) for row in of_set]
             misled = sum(row["misled"] for row in of_set)
             right = sum(round((row[rate] or 0.0) * row[count]) for row in of_set for rate, count in _RIGHT)
+            split = sum(row[count] for row in of_set for _, count in _RIGHT) - right - misled
             own = {model: SentinelCounts(*counts) for _, model, *counts in hidden.filter(base_set=base_set).iter_rows()}
             lengths = [each for each in padding if each.value is not None]
-            known[base_set] = Known(lengths, SentinelCounts(right, misled), own)
+            known[base_set] = Known(lengths, SentinelCounts(right, misled, split), own)
     return known
 
 
@@ -269,8 +277,9 @@ def hidden_pairs(warehouse: Warehouse, models: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    One row for each pair: `model`, `passage`, `base_set`, `anchor`, `kind`; `same`, whether the judge named the same
-    text in both orders; and `right`, whether it was the better one.
+    One row for each pair: `model`, `passage`, `base_set`, `anchor`, `kind`; `both`, whether it was shown in both
+    orders; `same`, whether the judge named the same text whenever it was asked; `right`, whether it was the better
+    one.
     """
     keys = models.select("model").unique().with_columns(study=pl.lit(Comparisons.name))
     columns = ["model", "passage", "item", "kind", "right"]
@@ -278,7 +287,7 @@ def hidden_pairs(warehouse: Warehouse, models: pl.DataFrame) -> pl.DataFrame:
     names = pl.col("item").str.split("|").list.slice(0, 2).list.to_struct(fields=["base_set", "anchor"])
     pairs = rows.drop_nulls("right").with_columns(names.alias("names")).unnest("names")
     pairs = pairs.group_by("model", "passage", "base_set", "anchor", "kind").agg(
-        same=(pl.len() == 2) & (pl.col("right").n_unique() == 1), right=pl.col("right").all()
+        both=pl.len() == 2, same=pl.col("right").n_unique() == 1, right=pl.col("right").all()
     )  # fmt: skip
     return pairs.sort("model", "passage", "base_set", "anchor")
 
@@ -288,11 +297,19 @@ def partial_to(warehouse: Warehouse, models: pl.DataFrame) -> dict[tuple[str, st
     and base set."""
     found = {}
     for (model, base_set, kind), pairs in hidden_pairs(warehouse, models).group_by("model", "base_set", "kind"):
-        wrong = (pairs["same"] & ~pairs["right"]).to_list()
-        if kind in _PARTIAL and sequential.verdict(wrong, PARTIAL) == FAILED:
-            problem = f"the judge {_PARTIAL[str(kind)]} in both orders in {sum(wrong)} of {len(wrong)} hidden sentinels"
+        wrong = (pairs["same"] & ~pairs["right"]).to_numpy()
+        if kind in _PARTIAL and is_partial(wrong, pairs["both"].to_numpy()):
+            problem = f"the judge {_PARTIAL[str(kind)]} in {wrong.sum()} of {len(wrong)} hidden sentinels"
             found[str(model), str(base_set)] = JudgeStanding(FAILED, problem)
     return found
+
+
+def is_partial(wrong: NDArray[np.bool_], both: NDArray[np.bool_]) -> bool:
+    """Whether hidden sentinels show that a judge is partial: `wrong`, whether it preferred the text of another passage
+    whenever it was asked; `both`, whether it was asked in both orders; shape (pairs,)."""
+    rates = np.where(both[:, None], PARTIAL[2], PARTIAL[1])
+    evidence = np.where(wrong[:, None], rates, 1 - rates)
+    return float(np.log(evidence[:, 1] / evidence[:, 0]).sum()) >= PARTIALITY
 
 
 def _reports(warehouse: Warehouse) -> dict[tuple[str, str], list[Report]]:

@@ -31,7 +31,7 @@ class Sign(NamedTuple):
 SIGNS = {
     **dict.fromkeys(LETTERS.values(), Sign(0.75, TURNED, 10_000)),
     REFUSALS: Sign(0.5, TURNED, 10_000),
-    WRONG: Sign(0.1, 0.5, 1_000),
+    WRONG: Sign(0.2, 0.65, 1_000),
 }
 """Pairs are shown in both orders, so half of the better texts are A, whatever the texts; a judge that favors a letter
 in three of four choices is still asked. A judge that begins to answer A is stopped after about 33 verdicts, one that

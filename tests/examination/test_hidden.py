@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.examination import hidden
-from benchmark_assets.examination.hidden import ENOUGH, PARTIAL, SHARES, at_work, kinds
+from benchmark_assets.examination.hidden import MOST_ALIKE, SHARES, _alike, at_work, drawn
 from benchmark_assets.pairwise.matches import Comparisons, hidden_pairs, partial_to
 from benchmark_assets.pairwise.rubric import RubricVotes
 from benchmark_assets.studies.study import CALLS, Item
@@ -53,21 +53,21 @@ def compared(arena: Arena, server: Server, choose: Callable[[Item], str]) -> lis
 
 def test_they_are_asked_beside_the_items_and_enter_no_score(arena: Arena, server: Server) -> None:
     sentinels = compared(arena, server, sound)
-    assert Counter(item.kind for item in sentinels) == {"misplaced": 4, "rival": 4}
+    asked = Counter(item.kind for item in sentinels)
+    assert {"misplaced", "rival"} <= set(asked)
     assert len(arena.warehouse.read("comparison")) == len(arena.warehouse.read(CALLS)) == 18
     assert len(server.log()) == 18 + len(sentinels)
     rows = arena.warehouse.read("hidden_sentinel")
     assert len(rows) == len(sentinels)
     assert rows["right"].all()
-    assert at_work(arena.warehouse).select("judge", "kind", "sentinels", "right").rows() == [
-        ("comparer", "misplaced", 4, 1.0), ("comparer", "rival", 4, 1.0),
-    ]  # fmt: skip
+    shown = at_work(arena.warehouse).select("judge", "kind", "sentinels", "right")
+    assert sorted(shown.rows()) == [("comparer", kind, number, 1.0) for kind, number in sorted(asked.items())]
     assert set(rows["call"]) <= set(arena.provider.ledger.attempts()["key"])
     assert partial_to(arena.warehouse, MINE) == {}
     pairs = hidden_pairs(arena.warehouse, MINE)
     assert pairs.select(pl.col("same", "right").all()).row(0) == (True, True)
     assert (arena.warehouse.read("pairwise_score")["judge_standing"] == "passed").all()
-    for item in sentinels:
+    for item in (item for item in sentinels if item.kind in ("misplaced", "rival")):
         real = texts(item.facts)
         other = next(text for text, former in zip(texts(item), real, strict=True) if text != former)
         assert sum(text != former for text, former in zip(texts(item), real, strict=True)) == 1
@@ -88,8 +88,8 @@ def test_without_an_examination_nothing_is_hidden(arena: Arena) -> None:
 
 
 def test_a_judge_of_single_texts_is_asked_about_worse_ones_and_again(arena: Arena, server: Server) -> None:
-    arena.examinable(examination={"passages": 9, "hidden": 0.5}, rubric={"judges": ["comparer"]})
-    arena.examined("rubric_vote", comparer="passed")
+    arena.examinable(examination={"passages": 9, "hidden": 0.5}, rubric={"judges": ["comparer", "marker"]})
+    arena.examined("rubric_vote", comparer="passed", marker="passed")
     study = RubricVotes(arena.warehouse, arena.systems)
     items = study.plan(MINE).items
     sentinels = [*study.hidden(items)]
@@ -108,11 +108,14 @@ def test_a_judge_of_single_texts_is_asked_about_worse_ones_and_again(arena: Aren
         assert row["right"] is (item.kind == "repeat" or item.content["candidate"] not in whole)
 
 
-@given(st.integers(0, 400), st.sampled_from([0.0, 0.05, 0.2]), st.booleans())
-def test_the_share_is_drawn_and_no_item_twice(number: int, share: float, pairs: bool) -> None:
-    found = kinds([str(name) for name in range(number)], pairs, share)
-    counts = Counter(found.values())
+@given(st.sampled_from([0.0, 0.05, 0.2]), st.booleans())
+def test_the_share_is_drawn_whatever_else_is_asked(share: float, pairs: bool) -> None:
+    found = Counter(drawn(str(number), pairs, share) for number in range(4000))
     for kind, part in SHARES[pairs].items():
-        least = 2 if kind in PARTIAL and share and number >= ENOUGH else 0
-        assert counts[kind] == max(least, round(share * part * number))
-    assert found == kinds([str(name) for name in reversed(range(number))], pairs, share)
+        expected = 4000 * share * part
+        assert abs(found[kind] - expected) <= 5 * expected**0.5
+
+
+def test_texts_that_repeat_each_other_take_no_place_of_each_other() -> None:
+    assert _alike("the king did not hear the merchants", "the king did not hear the soldiers") > MOST_ALIKE
+    assert _alike("天地玄黃宇宙洪荒", "天地玄黃宇宙洪荒也") > MOST_ALIKE >= _alike("天地玄黃", "日月盈昃")

@@ -128,7 +128,14 @@ def matches_of_last(won: Floats, logs: Floats) -> Matches:
     system, other = np.tile(system, len(won)), np.tile(other, len(won))
     covariates = np.stack([logs[item, system] - logs[item, other], np.zeros(len(item))], axis=1)
     return Matches(
-        item.astype(object), item, system, other, won[item, system, other], np.full(len(item), 2.0), covariates
+        item.astype(object),
+        item,
+        system,
+        other,
+        won[item, system, other],
+        np.full(len(item), 2.0),
+        covariates,
+        np.zeros(len(item), dtype=np.bool_),
     )
 
 

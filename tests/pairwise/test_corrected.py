@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from functools import cache
 from random import Random
 from typing import NamedTuple
 
@@ -14,7 +15,6 @@ from hypothesis import strategies as st
 from benchmark_assets.corpus.description import Examining
 from benchmark_assets.examination import hidden
 from benchmark_assets.examination.sentinels import DAMAGING
-from benchmark_assets.examination.sequential import verdict
 from benchmark_assets.metrics.logistic import penalized_slope
 from benchmark_assets.metrics.measures import NONE, Estimate
 from benchmark_assets.pairwise.adjusted import Known, bounded_scores
@@ -25,12 +25,13 @@ from benchmark_assets.pairwise.corrected import (
     ONE_ORDER,
     JudgeErrors,
     SentinelCounts,
+    agreement,
     errors_of,
     misled_share,
     strengths,
     win_rate,
 )
-from benchmark_assets.pairwise.matches import PARTIAL
+from benchmark_assets.pairwise.matches import is_partial
 from benchmark_assets.pairwise.scores import scaled
 from benchmark_assets.studies.watch import Watch
 from resources.provider.asking import Verdict
@@ -44,11 +45,17 @@ from tests.pairwise.test_scores import CONTRACT, judgments
 from tests.support import examples
 
 ITEMS, MODEL = 40, "m"
+PLACES = ("misplaced", "rival", "damaged")
 SYSTEMS = [*NAMES[:4], MODEL]
 ANCHORS = np.array([1.2, 0.4, -0.4, -1.2])
-WHOLE = items(ITEMS)
 ONE, OTHER = np.triu_indices(5, 1)
 NO_ERRORS = JudgeErrors(Estimate(1.0, 1.0, 1.0), Estimate(0.0, 0.0, 0.0))
+
+
+@cache
+def whole() -> pl.DataFrame:
+    """The items: no frame is computed when modules are imported."""
+    return items(ITEMS)
 
 
 class Published(NamedTuple):
@@ -86,26 +93,31 @@ def judged(judge: Simulated, level: float, chance: np.random.Generator) -> tuple
     verdicts = [judge.verdicts(pairs, first, chance) for first in (True, False)]
     if watched(np.where(own != 0, verdicts[0], False), verdicts[1], own != 0):
         return Published(NONE, exam.calls, problem="watch"), truth
-    hidden, partial = sentinels_of(judge, pairs, chance)
+    replies, partial = sentinels_of(judge, pairs, chance)
     if partial:
         return Published(NONE, exam.calls, problem="partial"), truth
     outcomes = [outcome for trait in DAMAGING for outcome in exam.outcomes.get(trait, ())]
-    agreed = Counter(choices[0] for choices in outcomes if len(set(choices)) == 1)
-    seen = SentinelCounts(agreed["sound"] + hidden.right, agreed["trial"] + hidden.misled)
-    passages = [passage for passage in WHOLE["passage"] for _ in ONE]
+    agreed = Counter(choices[0] if len(set(choices)) == 1 else "split" for choices in outcomes)
+    of_exam = SentinelCounts(agreed["sound"], agreed["trial"], agreed["split"])
+    seen = SentinelCounts(*map(sum, zip(of_exam, replies, strict=True)))
+    passages = [passage for passage in whole()["passage"] for _ in ONE]
     rows = frame(verdicts[0], verdicts[1], passages)
-    texts = [(system, passage, round(1e4 * math.exp(logs[at, place]))) for at, passage in enumerate(WHOLE["passage"])
+    texts = [(system, passage, round(1e4 * math.exp(logs[at, place]))) for at, passage in enumerate(whole()["passage"])
              for place, system in enumerate(SYSTEMS)]  # fmt: skip
     sizes = pl.DataFrame(texts, schema=["system", "passage", "length"], orient="row")
     if judge.refused:
         return refusing(rows, sizes, judge.refused, seen, chance)._replace(calls=exam.calls), truth
-    errors, problem = errors_of(rows, WHOLE, seen)
-    if errors is None:
+    of_model = (pl.col("first") == MODEL) | (pl.col("second") == MODEL)
+    about_model, about_anchors = (agreement(rows.filter(each), whole()) for each in (of_model, ~of_model))
+    errors, problem = errors_of([about_model, about_anchors], seen)
+    anchors, unknown = errors_of([about_anchors, about_model], seen)
+    if errors is None or anchors is None:
+        problem = problem or unknown
         return Published(NONE, exam.calls, problem=problem or ""), truth
-    matches = matches_of(rows, SYSTEMS, sizes, WHOLE)
-    of_anchors = matches_of(rows.filter(pl.col("first") != MODEL, pl.col("second") != MODEL), SYSTEMS, sizes, WHOLE)
+    matches = matches_of(rows, SYSTEMS, sizes, whole())
+    of_anchors = matches_of(rows.filter(pl.col("first") != MODEL, pl.col("second") != MODEL), SYSTEMS, sizes, whole())
     length = judge_effects(of_anchors, SYSTEMS[:4], padding(exam))[0].length
-    found = scaled(strengths(matches, 5, length, errors)[-1])
+    found = scaled(strengths(matches, 5, length, errors, anchors)[-1])
     kept = errors.reliability.value if math.isnan(judge.kept) else judge.kept
     best = scaled(strengths(matches, 5, length, NO_ERRORS._replace(steady=Estimate(kept, kept, kept)))[-1])
     return Published(found, exam.calls, width(found) / width(best)), truth
@@ -122,21 +134,23 @@ def watched(one: Flags, other: Flags, asked: Flags) -> bool:
 
 def sentinels_of(judge: Simulated, pairs: Pairs, chance: np.random.Generator) -> tuple[SentinelCounts, bool]:
     """Hidden sentinels made of the model's pairs, and whether they show that the judge is partial."""
-    counts, partial = Counter[bool](), False
-    of_model = [str(place) for place in np.flatnonzero(pairs.own)]
-    drawn_as = hidden.kinds(of_model, pairs=True, share=Examining().hidden)
-    for kind in hidden.SHARES[True]:
-        drawn = np.array([int(place) for place, each in drawn_as.items() if each == kind], dtype=np.int64)
-        number = len(drawn) * (kind != "repeat")
-        drawn = drawn[:number]
+    counts, partial, split = Counter[bool](), False, 0
+    kinds = np.where(pairs.own != 0, chance.choice(
+        ["", *hidden.SHARES[True]], len(pairs.own),
+        p=[1 - Examining().hidden, *(Examining().hidden * part for part in hidden.SHARES[True].values())],
+    ), "")  # fmt: skip
+    for kind in PLACES:
+        drawn = np.flatnonzero(kinds == kind)
+        number = len(drawn)
         first = np.where(pairs.own[drawn] > 0, kind == "rival", kind != "rival")  # whether the first text is better
         own = pairs.own[drawn] if kind != "damaged" else np.zeros(number)
         given = Pairs(first, 8 + chance.random(number), pairs.length[drawn], own, pairs.time[drawn])
         replies = [judge.verdicts(given, order, chance) == first for order in (True, False)]
         same = replies[0] == replies[1]
         counts.update(replies[0][same].tolist())
-        partial |= kind != "damaged" and verdict((same & ~replies[0]).tolist(), PARTIAL) == "failed"
-    return SentinelCounts(counts[True], counts[False]), partial
+        split += int((~same).sum())
+        partial |= kind != "damaged" and is_partial(same & ~replies[0], np.ones(number, dtype=np.bool_))
+    return SentinelCounts(counts[True], counts[False], split), partial
 
 
 def refusing(
@@ -152,7 +166,7 @@ def refusing(
         winner=pl.when(pl.col("winner") == MODEL).then(pl.lit("output"))
         .when(~pl.col("refused")).then(pl.lit("anchor")),
     )  # fmt: skip
-    one = WHOLE.with_columns(direction=pl.lit("x-y"), difficulty=pl.lit("easy"))
+    one = whole().with_columns(direction=pl.lit("x-y"), difficulty=pl.lit("easy"))
     found = bounded_scores(comparisons, rows.filter(~own), one, CONTRACT, sizes, Known((), seen))
     row = found.filter(slice="overall").row(0, named=True)
     return Published(Estimate(*(row[name] for name in NONE.columns("lt_corrected"))), 0, problem=row["problem"] or "")
@@ -216,9 +230,9 @@ def test_one_order_and_coins_have_a_reason() -> None:
     chance = np.random.default_rng(1)
     won = judged_by_all(ANCHORS, 0.0, chance, items=ITEMS)
     rows = judgments(won)
-    assert errors_of(rows[::2], WHOLE, SentinelCounts()) == (None, ONE_ORDER)
+    assert errors_of([agreement(rows[::2], whole())], SentinelCounts()) == (None, ONE_ORDER)
     coins = rows.with_columns(winner=pl.when(pl.lit(chance.random(len(rows)) < 0.5)).then("first").otherwise("second"))
-    assert errors_of(coins, WHOLE, SentinelCounts(right=30)) == (None, COIN_LIKE)
+    assert errors_of([agreement(coins, whole())], SentinelCounts(right=30)) == (None, COIN_LIKE)
 
 
 @given(st.floats(0.3, 1.0), st.integers(0, 60), st.integers(0, 10))
