@@ -165,7 +165,7 @@ VERSIONS = (
     Version("64d27345d49c58a000ce06ac7c060076", {}, {}),
     Version("9e678200aaa70fdf9bcb32a3ebc09a6d", {}, {}),
     Version("54f462a95f88db2e537ef751e31ce7c9", {}, {}),
-    Version("67760b44816c377d4122901ef4c37f09", {}, {}),
+    Version("ceaf315864fcb337886e7c83049953a5", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

@@ -8,14 +8,14 @@ literary).
 from abc import ABC
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, TypeVar
 
 import polars as pl
 
 from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.examination import hidden
-from benchmark_assets.examination.flags import FAILED, cards, together
+from benchmark_assets.examination.flags import FAILED, STOPS, cards, stops, together
 from benchmark_assets.examination.study import Exam, PairExam
 from benchmark_assets.metrics.addressing import addressing
 from benchmark_assets.metrics.fidelity import ComparedPassage
@@ -24,12 +24,20 @@ from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.studies.study import Answered, Group, Item, ItemStudy, StudyPlan
 from benchmark_assets.studies.watch import Watch
 from benchmark_assets.translation.systems import language_names
+from resources.digest import digest
 from resources.errors import BadInput
 from resources.keys import CORPUS
-from resources.provider.asking import Verdict
-from resources.warehouse import Warehouse
+from resources.provider.asking import Template, Verdict
+from resources.warehouse import Replacement, Warehouse
 
 OUTPUT = ["model", "passage"]
+
+
+def _settings(template: Template[Any]) -> str:
+    """Hash of everything about a judge that determines its verdicts."""
+    return digest(*template.determinants)
+
+
 How = TypeVar("How")
 
 
@@ -61,11 +69,13 @@ class OutputStudy(ItemStudy[How], ABC):
         asked."""
         plan = super().plan(stale)
         reasons, failed = withheld(self.warehouse, stale), self._failed()
+        stopped = {(judge, settings): reason for _, judge, settings, reason in stops(self.warehouse, self.name).rows()}
 
         def reason(item: Item) -> str:
             corpus = item.partition[1].partition("/")[0]
             judge = (corpus, item.template.model.name, item.key.get("aspect", "")) if item.template else None
-            return reasons.get((item.partition[0], item.partition[1])) or failed.get(judge, "")
+            of_judge = stopped.get((judge[1], _settings(item.template)), "") if judge and item.template else ""
+            return reasons.get((item.partition[0], item.partition[1])) or failed.get(judge, "") or of_judge
 
         items = [
             replace(item, settled=Verdict(abstention=why)) if item.settled is None and (why := reason(item)) else item
@@ -79,8 +89,27 @@ class OutputStudy(ItemStudy[How], ABC):
 
     def watch(self) -> Watch:
         """Judges whose verdicts show that they have changed are asked no more."""
+        return self._watch
+
+    @cached_property
+    def _watch(self) -> Watch:
         exam = self.exam()
         return Watch(exam.preferred if isinstance(exam, PairExam) else lambda _: "")
+
+    def answers(self, stale: pl.DataFrame, run: str) -> tuple[StudyPlan, list[Answered]]:
+        """The plan for stale partitions, and the verdicts on its items. Judges that are stopped are recorded, and those
+        recorded that have other settings or another version now are forgotten."""
+        plan, judged = super().answers(stale, run)
+        current = {item.template.model.name: _settings(item.template) for item, _ in judged if item.template}
+        found = [(self.name, judge, settings, reason) for judge, settings in current.items()
+                 if (reason := self._watch.stopped(judge))]  # fmt: skip
+        before = stops(self.warehouse, self.name)
+        kept = [row for row in before.rows() if current.get(row[1], row[2]) == row[2]]
+        if found or len(kept) < len(before):
+            rows = pl.DataFrame(list({row[1]: row for row in [*kept, *found]}.values()), before.schema, orient="row")
+            rows = rows.with_columns(fingerprint="settings")
+            self.warehouse.write([Replacement(STOPS, rows, pl.DataFrame({"study": [self.name]}))], run_id=run)
+        return plan, judged
 
     def hidden(self, items: Sequence[Item]) -> Sequence[Item]:
         """Hidden sentinels, from corpora that examine their judges."""

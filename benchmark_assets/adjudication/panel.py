@@ -190,12 +190,21 @@ def of_panels(warehouse: Warehouse) -> dict[str, JudgeStanding]:
     standings = _standings(warehouse)
     for corpus, audit in audits(warehouse).items():
         of_seats = [standings[corpus, judge] for judge in audit.judges]
-        counting = [standing for standing in of_seats if standing.verdict not in WITHHELD]
+        voting = [standing for standing in of_seats if standing.verdict not in WITHHELD]
         problems = [standing.problem for standing in of_seats if standing.verdict in WITHHELD]
-        majority = 2 * len(counting) > len(of_seats)
-        verdict = worst(standing.verdict for standing in (counting if majority else of_seats))
+        majority = 2 * len(voting) > len(of_seats)
+        verdict = worst(standing.verdict for standing in (voting if majority else of_seats))
         panels[corpus] = JudgeStanding(verdict, "; ".join(problems))
     return panels
+
+
+def voting_judges(warehouse: Warehouse) -> dict[str, list[str]]:
+    """The judges of each panel whose votes count, by corpus."""
+    standings = _standings(warehouse)
+    return {
+        corpus: [judge for judge in audit.judges if standings[corpus, judge].verdict not in WITHHELD]
+        for corpus, audit in audits(warehouse).items()
+    }
 
 
 def _standings(warehouse: Warehouse) -> dict[tuple[str, str], JudgeStanding]:

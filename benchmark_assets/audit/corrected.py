@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from benchmark_assets.adjudication.panel import JudgeVotes
+from benchmark_assets.adjudication.panel import JudgeVotes, voting_judges
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit.rated import PANEL
 from benchmark_assets.corpus.registry import corpus_languages
@@ -34,21 +34,22 @@ class PanelErrors(NamedTuple):
 
 
 def panel_errors(warehouse: Warehouse) -> dict[str, PanelErrors]:
-    """The errors of the panel of each corpus whose judges were all examined."""
+    """The errors of the panel of each corpus, if all judges whose votes count were examined."""
     columns = ["judge", "direction", "trait", "kind", "passage", "shown", "worth"]
     rows = warehouse.read("sentinel", pl.DataFrame({"purpose": [JudgeVotes.name]}), columns)
     rows = rows.filter(pl.col("trait").is_in(DAMAGING)).drop_nulls("worth")
-    languages = corpus_languages(warehouse)
+    languages, seats = corpus_languages(warehouse), audits(warehouse)
     found = {}
-    for corpus, audit in audits(warehouse).items():
+    for corpus, judges in voting_judges(warehouse).items():
         of_corpus = rows.filter(direction="-".join(languages[corpus]))
-        if audit.judges and (errors := majority_errors(of_corpus, audit.judges)):
+        if judges and (errors := majority_errors(of_corpus, judges, len(seats[corpus].judges))):
             found[corpus] = errors
     return found
 
 
-def majority_errors(rows: pl.DataFrame, judges: Sequence[str]) -> PanelErrors | None:
-    """The errors of a panel, from rows of `sentinel` of its judges; None if they have no sentinel in common.
+def majority_errors(rows: pl.DataFrame, judges: Sequence[str], seats: int) -> PanelErrors | None:
+    """The errors of a panel with this number of seats, from rows of `sentinel` of the judges whose votes count; None if
+    these have no sentinel in common.
 
     Errors that judges share count as they are: a majority errs where most judges err about the same text. A sound text
     counts once, whatever the number of damaged ones beside it.
@@ -57,9 +58,7 @@ def majority_errors(rows: pl.DataFrame, judges: Sequence[str]) -> PanelErrors | 
         kind=pl.when(pl.col("shown") == "sound").then(pl.lit("")).otherwise("kind")
     ).unique(["judge", "passage", "kind", "shown"])  # fmt: skip
     texts = votes.group_by("passage", "kind", "shown").agg(seen=pl.len(), errors=(pl.col("worth") == 0).sum())
-    texts = (
-        texts.filter(seen=len(judges)).with_columns(error=2 * pl.col("errors") > len(judges)).sort("passage", "kind")
-    )
+    texts = texts.filter(seen=len(judges)).with_columns(error=2 * pl.col("errors") > seats).sort("passage", "kind")
     found, false = (_share(texts.filter(shown=shown)) for shown in ("trial", "sound"))
     return None if found.low is None or false.low is None else PanelErrors(found, false)
 
@@ -77,7 +76,8 @@ def corrected(rate: Estimate, errors: PanelErrors) -> Estimate:
     Notes
     -----
     (rate - false) / (found - false), Rogan and Gladen (1978), within [0, 1]. The interval combines those of the three
-    shares (MOVER; Zou and Donner 2008). It takes damaged texts for as easy as real errors.
+    shares (MOVER; Zou and Donner 2008). It takes damaged texts for as easy as real errors. A rate beyond what the
+    panel's errors allow becomes 0 or 1; the interval then reaches to the end of the given one.
     """
     values = rate, errors.found, errors.false
     if any(each.low is None for each in values) or float(errors.found.low or 0) - float(errors.false.high or 0) < LEAST:
@@ -91,7 +91,8 @@ def corrected(rate: Estimate, errors: PanelErrors) -> Estimate:
     below, above = (
         float(np.linalg.norm(ends)) for ends in (moved.min(axis=1, initial=0), moved.max(axis=1, initial=0))
     )
-    return Estimate(*(min(max(float(each), 0.0), 1.0) for each in (value, value - below, value + above)))
+    share, low, high = (min(max(float(each), 0.0), 1.0) for each in (value, value - below, value + above))
+    return Estimate(share, *((low, high) if low < high else (min(low, float(seen[1])), max(high, float(seen[2])))))
 
 
 def _rogan_gladen(rate: Floats, found: Floats, false: Floats) -> Floats:

@@ -12,6 +12,7 @@ import polars as pl
 
 from benchmark_assets.corpus.registry import corpus_languages
 from resources import catalogue
+from resources.catalogue import schema
 from resources.warehouse import Warehouse
 
 FAILED, UNDECIDED, UNEXAMINED = "failed", "undecided", "not examined"
@@ -20,6 +21,11 @@ WITHHELD = (FAILED, UNDECIDED)
 """Verdicts with which a judge's votes count for nothing, unless people's labels correct them."""
 
 _WORST_FIRST = (*WITHHELD, UNEXAMINED, "passed")
+
+STOPS = "judge_stop"
+
+_AT_WORK = ("", "")
+"""Aspect and direction in the key of the standing of a stopped judge, which concerns all of them."""
 
 ENDS = ("", "_low", "_high", "_least", "_most")
 """Suffixes of the columns of a score, of its interval and of its bounds."""
@@ -36,13 +42,20 @@ class JudgeStanding(NamedTuple):
 
 
 def cards(warehouse: Warehouse, purpose: str) -> dict[Report, JudgeStanding]:
-    """The verdicts on the judges of one purpose."""
+    """The verdicts on the judges of one purpose, with those that its study stopped."""
     columns = ["judge", "aspect", "direction", "purpose", "verdict", "problem"]
     rows = warehouse.read("judge_verdict", columns=columns).filter(purpose=purpose).drop("purpose")
-    return {
+    verdicts = {
         (judge, aspect, direction): JudgeStanding(verdict, problem or "")
         for judge, aspect, direction, verdict, problem in rows.iter_rows()
     }
+    stopped = stops(warehouse, purpose).select("judge", "reason").iter_rows()
+    return verdicts | {(judge, *_AT_WORK): JudgeStanding(FAILED, reason) for judge, reason in stopped}
+
+
+def stops(warehouse: Warehouse, study: str) -> pl.DataFrame:
+    """Rows of `judge_stop`: the judges that a study stopped."""
+    return warehouse.read(STOPS, pl.DataFrame({"study": [study]}), schema(STOPS).names())
 
 
 def worst(verdicts: Iterable[str]) -> str:
@@ -54,7 +67,10 @@ def worst(verdicts: Iterable[str]) -> str:
 
 def together(judges: Iterable[Report], of_cards: Mapping[Report, JudgeStanding]) -> JudgeStanding:
     """The worst verdict on the judges, and the reasons why votes of judges with this verdict do not count."""
-    standings = {report: of_cards.get(report, JudgeStanding(UNEXAMINED)) for report in judges}
+    standings = {
+        report: of_cards.get((report[0], *_AT_WORK)) or of_cards.get(report, JudgeStanding(UNEXAMINED))
+        for report in judges
+    }
     verdict = worst(standing.verdict for standing in standings.values())
     problems = (
         f"{judge}{f' ({aspect})' if aspect else ''} {_RESULTS[verdict]} {standing.problem}"

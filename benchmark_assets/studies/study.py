@@ -404,7 +404,7 @@ def ask_about(
     async def one(ask: Ask, item: Item) -> Verdict[Any]:
         judge = item.template.model.name if item.template and not item.settled else ""
         if watch and (reason := watch.stopped(judge)):
-            return Verdict(error=reason)
+            return Verdict(error=f"{judge} {reason}")
         verdict = await item.verdict(ask)
         if watch and judge:
             watch.saw(judge, verdict, right(item, verdict))

@@ -77,6 +77,6 @@ class Watch:
             evidence = self._evidence[judge, name] = (1 + self._evidence[judge, name]) * ratio
             if evidence >= alarm:
                 self._stopped[judge] = (
-                    f"{judge} gave {name} in too many of its last verdicts, and is asked no more; examine another "
-                    "version of it, or name another judge"
+                    f"gave {name} in too many of its last verdicts, and is asked no more; examine another version of "
+                    "it, or name another judge"
                 )

@@ -43,7 +43,7 @@ def test_intervals_hold_the_rate_that_a_panel_without_errors_would_find(
     chance, runs = np.random.default_rng(1), 1000 if full else 40
     held, found, raw = [], [], []
     for _ in range(runs):
-        errors = majority_errors(sentinels(missed, false, shared, 14, chance), JUDGES)
+        errors = majority_errors(sentinels(missed, false, shared, 14, chance), JUDGES, 3)
         faulty = chance.random(200) < rate
         wrong = np.where(faulty, *(votes(each, shared, 200, chance).sum(axis=1) > 1 for each in (missed, false)))
         seen = faulty ^ wrong.astype(np.bool_)
@@ -61,10 +61,10 @@ def test_intervals_hold_the_rate_that_a_panel_without_errors_would_find(
 
 def test_a_panel_that_finds_nothing_has_no_corrected_rate() -> None:
     chance = np.random.default_rng(1)
-    errors = majority_errors(sentinels(0.9, 0.1, 0.0, 14, chance), JUDGES)
+    errors = majority_errors(sentinels(0.9, 0.1, 0.0, 14, chance), JUDGES, 3)
     assert errors is not None
     assert corrected(Estimate(0.3, 0.2, 0.4), errors) == NONE
-    assert majority_errors(sentinels(0.1, 0.1, 0.0, 14, chance).filter(pl.col("judge") != "c"), JUDGES) is None
+    assert majority_errors(sentinels(0.1, 0.1, 0.0, 14, chance).filter(pl.col("judge") != "c"), JUDGES, 3) is None
 
 
 @given(st.floats(0.05, 0.9))

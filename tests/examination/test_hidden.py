@@ -5,15 +5,17 @@ from collections.abc import Callable
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.examination import hidden
+from benchmark_assets.examination.flags import stops
 from benchmark_assets.examination.hidden import MOST_ALIKE, SHARES, _alike, at_work, drawn
 from benchmark_assets.pairwise.matches import Comparisons, hidden_pairs, partial_to
 from benchmark_assets.pairwise.rubric import RubricVotes
 from benchmark_assets.studies.study import CALLS, Item
-from tests.pairwise.arena import OUTPUTS, SET, Arena
+from tests.pairwise.arena import OUTPUTS, SET, Arena, write_judges
 from tests.provider.server import Server, dumps
 from tests.support import PASSAGES
 
@@ -119,3 +121,25 @@ def test_the_share_is_drawn_whatever_else_is_asked(share: float, pairs: bool) ->
 def test_texts_that_repeat_each_other_take_no_place_of_each_other() -> None:
     assert _alike("the king did not hear the merchants", "the king did not hear the soldiers") > MOST_ALIKE
     assert _alike("天地玄黃宇宙洪荒", "天地玄黃宇宙洪荒也") > MOST_ALIKE >= _alike("天地玄黃", "日月盈昃")
+
+
+def test_a_judge_that_turns_is_stopped_for_good_and_publishes_nothing(arena: Arena, server: Server) -> None:
+    """It answers A from the first question on, although it has passed its examination."""
+    anchors = {f"anchor{number}": dict.fromkeys(OUTPUTS, f"Text {number}.") for number in range(30)}
+    arena.base_set(anchors=anchors)
+    arena.examined("comparison", comparer="passed")
+    server.configure(answer="judge", judgements={"comparer": [dumps({"answer": "A"})]})
+    with pytest.raises(Exception, match="is asked no more"):
+        arena.row("comparison")
+    asked = len(server.log())
+    assert stops(arena.warehouse, "comparison")["judge"].to_list() == ["comparer"]
+    arena.row("comparison")
+    assert len(server.log()) == asked
+    arena.materialize(["pairwise_score"], "ours", "ours")
+    row = arena.warehouse.read("pairwise_score").filter(slice="overall").row(0, named=True)
+    assert (row["judge_standing"], row["win_rate"]) == ("failed", None)
+    assert "the text shown as A in too many" in row["problem"]
+    write_judges(arena.registry, arena.url, temperature=0.5)  # another judge
+    server.configure(answer="judge", judgements={"comparer": [dumps({"answer": "B"}), dumps({"answer": "A"})]})
+    study = Comparisons(arena.warehouse, arena.systems)
+    assert study.cost(MINE) is not None
