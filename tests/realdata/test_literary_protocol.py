@@ -94,7 +94,7 @@ def take_in(chunks: Mapping[str, list[dict[str, Any]]], warehouse: Warehouse, fo
         description = {
             "name": name, "layout": "jsonl", "root": f"{name}.jsonl", "literary": {"human": "human", "ensemble": seats},
             "source": {"language": language, "licence": "public domain"},
-            "references": {"human": {"language": "en", "licence": "public domain"}},
+            "references": {"human": {"language": "en", "licence": "public domain"}}, "examination": {"passages": 0},
         }  # fmt: skip
         (folder / name / "corpus.yaml").write_text(json.dumps(description), encoding="utf-8")
         register(warehouse, folder / name / "corpus.yaml")

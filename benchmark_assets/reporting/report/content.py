@@ -387,12 +387,14 @@ def strengths(home: Home, base_sets: pl.DataFrame | None = None) -> list[Display
     scores = pl.concat([
         models.select(
             *shared, *(f"{name}{end}" for name in ("first_rate", "lt", "lt_fixed", "lt_controlled",
-                                                   "lt_fixed_controlled", "en", "length_coefficient") for end in ENDS),
-            "length_problem", "judge_standing", "missing_share", "lt_fixed_least", "lt_fixed_most",
-            kind=pl.lit("model"), system="model",
+                                                   "lt_fixed_controlled", "lt_corrected", "reliability", "en",
+                                                   "length_coefficient") for end in ENDS),
+            "length_problem", "correction_problem", "judge_standing", "missing_share", "lt_fixed_least",
+            "lt_fixed_most", kind=pl.lit("model"), system="model",
         ),
         anchors.select(
-            *shared, "length_problem", kind=pl.lit("anchor"), system="anchor",
+            *shared, "length_problem", "correction_problem", *(f"lt_corrected{end}" for end in ENDS),
+            kind=pl.lit("anchor"), system="anchor",
             **{f"lt_fixed{name}{end}": f"lt{name}{end}" for name in ("", "_controlled") for end in ENDS},
         ),
     ], how="diagonal")  # fmt: skip
