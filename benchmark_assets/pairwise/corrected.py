@@ -28,7 +28,7 @@ errors allow, and changes a strength of 2 by about 0.01 where a system has 300 m
 UNCLEAR = 0.35
 """Reliability below which the reason is the judge, and not the number of pairs."""
 
-LEAST = 0.2
+LEAST = 0.15
 """Reliability of a judge below which nothing is corrected: its verdicts are hardly better than coins."""
 
 SIGNATURE = (

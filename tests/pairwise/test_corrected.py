@@ -93,6 +93,8 @@ def judged(judge: Simulated, level: float, chance: np.random.Generator) -> tuple
     verdicts = [judge.verdicts(pairs, first, chance) for first in (True, False)]
     if watched(np.where(own != 0, verdicts[0], False), verdicts[1], own != 0):
         return Published(NONE, exam.calls, problem="watch"), truth
+    if len({*(verdicts[0] == (own > 0))[own != 0], *(verdicts[1] == (own > 0))[own != 0]}) == 1:
+        return Published(NONE, exam.calls, problem="infinite"), truth  # the model has won all matches, or none
     replies, partial = sentinels_of(judge, pairs, chance)
     if partial:
         return Published(NONE, exam.calls, problem="partial"), truth
