@@ -31,13 +31,6 @@ from resources.provider.asking import Template, Verdict
 from resources.warehouse import Replacement, Warehouse
 
 OUTPUT = ["model", "passage"]
-
-
-def _settings(template: Template[Any]) -> str:
-    """Hash of everything about a judge that determines its verdicts."""
-    return digest(*template.determinants)
-
-
 How = TypeVar("How")
 
 
@@ -74,8 +67,10 @@ class OutputStudy(ItemStudy[How], ABC):
         def reason(item: Item) -> str:
             corpus = item.partition[1].partition("/")[0]
             judge = (corpus, item.template.model.name, item.key.get("aspect", "")) if item.template else None
-            of_judge = stopped.get((judge[1], _settings(item.template)), "") if judge and item.template else ""
-            return reasons.get((item.partition[0], item.partition[1])) or failed.get(judge, "") or of_judge
+            why = reasons.get((item.partition[0], item.partition[1])) or failed.get(judge, "")
+            if why or not stopped or not item.template:
+                return why
+            return stopped.get((item.template.model.name, _settings(item.template)), "")
 
         items = [
             replace(item, settled=Verdict(abstention=why)) if item.settled is None and (why := reason(item)) else item
@@ -100,7 +95,8 @@ class OutputStudy(ItemStudy[How], ABC):
         """The plan for stale partitions, and the verdicts on its items. Judges that are stopped are recorded, and those
         recorded that have other settings or another version now are forgotten."""
         plan, judged = super().answers(stale, run)
-        current = {item.template.model.name: _settings(item.template) for item, _ in judged if item.template}
+        templates = {item.template.model.name: item.template for item, _ in judged if item.template}
+        current = {judge: _settings(template) for judge, template in templates.items()}
         found = [(self.name, judge, settings, reason) for judge, settings in current.items()
                  if (reason := self._watch.stopped(judge))]  # fmt: skip
         before = stops(self.warehouse, self.name)
@@ -118,8 +114,8 @@ class OutputStudy(ItemStudy[How], ABC):
 
     def right(self, item: Item, verdict: Verdict[Any]) -> bool | None:
         """Whether the verdict on a hidden sentinel is right, if that does not depend on another verdict."""
-        exam = self.exam()
-        return hidden.right(exam, item, verdict.value) if exam and item.kind else None
+        exam = self.exam() if item.kind else None
+        return hidden.right(exam, item, verdict.value) if exam else None
 
     def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
         """Rows of all tables of the study, with the replies to hidden sentinels."""
@@ -158,6 +154,11 @@ class OutputStudy(ItemStudy[How], ABC):
     def texts(self, table: str, partitions: pl.DataFrame) -> dict[str, str]:
         """Texts by passage, from the rows of a table that match `partitions`."""
         return dict(self.warehouse.read(table, partitions, ["passage", "text"]).iter_rows())
+
+
+def _settings(template: Template[Any]) -> str:
+    """Hash of everything about a judge that determines its verdicts."""
+    return digest(*template.determinants)
 
 
 def texts(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str], str]:

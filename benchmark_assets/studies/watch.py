@@ -35,7 +35,7 @@ SIGNS = {
 }
 """Pairs are shown in both orders, so half of the better texts are A, whatever the texts; a judge that favors a letter
 in three of four choices is still asked. A judge that begins to answer A is stopped after about 33 verdicts, one that
-begins to refuse after about 14, one that begins to toss a coin after about 9 hidden sentinels."""
+begins to refuse after about 14, one that begins to toss a coin after about 17 hidden sentinels."""
 
 
 class Watch:
