@@ -67,10 +67,11 @@ class OutputStudy(ItemStudy[How], ABC):
         def reason(item: Item) -> str:
             corpus = item.partition[1].partition("/")[0]
             judge = (corpus, item.template.model.name, item.key.get("aspect", "")) if item.template else None
-            why = reasons.get((item.partition[0], item.partition[1])) or failed.get(judge, "")
+            why: str = reasons.get((item.partition[0], item.partition[1])) or failed.get(judge, "")
             if why or not stopped or not item.template:
                 return why
-            return stopped.get((item.template.model.name, _settings(item.template)), "")
+            of_judge: str = stopped.get((item.template.model.name, _settings(item.template)), "")
+            return of_judge
 
         items = [
             replace(item, settled=Verdict(abstention=why)) if item.settled is None and (why := reason(item)) else item
