@@ -9,6 +9,7 @@ from benchmark_assets.error_spans.exhibits import EXHIBITS
 from benchmark_assets.error_spans.judging import TABLE, SpanVotes
 from benchmark_assets.error_spans.summary import BEST, WORST, rates, summarize
 from benchmark_assets.examination.assets import judge_verdict
+from benchmark_assets.examination.errors import of_single, with_corrected
 from benchmark_assets.examination.flags import flagged, of_judges
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
@@ -27,8 +28,8 @@ span_vote = study_asset(SpanVotes, GRID, "error_spans", [model_output, REFERENCE
 
 
 @dg.asset(
-    **partitioned(MODEL), group_name="error_spans", code_version="3", metadata={"tables": ["span_rate"]},
-    kinds={"duckdb", "numpy"}, deps=[by_model(span_vote), judge_verdict],
+    **partitioned(MODEL), group_name="error_spans", code_version="4", metadata={"tables": ["span_rate"]},
+    kinds={"duckdb", "numpy"}, deps=[by_model(span_vote), judge_verdict, "sentinel"],
 )  # fmt: skip
 def span_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
@@ -49,6 +50,9 @@ def span_summary(
 
     def marked(rows: pl.DataFrame, table: str) -> pl.DataFrame:
         standings = of_judges(warehouse, "span_vote", keys := list(rows.select("corpus", "judge").iter_rows()))
+        if table == "span_summary":
+            errors = of_single(warehouse, "span_vote")
+            rows = with_corrected(rows, "any_rate", "any_corrected", [errors.get(key) for key in keys])
         return flagged(rows, table, [standings[key] for key in keys])
 
     return refresh(context, warehouse, compute, SIGNATURE, EXHIBITS, sparse=True, partial=True, draw=plots)

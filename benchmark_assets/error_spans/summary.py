@@ -8,8 +8,8 @@ import math
 import numpy as np
 import polars as pl
 
-from benchmark_assets.metrics.intervals import mean_interval
-from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.metrics.intervals import mean_interval, rate_interval
+from benchmark_assets.metrics.measures import Estimate, numbered_units
 from benchmark_assets.metrics.missing import before
 from benchmark_assets.people.mqm import WEIGHTS
 from resources import catalogue
@@ -39,7 +39,7 @@ def summarize(votes: pl.DataFrame, signature: str) -> pl.DataFrame:
     Returns
     -------
     Columns of `SUMMARY`, one row for each model, corpus and judge. Abstentions are counted, and `missing_share` is
-    their share.
+    their share. `any_corrected` is null.
     """
     rows = []
     for key, group in _by_group(votes):
@@ -50,6 +50,8 @@ def summarize(votes: pl.DataFrame, signature: str) -> pl.DataFrame:
         if len(scored):
             for name in ("mqm", "esa"):
                 row |= _mean(name, scored[name], scored["unit"])
+            faulty, units = (scored["mqm"] < 0).to_numpy(), numbered_units(scored["unit"])
+            row |= Estimate(float(faulty.mean()), *rate_interval(faulty, units)).columns("any_rate")
         rows.append(row)
     return pl.DataFrame(rows, schema=SUMMARY).sort(GROUP)
 

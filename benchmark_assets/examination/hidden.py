@@ -7,7 +7,6 @@ examinations (sentinels), asking (studies.study), what follows from the replies 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -17,7 +16,7 @@ from benchmark_assets.corpus.registry import sections
 from benchmark_assets.examination.study import LETTERS, Exam, PairExam, TextExam
 from benchmark_assets.metrics.intervals import rate_interval
 from benchmark_assets.metrics.measures import numbered_units
-from benchmark_assets.sensitivity.damage import Material, damage, hashed
+from benchmark_assets.sensitivity.damage import Material, damage, hashed, unlike
 from benchmark_assets.studies.study import Answered, Item
 from resources.catalogue import schema
 from resources.provider.asking import TRIES
@@ -36,10 +35,6 @@ SHARES: Mapping[bool, Mapping[str, float]] = {
 """Shares of the kinds, by whether the judge compares two texts. `misplaced`: the output is the model's output for
 another passage; `rival`: the other text is one of another passage; `damaged`: the output lacks half of its text, and
 stands beside its sound text if the judge compares; `repeat`: the same question once more."""
-
-MOST_ALIKE = 0.3
-"""Highest Jaccard similarity of the words of a text and of the text of another passage that takes its place. Passages
-that repeat each other have no such sentinel."""
 
 POOR = 0.5
 """Highest value of a verdict on a text of another passage that counts as right."""
@@ -138,15 +133,7 @@ def _content(exam: Exam, kind: str, item: Item, others: Sequence[Item]) -> Mappi
 
 def _unlike(item: Item, other: Item, side: str) -> bool:
     """Whether another passage differs, in its source and in the text on this side."""
-    return all(_alike(item.content[name], other.content[name]) <= MOST_ALIKE for name in ("source", side))
-
-
-def _alike(one: str, other: str) -> float:
-    """Jaccard similarity of the words of two texts, or of their pairs of letters if they have no spaces."""
-    sets = [set(text.casefold().split()) if " " in text.strip() else set(pairwise(text))
-            for text in (one, other)]  # fmt: skip
-    union = sets[0] | sets[1]
-    return len(sets[0] & sets[1]) / len(union) if union else 1.0
+    return all(unlike(item.content[name], other.content[name]) for name in ("source", side))
 
 
 def _fields(exam: Exam, item: Item) -> tuple[str, str]:

@@ -102,7 +102,7 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 
 
 @dg.asset(
-    **partitioned(MODEL), group_name="literary", code_version="5", kinds={"duckdb", "numpy"},
+    **partitioned(MODEL), group_name="literary", code_version="6", kinds={"duckdb", "numpy"},
     deps=[by_model(head_to_head), by_model(aspect_vote), judge_report, "sentinel"],
 )  # fmt: skip
 def literary_score(

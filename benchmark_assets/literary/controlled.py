@@ -1,4 +1,5 @@
-"""Literary scores at equal length: points without the effect of text length on the judges.
+"""Literary scores at equal length and without errors: points without the effect of text length on the judges, and
+without what their errors about sentinels leave of a score's distance from parity.
 
 If each pair was judged in one order only, the effect of position is removed as well; with both orders, it cancels out.
 Here: how much an ensemble prefers longer texts, estimated from its verdicts on padded texts, and the score that a model
@@ -13,22 +14,30 @@ import scipy  # type: ignore[import-untyped]
 from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.adjudication.outputs import texts as output_texts
 from benchmark_assets.corpus.description import Literary
+from benchmark_assets.examination.sentinels import DAMAGING
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, keys, seats_of, verdicts
-from benchmark_assets.literary.scores import SCORE, centered, groups, scores
-from benchmark_assets.metrics.intervals import Floats, mean_interval
+from benchmark_assets.literary.scores import SCORE, centered, groups, interval, scores
+from benchmark_assets.metrics.intervals import Floats, mean_interval, rate_interval
 from benchmark_assets.metrics.logistic import fitted, penalized_slope
-from benchmark_assets.metrics.measures import NONE, Estimate
+from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
+from benchmark_assets.metrics.misclassification import spread
 from benchmark_assets.metrics.missing import of_verdicts
 from resources.warehouse import Warehouse
 
 SIGNATURE = (
     "score at equal length: logistic regression of points on the log length ratio (and the position, with one order); "
-    "coefficient of length from padded texts; intervals combined by MOVER"
+    "coefficient of length from padded texts; score without errors: 50 + (score - 50) / (1 - 2 e), e from damaged "
+    "texts; intervals combined by MOVER"
 )
 
 UNKNOWN = "a seat has no choices between padded and sound texts: it was not examined"
 TEXTLESS = "a text is missing"
 ONE_SIDED = "the points are all 0 or all 1, or position separates them"
+
+LEAST = 0.15
+"""Reliability of an ensemble below which its scores are not corrected: its points are hardly better than coins."""
+
+_SENTINEL = pl.format("{} {}", "kind", "passage")
 
 _BETTER = {"trial": MACHINE, "sound": HUMAN, "neither": UNSURE}
 
@@ -70,15 +79,16 @@ def with_control(
 
     Returns
     -------
-    Columns of SCORE. `score_controlled` is null if there is no coefficient of length, or if the points have no finite
-    log-odds; `length_problem` then gives the reason.
+    Columns of SCORE. `score_corrected` is null if nothing is known about the ensemble's errors, `score_controlled` if
+    there is no coefficient of length, or if the points have no finite log-odds; `length_problem` then gives the reason.
     """
     sides = votes.group_by(*OUTPUT).agg(shown=pl.col("shown").first())
-    coefficients: dict[str, Estimate] = {}
+    coefficients, kept = dict[str, Estimate](), dict[str, Estimate]()
     rows = []
     for model, corpus, aspect, group in groups(ensemble_verdicts, votes, works, literary):
         if aspect not in coefficients:
             coefficients[aspect] = ensemble_coefficient(sentinels, literary, aspect)
+            kept[aspect] = ensemble_reliability(sentinels, literary, aspect)
         chunks = group.join(ratios, on=OUTPUT, maintain_order="left").join(sides, on=OUTPUT, maintain_order="left")
         length, score, position = coefficients[aspect], NONE, None
         problem: str | None = UNKNOWN
@@ -89,6 +99,7 @@ def with_control(
             problem = ONE_SIDED if score.value is None else None
         rows.append({
             "model": model, "corpus": corpus, "aspect": aspect, **score.columns("score_controlled"),
+            **corrected_score(group, kept[aspect]).columns("score_corrected"),
             **length.columns("length_coefficient"), "position_coefficient": position, "length_problem": problem,
         })  # fmt: skip
     key = ["model", "corpus", "aspect"]
@@ -105,20 +116,46 @@ def ensemble_coefficient(sentinels: pl.DataFrame, literary: Literary, aspect: st
     same rules derive votes, balances and points. The coefficient therefore applies to points, for any number of seats
     and orders. `aspect` is '' for the whole ensemble.
     """
-    seats = seats_of(literary, aspect)
-    better = pl.when(pl.col("abstention").is_null()).then(pl.col("choice").replace_strict(_BETTER))
-    padded = sentinels.filter(trait="padding").join(keys(seats), on=SEAT).select(
-        *SEAT, "shown", better=better, passage=pl.format("{} {}", "kind", "passage"),
-        log_ratio=pl.col("trial_length").log(), model=pl.col("shown") if literary.orders == "one" else pl.lit(""),
-    )  # fmt: skip
-    padded = padded.filter(pl.struct(SEAT).n_unique().over("passage") == len(seats))
-    points = verdicts(padded.drop("log_ratio"), literary, aspect).pivot("model", index="passage", values="points")
-    points = points.drop_nulls().join(padded.group_by("passage").agg(pl.col("log_ratio").mean()), on="passage")
-    chosen = points.sort("passage").drop("passage", "log_ratio")
+    padded = sentinels.filter(trait="padding")
+    ratios = padded.group_by(passage=_SENTINEL).agg(pl.col("trial_length").log().mean())
+    points = trial_points(padded, literary, aspect).pivot("model", index="passage", values="points")
+    points = points.drop_nulls().join(ratios, on="passage").sort("passage")
+    chosen = points.drop("passage", "trial_length")
     if points.is_empty() or chosen.width < (2 if literary.orders == "one" else 1):
         return NONE
-    ratios = points.sort("passage")["log_ratio"].to_numpy()
-    return penalized_slope(ratios, chosen.select(sorted(chosen.columns)).to_numpy())
+    return penalized_slope(points["trial_length"].to_numpy(), chosen.select(sorted(chosen.columns)).to_numpy())
+
+
+def trial_points(sentinels: pl.DataFrame, literary: Literary, aspect: str) -> pl.DataFrame:
+    """Points of an ensemble for sentinels about which all its seats were asked, by the rules for outputs.
+
+    The result has the columns of `VERDICT`. `passage` is the kind of a sentinel and its passage; `model` is the side of
+    the text on trial if pairs are judged in one order, else ''.
+    """
+    seats = seats_of(literary, aspect)
+    better = pl.when(pl.col("abstention").is_null()).then(pl.col("choice").replace_strict(_BETTER))
+    votes = sentinels.join(keys(seats), on=SEAT).select(
+        *SEAT, "shown", better=better, passage=_SENTINEL,
+        model=pl.col("shown") if literary.orders == "one" else pl.lit(""),
+    )  # fmt: skip
+    asked = pl.struct(SEAT).n_unique().over("passage")
+    return verdicts(votes.filter(asked == len(seats)), literary, aspect)
+
+
+def ensemble_reliability(sentinels: pl.DataFrame, literary: Literary, aspect: str) -> Estimate:
+    """How far an ensemble's points are from those of coins, as a share of how far those without errors are.
+
+    In [0, 1], from the points that damaged texts win beside sound ones: a share e of points leaves 1 - 2e. `NONE` if
+    all seats were asked about too few of the same damaged texts, or if the lower end is below `LEAST`.
+    """
+    rows = trial_points(sentinels.filter(pl.col("trait").is_in(DAMAGING)), literary, aspect).sort("passage", "model")
+    if rows.is_empty():
+        return NONE
+    lost, passages = rows["points"].to_numpy(), numbered_units(rows["passage"].str.split(" ").list.last())
+    low, high = rate_interval(lost, passages)
+    if low is None or high is None or 1 - 2 * high < LEAST:
+        return NONE
+    return Estimate(1 - 2 * float(lost.mean()), 1 - 2 * high, 1 - 2 * low)
 
 
 def controlled_score(chunks: pl.DataFrame, length: Estimate, by_position: bool) -> tuple[Estimate, float | None]:
@@ -180,6 +217,18 @@ def controlled_score(chunks: pl.DataFrame, length: Estimate, by_position: bool) 
     return Estimate(
         *(float(100 * scipy.special.expit(each)) for each in (level, level - below, level + above))
     ), position
+
+
+def corrected_score(chunks: pl.DataFrame, kept: Estimate) -> Estimate:
+    """The score that an ensemble without errors would give, in [0, 100]; `NONE` if nothing is known about its errors.
+
+    `chunks` is as for `scores.centered`, `kept` as `ensemble_reliability` returns it.
+    """
+    if kept.value is None:
+        return NONE
+    ends = (None if end is None else end / 100 for end in interval(chunks)[0])
+    rate = Estimate(float(chunks["points"].to_numpy().mean()), *ends)
+    return Estimate(*(None if each is None else 100 * each for each in spread(rate, kept)))
 
 
 def log_ratios(warehouse: Warehouse, outputs: pl.DataFrame, human: str) -> pl.DataFrame:

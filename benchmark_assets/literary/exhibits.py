@@ -14,10 +14,12 @@ from resources.warehouse import Warehouse
 SCORES = Exhibit(
     "literary_score", "", "Literary scores",
     "Models compared with the human translation. 50 (dashed) is parity; above 50, the model is preferred. The score at "
-    "equal length excludes the effect of length on the judges. A seat (a judge of one aspect) that contradicts itself "
+    "equal length excludes the effect of length on the judges; the score without errors corrects for their errors about"
+    " damaged texts. A seat (a judge of one aspect) that contradicts itself "
     "abstains; a vote for neither text is a tie.",
     "aspect -score", "aspect model chunks abstained missing_share works machine unsure human score score_least "
-    "score_most score_controlled interval_of judge_standing problem", sources="literary_score head_to_head",
+    "score_most score_controlled score_corrected interval_of judge_standing problem",
+    sources="literary_score head_to_head",
     chart=Ranges("score", panel="aspect", axis=f"score, {INTERVAL}", rule=PARITY, domain=(0, 100)),
 )  # fmt: skip
 SEATS = Exhibit(

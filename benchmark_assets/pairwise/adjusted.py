@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.metrics.measures import NONE, Estimate
+from benchmark_assets.metrics.misclassification import spread
 from benchmark_assets.metrics.missing import before, of_verdicts
 from benchmark_assets.pairwise import controlled, corrected
 from benchmark_assets.pairwise.controlled import at_equal_length, judge_effects, matches_of
-from benchmark_assets.pairwise.corrected import SentinelCounts, agreement, errors_of, strengths, win_rate
+from benchmark_assets.pairwise.corrected import SentinelCounts, agreement, errors_of, strengths
 from benchmark_assets.pairwise.scores import (
     ADJUSTED,
     ANCHORS_ADJUSTED,
@@ -112,7 +113,7 @@ def with_adjustments(
             beside = Estimate(*(each and each * size / len(anchors) for each in equal))
             of_model = of_part.where(of_part.other == size - 1)
             middle = float(np.where(of_model.blank, 1 - of_model.won, 0.5).mean()) if len(of_model.won) else 0.5
-            won = win_rate(Estimate(rate, *ends), errors, middle) if errors else NONE
+            won = spread(Estimate(rate, *ends), errors.reliability, middle) if errors else NONE
             judge = errors if strength is not None else None
             found = strengths(of_part, size, effects.length, judge, of_anchors)[-1] if judge else NONE
             rows.append({

@@ -5,6 +5,7 @@ import polars as pl
 
 from benchmark_assets.corpus.units import unit_settings, with_units
 from benchmark_assets.examination.assets import judge_report, judge_verdict
+from benchmark_assets.examination.errors import of_single, with_corrected
 from benchmark_assets.examination.flags import flagged, of_judges
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
@@ -111,8 +112,8 @@ rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, R
 
 
 @dg.asset(
-    **partitioned(MODEL), group_name="pairwise", code_version="4", kinds={"duckdb"},
-    deps=[by_model(rubric_vote), judge_verdict],
+    **partitioned(MODEL), group_name="pairwise", code_version="5", kinds={"duckdb"},
+    deps=[by_model(rubric_vote), judge_verdict, "sentinel"],
 )  # fmt: skip
 def rubric_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
@@ -127,7 +128,9 @@ def rubric_summary(
         ends = rubric.WORST, rubric.PERFECT
         rows = of_verdicts("rubric_summary", with_units(votes, warehouse), *ends, rubric.summarize)
         standings = of_judges(warehouse, "rubric_vote", keys := list(rows.select("corpus", "judge").iter_rows()))
-        of_rows = [standings[key] for key in keys]
+        errors, of_rows = of_single(warehouse, "rubric_vote"), [standings[key] for key in keys]
+        perfect = [known.of_sound() if (known := errors.get(key)) else None for key in keys]
+        rows = with_corrected(rows, "perfect", "perfect_corrected", perfect)
         return Computed({"rubric_summary": flagged(rows, "rubric_summary", of_rows, further=["median"])})
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:

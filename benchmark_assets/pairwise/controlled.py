@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, Z, by_unit
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
+from benchmark_assets.metrics.misclassification import widened
 from benchmark_assets.pairwise.bradley_terry import fit, obstacle, solvable
-from benchmark_assets.pairwise.scores import widened, with_bounds
+from benchmark_assets.pairwise.scores import with_bounds
 
 SIGNATURE = (
     "LT at equal length: Davidson's model with the log length ratio, and the position if each pair has one order; "

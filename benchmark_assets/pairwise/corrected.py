@@ -1,7 +1,7 @@
-"""LT and win rates that a judge without errors would give.
+"""LT that a judge without errors would give.
 
-Here: the errors of a judge, from its verdicts in both orders and from sentinels, and strengths and win rates corrected
-for them. Not here: influences of length and position (controlled), rows of tables (adjusted), sentinels (examination).
+Here: the errors of a judge, from its verdicts in both orders and from sentinels, and strengths corrected for them. Not
+here: win rates (metrics.misclassification), length and position (controlled), rows (adjusted), sentinels (examination).
 """
 
 import math
@@ -14,8 +14,9 @@ import scipy  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.intervals import Floats, by_unit, wilson
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
+from benchmark_assets.metrics.misclassification import widened
 from benchmark_assets.pairwise.controlled import Matches, pooled
-from benchmark_assets.pairwise.scores import widened, with_bounds
+from benchmark_assets.pairwise.scores import with_bounds
 
 PRIOR = 20
 """Before any sentinel is seen, an error in both orders counts as likely as one in this number of pairs: the mean of the
@@ -284,22 +285,6 @@ def fit(matches: Matches, systems: int, offset: Floats, reliability: Floats) -> 
         without.append(values - np.linalg.solve(rest, part.T @ residuals[inside]))
     bread = np.linalg.solve(information, design.T)
     return FittedStrengths(values, np.array(without), (bread * (weights / matches.orders)) @ bread.T)
-
-
-def win_rate(rate: Estimate, errors: JudgeErrors, middle: float = 0.5) -> Estimate:
-    """The win rate that a judge without errors would give, in [0, 1], with its interval. `middle` is the rate that
-    coins would give: above or below 1/2 if blank texts decide matches without errors.
-
-    A rate beyond what the judge's errors allow becomes 0 or 1; the interval then reaches to the end of the given one.
-    """
-    if rate.value is None or rate.low is None or rate.high is None:
-        return NONE
-    kept = errors.reliability
-    value, *ends = (middle + (float(each or 0) - middle) / float(kept.value or 1) for each in rate)
-    moved = [middle + (rate.value - middle) / float(end or 1) - value for end in kept[1:]]
-    wider = widened(Estimate(value, *ends), np.array([min(0, *moved)]), np.array([max(0, *moved)]))
-    value, low, high = (min(max(float(each or 0), 0.0), 1.0) for each in wider)
-    return Estimate(value, *((low, high) if low < high else (min(low, rate.low), max(high, rate.high))))
 
 
 def _product(steady: float | None, misled: float | None) -> float:

@@ -184,7 +184,7 @@ def summarize(votes: pl.DataFrame) -> pl.DataFrame:
     Columns of `SUMMARY`, one row for each model, corpus and judge. `outputs` counts all votes, `abstained` the votes
     without a mark, and `missing_share` is their share. All other numbers are about votes with a mark. The shares are in
     [0, 1]: `useful` for marks of 3 or more, `perfect` for marks of 5, `flagged` for outputs that the judge calls
-    perfect (table 5). Shares and mean are null if there is no mark.
+    perfect (table 5). Shares and mean are null if there is no mark. `perfect_corrected` is null.
     """
     groups = votes.sort("model", "passage", "judge").group_by("model", CORPUS, "judge", maintain_order=True)
     rows = [

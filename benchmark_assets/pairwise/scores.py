@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from benchmark_assets.metrics import intervals
 from benchmark_assets.metrics.intervals import Floats, Units, Z, bounds, by_unit, influence
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units, ratio
+from benchmark_assets.metrics.misclassification import widened
 from benchmark_assets.metrics.missing import before
 from benchmark_assets.pairwise import bradley_terry
 from benchmark_assets.pairwise.base_sets import JudgeRecord
@@ -364,20 +365,6 @@ def fixed_lt(field: AnchorField, matches: Floats, rate: Estimate) -> Estimate:
 def scaled(log_odds: Estimate) -> Estimate:
     """Convert an estimate in log-odds to the scale of LT."""
     return Estimate(*(None if each is None else float(on_scale(np.array(each))) for each in log_odds))
-
-
-def widened(estimate: Estimate, below: Floats, above: Floats) -> Estimate:
-    """Widen the interval of an estimate with MOVER.
-
-    `below` and `above` are changes of the estimate from independent causes, downward and upward, shape (causes,).
-    """
-    value, low, high = estimate
-    if value is None or low is None or high is None:
-        return estimate
-    return Estimate(
-        value, value - float(np.hypot(value - low, np.linalg.norm(below))),
-        value + float(np.hypot(high - value, np.linalg.norm(above))),
-    )  # fmt: skip
 
 
 def _win_rates(wins: Floats, losses: Floats, verdicts: float) -> list[Estimate]:

@@ -12,7 +12,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.people.items import SheetItem
-from benchmark_assets.sensitivity.damage import PLANTED, Material, damage
+from benchmark_assets.sensitivity.damage import PLANTED, Material, damage, shared_words, unlike
 from benchmark_assets.sensitivity.languages import Rules
 from resources.digest import digest
 from resources.warehouse import Replacement, Warehouse
@@ -41,10 +41,6 @@ SENTENCE = re.compile(r"""\s*\S.*?(?:[.!?…]["'”’»)\]]*(?=\s)|[。！？�
 
 SHORTEST_REST = 1 / 3
 """Smallest share of a text that comes after its first sentence, if this part is replaced."""
-
-MOST_ALIKE = 0.3
-"""Maximum share of words that an output may have in common with the text that replaces it in an attention check. A more
-similar text is unsuitable: if two passages are parallel, the output of one may be a valid translation of the other."""
 
 
 Group = Sequence[SheetItem]
@@ -77,7 +73,7 @@ def attention_checks(items: Sequence[SheetItem], seed: int) -> list[Control]:
     for item in sorted(items, key=lambda item: item_key(str(seed), ATTENTION, item.item)):
         if len(checks) == len(items) // CHECKED:
             break
-        others = [other for other in items if other.place != item.place and _alike(other, item) <= MOST_ALIKE]
+        others = [other for other in items if other.place != item.place and unlike(other.candidate, item.candidate)]
         if others:
             other = min(others, key=lambda other: item_key(item.item, ATTENTION, other.item))
             key = item_key(ATTENTION, item.item, other.candidate)
@@ -97,7 +93,7 @@ def balanced_checks(items: Sequence[SheetItem], seed: int, rules: Rules | None) 
     count = min(len(items) // BALANCED, len(translations) // 2)
     checks = [Control(SOUND, *_shown(SOUND, base, base.candidate)) for base in translations[:count]]
     for number, base in enumerate(translations[count : 2 * count]):
-        others = [each for each in translations if each.place != base.place and _alike(each, base) <= MOST_ALIKE]
+        others = [each for each in translations if each.place != base.place and unlike(each.candidate, base.candidate)]
         other = min(others, key=lambda each: item_key(base.item, ATTENTION, each.candidate), default=None)
         made = _faulty(FAULTS[number % len(FAULTS)], base, other.candidate if other else "", rules)
         checks += [Control(made[0], *_shown(made[0], base, made[1]))] if made else []
@@ -114,7 +110,7 @@ def _translations(items: Sequence[SheetItem], seed: int) -> list[SheetItem]:
             for name, text in sorted(item.references.items())
             if text.strip()
         ]
-        shown.sort(key=lambda each: sum(_alike(each, other) for other in shown))
+        shown.sort(key=lambda each: sum(shared_words(each.candidate, other.candidate) for other in shown))
         order = item_key(str(seed), SOUND, item.place)
         ranked += [(rank, order, each) for rank, each in enumerate(shown)]
     return [each for *_, each in sorted(ranked, key=lambda row: row[:2])]
@@ -208,9 +204,3 @@ def in_order(groups: Iterable[Group], annotator: str, seed: int) -> list[Group]:
 
     ordered = [sorted(group, key=place) for group in groups]
     return sorted(ordered, key=lambda group: place(group[0]))
-
-
-def _alike(one: SheetItem, other: SheetItem) -> float:
-    """Jaccard similarity of the words of two candidates, in [0, 1]; 1 if neither has words."""
-    words, others = (set(item.candidate.casefold().split()) for item in (one, other))
-    return len(words & others) / len(words | others) if words | others else 1.0

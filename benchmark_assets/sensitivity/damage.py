@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from benchmark_assets.sensitivity.languages import Rules
@@ -23,6 +24,10 @@ DOSES = {1: 0.10, 2: 0.25, 3: 0.50}
 TOLERANCE = 1 / 3
 """Largest deviation of the number of damaged characters from the dose, as a share of the dose. The ranges of the doses
 do not overlap."""
+
+MOST_ALIKE = 0.3
+"""Highest share of words in common of a text and of the text of another passage that takes its place. If two passages
+are parallel, the translation of one may be a valid translation of the other."""
 
 _CLAUSE = re.compile(
     r"""\S.*?(?:(?:[.;:!?,…]|—|--)+["'”’»)\]]*(?=\s|$)|[。，；：！？、།॥।]+[」』”]*|(?=\n)|$)\s*""", re.DOTALL
@@ -331,6 +336,18 @@ def _within(touched: int, whole: int, severity: int) -> bool:
     """Whether `touched` damaged characters out of `whole` match the dose of the severity, within TOLERANCE."""
     dose = DOSES[severity] * whole
     return abs(touched - dose) < TOLERANCE * dose
+
+
+def unlike(one: str, other: str) -> bool:
+    """Whether a text can take the place of another one as an obvious error."""
+    return shared_words(one, other) <= MOST_ALIKE
+
+
+def shared_words(one: str, other: str) -> float:
+    """Jaccard similarity of the words of two texts, or of their pairs of letters if they have no spaces, in [0, 1]."""
+    sets = [set(text.casefold().split()) if " " in text.strip() else set(pairwise(text)) for text in (one, other)]
+    union = sets[0] | sets[1]
+    return len(sets[0] & sets[1]) / len(union) if union else 1.0
 
 
 def clauses(text: str) -> list[tuple[int, int]]:

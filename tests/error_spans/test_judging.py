@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from benchmark_assets.automation.due import due
 from benchmark_assets.error_spans.judging import SpanVotes, read_annotation
+from benchmark_assets.examination.errors import of_single
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.people.mqm import CATEGORIES, WEIGHTS, mqm
 from benchmark_assets.studies.study import CALLS
 from resources.warehouse import Replacement
+from tests.audit.stored import put
 from tests.pairwise.arena import FIRST, OUTPUTS, SECOND, THIRD, Arena
 from tests.provider.server import Server, dumps
 from tests.support import PASSAGES, TRANSLATIONS
@@ -235,6 +237,13 @@ def test_only_changed_outputs_are_asked_about_again(arena: Arena, server: Server
     assert arena.warehouse.read("span_summary", columns=columns).rows() == [
         ("ours", "tiny", "comparer", 3, -1.0, 3, "passed", None), ("ours", "tiny", "marker", 3, None, 3, *failed),
     ]  # fmt: skip
+    put(arena.warehouse, "sentinel", *(
+        {"purpose": "span_vote", "judge": "comparer", "direction": "la-en", "aspect": "", "trait": "meaning",
+         "kind": "number", "passage": f"tiny/{place}", "shown": shown, "worth": worth, "number": place}
+        for place in range(8) for shown, worth in (("sound", 1.0), ("trial", 0.8 if place else 1.0))
+    ))  # fmt: skip
+    (errors,) = (known := of_single(arena.warehouse, "span_vote")).values()
+    assert (list(known), errors.found.value, errors.false.value) == ([("tiny", "comparer")], 7 / 8, 0.0)
     columns = ["model", "judge", "category", "severity", "errors", "rate", "judge_standing", "problem"]
     assert arena.warehouse.read("span_rate", columns=columns).rows() == [
         ("ours", "comparer", "style", "minor", 3, 1.0, "passed", None),

@@ -5,16 +5,19 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from benchmark_assets.corpus.description import Literary, Seat
 from benchmark_assets.literary.controlled import (
     ONE_SIDED,
     UNKNOWN,
     controlled_score,
+    corrected_score,
     ensemble_coefficient,
+    ensemble_reliability,
     with_control,
 )
-from benchmark_assets.literary.ensemble import verdicts
+from benchmark_assets.literary.ensemble import HUMAN, MACHINE, verdicts
 from benchmark_assets.literary.scores import scores
 from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.metrics.measures import NONE, Estimate
@@ -107,6 +110,42 @@ def test_scores_have_a_coefficient_or_the_reason_why_not() -> None:
     assert (examined["score_controlled"] < examined["score"]).to_list() == [True, True, None]
     unchanged = [name for name in raw.columns if raw[name].null_count() == 0 and name != "signature"]
     assert examined.select(unchanged).equals(raw.select(unchanged))
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("ensemble", [ONE_SEAT, ENSEMBLE], ids=["a seat", "two seats"])
+@pytest.mark.parametrize("accuracy", [0.8, 0.9])
+def test_corrected_scores_are_those_of_an_ensemble_without_errors(
+    ensemble: Literary, accuracy: float, full: bool
+) -> None:
+    """Of 120 chunks, the model's text is better in 20 or 50 %. Seats err independently; 20 damaged texts."""
+    runs = 400 if full else 12
+
+    def said(better: NDArray[np.bool_], chance: np.random.Generator, names: tuple[str, str]) -> pl.DataFrame:
+        seats = [(seat.judge, seat.aspect, side) for seat in ensemble.ensemble for side in "AB"]
+        right = chance.random((len(better), len(seats))) < accuracy
+        rows = [
+            ("ours", f"novels/a{place // 10}:{place}", *seat, names[int(right[place, at] != better[place])])
+            for place in range(len(better)) for at, seat in enumerate(seats)
+        ]  # fmt: skip
+        return pl.DataFrame(rows, schema=["model", "passage", "judge", "aspect", "shown", "chosen"], orient="row")
+
+    for level in (0.2, 0.5):
+        rows = []
+        for seed in range(runs):
+            chance = np.random.default_rng(seed)
+            given = said(chance.random(120) < level, chance, (MACHINE, HUMAN)).rename({"chosen": "better"})
+            damaged = said(np.zeros(20, dtype=np.bool_), chance, ("trial", "sound")).rename({"chosen": "choice"})
+            damaged = damaged.with_columns(trait=pl.lit("meaning"), kind=pl.lit("name"), abstention=pl.lit(None))
+            of_chunks = verdicts(given, ensemble).join(works(*given["passage"].unique()), on="passage")
+            kept = ensemble_reliability(damaged, ensemble, "")
+            rows.append((float(np.mean(of_chunks["points"].to_numpy())), *corrected_score(of_chunks, kept)))
+        raw, score, low, high = np.array(rows, dtype=np.float64).T
+        published = ~np.isnan(score)
+        held = float(np.mean((low <= 100 * level) & (100 * level <= high), where=published))
+        print(f"\n{level:.0%}, accuracy {accuracy:.0%}: {100 * raw.mean():.1f}, corrected {np.nanmean(score):.1f}, "
+              f"published {published.mean():.1%}, held {held:.1%}, width {np.nanmean(high - low):.1f}")  # fmt: skip
+        assert held >= 0.92 - slack(full, int(published.sum()))
 
 
 @pytest.mark.proof

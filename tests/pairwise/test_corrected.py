@@ -17,6 +17,7 @@ from benchmark_assets.examination import hidden
 from benchmark_assets.examination.sentinels import DAMAGING
 from benchmark_assets.metrics.logistic import penalized_slope
 from benchmark_assets.metrics.measures import NONE, Estimate
+from benchmark_assets.metrics.misclassification import spread
 from benchmark_assets.pairwise.adjusted import Known, bounded_scores
 from benchmark_assets.pairwise.bradley_terry import fit, on_scale
 from benchmark_assets.pairwise.controlled import judge_effects, matches_of
@@ -29,7 +30,6 @@ from benchmark_assets.pairwise.corrected import (
     errors_of,
     misled_share,
     strengths,
-    win_rate,
 )
 from benchmark_assets.pairwise.matches import is_partial
 from benchmark_assets.pairwise.scores import scaled
@@ -219,13 +219,13 @@ def test_without_errors_it_is_lt(seed: int) -> None:
     found = scaled(strengths(matches, 5, NONE, NO_ERRORS)[-1])
     assert found.value == pytest.approx(float(on_scale(fit(won.sum(axis=0)))[-1]), abs=0.05)
     rate = Estimate(0.7, 0.6, 0.8)
-    assert win_rate(rate, NO_ERRORS) == pytest.approx(rate)
+    assert spread(rate, NO_ERRORS.reliability) == pytest.approx(rate)
 
 
 def test_a_judge_that_is_right_in_80_percent_halves_differences() -> None:
     even = NO_ERRORS._replace(steady=Estimate(0.6, 0.6, 0.6))
-    assert win_rate(Estimate(0.8, 0.7, 0.9), even) == pytest.approx((1.0, 5 / 6, 1.0))
-    assert win_rate(Estimate(0.5, 0.4, 0.6), even) == pytest.approx((0.5, 1 / 3, 2 / 3))
+    assert spread(Estimate(0.8, 0.7, 0.9), even.reliability) == pytest.approx((1.0, 5 / 6, 1.0))
+    assert spread(Estimate(0.5, 0.4, 0.6), even.reliability) == pytest.approx((0.5, 1 / 3, 2 / 3))
 
 
 def test_one_order_and_coins_have_a_reason() -> None:

@@ -19,6 +19,7 @@ from benchmark_assets.sensitivity.damage import (
     foreign_terms,
     names,
     terms,
+    unlike,
 )
 from benchmark_assets.sensitivity.languages import ENGLISH, rules
 
@@ -267,3 +268,9 @@ def test_another_key_is_other_damage() -> None:
     for kind in KINDS:
         if kind != "truncation":  # which leaves no choice
             assert len({damaged(TEXT, kind, 1, str(key)) for key in range(20)}) > 1, kind
+
+
+def test_texts_that_repeat_each_other_take_no_place_of_each_other() -> None:
+    assert not unlike("the king did not hear the merchants", "the king did not hear the soldiers")
+    assert not unlike("天地玄黃宇宙洪荒", "天地玄黃宇宙洪荒也")
+    assert unlike("天地玄黃", "日月盈昃")

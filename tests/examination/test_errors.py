@@ -1,4 +1,4 @@
-"""Error rates without the panel's errors: of simulated panels whose judges err about the same texts."""
+"""Rates without the errors of judges: of simulated panels whose judges err about the same texts."""
 
 import numpy as np
 import polars as pl
@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.audit.corrected import PanelErrors, corrected, majority_errors
+from benchmark_assets.examination.errors import of_majority, with_corrected
 from benchmark_assets.metrics.intervals import Floats, rate_interval
 from benchmark_assets.metrics.measures import NONE, Estimate
+from benchmark_assets.metrics.misclassification import ErrorShares, without_errors
 from tests.support import slack
 
 JUDGES = ["a", "b", "c"]
@@ -43,13 +44,13 @@ def test_intervals_hold_the_rate_that_a_panel_without_errors_would_find(
     chance, runs = np.random.default_rng(1), 1000 if full else 40
     held, found, raw = [], [], []
     for _ in range(runs):
-        errors = majority_errors(sentinels(missed, false, shared, 14, chance), JUDGES, 3)
+        errors = of_majority(sentinels(missed, false, shared, 14, chance), JUDGES, 3, 1.0)
         faulty = chance.random(200) < rate
         wrong = np.where(faulty, *(votes(each, shared, 200, chance).sum(axis=1) > 1 for each in (missed, false)))
         seen = faulty ^ wrong.astype(np.bool_)
         panel = Estimate(float(seen.mean()), *rate_interval(seen, np.arange(200)))
         raw.append(float(panel.low or 0) <= rate <= float(panel.high or 0))
-        one = corrected(panel, errors) if errors else NONE
+        one = without_errors(panel, errors) if errors else NONE
         if one.low is not None:
             held.append(one.low <= rate <= float(one.high or 0))
             found.append(float(one.value or 0))
@@ -61,14 +62,27 @@ def test_intervals_hold_the_rate_that_a_panel_without_errors_would_find(
 
 def test_a_panel_that_finds_nothing_has_no_corrected_rate() -> None:
     chance = np.random.default_rng(1)
-    errors = majority_errors(sentinels(0.9, 0.1, 0.0, 14, chance), JUDGES, 3)
+    errors = of_majority(sentinels(0.9, 0.1, 0.0, 14, chance), JUDGES, 3, 1.0)
     assert errors is not None
-    assert corrected(Estimate(0.3, 0.2, 0.4), errors) == NONE
-    assert majority_errors(sentinels(0.1, 0.1, 0.0, 14, chance).filter(pl.col("judge") != "c"), JUDGES, 3) is None
+    assert without_errors(Estimate(0.3, 0.2, 0.4), errors) == NONE
+    assert of_majority(sentinels(0.1, 0.1, 0.0, 14, chance).filter(pl.col("judge") != "c"), JUDGES, 3, 1.0) is None
 
 
 @given(st.floats(0.05, 0.9))
 def test_a_panel_without_errors_is_not_corrected(rate: float) -> None:
     one, none = Estimate(1.0, 1.0, 1.0), Estimate(0.0, 0.0, 0.0)
     given_rate = Estimate(rate, rate - 0.04, rate + 0.05)
-    assert corrected(given_rate, PanelErrors(one, none)) == pytest.approx(given_rate)
+    assert without_errors(given_rate, ErrorShares(one, none)) == pytest.approx(given_rate)
+
+
+@given(st.floats(0.05, 0.9), st.floats(0.5, 0.9), st.floats(0.05, 0.2))
+def test_the_share_without_an_error_is_the_rest(rate: float, found: float, false: float) -> None:
+    errors = ErrorShares(Estimate(found, found - 0.05, found + 0.02), Estimate(false, false - 0.03, false + 0.04))
+    frame = pl.DataFrame({"any": [rate], "any_low": [rate - 0.03], "any_high": [rate + 0.05], "signature": ["s"]})
+    rest = frame.select(any=1 - pl.col("any"), any_low=1 - pl.col("any_high"), any_high=1 - pl.col("any_low"))
+    names = ["any_corrected", "any_corrected_low", "any_corrected_high"]
+    (one,) = with_corrected(frame, "any", "any_corrected", [errors]).select(names).rows()
+    (other,) = with_corrected(
+        rest.with_columns(signature=pl.lit("s")), "any", "any_corrected", [errors.of_sound()]
+    ).select(names).rows()  # fmt: skip
+    assert one == pytest.approx((1 - other[0], 1 - other[2], 1 - other[1]))
