@@ -189,7 +189,7 @@ def width(estimate: Estimate) -> float:
 @pytest.mark.proof
 @pytest.mark.parametrize("name", JUDGES)
 def test_intervals_hold_the_lt_of_a_judge_without_errors(name: str, full: bool) -> None:
-    """95 % of honest judges should publish. Of those that are right in 80 %, 93 % do: the others fail or are undecided."""
+    """Honest judges should publish in 95 % of the runs. Those that are right in 80 % do in 93 %."""
     judge, chance, runs = JUDGES[name], np.random.default_rng(len(name)), 500 if full else 6
     held, wider, calls, widths, why = [], [], [], [], Counter[str]()
     for run in range(runs):
