@@ -167,6 +167,7 @@ VERSIONS = (
     Version("54f462a95f88db2e537ef751e31ce7c9", {}, {}),
     Version("ceaf315864fcb337886e7c83049953a5", {}, {}),
     Version("1b9f2e770e6ef6f9fb21af8a8814f406", {}, {}),
+    Version("70bcc68baf1e8d20606dd088a1be7d93", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

@@ -7,7 +7,7 @@ Here: the content of a recipe and its strict reader. Not here: fetching its sour
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -18,6 +18,7 @@ from benchmark_assets.corpus.readers.files import visible
 from benchmark_assets.pairwise.base_sets import MANIFEST, Identity, read_base_set
 from benchmark_assets.pairwise.published import read_description
 from benchmark_assets.pairwise.totals import read_totals
+from benchmark_assets.studies.protocols import Reader, Role, Sampling
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.description import load as load_task
 from resources import whole_files, yaml_files
@@ -195,6 +196,62 @@ class PublishedScores(Frozen):
     overall: str = ""
 
 
+class PublishedText(Frozen):
+    """A text of a protocol, as the paper's repository has it.
+
+    - `file`: its file in the protocol's source; without `literal`, the text is the whole file.
+    - `literal`: the name of a literal in a Python file, which is read and never executed, such as `PROMPTS.system`.
+    - `text`: a text of the recipe itself, in place of a file, such as `{passages}`.
+    - `braces`: how the text marks its fields: `single`, as in Python, where a doubled brace is a brace; `double`; or
+      none.
+    - `stripped`: whether blanks at both ends are no part of the text.
+    """
+
+    file: str = ""
+    literal: str = ""
+    text: str = ""
+    braces: Literal["", "single", "double"] = ""
+    stripped: bool = False
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> "PublishedText":
+        if bool(self.file) == bool(self.text) or (self.literal and not self.file):
+            raise ValueError("give a `file`, perhaps with a `literal` in it, or else a `text`")
+        return self
+
+
+class RecipeProtocol(Frozen):
+    """How the paper asks models for one thing.
+
+    - `role`, `subjects`: what is asked for, and the corpora, base sets (`name@version`) or tasks.
+    - `source`: the source with the files of its prompts.
+    - `name`: the first part of the prompt's name in tables.
+    - `system`, `user`: the messages; without `system`, none is sent.
+    - `labels`: a literal that maps the names of classes to numbers. `numbers` has the label that the task's files have
+      for each number.
+    - The other keys are as in `studies.protocols.PublishedProtocol`.
+    """
+
+    role: Role
+    subjects: tuple[str, ...] = Field(min_length=1)
+    source: Name
+    name: str = Field(pattern="^[a-z0-9][a-z0-9-]*$")
+    system: PublishedText | None = None
+    user: PublishedText
+    reader: Reader
+    tries: int = Field(default=1, ge=1)
+    batch_tokens: int = Field(default=0, ge=0)
+    sampling: Sampling = Sampling()
+    fields: dict[str, str] = Field(default={})
+    labels: PublishedText | None = None
+    numbers: dict[int, str] = Field(default={})
+
+    @property
+    def files(self) -> list[str]:
+        """Paths, in the source, of the files that the protocol reads."""
+        return [each.file for each in (self.system, self.user, self.labels) if each and each.file]
+
+
 class Need(Frozen):
     """Something that cannot be fetched: why, and how to obtain it."""
 
@@ -227,6 +284,7 @@ class Recipe(Frozen):
     outputs: tuple[PublishedOutputs, ...] = ()
     base_sets: tuple[RecipeBaseSet, ...] = ()
     scores: tuple[PublishedScores, ...] = ()
+    protocols: tuple[RecipeProtocol, ...] = ()
     prompt: str = Field(default="", pattern=r"^(|\S+ v[1-9]\d* [0-9a-f]{8})$")
     needs: tuple[Need, ...] = ()
 
@@ -460,6 +518,12 @@ def _unknown_names(
     ]
     named += [(f"tasks.{n}.source", each.source) for n, each in enumerate(recipe.tasks)]
     named += [(f"base_sets.{n}.source", each.source) for n, each in enumerate(recipe.base_sets) if each.source]
+    named += [(f"protocols.{n}.source", each.source) for n, each in enumerate(recipe.protocols)]
+    for n, protocol in enumerate(recipe.protocols):
+        known = downloads[protocol.source].files if protocol.source in downloads else protocol.files
+        for file in {*protocol.files} - {*known}:
+            problem = f"{file!r} is not a file of the source {protocol.source}"
+            yield BadInput(path, f"protocols.{n}", problem, f"add it to {recipe.sources[protocol.source].files}")
     published: list[tuple[str, PublishedOutputs | PublishedScores, list[str]]] = []
     published += [(f"outputs.{n}", each, [each.file]) for n, each in enumerate(recipe.outputs)]
     published += [(f"scores.{n}", scores, [*scores.files.values()]) for n, scores in enumerate(recipe.scores)]

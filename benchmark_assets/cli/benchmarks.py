@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import click
 import polars as pl
 
-from benchmark_assets.benchmarks import base_sets, checkout, fetching, folders, numbers, parts, reproduction
+from benchmark_assets.benchmarks import base_sets, checkout, fetching, folders, numbers, parts, protocols, reproduction
 from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding, of_evaluation
 from benchmark_assets.benchmarks.exhibits import counts, number_table
 from benchmark_assets.benchmarks.fetching import Stock
@@ -156,6 +156,8 @@ def _import(
     for base_set in base_sets.import_base_sets(home.warehouse, parts.place(home.warehouse, recipe), recipe, stock):
         click.echo(f"base set {base_set}")
     parts.import_scores(home.warehouse, recipe, stock)
+    for subject in protocols.import_protocols(home.warehouse, recipe, stock, parts.place(home.warehouse, recipe)):
+        click.echo(f"{subject}: asked as the paper asks; `evaluate --protocol variorum` asks in this project's wording")
     if published:
         home.instance.add_dynamic_partitions("model", list(published))
     parts.record(home.warehouse, recipe, stock)  # before the update, which compares the benchmark's published numbers

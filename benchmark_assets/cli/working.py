@@ -6,7 +6,7 @@ import click
 
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
-from benchmark_assets.benchmarks import limits, parts
+from benchmark_assets.benchmarks import limits, parts, protocols
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
@@ -47,20 +47,26 @@ def demo() -> None:
 @click.argument("models", nargs=-1, required=True)
 @click.option("--on", "benchmark", help="Name of an added benchmark; only its corpora and tasks are included.")
 @click.option("--limit", type=click.IntRange(1), help="Number of passages and samples for a first try; needs --on.")
+@click.option("--protocol", type=click.Choice(["paper", "variorum"]), help="Whose wording and reader; needs --on.")
 @click.option("--accept", is_flag=True, help="Consent to the costs that are printed; with --on.")
-def evaluate(models: tuple[str, ...], benchmark: str | None, limit: int | None, accept: bool) -> None:
+def evaluate(
+    models: tuple[str, ...], benchmark: str | None, limit: int | None, protocol: str | None, accept: bool
+) -> None:
     """Materialize stale partitions of MODELS, from outputs to leaderboard, and print their results.
 
-    With --on, the expected calls, tokens, costs and hours are printed first, and paid calls need --accept.
+    With --on, the expected calls, tokens, costs and hours are printed first, and paid calls need --accept. A model is
+    asked as the benchmark's paper asks, unless it was asked in this project's wording before; --protocol changes this.
     """
-    if benchmark is None and (limit or accept):
-        raise click.UsageError("--limit and --accept need --on")
+    if benchmark is None and (limit or accept or protocol):
+        raise click.UsageError("--limit, --protocol and --accept need --on")
     home = Deployment()
     if benchmark is not None:
         added = parts.added(home.warehouse, benchmark)
         if parts.unprepared(home.warehouse, added):  # after `add --no-update`: what would be asked is unknown
             runs.update(home.definitions, home.instance, Scope([], [*added.corpora, *added.tasks]))
-        _limit(home, benchmark, models, limit, accept)
+        subjects = [*added.corpora, *added.tasks] if protocol else []
+        with protocols.wording(home.warehouse, models, subjects, own=protocol == "variorum"):
+            _limit(home, benchmark, models, limit, accept)
         runs.evaluate(home.definitions, home.instance, *models, on=[*added.corpora, *added.tasks])
         show_results(home.warehouse, benchmark)
         return

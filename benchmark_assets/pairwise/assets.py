@@ -18,6 +18,7 @@ from benchmark_assets.pairwise.exhibits import EXHIBITS
 from benchmark_assets.pairwise.matches import Comparisons, known_of_base_sets, of_slices, partial_to, text_lengths
 from benchmark_assets.partitions import GRID, MODEL, by_model, partitioned
 from benchmark_assets.studies.assets import study_asset
+from benchmark_assets.studies.protocols import protocols
 from benchmark_assets.studies.study import contract_settings
 from benchmark_assets.translation.assets import model_output
 from benchmark_assets.translation.systems import Systems
@@ -142,8 +143,12 @@ def rubric_summary(
 def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:
     """Contract of the models' scores by base set; None if neither the base set nor the registry records its judge."""
     contracts: dict[str, str | None] = {}
-    judges = provider.registry().judges
+    judges, published = provider.registry().judges, protocols(warehouse, "compare")
     for row in warehouse.read("base_set").iter_rows(named=True):
-        judge = None if row["judged"] or row["judge"] not in judges else judged_by(provider, row["judge"])
+        judge = (
+            None
+            if row["judged"] or row["judge"] not in judges
+            else judged_by(provider, row["judge"], published.get(row["base_set"]))
+        )
         contracts[row["base_set"]] = scores.contract(row, judge) if row["judged"] or judge else None
     return contracts

@@ -7,6 +7,7 @@ judges with their results for base sets. Not here: the comparison of two texts (
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +26,18 @@ from benchmark_assets.metrics.measures import NONE, Estimate
 from benchmark_assets.pairwise.adaptive import adaptive_inputs, round_pairs
 from benchmark_assets.pairwise.adjusted import Known
 from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging, judgings
-from benchmark_assets.pairwise.comparing import Contenders, Side, arranged, comparing, judged_by, settled, sides
+from benchmark_assets.pairwise.comparing import (
+    Contenders,
+    Side,
+    arranged,
+    comparing,
+    drawn_sides,
+    judged_by,
+    settled,
+    sides,
+)
 from benchmark_assets.pairwise.corrected import SentinelCounts
+from benchmark_assets.studies.protocols import protocols
 from benchmark_assets.studies.study import Answered, Group, Item, Rounds
 from resources.digest import digest, text_hash
 from resources.errors import BadInput
@@ -54,11 +65,13 @@ _KEY = dict.fromkeys(["system", "passage"], pl.String)
 
 
 class Contest(NamedTuple):
-    """The base set, options of judging and question template for one model's outputs on one corpus."""
+    """The base set, options of judging and question template for one model's outputs on one corpus; and whether sides
+    are drawn as JP-TL-Bench draws them."""
 
     base_set: str
     judging: Judging
     template: Template[Side]
+    by_protocol: bool = False
 
 
 def match(
@@ -110,14 +123,15 @@ class Comparisons(OutputStudy[Contest]):
         columns = ["base_set", "judge", "judged", "content"]
         entries = {base_set: entry for base_set, *entry in read("base_set", base_sets, columns).iter_rows()}
         tags, judging_of = corpus_languages(self.warehouse), judgings(self.warehouse)
+        published = protocols(self.warehouse, "compare")
         for (model, base_set, corpus), group in outputs.group_by("model", "base_set", CORPUS, maintain_order=True):
             name = str(base_set)
             (judge, judged, content), judging = entries[name], judging_of[name]
             how: Contest | BadInput
             try:
                 (model_of_judge,) = impartial(self.provider, [judge], str(model), f"base set {name}", "judge")
-                template = comparing(model_of_judge, tags[str(corpus)])
-                how = Contest(name, judging, template)
+                template = comparing(model_of_judge, tags[str(corpus)], published.get(name))
+                how = Contest(name, judging, template, name in published)
                 if judged:
                     _same_judge(name, judge, JudgeRecord.model_validate_json(judged), judged_by(self.provider, judge))
                 determinants: object = template.determinants
@@ -135,19 +149,30 @@ class Comparisons(OutputStudy[Contest]):
 
     def items(self, partitions: pl.DataFrame, how: Contest) -> Iterator[Item]:
         """One item for each output, anchor and side on which the output is shown."""
-        base_set, judging, template = how
+        base_set, judging, template, by_protocol = how
         passages = partitions.select("passage", base_set=pl.lit(base_set))
         sources = self.texts("source_text", passages.select("passage"))
         anchor_outputs = self.warehouse.read("anchor_output", passages, ["passage", "anchor", "text"]).sort("anchor")
         anchor_texts = anchor_outputs.rows_by_key("passage")
         texts = on_trial.texts(self.warehouse, partitions)
+        drawn = self._drawn(base_set) if by_protocol else {}
         for model, passage in partitions.select(OUTPUT).iter_rows():
             output = model, passage
             if output in texts and passage in sources:
                 for anchor, anchor_text in anchor_texts[passage]:
-                    for side in sides(judging.orders, passage, model, anchor):
+                    lot = drawn.get((anchor, passage))
+                    for side in (lot,) if lot else sides(judging.orders, passage, model, anchor):
                         pair = Contenders(sources[passage], *arranged(texts[output], anchor_text, side))
-                        yield match(output, base_set, anchor, side, template, pair)
+                        item = match(output, base_set, anchor, side, template, pair)
+                        shown = {"name": passage.partition("/")[2], "first": side} if lot else {}
+                        yield replace(item, content={**item.content, **shown})
+
+    def _drawn(self, base_set: str) -> Mapping[tuple[str, str], Side]:
+        """The side of a model's text by anchor and passage. Items are drawn in the order of their names."""
+        rows = self.warehouse.read("anchor_output", pl.DataFrame({"base_set": [base_set]}), ["anchor", "passage"])
+        passages = {passage.partition("/")[2]: passage for passage in rows["passage"].unique()}
+        lots = drawn_sides(rows["anchor"].unique(), passages)
+        return {(anchor, passages[item]): side for (anchor, item), side in lots.items()}
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
         """In adaptive mode, compare a model with a base set round by round until the model's strength is known
@@ -202,8 +227,11 @@ class ComparisonExam(PairExam):
         return used.rows_by_key("corpus")
 
     def template(self, judge: Model, direction: Direction) -> Template[Side]:
-        """The template of the question about a pair of texts."""
-        return comparing(judge, (direction.source, direction.target))
+        """The template of the question about a pair of texts, by the protocol of a base set of the judge, if any."""
+        judges = self.warehouse.read("base_set", columns=["base_set", "judge"]).filter(judge=judge.name)["base_set"]
+        published = protocols(self.warehouse, "compare")
+        protocol = next((published[name] for name in judges.sort() if name in published), None)
+        return comparing(judge, (direction.source, direction.target), protocol)
 
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
         """The source text of each passage."""

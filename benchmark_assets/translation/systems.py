@@ -13,8 +13,10 @@ from babel import Locale
 
 from benchmark_assets.corpus.human_work import imported_outputs
 from benchmark_assets.references import glossary
+from benchmark_assets.studies.protocols import protocols
 from benchmark_assets.translation.batches import batches
 from benchmark_assets.translation.passage_questions import Output, Passages, translating
+from benchmark_assets.translation.published import PublishedBatch, PublishedPassage, published_requests
 from benchmark_assets.translation.requests import (
     BatchRequest,
     ChunkRequest,
@@ -79,7 +81,8 @@ class ImportedSystem:
 class CalledSystem:
     """A model of the registry.
 
-    It is asked with the prompt `translate`, as in the audit (section 3.2, appendix A). Literary corpora, whose outputs
+    It is asked by the published protocol of a corpus, if there is one and the model follows it, else with the prompt
+    `translate`, as in the audit (section 3.2, appendix A). Literary corpora, whose outputs
     are compared with a human translation, are translated chunk by chunk with the prompt `chunk`, or line by line with
     `translate` if the model's settings have `lines`.
     """
@@ -87,6 +90,7 @@ class CalledSystem:
     def __init__(self, warehouse: Warehouse, provider: Provider, model: Model) -> None:
         self._warehouse, self._provider, self._model = warehouse, provider, model
         self._prompt, self._chunk_prompt = prompts.load("translate"), prompts.load("chunk")
+        self._protocols = protocols(warehouse, "translate", model.name)
         passages = self._prompt.label
         self._labels: Mapping[type[Request], str] = {
             BatchRequest: passages, LinesRequest: f"{passages}, by line", ChunkRequest: self._chunk_prompt.label,
@@ -101,14 +105,18 @@ class CalledSystem:
         of chunks, because these come from upstream assets.
         """
         hashes: dict[tuple[object, ...], str] = {}
-        columns = ["passage", "language", "target_language", "literary"]
+        columns = ["passage", "corpus", "language", "target_language", "literary"]
         covered = self._passages(self._within_limit(passages)).select(columns)
         kinds = covered.drop("passage")
-        for source, target, literary in kinds.unique().iter_rows():
+        for corpus, source, target, literary in kinds.unique().iter_rows():
+            if protocol := self._protocols.get(corpus):
+                asked = protocol.applied(self._model)
+                hashes[corpus, source, target, literary] = digest(*protocol.determinants, *asked.determinants)
+                continue
             names = language_names(source, target)
             prompt = self._chunk_prompt if literary and not self._lines else self._prompt
             how = ["lines"] if literary and self._lines else []
-            hashes[source, target, literary] = digest(prompt.digest(**names), *self._model.determinants, *how)
+            hashes[corpus, source, target, literary] = digest(prompt.digest(**names), *self._model.determinants, *how)
         return dict(zip(covered["passage"], map(hashes.__getitem__, kinds.iter_rows()), strict=True))
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
@@ -121,7 +129,9 @@ class CalledSystem:
             self._provider, name, lambda ask, request: request.outputs(ask), [self._model], run, one_round(requests)
         )
         for request, outputs in results:
-            made = {"prompt": self._labels[type(request)], "settings": self._model.stated}
+            made = {"prompt": self._labels.get(type(request)), "settings": self._model.stated}
+            if isinstance(request, PublishedBatch | PublishedPassage):
+                made = {"prompt": request.template.prompt.label, "settings": request.template.model.stated}
             yield from (output._replace(**made) for output in outputs)
 
     def estimate(self, sources: Mapping[str, str]) -> CostEstimate:
@@ -137,11 +147,14 @@ class CalledSystem:
         rows = self._passages(list(sources))
         requests: list[Request] = []
         by = ["corpus", "language", "target_language", "literary"]
-        for (_, source, target, literary), group in rows.group_by(by, maintain_order=True):
+        for (corpus, source, target, literary), group in rows.group_by(by, maintain_order=True):
             languages = language_names(str(source), str(target))
             template = translating(self._model, self._prompt, languages)
             keys = dict(group.select("passage_id", "passage").iter_rows())
-            if literary and self._lines:
+            if protocol := self._protocols.get(str(corpus)):
+                texts = {identity: sources[key] for identity, key in keys.items()}
+                requests += published_requests(self._model, protocol, texts, keys)
+            elif literary and self._lines:
                 requests += [LinesRequest(template, key, identity, sources[key]) for identity, key in keys.items()]
             elif literary:
                 requests += self._chunks(group, sources, languages)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from benchmark_assets.studies.protocols import PublishedProtocol, protocols
 from benchmark_assets.studies.study import Answered, Group, Item, ItemStudy
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import tasks
@@ -151,7 +152,7 @@ class TaskAnswers(ItemStudy[Answering]):
                 yield Group(partition, fault, str(fault))
             elif entry and (entry.corpora is None or task in entry.corpora):
                 called, chosen = self.provider.model(model), self._chosen(model, task)
-                fingerprint = determinants(called, description)
+                fingerprint = determinants(called, description, self._protocol(model, task))
                 fingerprint = digest(fingerprint, sorted(chosen)) if chosen else fingerprint
                 yield Group(partition, (samples[task], called), fingerprint)
             elif not entry and (model, task) in imported:
@@ -197,6 +198,9 @@ class TaskAnswers(ItemStudy[Answering]):
         descriptions = tasks.readable(self.warehouse, partitions["task"].unique().to_list())
         return {task: description for task, description in descriptions.items() if description}
 
+    def _protocol(self, model: str, task: str) -> PublishedProtocol | None:
+        return protocols(self.warehouse, "answer", model).get(task)
+
     def _chosen(self, model: str, task: str) -> set[str]:
         """The samples of a limited evaluation; none if the evaluation is not limited."""
         key = pl.DataFrame({"model": [model], "task": [task]})
@@ -206,15 +210,20 @@ class TaskAnswers(ItemStudy[Answering]):
         (partition,) = partitions.select(self.dims).rows()
         answering, description = model.settings.answering, samples.description
         chosen = self._chosen(model.name, description.task)
-        how = summary_line(model, description)
+        protocol = self._protocol(model.name, description.task)
+        how = summary_line(model, description, protocol)
+        counted = (
+            description.model_copy(update={"negative": ""}) if protocol else description
+        )  # in papers, simply wrong
         items: list[Item] = []
         for seed in answering.seeds:
-            form = TaskQuestions(model, description, samples.examples(answering.shots, seed), seed)
+            shown = () if protocol else samples.examples(answering.shots, seed)
+            form = TaskQuestions(model, description, shown, seed, protocol)
             templates = [form.template(draw) for draw in range(answering.draws)]
             for sample, texts in samples.test:
                 if chosen and sample not in chosen:
                     continue
-                content, facts = json.loads(texts), Facts(description, texts, how)
+                content, facts = json.loads(texts), Facts(counted, texts, how)
                 for draw, template in enumerate(templates):
                     key: dict[str, str | int] = {"seed": seed, "sample": sample, "draw": draw}
                     items.append(Item(partition, key, template, content, None, form.number(draw), facts))

@@ -7,11 +7,14 @@ vote over draws and the choice of models for a task (answers), retries of a call
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from benchmark_assets.studies.protocols import PublishedProtocol
 from benchmark_assets.translation.systems import language_name
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import LABEL, PREDICTION, SPAN, TYPE, Parsed, parse_label, parse_spans
+from benchmark_assets.understanding.published import published, published_schema
 from benchmark_assets.understanding.shots import Example
 from resources import prompts
 from resources.digest import digest
@@ -29,12 +32,14 @@ SEEDED = ("llama.cpp", "openai", "openrouter", "vllm")
 
 @dataclass(frozen=True)
 class TaskQuestions:
-    """The questions to a model about a task's samples, for one seed. `shown` are the examples drawn with this seed."""
+    """The questions to a model about a task's samples, for one seed. `shown` are the examples drawn with this seed.
+    With a protocol, questions are those of a paper, without examples and without a seed in the request."""
 
     model: Model
     description: TaskDescription
     shown: tuple[Example, ...]
     seed: int
+    protocol: PublishedProtocol | None = None
 
     def number(self, draw: int) -> int:
         """Replicate number of a draw. It differs between seeds, so that equal requests count as different questions."""
@@ -45,6 +50,13 @@ class TaskQuestions:
 
         An answer is unusable if all replies to its question are empty, or if the question exceeds the model's context.
         """
+        if protocol := self.protocol:
+            asked, answer = protocol.applied(self.model), published_schema(self.description)
+            read_reply = partial(published, self.description, protocol)
+            return Template(
+                asked, protocol.prompt, {}, PURPOSE, answer, read_reply, tries=1, final=tuple(NOTHING),
+                fill=protocol.filled,
+            )  # fmt: skip
         prompt, values = prompted(self.description)
         filled = values | {"examples": _examples(self.description, self.shown)}
 
@@ -65,21 +77,25 @@ def parsed(description: TaskDescription, reading: Reading) -> Parsed:
     return parse_spans(reading, list(description.types))
 
 
-def determinants(model: Model, description: TaskDescription) -> str:
+def determinants(model: Model, description: TaskDescription, protocol: PublishedProtocol | None = None) -> str:
     """Hash of everything that determines a model's answers to a task, except the samples."""
+    if protocol:
+        drawn = model.settings.answering.model_dump(exclude={"shots"})
+        order = list(description.labels.items()), description.marked, description.negative
+        return digest(*protocol.determinants, *protocol.applied(model).determinants, *order, drawn)
     prompt, values = prompted(description)
     order = list(description.labels.items()), description.marked, description.negative
     return digest(prompt.digest(**values), *order, *model.determinants, model.settings.answering.model_dump())
 
 
-def summary_line(model: Model, description: TaskDescription) -> str:
+def summary_line(model: Model, description: TaskDescription, protocol: PublishedProtocol | None = None) -> str:
     """Settings of a model's questions about a task, as one line: prompt, shots, draws, sampling, id at the endpoint."""
-    prompt, values = prompted(description)
-    settings = model.settings
+    prompt, values = (protocol.prompt, {}) if protocol else prompted(description)
+    settings = (protocol.applied(model) if protocol else model).settings
     sampling = {"temperature": settings.temperature, "top_p": settings.top_p, "effort": settings.effort}
     parts = [
         f"{prompt.name} v{prompt.version} {prompt.digest(**values)[:8]}",
-        f"{settings.answering.shots} shots", f"{settings.answering.draws} draws",
+        f"{0 if protocol else settings.answering.shots} shots", f"{settings.answering.draws} draws",
         *(f"{name} {value}" for name, value in sampling.items() if value is not None), f"id {settings.id}",
     ]  # fmt: skip
     return ", ".join(parts)

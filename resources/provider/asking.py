@@ -83,20 +83,22 @@ class Template(Generic[Value]):
     """The common part of all questions of one kind to one model.
 
     `values` fills the variables of `prompt` that are the same for all items; `variable` is the name of the variable for
-    the item; the item is inserted as JSON. `answer` is the JSON schema of a reply, and `read` extracts the reply's
-    value. `purpose` is recorded in the accounts. At most `tries` questions are asked about an item. A failed call with
-    an outcome in `final` is read like a reply, because asking again would not change the outcome.
+    the item; the item is inserted as JSON, or `fill` gives the values of the variables for an item. `answer` is the
+    JSON schema of a reply (None for free text), and `read` extracts the reply's value. `purpose` is recorded in the
+    accounts. At most `tries` questions are asked about an item. A failed call with an outcome in `final` is read like a
+    reply, because asking again would not change the outcome.
     """
 
     model: Model
     prompt: Prompt
     values: Mapping[str, str]
     purpose: str
-    answer: Mapping[str, Any]
+    answer: Mapping[str, Any] | None
     read: Read[Value]
     variable: str = "item"
     tries: int = TRIES
     final: Collection[Outcome] = ()
+    fill: Callable[[Any], Mapping[str, str]] | None = None
 
     @property
     def determinants(self) -> tuple[object, ...]:
@@ -105,8 +107,8 @@ class Template(Generic[Value]):
 
     def question(self, item: Any, replicate: int = 0) -> Question:
         """Make the question about one item, which is any JSON value."""
-        shown = json.dumps(item, ensure_ascii=False, indent=1)
-        messages = self.prompt.render(**self.values, **{self.variable: shown})
+        shown = self.fill(item) if self.fill else {self.variable: json.dumps(item, ensure_ascii=False, indent=1)}
+        messages = self.prompt.render(**self.values, **shown)
         return Question(self.model, tuple(messages), self.purpose, self.answer, replicate, self.reads)
 
     def reads(self, reading: Reading) -> bool:

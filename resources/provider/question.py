@@ -33,7 +33,8 @@ def has_text(reading: Reading) -> bool:
 class Question:
     """One request to one model.
 
-    `answer` is the JSON schema of the reply, None for free text. `replicate` distinguishes samples of the same request.
+    `answer` is the JSON schema of the reply, None for free text; one without properties asks for any JSON object.
+    `replicate` distinguishes samples of the same request.
     `purpose` ('translate', …) is for the accounts, and for the circuit breaker: questions of one purpose are alike.
     `usable` tells whether a reply has an answer; replies that have none are counted by the breaker. A `batch` is a
     question whose asker can ask about its items one by one instead. A question that is `free` is answered only from the
@@ -85,7 +86,7 @@ class Question:
         mode = self.model.endpoint.structured
         if self.answer is None or mode == "text":
             return {}
-        if mode == "json":
+        if mode == "json" or "properties" not in self.answer:
             return {"response_format": {"type": "json_object"}}
         schema = {"name": "answer", "strict": True, "schema": self.answer}
         return {"response_format": {"type": "json_schema", "json_schema": schema}}

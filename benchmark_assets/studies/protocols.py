@@ -1,0 +1,89 @@
+"""Published protocols of added benchmarks: prompt, settings and reader of a paper, in place of the project's own.
+
+Here: the content of a protocol, and which one applies to a model's questions. Not here: recipes that declare protocols
+(benchmarks.recipe), fetching prompts (benchmarks.protocols), the readers themselves (the rooms of the studies).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+import polars as pl
+from pydantic import Field
+
+from resources.frozen import Frozen
+from resources.prompts import Prompt
+from resources.provider.registry import Model
+from resources.warehouse import Warehouse
+
+TABLE, CHOICE = "protocol", "own_wording"
+
+Role = Literal["translate", "compare", "answer"]
+"""What a model is asked for: translations of a corpus, comparisons with a base set, answers to a task."""
+
+Reader = Literal["object", "tagged", "letter", "label", "spans"]
+"""How a reply is read: translations in an object by passage (PaliBench), a translation in a tag, a letter in a tag
+(JP-TL-Bench), a class or spans in JSON (DharmaBench)."""
+
+
+class Sampling(Frozen):
+    """Settings of a request that a protocol states. None: the request does not have the field, or the protocol does
+    not state it."""
+
+    temperature: float | None = Field(default=None, ge=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+
+
+class PublishedProtocol(Frozen):
+    """How a paper asks a model.
+
+    `system` and `user` are templates as in `resources.prompts.Prompt`. `tries` is the largest number of requests about
+    an item, or about a batch. `batch_tokens` is the largest number of source tokens in a batch, counted by cl100k_base.
+    `fields` maps a variable to the text of a sample, if they have different names. `labels` maps the names in replies
+    to the labels of a task's files.
+    """
+
+    name: str
+    system: str = ""
+    user: str
+    variables: tuple[str, ...]
+    reader: Reader
+    tries: int = Field(default=1, ge=1)
+    batch_tokens: int = Field(default=0, ge=0)
+    sampling: Sampling = Sampling()
+    fields: dict[str, str] = Field(default={})
+    labels: dict[str, str] = Field(default={})
+
+    @property
+    def prompt(self) -> Prompt:
+        """The messages as a prompt. Its version is 1: the paper's text does not change, its hash tells it apart."""
+        return Prompt(name=self.name, version=1, variables=self.variables, system=self.system, user=self.user)
+
+    @property
+    def determinants(self) -> tuple[object, ...]:
+        """What determines answers besides the model: messages, reader and labels."""
+        return self.prompt.digest(), self.reader, sorted(self.labels.items())
+
+    def filled(self, texts: Mapping[str, str]) -> Mapping[str, str]:
+        """The values of the variables for a sample with these texts."""
+        return {name: texts[self.fields.get(name, name)] for name in self.variables}
+
+    def applied(self, model: Model) -> Model:
+        """The model with the protocol's settings. A model whose registry entry has `temperature: null` accepts none,
+        and is asked without."""
+        stated = self.sampling.model_dump(exclude_none=True)
+        if model.settings.temperature is None:
+            stated.pop("temperature", None)
+        return replace(model, settings=model.settings.model_copy(update=stated))
+
+
+def protocols(warehouse: Warehouse, role: Role, model: str = "") -> Mapping[str, PublishedProtocol]:
+    """The protocols of a role by subject (corpus, base set or task), without those that `model` does not follow."""
+    rows = warehouse.read(TABLE, pl.DataFrame({"role": [role]}), ["subject", "content"])
+    own = warehouse.read(CHOICE, pl.DataFrame({"model": [model]}), ["subject"])["subject"] if model else ()
+    return {
+        subject: PublishedProtocol.model_validate_json(content)
+        for subject, content in rows.iter_rows()
+        if subject not in set(own)
+    }
