@@ -79,14 +79,34 @@ def lacking(
     """
     corpora = [name for name in added.corpora if not settings or settings.corpora is None or name in settings.corpora]
     sources = warehouse.read("source_text", pl.DataFrame({"corpus": corpora}, {"corpus": pl.String}), ["passage"])
-    chosen = limits.filter(pl.col("passage") != "", model=model)
-    limited = chosen.select(CORPUS).to_series().implode()
-    wanted = selected(warehouse, sources).filter(
-        ~CORPUS.is_in(limited) | pl.col("passage").is_in(chosen["passage"].implode())
-    )["passage"]
+    wanted = _wanted(warehouse, sources, limits.filter(pl.col("passage") != "", model=model))
     own = pl.DataFrame({"model": [model]})
     stored = {passage for table in ("model_output", "refusal") for passage in warehouse.read(table, own)["passage"]}
     return sorted(set(wanted) & (set(wanted) - stored | set(stale)))
+
+
+def _wanted(warehouse: Warehouse, sources: pl.DataFrame, chosen: pl.DataFrame) -> list[str]:
+    """The selected passages of `sources`, without those that a limit excludes; `chosen` are the passages of limits."""
+    limited = chosen.select(CORPUS).to_series().implode()
+    within = ~CORPUS.is_in(limited) | pl.col("passage").is_in(chosen["passage"].implode())
+    wanted: list[str] = selected(warehouse, sources).filter(within)["passage"].to_list()
+    return wanted
+
+
+def achieved(warehouse: Warehouse, model: str, added: Added) -> str:
+    """In words: how many of the passages and samples of a benchmark a model has translated and answered."""
+    own, corpora = pl.DataFrame({"model": [model]}), pl.DataFrame({"corpus": added.corpora}, {"corpus": pl.String})
+    sources, limits = warehouse.read("source_text", corpora, ["passage"]), warehouse.read("limited_item", own)
+    wanted = set(_wanted(warehouse, sources, limits.filter(pl.col("passage") != "")))
+    outputs, refused = (
+        len(wanted & set(warehouse.read(table, own, ["passage"])["passage"])) for table in ("model_output", "refusal")
+    )
+    tasks = pl.DataFrame({"task": added.tasks}, {"task": pl.String})
+    samples = len(warehouse.read("task_sample", tasks.with_columns(split=pl.lit("test")), ["sample"]))
+    answers = warehouse.read("answer", tasks.join(own, how="cross"), ["task", "sample"]).unique()
+    parts = [f"{outputs} of {len(wanted)} passages translated", f"{refused} refused"] if wanted else []
+    parts += [f"{len(answers)} of {samples} samples answered"] if samples else []
+    return f"{model}: {', '.join(parts) or 'nothing to translate or answer'}"
 
 
 def forecast(

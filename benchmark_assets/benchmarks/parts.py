@@ -337,10 +337,11 @@ def record(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock) -> None:
 
 
 class Added(NamedTuple):
-    """The corpora and tasks of an added benchmark."""
+    """The corpora and tasks of an added benchmark, and the optional sources that are left out, with the reasons."""
 
     corpora: list[str]
     tasks: list[str]
+    left_out: Mapping[str, str] = {}
 
 
 def added(warehouse: Warehouse, benchmark: str) -> Added:
@@ -354,7 +355,23 @@ def added(warehouse: Warehouse, benchmark: str) -> Added:
     rows = warehouse.read("benchmark", pl.DataFrame({"benchmark": [benchmark]})).sort("version")
     if rows.is_empty():
         raise BadInput(benchmark, "", "was not added to this warehouse", f"run `variorum add {benchmark}`")
-    return Added(rows["corpora"][-1].to_list(), rows["tasks"][-1].to_list())
+    return Added(rows["corpora"][-1].to_list(), rows["tasks"][-1].to_list(), json.loads(rows["left_out"][-1]))
+
+
+def evaluable(warehouse: Warehouse, benchmark: str) -> Added:
+    """The corpora and tasks of an added benchmark, on which models can be evaluated.
+
+    Raises
+    ------
+    BadInput
+        If the benchmark was not added, or its texts were left out.
+    """
+    found = added(warehouse, benchmark)
+    if not (found.corpora or found.tasks):
+        reasons = "; ".join(f"the source {name} was left out: {reason}" for name, reason in found.left_out.items())
+        remedy = f"run `variorum add {benchmark}` again where its files can be fetched"
+        raise BadInput(benchmark, "", f"has no texts in this home ({reasons})", remedy)
+    return found
 
 
 def unprepared(warehouse: Warehouse, benchmark: Added) -> bool:

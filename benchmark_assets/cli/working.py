@@ -1,12 +1,15 @@
 """Commands that compute, scan, download or remove."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
+import polars as pl
 
+from benchmark_assets.accounts.costs import spent
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.benchmarks import limits, parts, protocols
+from benchmark_assets.benchmarks.forecast import achieved
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
@@ -18,6 +21,7 @@ from benchmark_assets.understanding.board import MODEL
 from benchmark_assets.understanding.exhibits import boards
 from resources.errors import BadInput
 from resources.home import PROJECT
+from resources.provider.estimate import CostEstimate
 from resources.tables import plain
 
 SAMPLES = {name: PROJECT / "warehouse" / name for name in ("dialogues", "sample")}
@@ -61,13 +65,18 @@ def evaluate(
         raise click.UsageError("--limit, --protocol and --accept need --on")
     home = Deployment()
     if benchmark is not None:
-        added = parts.added(home.warehouse, benchmark)
+        added = parts.evaluable(home.warehouse, benchmark)
         if parts.unprepared(home.warehouse, added):  # after `add --no-update`: what would be asked is unknown
             runs.update(home.definitions, home.instance, Scope([], [*added.corpora, *added.tasks]))
         subjects = [*added.corpora, *added.tasks] if protocol else []
         with protocols.wording(home.warehouse, models, subjects, own=protocol == "variorum"):
-            _limit(home, benchmark, models, limit, accept)
-        runs.evaluate(home.definitions, home.instance, *models, on=[*added.corpora, *added.tasks])
+            planned = _limit(home, benchmark, models, limit, accept)
+        before = home.provider.ledger.last_attempt()
+        try:
+            runs.evaluate(home.definitions, home.instance, *models, on=[*added.corpora, *added.tasks])
+        finally:
+            for line in _achieved(home, models, added, planned, before):
+                click.echo(line)
         show_results(home.warehouse, benchmark)
         return
     runs.evaluate(home.definitions, home.instance, *models)
@@ -84,8 +93,20 @@ def evaluate(
         click.echo(f"\n{title}\n{plain(table)}")
 
 
-def _limit(home: Deployment, benchmark: str, models: Sequence[str], limit: int | None, accept: bool) -> None:
-    """Print what the evaluation would ask, check the consent, and store the limit.
+def _achieved(
+    home: Deployment, models: Sequence[str], added: parts.Added, planned: CostEstimate, before: int
+) -> Iterator[str]:
+    """What an evaluation asked, reused and left out, a line each. `before` is the last attempt before it."""
+    made = home.provider.ledger.attempts().filter(pl.col("id") > before)
+    yield f"\nasked: {len(made)} calls, {spent(made):.4f} dollars; reused: {planned.recorded} replies of the ledger"
+    for model in models:
+        yield achieved(home.warehouse, model, added)
+    for name, reason in added.left_out.items():
+        yield f"left out, {name}: {reason}"
+
+
+def _limit(home: Deployment, benchmark: str, models: Sequence[str], limit: int | None, accept: bool) -> CostEstimate:
+    """Print what the evaluation would ask, check the consent, and store the limit; return the estimate.
 
     Raises
     ------
@@ -104,6 +125,7 @@ def _limit(home: Deployment, benchmark: str, models: Sequence[str], limit: int |
         problem = f"needs your consent to costs{cost}"
         raise BadInput(benchmark, "", problem, "read what is printed above, then add `--accept`")
     limits.store(home.warehouse, chosen)
+    return whole
 
 
 @click.command()

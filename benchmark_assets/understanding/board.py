@@ -1,7 +1,7 @@
 """Scores of all systems on all tasks, means over the tasks of a benchmark in a language, significance of differences.
 
 DharmaBench's score is the mean over its tasks in a language (section 5, tables 4 and 5). Means over different sets of
-tasks cannot be compared. A system therefore has no mean if it lacks a score on a task for which any model has a score,
+tasks cannot be compared. A system therefore has no mean if it lacks a score on a task for which any system has one,
 and a mean never covers tasks of several benchmarks. Tasks without a benchmark have no mean.
 
 Here: rows of `understanding_board` and `understanding_comparison`. Not here: scores on single tasks (task_scores),
@@ -76,8 +76,8 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGr
     Returns
     -------
     Columns of `BOARD`: a row for each score, and a row with task '' for each mean. A mean covers the tasks of the group
-    that at least one model answered or, if no model answered any, the tasks that any other system answered. If a system
-    did not answer all of these tasks, its mean is null, and `missing` lists the tasks that it did not answer.
+    that any system answered, trivial baselines included. If a system did not answer all of these tasks, its mean is
+    null, and `missing` lists the tasks that it did not answer.
     """
     points, units = _points(marks), _units(marks)
     rows: list[tuple[object, ...]] = []
@@ -211,9 +211,8 @@ def _points(marks: pl.DataFrame) -> Marks:
 
 
 def _covered(scores: pl.DataFrame) -> list[str]:
-    """Tasks that a mean covers, from the scores of all systems on the tasks of a group."""
-    of_models = scores.filter(kind=MODEL)
-    return (of_models if len(of_models) else scores)["task"].unique().sort().to_list()
+    """Tasks that a mean covers: all tasks of a group with a score. No model changes another system's mean."""
+    return scores["task"].unique().sort().to_list()
 
 
 def _by_group(groups: Mapping[str, TaskGroup]) -> list[tuple[TaskGroup, list[str]]]:

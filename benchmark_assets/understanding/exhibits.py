@@ -79,10 +79,18 @@ def boards(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
     return {title: _board(group.with_columns(limited_name())) for title, group in groups(rows).items()}
 
 
+LISTED = ("benchmark", "language", "kind", "system")
+"""Columns that identify a row of a displayed table."""
+
+
 def limited_name() -> pl.Expr:
-    """The column `system` of `understanding_board`, with the size of limits: `NAME (20 of 400 samples)`."""
-    size = pl.format("{} ({} of {} samples)", "system", "evaluated", "available")
-    return pl.when(pl.col("evaluated") < pl.col("available")).then(size).otherwise("system").alias("system")
+    """The column `system` of `understanding_board`, with the size of limits: `NAME (20 of 400 samples)`. It counts all
+    tasks of a benchmark in a language, so that a system has one row."""
+    evaluated, available = (
+        pl.col(name).filter(pl.col("task") != "").sum().over(*LISTED) for name in ("evaluated", "available")
+    )
+    size = pl.format("{} ({} of {} samples)", "system", evaluated, available)
+    return pl.when(evaluated < available).then(size).otherwise("system").alias("system")
 
 
 def _board(rows: pl.DataFrame) -> pl.DataFrame:

@@ -198,6 +198,12 @@ class Ledger(ABC):
         money = [pl.col(name) / NANO for name in ("reserved", "reported_cost", "priced_cost", "cost")]
         return frame.with_columns(*moments, *money)
 
+    def last_attempt(self) -> int:
+        """The number of the last attempt; 0 if there is none."""
+        with self.reading() as connection:
+            (number,) = connection.execute("SELECT coalesce(max(id), 0) FROM attempt").fetchone() or (0,)
+        return int(number)
+
     def answered(self, keys: Iterable[str]) -> set[str]:
         """The subset of `keys` whose questions have a reply."""
         return self._with_attempts(keys, f"a.outcome IN ({ENDED})", 1)
