@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, ClassVar, NamedTuple, Self
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
@@ -137,15 +137,26 @@ class Needed(Frozen):
     how: str = Field(min_length=1)
 
 
+class Listed(Frozen):
+    """The place of our values in a published JSON file: `file` of the recipe's source `source`. `keys` has, for each
+    printed row, the keys that lead to a list, joined by dots; the value is the number of its entries."""
+
+    source: str
+    file: str
+    keys: dict[str, str] = Field(min_length=1)
+
+
 class NumberSource(PartOfTable):
     """The origin of our values for some numbers of a table.
 
-    Either `lookup`; or `quoted`, which names the place in the paper from which the number was taken; or `needs`.
+    Either `lookup`; or `listed`; or `quoted`, which names the place in the paper from which the number was taken; or
+    `needs`.
     """
 
-    EITHER = ("lookup", "quoted", "needs")
+    EITHER = ("lookup", "listed", "quoted", "needs")
 
     lookup: Lookup | None = None
+    listed: Listed | None = None
     quoted: str = ""
     needs: Needed | None = None
 
@@ -154,11 +165,13 @@ class Deviating(PartOfTable):
     """Numbers whose value differs from the published one, with a reason (`because`) and the decision that explains it.
 
     `ours` has our value of each number, by row and column, with as many digits as are certain. Instead, `rows`,
-    `columns` and `within` state that our values differ by at most `within`, which the reason must explain.
+    `columns` and `within` state that our values differ by at most `within`, which the reason must explain. `kind` tells
+    a real difference from one of the paper's optimizer, and from one of the last digit that it printed.
     """
 
     EITHER = ("ours", "within")
 
+    kind: Literal["difference", "optimizer", "print"] = "difference"
     because: str = Field(min_length=1)
     link: str = Field(min_length=1)
     ours: dict[str, dict[str, StrictStr]] = Field(default={})
@@ -265,6 +278,7 @@ class PublishedTable(Frozen):
             each for each in self.sources
             if each.covers(number.row, number.column)
             and (not each.lookup or each.lookup.count or each.lookup.holder(number.column, number.deviation))
+            and (not each.listed or number.row in each.listed.keys)
         ]  # fmt: skip
 
     def reason_for(self, number: Printed) -> Deviating | None:

@@ -3,6 +3,7 @@
 Here: rows of `reproduction`. Not here: the format of `numbers.yaml` (numbers), display (exhibits).
 """
 
+import json
 from collections.abc import Collection, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +15,7 @@ from benchmark_assets import views
 from benchmark_assets.benchmarks.numbers import (
     FILE,
     Deviating,
+    Listed,
     Lookup,
     Numbers,
     Printed,
@@ -23,7 +25,7 @@ from benchmark_assets.benchmarks.numbers import (
     read,
     rounds_to,
 )
-from benchmark_assets.benchmarks.recipe import SHIPPED
+from benchmark_assets.benchmarks.recipe import FETCHED, SHIPPED
 from resources import catalogue
 from resources.errors import BadInput
 from resources.home import restored
@@ -34,8 +36,13 @@ REPRODUCTION = catalogue.schema("reproduction")
 EQUAL, DIGITS, EXPLAINED, DIFFERS = (
     "recomputed and equal", "equal to the printed digits", "differs because", "differs",
 )  # fmt: skip
+ADMITTED = {
+    "difference": EXPLAINED, "optimizer": "equal within the optimizer's tolerance",
+    "print": "last digit of the print",
+}  # fmt: skip
+"""Outcome of a number that differs by what the recipe admits, by the kind of the reason."""
 QUOTED, NEEDS, ABSENT = "quoted", "needs", "not computed"
-OUTCOMES = (EQUAL, DIGITS, EXPLAINED, DIFFERS, QUOTED, NEEDS, ABSENT)
+OUTCOMES = (EQUAL, DIGITS, ADMITTED["optimizer"], ADMITTED["print"], EXPLAINED, DIFFERS, QUOTED, NEEDS, ABSENT)
 
 
 class OurValue(NamedTuple):
@@ -80,8 +87,8 @@ def added(warehouse: Warehouse) -> dict[str, Path]:
     }
 
 
-def reproduce(warehouse: Warehouse, benchmark: str, numbers: Numbers) -> pl.DataFrame:
-    """Compare every published number of a paper with the warehouse.
+def reproduce(warehouse: Warehouse, benchmark: str, numbers: Numbers, folder: Path) -> pl.DataFrame:
+    """Compare every published number of a paper with the warehouse, and with files of an added recipe's `folder`.
 
     Returns
     -------
@@ -97,25 +104,33 @@ def reproduce(warehouse: Warehouse, benchmark: str, numbers: Numbers) -> pl.Data
         frames = {id(each.lookup): _matching(warehouse, each.lookup) for each in table.sources if each.lookup}
         for number in table.numbers():
             keys = (benchmark, table.table, number.row, number.name, table.place, number.text)
-            rows.append((*keys, *_compared(table, number, frames)))
+            rows.append((*keys, *_compared(table, number, frames, folder / FETCHED)))
     return pl.DataFrame(rows, schema=REPRODUCTION, orient="row")
 
 
-def _compared(table: PublishedTable, number: Printed, frames: Mapping[int, pl.DataFrame]) -> tuple[object, ...]:
-    """Value, difference, outcome, reason, link and origin of a number. `frames` has the rows of each lookup's table."""
+def _compared(
+    table: PublishedTable, number: Printed, frames: Mapping[int, pl.DataFrame], fetched: Path
+) -> tuple[object, ...]:
+    """Value, difference, outcome, reason, link and origin of a number. `frames` has the rows of each lookup's table,
+    `fetched` is the folder of the recipe's sources."""
     tried = []
     for source in table.sources_of(number):
         if source.quoted:
             return None, None, QUOTED, "", "", source.quoted
         if source.needs:
             return None, None, NEEDS, f"{source.needs.what}; {source.needs.how}", "", ""
-        assert source.lookup is not None  # the only other kind of source
-        found = _found(source.lookup, number, frames[id(source.lookup)])
+        if source.listed:
+            found = _entries(source.listed, number, fetched)
+        else:
+            assert source.lookup is not None  # the only other kind of source
+            found = _found(source.lookup, number, frames[id(source.lookup)])
         if found.value is not None:
             reason = table.reason_for(number)
             bound = _bound(reason, number) if reason else None
             outcome = judged(number.text, found.value, found.exact, bound)
-            words = (reason.because, reason.link) if reason and outcome == EXPLAINED else ("", "")
+            words = ("", "")
+            if reason and outcome == EXPLAINED:
+                outcome, words = ADMITTED[reason.kind], (reason.because, reason.link)
             return float(found.value), float(found.value - number.number), outcome, *words, found.origin
         tried.append(f"no value in {found.origin}")
     return None, None, ABSENT, "; ".join(tried), "", ""
@@ -168,6 +183,18 @@ def _selected(warehouse: Warehouse, selected: Selected, columns: Collection[str]
     )
     texts = selected.containing.items()
     return rows.filter(*(pl.col(name).str.to_lowercase().str.contains(t.lower(), literal=True) for name, t in texts))
+
+
+def _entries(listed: Listed, number: Printed, fetched: Path) -> OurValue:
+    """The number of entries of a list in a published file; no value if the file was not fetched."""
+    path, keys = fetched / listed.source / listed.file, listed.keys[number.row]
+    origin = f"entries of {keys} in {listed.file}"
+    if not path.is_file():
+        return OurValue(None, True, origin)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    for key in keys.split("."):
+        content = content[key]
+    return OurValue(Decimal(len(content)), True, origin)
 
 
 def _found(lookup: Lookup, number: Printed, frame: pl.DataFrame) -> OurValue:

@@ -285,7 +285,7 @@ def show_reproduction(benchmark: str, every: bool) -> None:
     files = reproduction.known(warehouse)
     if benchmark not in files:
         raise BadInput(benchmark, "", "no such benchmark with published numbers", f"use one of {', '.join(files)}")
-    rows = reproduction.reproduce(warehouse, benchmark, numbers.read(files[benchmark]))
+    rows = reproduction.reproduce(warehouse, benchmark, numbers.read(files[benchmark]), files[benchmark].parent)
     shown = rows if every else rows.drop_nulls("value")
     if len(shown):
         click.echo(f"{plain(number_table(shown))}\n")

@@ -5,6 +5,7 @@ that a home with the paper's labels would have the printed numbers where the fil
 """
 
 from collections import Counter
+from pathlib import Path
 
 import polars as pl
 
@@ -46,7 +47,9 @@ def test_the_lookups_of_the_audit_find_their_values(warehouse: Warehouse) -> Non
     store(warehouse, "audit_outcome", pl.concat([outcomes(triage, panel), people.filter(raters="people")]))
     store(warehouse, "error_category", categories(panel))
     store(warehouse, "judge_calibration", calibration(matrix, matrix_votes))
-    found = reproduce(warehouse, "outliers-to-errors", read(shipped()["outliers-to-errors"])).drop_nulls("value")
+    found = reproduce(
+        warehouse, "outliers-to-errors", read(shipped()["outliers-to-errors"]), Path("nowhere")
+    ).drop_nulls("value")
     made_up = found.filter(paper_table="major errors of models by category")
     real = found.join(made_up, on=["paper_table", "row", "column"], how="anti")
     assert real.filter(outcome=DIFFERS).select("paper_table", "row", "column", "published", "value").rows() == []

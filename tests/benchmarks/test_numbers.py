@@ -55,7 +55,7 @@ def test_each_printed_number_is_one(tmp_path: Path) -> None:
         (["rows", "Chance"], ["50.00"], "tables.0", "row 'chance' has 1 cells, but there are 2 columns"),
         (["columns"], ["FORM", "FORM"], "tables.0", "column 'form' occurs twice"),
         (["sources"], [{"rows": ["Model"], "quoted": "table 4"}], "tables.0", "no source applies to row 'chance'"),
-        (["sources", 1, "quoted"], "table 4", "tables.0.sources.1", "exactly one of `lookup`, `quoted` and `needs`"),
+        (["sources", 1, "quoted"], "table 4", "tables.0.sources.1", "one of `lookup`, `listed`, `quoted` and `needs`"),
         (["sources", 1, "needs"], {"what": "the outputs"}, "tables.0.sources.1.needs.how", "field required"),
         (["sources", 1, "rows"], ["Modal"], "tables.0", "there is no row 'modal'"),
         (["sources", 0, "columns"], ["TALK"], "tables.0", "there is no column 'talk'"),

@@ -13,6 +13,7 @@ from benchmark_assets.benchmarks.numbers import read
 from benchmark_assets.benchmarks.recipe import SHIPPED
 from benchmark_assets.benchmarks.reproduction import (
     ABSENT,
+    ADMITTED,
     DIGITS,
     EQUAL,
     EXPLAINED,
@@ -39,6 +40,7 @@ from tests.realdata.published import imported
 pytestmark = pytest.mark.realdata
 
 CHANCE_ROW = "Chance (see the text)"
+CUT, OPTIMIZER = ADMITTED["print"], ADMITTED["optimizer"]
 
 
 def store(warehouse: Warehouse, tables: Mapping[str, pl.DataFrame]) -> None:
@@ -66,13 +68,13 @@ def test_the_chance_rows_of_dharmabench(realdata: Path, warehouse: Warehouse) ->
     )
 
     assert list(added(warehouse)) == ["dharmabench"]
-    found = reproduce(warehouse, "dharmabench", read(shipped()["dharmabench"]))
+    found = reproduce(warehouse, "dharmabench", read(shipped()["dharmabench"]), shipped()["dharmabench"].parent)
     ours = found.filter(row=CHANCE_ROW).select("column", "published", pl.col("value").round(4), "outcome")
     assert ours.rows() == [
-        ("SMDS", "55.60", 55.6098, EXPLAINED), ("QUDS", "12.25", 12.25, DIGITS), ("RCMS", "50.00", 50, DIGITS),
+        ("SMDS", "55.60", 55.6098, CUT), ("QUDS", "12.25", 12.25, DIGITS), ("RCMS", "50.00", 50, DIGITS),
         ("RCDS", "48.75", 48.75, DIGITS), ("VPCS", "50.00", 50, DIGITS), ("MCS", "10.00", 10, DIGITS),
         ("Avg", "37.77", 37.7683, DIGITS),
-        ("SDT", "45.42", None, ABSENT), ("QUDT", "60.09", 60.0985, EXPLAINED), ("RCMT", "50.00", 50, DIGITS),
+        ("SDT", "45.42", None, ABSENT), ("QUDT", "60.09", 60.0985, CUT), ("RCMT", "50.00", 50, DIGITS),
         ("VPCT", "50.00", 50, DIGITS), ("AACT", "50.00", 50, DIGITS), ("SCCT", "50.00", 50, DIGITS),
         ("THCT", "7.69", 7.6923, DIGITS), ("Avg.", "44.74", None, ABSENT),
     ]  # fmt: skip
@@ -86,7 +88,7 @@ def test_the_scores_of_palibench_come_from_the_published_scores(
 ) -> None:
     """Of seven systems from scores of passages; the rest from scores over all passages, which ten systems have."""
     store(warehouse, {"published_summary": summary(imported(realdata, tmp_path / "recipe"))})
-    found = reproduce(warehouse, "palibench", read(shipped()["palibench"]))
+    found = reproduce(warehouse, "palibench", read(shipped()["palibench"]), shipped()["palibench"].parent)
     ours = found.drop_nulls("value").with_columns(
         pl.col("value").round(4), basis=pl.col("origin").str.extract("basis '([^']+)'")
     )
@@ -158,7 +160,9 @@ def test_the_near_duplicates_of_palibench(
     nothing = {name: "" for name, kind in schema("corpus").items() if kind == pl.String}
     described = [nothing | {"corpus": name, "filters": each.model_dump_json()} for name, each in filters.items()]
     store(warehouse, {"near_duplicate": repeated, "selection": selected, "corpus": pl.DataFrame(described)})
-    found = reproduce(warehouse, "palibench", read(shipped()["palibench"])).drop_nulls("value")
+    found = reproduce(warehouse, "palibench", read(shipped()["palibench"]), shipped()["palibench"].parent).drop_nulls(
+        "value"
+    )
     assert found.select("paper_table", "row").rows() == [
         ("1", "Passages"), ("4", "Starting corpus"), ("4", "After filtering"), ("4", "Near-duplicate Pali passages"),
         ("4", "Final benchmark dataset"),
@@ -174,21 +178,28 @@ def test_the_anchors_of_jp_tl_bench(realdata: Path, warehouse: Warehouse) -> Non
     totals = warehouse.read("anchor_total")
     overall = totals.filter(slice="overall").select("anchor", "matches", "wins")
     assert sorted(overall.rows()) == sorted(report.select("model", "matches", "wins").rows())
-    directions = totals.filter(pl.col("slice") != "overall").group_by("anchor").agg(pl.sum("matches"), pl.sum("wins"))
+    directions = (
+        totals.filter(pl.col("slice").is_in(["en-ja", "ja-en"]))
+        .group_by("anchor")
+        .agg(pl.sum("matches"), pl.sum("wins"))
+    )
     assert sorted(directions.rows()) == sorted(overall.rows())
     (contract,) = contracts(warehouse).values()
     store(warehouse, {"anchor_score": scores_of_totals(totals, contract)})
-    found = reproduce(warehouse, "jp-tl-bench", read(shipped()["jp-tl-bench"]))
+    found = reproduce(warehouse, "jp-tl-bench", read(shipped()["jp-tl-bench"]), shipped()["jp-tl-bench"].parent)
     assert Counter(found.select("paper_table", "outcome").rows()) == {
-        ("items", EQUAL): 1, ("items", EXPLAINED): 2, ("items", NEEDS): 6, ("2", DIGITS): 34, ("2", EXPLAINED): 6,
-        ("report", EQUAL): 40, ("report", DIGITS): 12, ("report", EXPLAINED): 48,
-        ("report, EN→JA", EQUAL): 40, ("report, EN→JA", DIGITS): 14, ("report, EN→JA", EXPLAINED): 46,
-        ("report, JA→EN", EQUAL): 40, ("report, JA→EN", DIGITS): 12, ("report, JA→EN", EXPLAINED): 48,
-        ("tokens", NEEDS): 3, ("tokens", QUOTED): 2, ("3", DIGITS): 5, ("3", EXPLAINED): 3, ("3", NEEDS): 16,
+        ("items", EQUAL): 4, ("items", EXPLAINED): 3, ("items", NEEDS): 2, ("2", DIGITS): 34, ("2", EXPLAINED): 6,
+        ("report", EQUAL): 40, ("report", DIGITS): 12, ("report", OPTIMIZER): 40, ("report", CUT): 8,
+        ("report, EN→JA", EQUAL): 40, ("report, EN→JA", DIGITS): 14, ("report, EN→JA", OPTIMIZER): 40,
+        ("report, EN→JA", CUT): 6,
+        ("report, JA→EN", EQUAL): 40, ("report, JA→EN", DIGITS): 12, ("report, JA→EN", OPTIMIZER): 40,
+        ("report, JA→EN", CUT): 8,
+        ("tokens", NEEDS): 3, ("tokens", QUOTED): 2, ("3", DIGITS): 21, ("3", EXPLAINED): 3,
         ("4", NEEDS): 12, ("5", NEEDS): 40, ("F, EN→JA", NEEDS): 256, ("F, JA→EN", NEEDS): 256,
     }  # fmt: skip
     rows = found.filter(outcome=EXPLAINED)
-    of_reports = rows.filter(pl.col("paper_table").str.starts_with("report"))
+    admitted = found.filter(pl.col("outcome").is_in([CUT, OPTIMIZER]))
+    of_reports = admitted.filter(pl.col("paper_table").str.starts_with("report"))
     largest = of_reports.group_by("column").agg(pl.col("difference").abs().max())
     assert {column: f"{difference:.0e}" for column, difference in largest.iter_rows()} == {
         "win_rate": "1e-14", "LT": "8e-07", "EN": "4e-06",
