@@ -83,7 +83,8 @@ def test_published_averages_follow_from_the_published_rows(
         assert_allclose(found.filter(system="Gemini 2.5 Pro")["score"], [81.26], atol=0.0051)
 
 
-def test_no_mean_where_a_task_is_missing_that_a_model_has() -> None:
+def test_no_mean_where_a_task_is_missing_that_any_system_has() -> None:
+    """A model that answers a task changes nobody else's mean."""
     tasks = {"VPCT": 80.0, "AACT": 90.0, "SCCT": 70.0}
     rows = [
         scored(MODEL, "whole", tasks), scored(MODEL, "part", {"VPCT": 99.0}), scored(BASELINE, "chance", tasks),
@@ -92,9 +93,12 @@ def test_no_mean_where_a_task_is_missing_that_a_model_has() -> None:
     ]  # fmt: skip
     means = board(pl.concat(rows), NO_MARKS, GROUPS).filter(task="")
     assert set(means.select("system", "tasks", "score", "missing").iter_rows()) == {
-        ("whole", 3, 80.0, ""), ("part", 1, None, "AACT SCCT"), ("chance", 3, 80.0, ""), ("linear", 2, None, "SCCT"),
+        ("whole", 3, None, "THCT"), ("part", 1, None, "AACT SCCT THCT"), ("chance", 4, 61.9225, ""),
+        ("linear", 2, None, "SCCT THCT"),
     }  # fmt: skip
-    assert means["signature"].str.ends_with(": AACT SCCT VPCT").all()
+    assert means["signature"].str.ends_with(": AACT SCCT THCT VPCT").all()
+    alone = board(pl.concat([rows[2], rows[4]]), NO_MARKS, GROUPS).filter(task="")
+    assert alone["score"].to_list() == [61.9225]
 
 
 def test_a_task_of_ones_own_takes_nobodys_mean_away() -> None:
