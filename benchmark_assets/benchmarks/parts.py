@@ -358,6 +358,12 @@ def added(warehouse: Warehouse, benchmark: str) -> Added:
     return Added(rows["corpora"][-1].to_list(), rows["tasks"][-1].to_list(), json.loads(rows["left_out"][-1]))
 
 
+def everything(warehouse: Warehouse) -> Added:
+    """All corpora and tasks of the warehouse."""
+    corpora, tasks = (warehouse.read(kind, columns=[kind])[kind].to_list() for kind in ("corpus", "task"))
+    return Added(corpora, tasks)
+
+
 def evaluable(warehouse: Warehouse, benchmark: str) -> Added:
     """The corpora and tasks of an added benchmark, on which models can be evaluated.
 

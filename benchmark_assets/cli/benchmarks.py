@@ -13,7 +13,7 @@ from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding, of_
 from benchmark_assets.benchmarks.exhibits import counts, number_table
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.forecast import ASKED, Forecast, forecast, lacking
-from benchmark_assets.benchmarks.parts import RecipePart
+from benchmark_assets.benchmarks.parts import Added, RecipePart
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.benchmarks.writing import TODO, write_recipe
 from benchmark_assets.cli.deployment import Deployment
@@ -195,14 +195,13 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
             click.echo(f"\n{title}\n{plain(table)}")
 
 
-def forecasts(home: Deployment, benchmark: str, models: Sequence[str], limits: pl.DataFrame) -> list[Forecast]:
-    """What the evaluation of models on an added benchmark would ask, under the given limits. Nothing is asked."""
+def forecasts(home: Deployment, added: Added, models: Sequence[str], limits: pl.DataFrame) -> list[Forecast]:
+    """What the evaluation of models on corpora and tasks would ask, under the given limits. Nothing is asked."""
     from dagster import AssetKey
 
     from benchmark_assets.automation.due import Scope, due
 
-    added, registry = parts.added(home.warehouse, benchmark), home.provider.registry()
-    rows = []
+    registry, rows = home.provider.registry(), list[Forecast]()
     for model in models:
         scope = Scope([model], added.corpora)
         stale = {

@@ -52,34 +52,36 @@ def demo() -> None:
 @click.option("--on", "benchmark", help="Name of an added benchmark; only its corpora and tasks are included.")
 @click.option("--limit", type=click.IntRange(1), help="Number of passages and samples for a first try; needs --on.")
 @click.option("--protocol", type=click.Choice(["paper", "variorum"]), help="Whose wording and reader; needs --on.")
-@click.option("--accept", is_flag=True, help="Consent to the costs that are printed; with --on.")
+@click.option("--accept", is_flag=True, help="Consent to the costs that are printed.")
 def evaluate(
     models: tuple[str, ...], benchmark: str | None, limit: int | None, protocol: str | None, accept: bool
 ) -> None:
     """Materialize stale partitions of MODELS, from outputs to leaderboard, and print their results.
 
-    With --on, the expected calls, tokens, costs and hours are printed first, and paid calls need --accept. A model is
-    asked as the benchmark's paper asks, unless it was asked in this project's wording before; --protocol changes this.
+    The expected calls, tokens, costs and hours are printed first, and calls that may cost something need --accept. A
+    model is asked as a benchmark's paper asks, unless it was asked in this project's wording before; --protocol changes
+    this.
     """
-    if benchmark is None and (limit or accept or protocol):
-        raise click.UsageError("--limit, --protocol and --accept need --on")
+    if benchmark is None and (limit or protocol):
+        raise click.UsageError("--limit and --protocol need --on")
     home = Deployment()
-    if benchmark is not None:
-        added = parts.evaluable(home.warehouse, benchmark)
-        if parts.unprepared(home.warehouse, added):  # after `add --no-update`: what would be asked is unknown
-            runs.update(home.definitions, home.instance, Scope([], [*added.corpora, *added.tasks]))
-        subjects = [*added.corpora, *added.tasks] if protocol else []
-        with protocols.wording(home.warehouse, models, subjects, own=protocol == "variorum"):
-            planned = _limit(home, benchmark, models, limit, accept)
-        before = home.provider.ledger.last_attempt()
-        try:
-            runs.evaluate(home.definitions, home.instance, *models, on=[*added.corpora, *added.tasks])
-        finally:
-            for line in _achieved(home, models, added, planned, before):
-                click.echo(line)
+    scope = parts.evaluable(home.warehouse, benchmark) if benchmark else parts.everything(home.warehouse)
+    subjects = [*scope.corpora, *scope.tasks]
+    for model in models:
+        home.systems.system(model)  # raises BadInput for an unknown model
+    if parts.unprepared(home.warehouse, scope):  # after `add --no-update`: what would be asked is unknown
+        runs.update(home.definitions, home.instance, Scope([], subjects))
+    with protocols.wording(home.warehouse, models, subjects if protocol else [], own=protocol == "variorum"):
+        planned = _consented(home, benchmark, scope, models, limit, accept)
+    before = home.provider.ledger.last_attempt()
+    try:
+        runs.evaluate(home.definitions, home.instance, *models, on=subjects if benchmark else None)
+    finally:
+        for line in _achieved(home, models, scope, planned, before):
+            click.echo(line)
+    if benchmark:
         show_results(home.warehouse, benchmark)
         return
-    runs.evaluate(home.definitions, home.instance, *models)
     board = leaderboard.read(home.warehouse)
     corpora = board.filter(board["system"].is_in(models))["corpus"]
     if len(corpora):
@@ -105,7 +107,9 @@ def _achieved(
         yield f"left out, {name}: {reason}"
 
 
-def _limit(home: Deployment, benchmark: str, models: Sequence[str], limit: int | None, accept: bool) -> CostEstimate:
+def _consented(
+    home: Deployment, benchmark: str | None, scope: parts.Added, models: Sequence[str], limit: int | None, accept: bool
+) -> CostEstimate:
     """Print what the evaluation would ask, check the consent, and store the limit; return the estimate.
 
     Raises
@@ -113,18 +117,19 @@ def _limit(home: Deployment, benchmark: str, models: Sequence[str], limit: int |
     BadInput
         For a model that cannot be limited, or if calls may cost something and `accept` is false.
     """
-    added, registry = parts.added(home.warehouse, benchmark), home.provider.registry()
-    for model in models:
-        home.systems.system(model)  # raises BadInput for an unknown model
-        if limit and model not in registry.models:
-            raise BadInput(model, "", "has imported outputs, which cost nothing", "drop `--limit`")
-    chosen = limits.changed(home.warehouse, benchmark, added, models, limit)
-    whole = announce(forecasts(home, benchmark, models, chosen))
+    registry = home.provider.registry()
+    if limit and (imported := [model for model in models if model not in registry.models]):
+        raise BadInput(imported[0], "", "has imported outputs, which cost nothing", "drop `--limit`")
+    chosen = home.warehouse.read("limited_item", columns=limits.KEY)
+    if benchmark:
+        chosen = limits.changed(home.warehouse, benchmark, scope, models, limit)
+    whole = announce(forecasts(home, scope, models, chosen))
     if whole.calls > whole.recorded and whole.most != 0 and not accept:
         cost = "" if whole.about is None else f" of about {whole.about:.2f} dollars"
         problem = f"needs your consent to costs{cost}"
-        raise BadInput(benchmark, "", problem, "read what is printed above, then add `--accept`")
-    limits.store(home.warehouse, chosen)
+        raise BadInput(benchmark or "evaluate", "", problem, "read what is printed above, then add `--accept`")
+    if benchmark:
+        limits.store(home.warehouse, chosen)
     return whole
 
 

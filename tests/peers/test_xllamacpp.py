@@ -63,7 +63,7 @@ def evaluated(peer: Peer, tmp_path_factory: pytest.TempPathFactory) -> Warehouse
         models = folder / "models.yaml"
         models.write_text(json.dumps(registry))
         variorum(folder / "home", "import", "corpus", str(corpus), VARIORUM_MODELS=str(models))
-        shown = variorum(folder / "home", "evaluate", "gemma", VARIORUM_MODELS=str(models)).stdout
+        shown = variorum(folder / "home", "evaluate", "gemma", "--accept", VARIORUM_MODELS=str(models)).stdout
     assert "gemma" in shown
     return DuckDBWarehouse(path=str(folder / "home/variorum.duckdb"))
 

@@ -21,7 +21,7 @@ def begun(made: World, runner: Commands) -> Started:
     made.server.configure(latency=0.3)
     log = made.home / "logs" / "variorum.log"
     known = log.stat().st_size
-    command = runner.start(made.home, "evaluate", MODEL)
+    command = runner.start(made.home, "evaluate", MODEL, "--accept")
     while log.stat().st_size == known:
         time.sleep(0.02)
     return command
