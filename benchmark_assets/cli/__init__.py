@@ -30,7 +30,8 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "status": "showing.status",
     },
     "Read and share": {
-        "reader": "taking_away.write_pages", "report": "taking_away.write_report", "trace": "showing.show_trace",
+        "reader": "taking_away.write_pages", "report": "taking_away.write_report",
+        "site": "taking_away.write_pages_of_all", "trace": "showing.show_trace",
         "export": "taking_away.export_corpus", "compare": "taking_away.compare_packages",
         "reproduce": "benchmarks.show_reproduction", "snapshot": "showing.snapshot",
     },

@@ -73,6 +73,16 @@ def write_report(
     click.echo(f"{file}: {len(html.encode()) / 1e6:.2f} MB{'' if file.suffix == '.md' else '; open it in a browser'}")
 
 
+@click.command(name="site")
+@click.argument("folder", type=PATH)
+def write_pages_of_all(folder: Path) -> None:
+    """Write all results, benchmarks and passages to FOLDER, a site to publish as it is, without restricted texts."""
+    from benchmark_assets.reporting.report.site import write_site
+
+    pages = write_site(Deployment().warehouse, folder)
+    click.echo(f"{folder}: {len(pages)} pages; open {folder / 'index.html'} in a browser, or publish the folder")
+
+
 def _write_examples(file: Path, corpus: str, private: bool) -> None:
     warehouse = Deployment().warehouse
     if not len(warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))):

@@ -136,7 +136,7 @@ def task_score(
 
 
 @dg.asset(
-    group_name="understanding", code_version="4", kinds={"duckdb", "numpy"},
+    group_name="understanding", code_version="5", kinds={"duckdb", "numpy"},
     deps=[task_score, task_chance, task_leakage, answer, baseline_answer, encoder_answer, task_sample],
 )  # fmt: skip
 def understanding_board(

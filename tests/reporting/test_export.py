@@ -271,7 +271,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "recipe_hash", "title", "corpora", "tasks", "systems", "url", "commit", "sha256",
         "prompt", "apart", "basis", "file", "comet", "paper_table", "row", "column", "place", "published", "link",
         "entry", "units", "embedders", "models", "translators", "items",
-        "copied_from",
+        "copied_from", "subject", "role",
     }  # fmt: skip
     texts = {
         (table, column)
