@@ -189,7 +189,7 @@ def width(estimate: Estimate) -> float:
 @pytest.mark.proof
 @pytest.mark.parametrize("name", JUDGES)
 def test_intervals_hold_the_lt_of_a_judge_without_errors(name: str, full: bool) -> None:
-    """Honest judges should publish in 95 % of the runs. Those that are right in 80 % do in 93 %."""
+    """Honest judges should publish in 95 % of the runs. Those that are right in 80 % do in 94.8 %."""
     judge, chance, runs = JUDGES[name], np.random.default_rng(len(name)), 500 if full else 6
     held, wider, calls, widths, why = [], [], [], [], Counter[str]()
     for run in range(runs):
@@ -205,7 +205,7 @@ def test_intervals_hold_the_lt_of_a_judge_without_errors(name: str, full: bool) 
     times = float(np.median(wider)) if wider else math.nan
     print(f"{name}: published {100 * share:.1f} %, coverage {100 * coverage:.1f} %, width "
           f"{np.median(widths or [0]):.2f}, {times:.2f} times; calls {np.mean(calls):.0f}, {dict(+why)}")  # fmt: skip
-    if full and judge.shown and share > 0.01:
+    if full and judge.shown and len(held) >= 25:  # fewer runs that publish tell nothing about their coverage
         assert coverage >= 0.92
     if full and judge.kept == judge.kept:
         assert share >= (0.95 if judge.kept > 0.6 else 0.91)
