@@ -32,6 +32,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Read and share": {
         "reader": "taking_away.write_pages", "report": "taking_away.write_report",
         "site": "taking_away.write_pages_of_all", "trace": "showing.show_trace",
+        "contrast": "showing.show_contrast",
         "export": "taking_away.export_corpus", "compare": "taking_away.compare_packages",
         "reproduce": "benchmarks.show_reproduction", "snapshot": "showing.snapshot",
     },

@@ -188,6 +188,29 @@ def _of_anchors(warehouse: Warehouse, base_set: str) -> Iterator[str]:
         yield f"\n{first['problem']}"
 
 
+@click.command(name="contrast")
+@click.argument("model")
+@click.argument("other")
+@click.argument("corpus")
+def show_contrast(model: str, other: str, corpus: str) -> None:
+    """Show where MODEL and OTHER differ on CORPUS: passages, words and n-grams of the references, parts of the corpus.
+
+    The reader sorts all passages by the difference, if you choose both models there.
+    """
+    from benchmark_assets.reporting.contrast import SHOWN, SIGNED, contrast
+
+    found = contrast(Deployment().warehouse, model, other, corpus)
+    tables = {
+        f"Passages on which one is furthest ahead, up to {SHOWN} each": found.passages,
+        "Words of the references that the outputs have": found.kinds,
+        f"N-grams of the references that only one has, by passages, up to {SHOWN} each": found.grams,
+        "Parts of the corpus": found.parts,
+    }
+    for title, table in tables.items():
+        click.echo(f"{title}\n{plain(table.with_columns(pl.selectors.float().round(2)))}\n")
+    click.echo(SIGNED)
+
+
 @click.command()
 def snapshot() -> None:
     """Copy the warehouse, so that notebooks can read while runs write, and print the path of the copy.

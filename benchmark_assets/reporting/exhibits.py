@@ -80,6 +80,24 @@ COST_RULE = (
     "the cost by the registry's price; a call of unknown cost is counted at its worst case, or as free if the model "
     "has no price"
 )
+FRONTIER = Exhibit(
+    "leaderboard", "", "Cost and scores",
+    "What the outputs of each model cost beside what orders the models, or else beside their similarity, which is a "
+    "distance, not quality. Beaten by: the cheapest model that costs no more and scores no worse, by the values alone. "
+    "Models with a call of unknown cost, and outputs that were imported, are left out.",
+    sources="leaderboard model_call",
+)  # fmt: skip
+FAMILIES = Exhibit(
+    "leaderboard", "", "Systems that ask one model",
+    "Systems whose requests name the same model, with other prompts, settings, seeds, contexts, retrieval or choices "
+    "among outputs. The spread of their values is what such choices change; it is no interval.",
+)  # fmt: skip
+WORDS = Exhibit(
+    "leaderboard", "", "Words of the references",
+    "Share of the words in the references that a model's outputs have: the mean over passages. A good translation may "
+    "use other words; compare the kinds and the models. `variorum contrast` shows the words of two models.",
+    sources="drift_score",
+)  # fmt: skip
 RANKS = Exhibit(
     "metric_rank", "", "Ranks",
     "Rank of each system among the models, by each measure, and the mean of its ranks. Rank 1 is the nearest to the "

@@ -1,4 +1,4 @@
-"""Scores by slice of a corpus: collections, and thirds of the passages by length and by human spread.
+"""Scores by slice of a corpus: collections, and thirds of the passages by length, human spread and rarity of words.
 
 Not here: aggregates (metrics.summary).
 """
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from benchmark_assets.contamination.wording import words
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.measures import estimates, numbered_units
 from benchmark_assets.metrics.metric import Metric
@@ -20,6 +21,7 @@ THIRDS = {
     "source_length": ["short", "middle", "long"],
     "reference_length": ["short", "middle", "long"],
     "human_spread": ["narrow", "middle", "wide"],
+    "rarity": ["common", "middle", "rare"],
 }
 """Names of the thirds, lowest first, for each column that is divided into thirds."""
 
@@ -34,7 +36,8 @@ NAMED = schema("metric_summary")
 
 
 def measured(warehouse: Warehouse) -> pl.DataFrame:
-    """Source length, mean length of the complete references (both in characters), and human spread of each passage.
+    """Source length, mean length of the complete references (both in characters), human spread, and rarity of the
+    source's words (see `rarity`) of each passage.
 
     Passages without a complete reference are left out.
     """
@@ -42,8 +45,26 @@ def measured(warehouse: Warehouse) -> pl.DataFrame:
     lengths = references.group_by("passage").agg(reference_length=pl.col("text").str.len_chars().mean())
     sources = warehouse.read("source_text", columns=["corpus", "passage", "document", "text"])
     spreads = warehouse.read("reference_envelope", columns=["passage", "human_spread"])
-    rows = sources.with_columns(source_length=pl.col("text").str.len_chars()).drop("text")
-    return rows.join(lengths, on="passage").join(spreads, on="passage", how="left")
+    rows = sources.with_columns(source_length=pl.col("text").str.len_chars())
+    rare = rarity(rows.select("corpus", "passage", "text"))
+    rows = rows.drop("text").join(lengths, on="passage").join(rare, on="passage", how="left")
+    return rows.join(spreads, on="passage", how="left")
+
+
+def rarity(texts: pl.DataFrame) -> pl.DataFrame:
+    """How rare the words of passages are: the mean over a passage's words of -ln(share of the corpus's passages with
+    the word).
+
+    `texts` has `corpus`, `passage` and `text`; the result has `passage` and `rarity`, without passages that have no
+    word.
+    """
+    own = texts.with_columns(word=words(texts["text"]).list.unique(), passages=pl.len().over("corpus"))
+    rows = own.explode("word")
+    share = pl.len().over("corpus", "word") / pl.col("passages")
+    rows = (
+        rows.drop_nulls("word").with_columns(value=-share.log()).group_by("passage").agg(rarity=pl.col("value").mean())
+    )
+    return rows.with_columns(pl.col("rarity").round(6))  # the order of addition differs from run to run
 
 
 def slices(passages: pl.DataFrame) -> pl.DataFrame:

@@ -1,3 +1,5 @@
+import math
+
 import polars as pl
 import pytest
 from hypothesis import given
@@ -5,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmark_assets.metrics.entries import BY_NAME
 from benchmark_assets.metrics.summary import summarize
-from benchmark_assets.reporting.slices import THIRDS, of_named, sliced, slices
+from benchmark_assets.reporting.slices import THIRDS, of_named, rarity, sliced, slices
 from tests.metrics.scores import scores
 
 
@@ -20,6 +22,7 @@ def passages(
             "source_length": lengths,
             "reference_length": [float(each) for each in lengths],
             "human_spread": pl.Series(spreads or [None] * len(documents), dtype=pl.Float64),
+            "rarity": pl.Series([None] * len(documents), dtype=pl.Float64),
         }
     )
 
@@ -57,6 +60,16 @@ def test_a_third_has_a_third_and_equal_values_stay_together(values: list[int]) -
     if len(set(values)) == len(values):
         sizes = [sum(third == each for _, third in placed) for each in range(3)]
         assert max(sizes) - min(sizes) <= 1
+
+
+def test_words_are_rare_by_the_share_of_the_corpus_that_has_them() -> None:
+    texts = pl.DataFrame({"corpus": ["x"] * 4 + ["y"], "passage": ["x/1", "x/2", "x/3", "x/4", "y/1"],
+                          "text": ["mus Mus felis", "mus", "!", "canis", "mus"]})  # fmt: skip
+    found = dict(rarity(texts).iter_rows())
+    assert found["x/2"] == pytest.approx(math.log(2), abs=1e-6)
+    assert found["x/1"] == pytest.approx((math.log(2) + math.log(4)) / 2, abs=1e-6), "each word once"
+    assert found["y/1"] == 0.0
+    assert "x/3" not in found
 
 
 def test_what_does_not_divide_a_corpus_is_no_dimension() -> None:

@@ -48,6 +48,9 @@ ASIDES = ("reference", "note", "footnote", "variant")
 WORDS = ("cause", "evidence", "problem_phrase", "correction", "abstention")
 """Columns with the judges' free text, which may quote any text."""
 
+CONTRAST = "chrf"
+"""Score by whose difference the reader sorts the passages of two models."""
+
 PEERS = f"similarity to other systems ({DISTANCE})"
 
 Record: TypeAlias = dict[str, object]
@@ -314,8 +317,9 @@ def _overview(
     flagged = [*(pl.col(name).fill_null(False) for name in DIAGNOSES), pl.col("repeats").is_not_null()]
     bits = sum(flag.cast(pl.Int64) * 2**place for place, flag in enumerate(flagged))
     faults = {"fault": outputs.select(faults=bits)["faults"].to_list()}  # one bit for each name
+    scores = {"score": outputs[CONTRAST].round(1).to_list()}
     return {
-        "corpus": corpus, "private": private, "names": names, "outputs": columns | flags | faults,
+        "corpus": corpus, "private": private, "names": names, "outputs": columns | flags | faults | scores,
         "passages": sources["passage_id"].to_list(), "scores": [metric.shown.label for metric in METRICS],
         "collections": _numbers(sources["collection"], names["collection"]), "translators": translators,
     }  # fmt: skip

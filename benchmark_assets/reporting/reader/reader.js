@@ -4,7 +4,7 @@
 
 const READER = (() => {
   const OF_OUTPUTS = ["model", "band", "label", "category", "closest", "verdict", "fault"];
-  const FILTERS = [...OF_OUTPUTS, "raters", "collection", "disagreement", "text"];
+  const FILTERS = [...OF_OUTPUTS, "ahead", "raters", "collection", "disagreement", "text"];
 
   let index, state = {}, turn = 0, hits = [], hitOutputs = new Map();
   const shards = new Map(), starts = [];
@@ -195,13 +195,26 @@ const READER = (() => {
     return kept;
   }
 
+  // Passages that match the filters and on which both models have a score, where the first is furthest ahead first.
+  function ahead() {
+    const { model, passage, score } = index.outputs, scores = name => {
+      const place = names().model.indexOf(name), own = new Map();
+      model.forEach((each, n) => { if (each === place && score[n] !== null) own.set(passage[n], n); });
+      return own;
+    };
+    const one = scores(state.model), two = scores(state.ahead), lead = n => score[one.get(n)] - score[two.get(n)];
+    const both = [...hitOutputs].filter(([n]) => one.has(n) && two.has(n));
+    for (const [n, outputs] of both) if (!outputs.includes(two.get(n))) outputs.push(two.get(n));
+    return both.map(([n]) => n).sort((a, b) => lead(b) - lead(a) || a - b);
+  }
+
   function show() {
     state = read();
     if (blind()) {
       hits = items().map((_, n) => n);
     } else {
       hitOutputs = filtered();
-      hits = [...hitOutputs.keys()].sort((a, b) => a - b);
+      hits = state.model && state.ahead ? ahead() : [...hitOutputs.keys()].sort((a, b) => a - b);
       for (const name of FILTERS) at("filters").elements[name].value = state[name] ?? "";
       at("against").value = state.against ?? "";
       at("all").checked = Boolean(state.all);
@@ -498,12 +511,13 @@ const READER = (() => {
 
   function filters() {
     const form = at("filters");
+    for (const name of names().model) form.elements.ahead.append(option(name, name));
     for (const name of [...OF_OUTPUTS, "collection"])
       form.elements[name].append(...names()[name].map(value => option(value, ["fault", "label", "category"].includes(name) ? spoken(value) : value)));
     // A filter that would keep or drop everything is hidden; a link that uses it still works.
     const columns = index.outputs, none = (...lists) => lists.every(list => list.every(place => place < 0));
     const unlabeled = none(columns.label, columns.people);
-    const hidden = { model: names().model.length < 2, collection: names().collection.length < 2, band: none(columns.band),
+    const hidden = { model: names().model.length < 2, ahead: names().model.length < 2, collection: names().collection.length < 2, band: none(columns.band),
       closest: none(columns.closest), verdict: none(columns.verdict), fault: columns.fault.every(bits => !bits),
       label: unlabeled, category: unlabeled, raters: none(columns.people), disagreement: none(columns.people) };
     for (const name of Object.keys(hidden)) form.elements[name].closest("label").hidden = hidden[name] && !read()[name];

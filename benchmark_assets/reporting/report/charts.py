@@ -141,6 +141,29 @@ def dodged(rows: pl.DataFrame, axis: str, kinds: Sequence[str], *, domain: Seque
     return _spec({"layer": [rule, points], "width": WIDE, "height": {"step": 10, "for": "offset"}}, rows)
 
 
+def scatter(rows: pl.DataFrame, x_axis: str, y_axis: str) -> Spec:
+    """Chart of values with their intervals over costs, which have a logarithmic axis. Each point has its name.
+
+    Parameters
+    ----------
+    rows
+        Columns `row` (name), `x` (above 0), `value`, `low` and `high`.
+    """
+    color = {"value": COLORS["blue"]}
+    base = {"x": _number("x", scale={"type": "log"}, title=x_axis), "color": color,
+            "tooltip": _tips(row="name", x="cost", value="value", low="from", high="to")}  # fmt: skip
+    scale = {"zero": False, "nice": True}
+    interval = {"y": _number("low", scale=scale, title=y_axis), "y2": {"field": "high"}}
+    value = {"y": _number("value", scale=scale)}
+    text = {"type": "text", "align": "left", "dx": 7, "dy": -6, "fontSize": 10}
+    layers = [
+        _layer({"type": "rule", "strokeWidth": 1.5}, base | interval),
+        _layer({"type": "point", "filled": True, "size": 70, "opacity": 1}, base | value),
+        _layer(text, base | value | {"color": {"value": COLORS["ink"]}, "text": {"field": "row", "type": "nominal"}}),
+    ]
+    return _spec({"layer": layers, "width": WIDE, "height": 260}, rows)
+
+
 def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: str) -> Spec:
     """Histograms one below the other, with lines at the edges of the bands and at the medians.
 

@@ -27,7 +27,7 @@ from benchmark_assets.metrics.entries import MEAN_RANK, MEASURES
 from benchmark_assets.metrics.summary import DRIFT
 from benchmark_assets.pairwise.exhibits import MARKS, STRENGTHS
 from benchmark_assets.people.mqm import WEIGHTS
-from benchmark_assets.reporting import exhibits, leaderboard
+from benchmark_assets.reporting import contrast, exhibits, frontier, leaderboard
 from benchmark_assets.reporting.exhibits import COST_RULE, COSTS, measures, named, published
 from benchmark_assets.reporting.leaderboard import COVERAGE, groups, headline, in_order, marked
 from benchmark_assets.reporting.report import ASSETS, charts
@@ -38,6 +38,7 @@ from benchmark_assets.reporting.report.display import (
     column,
     columns,
     drawn,
+    numbers,
     of_frame,
     plotted,
     spread,
@@ -473,6 +474,51 @@ def costs(home: Home) -> list[Display]:
     return home.show(COSTS, "", rows, words=words, chart=chart, signatures=[COST_RULE])
 
 
+def costs_and_scores(home: Home, corpus: str) -> list[Display]:
+    """What the models cost beside how they score."""
+    board = home.read("leaderboard", corpus).filter(kind="model", apart="")
+    name = frontier.measure(board)
+    rows = frontier.frontier(board.join(frontier.paid(home.warehouse, corpus), on="system"), name)
+    points = plotted(rows, "leaderboard", name, "system", pl.lit("model")).with_columns(x=rows["dollars"])
+    points = points.filter(pl.col("x") > 0)
+    axis = f"{catalogue.column('leaderboard', name).heading}, {INTERVAL}"
+    chart = charts.scatter(points, frontier.AXIS, axis) if len(points) > 1 else None
+    table = [
+        *columns(rows, "leaderboard", "system"), numbers(frontier.AXIS, rows["dollars"], "{:.4f}"),
+        column(rows, "leaderboard", name), *of_frame(rows.select(pl.col("beaten").alias("beaten by"))),
+    ]  # fmt: skip
+    return home.show(exhibits.FRONTIER, corpus, rows, table=table, chart=chart, signatures=[COST_RULE])
+
+
+def families(home: Home, corpus: str) -> list[Display]:
+    """Systems that ask the same model, and the spread of their values."""
+    board = home.read("leaderboard", corpus).filter(kind="model", apart="")
+    name = frontier.measure(board)
+    groups = frontier.families(home.warehouse, corpus, board, name)
+    label = catalogue.label(name)
+    spreads = [numbers(f"{label}, {each}", groups[each], "{:.4f}") for each in ("lowest", "mean", "highest", "sd")]
+    words = groups.select(pl.col("asked").alias("model"), pl.col("systems").list.join(", "))
+    return home.show(exhibits.FAMILIES, corpus, groups, table=[*of_frame(words), *spreads], signatures=[])
+
+
+def words_found(home: Home, corpus: str) -> list[Display]:
+    """Share of the references' words that outputs have, by kind and model."""
+    models = home.read("leaderboard", corpus).filter(kind="model")["system"].sort()
+    rows = contrast.found(home.warehouse, corpus, models.to_list()) if len(models) else pl.DataFrame()
+    if rows.is_empty():
+        return []
+    percent = rows.with_columns(pl.col("share", "low", "high") * 100)
+    points = percent.with_columns(panel="kind", row="model", kind=pl.lit("model"))
+    axis = Ranges("share", axis=f"% of the words, {INTERVAL}", width=250)
+    chart = charts.ranges(points.rename({"share": "value"}), axis)
+    of_models = percent.pivot("kind", index="model", values=["share", "low", "high"])
+    kinds = [kind for kind in contrast.KINDS if f"share_{kind}" in of_models.columns]
+    ends = {kind: of_models.select(f"low_{kind}", f"high_{kind}") for kind in kinds}
+    table = [numbers(f"{kind}, %", of_models[f"share_{kind}"], "{:.1f}", ends[kind]) for kind in kinds]
+    table = [*of_frame(of_models.select("model")), *table]
+    return home.show(exhibits.WORDS, corpus, rows, table=table, chart=chart, signatures=[contrast.SIGNED])
+
+
 def human_range(home: Home, corpus: str) -> list[Display]:
     """Verdict on each model, and differences between each model and each translator."""
     differences = home.rows(exhibits.FROM_TRANSLATORS, corpus)
@@ -531,8 +577,9 @@ OF_CORPUS: list[Exhibit | Callable[[Home, str], list[Display]]] = [
     of_leaderboard, CERTIFICATES, exhibits.REFERENCES, exhibits.WITHOUT, KNOWN, KINSHIP, MEMORY, ranks,
     published_boards, human_range, exhibits.OUTDATED, of_drift, exhibits.OUTLIER_THRESHOLDS, exhibits.OUTLIERS,
     closest, concordance, severity, error_estimates, categories, audit.CALIBRATION, confidence, metric_agreement,
-    audit.TESTS, literary_scores, exhibits.DIFFERENCES, slices, exhibits.AGREEMENT, sensitivity, audit.ANCHORED,
-    audit.RECALL, MARKS, error_spans.SPANS, span_rates, SIGNS, literary.SEATS, literary.BY_PEOPLE, literary.GLOSSARY,
+    audit.TESTS, literary_scores, exhibits.DIFFERENCES, slices, words_found, costs_and_scores, families,
+    exhibits.AGREEMENT, sensitivity, audit.ANCHORED, audit.RECALL, MARKS, error_spans.SPANS, span_rates, SIGNS,
+    literary.SEATS, literary.BY_PEOPLE, literary.GLOSSARY,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Display]]] = {
     "Judges": lambda home: home.show(REPORTS), "Base sets": strengths,

@@ -155,6 +155,22 @@ def of_frame(frame: pl.DataFrame) -> list[ExhibitColumn]:
     ]
 
 
+def numbers(heading: str, values: pl.Series, digits: str, ends: pl.DataFrame | None = None) -> ExhibitColumn:
+    """A column of numbers that are in no warehouse table, formatted by `digits`, such as `{:.1f}`.
+
+    `ends` has the lower and the upper bound of each number.
+    """
+    bounds = [()] * len(values) if ends is None else ends.rows()
+    cells = [
+        Cell(NONE, None) if value is None else Cell(
+            digits.format(value), value,
+            interval="" if None in pair or not pair else f"[{', '.join(map(digits.format, pair))}]",
+        )
+        for value, pair in zip(values, bounds, strict=True)
+    ]  # fmt: skip
+    return ExhibitColumn(heading, cells)
+
+
 def _plain(value: str | int | None) -> Cell:
     return Cell(f"{value:,}", value) if isinstance(value, int) else Cell(value or NONE, None)
 

@@ -13,8 +13,10 @@ from playwright.sync_api import Page, expect
 from benchmark_assets.audit.outcomes import categories, outcomes
 from benchmark_assets.audit.rated import rated
 from benchmark_assets.corpus.units import with_units
+from benchmark_assets.reporting.reader.writing import write_reader
 from resources.warehouse import Warehouse
-from tests.reporting.reader.world import HOSTILE, MODELS, TIBETAN, WEDGES
+from tests.audit.stored import put
+from tests.reporting.reader.world import CORPUS, HOSTILE, MODELS, TIBETAN, WEDGES, build
 
 
 def opened(page: Page, folder: Path, **wanted: str) -> Page:
@@ -357,3 +359,21 @@ def test_nothing_is_in_the_way_of_anybody(page: Page, reader: Path, blind: Path)
             found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False, **rules})
             findings = [(each["id"], each["nodes"][0]["html"]) for each in found.response["violations"]]
             assert findings == [], (folder.name, width, scheme)
+
+
+def test_two_models_are_read_from_where_one_is_furthest_ahead_to_where_it_is_furthest_behind(
+    page: Page, tmp_path: Path
+) -> None:
+    chrf = {MODELS[0]: {"a0": 50.0, "b1": 70.0, "a2": 20.0}, MODELS[1]: {"a0": 55.0, "b1": 30.0, "a2": 90.0, "b3": 9.0}}
+    stored = build(tmp_path, count=4)
+    with stored.kept_open():
+        put(stored, "lexical_score", *(
+            {"model": model, "passage": f"{CORPUS}/{name}:1", "chrf": score}
+            for model, scores in chrf.items() for name, score in scores.items()
+        ))  # fmt: skip
+        write_reader(stored, tmp_path / "reader", CORPUS)
+    opened(page, tmp_path / "reader", model=MODELS[0], ahead=MODELS[1])
+    assert page.locator("#place option").all_inner_texts() == ["b1:1", "a0:1", "a2:1"]
+    assert (shown(page), sorted(outputs(page))) == ("b1:1", sorted(MODELS[:2]))
+    at(page, model=MODELS[1], ahead=MODELS[0])
+    assert page.locator("#place option").all_inner_texts() == ["a2:1", "a0:1", "b1:1"]
