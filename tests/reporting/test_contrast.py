@@ -84,7 +84,7 @@ def test_parts_have_the_mean_difference_of_their_passages() -> None:
 def test_a_home_is_contrasted_without_the_words_of_restricted_references(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
 ) -> None:
-    tables = contrast(warehouse, *MODELS, "tiny")
+    tables = contrast(warehouse, MODELS[0], MODELS[1], "tiny")
     assert len(tables.passages)
     assert len(tables.parts)
     shares = found(warehouse, "tiny", MODELS)
@@ -97,6 +97,6 @@ def test_a_home_is_contrasted_without_the_words_of_restricted_references(
         each["restricted"] = True
     corpus.write_text(yaml.safe_dump(description))
     runs.look(built, instance)
-    later = contrast(warehouse, *MODELS, "tiny")
+    later = contrast(warehouse, MODELS[0], MODELS[1], "tiny")
     assert later.grams.is_empty()
     assert_frame_equal(later.kinds, tables.kinds)
