@@ -204,6 +204,7 @@ def test_a_tiny_cut_of_every_shipped_recipe_reaches_the_tables(tmp_path: Path, r
     assert opened(home).read("leaderboard").is_empty()
     here(home, "update")
     check(opened(home), set(shipped()))
+    published_as_site(home, tmp_path / "site")
     warehouse = opened(home)
     outputs, scores = (set(warehouse.read(table)["model"]) for table in ("published_output", "published_score"))
     assert outputs
@@ -242,6 +243,17 @@ def test_every_shipped_recipe_has_the_size_that_it_declares(name: str, tmp_path:
         ).stdout
     assert "as in the recipe" not in said
     check(opened(tmp_path / "home"), {name})
+    published_as_site(tmp_path / "home", tmp_path / "site")
+
+
+def published_as_site(home: Path, folder: Path) -> None:
+    """The site of a home has a reader for every corpus with passages, and pages behind all links of its front page."""
+    here(home, "site", str(folder))
+    corpora = set(opened(home).read("source_text")["corpus"])
+    assert {path.name for path in (folder / "read").glob("*")} == corpora
+    links = re.findall(r'href="([^"#:]+)"', (folder / "index.html").read_text(encoding="utf-8"))
+    assert len(links) >= 2
+    assert all((folder / link).is_file() for link in links)
 
 
 def check(warehouse: Warehouse, benchmarks: set[str]) -> None:
