@@ -10,7 +10,7 @@ import polars as pl
 
 from benchmark_assets.benchmarks import base_sets, checkout, fetching, folders, numbers, parts, reproduction
 from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding, of_evaluation
-from benchmark_assets.benchmarks.exhibits import counts, number_table
+from benchmark_assets.benchmarks.exhibits import counts, from_counts, number_table, reasons, recomputed, summary
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.forecast import ASKED, Forecast, forecast, lacking
 from benchmark_assets.benchmarks.parts import RecipePart
@@ -284,19 +284,25 @@ def show_reproduction(benchmark: str, every: bool) -> None:
     if benchmark not in files:
         raise BadInput(benchmark, "", "no such benchmark with published numbers", f"use one of {', '.join(files)}")
     rows = reproduction.reproduce(warehouse, benchmark, numbers.read(files[benchmark]))
-    shown = rows if every else rows.drop_nulls("value")
-    if len(shown):
-        click.echo(f"{plain(number_table(shown))}\n")
+    lacking = rows.filter(pl.col("outcome").is_in(reproduction.REASONS))
+    of_counts = number_table(from_counts(rows)).drop("reason", "link")
+    sections = {
+        "": number_table(recomputed(rows)),
+        "Not recomputed: these follow from counts that the paper prints itself\n": of_counts,
+        "Not recomputed\n": number_table(lacking if every else lacking.clear()),
+    }
+    for title, table in sections.items():
+        if len(table):
+            click.echo(f"{title}{plain(table)}\n")
     click.echo(plain(counts(rows)))
-    needs = (
-        rows.filter(outcome=reproduction.NEEDS)
-        .group_by(need="reason", maintain_order=True)
-        .agg(numbers=pl.len().cast(pl.Int64))
-    )
-    if len(needs):
-        click.echo(f"\n{plain(needs.select('numbers', 'need'))}")
-    if len(rows.filter(outcome=reproduction.ABSENT)):
-        click.echo("\nnot computed: the home lacks this part of the benchmark; `--all` lists the reasons")
+    if len(lacking):
+        click.echo(f"\n{plain(reasons(rows))}")
+    click.echo(f"\n{summary(rows)}")
+    if contradicted := len(rows.filter(outcome=reproduction.CONTRADICTS)):
+        raise click.ClickException(
+            f"numbers that contradict the counts in their paper: {contradicted}; compare them with the paper, and "
+            f"correct {files[benchmark]}"
+        )
     if unexplained := len(rows.filter(outcome=reproduction.DIFFERS)):
         raise click.ClickException(
             f"numbers that differ from the paper without a reason: {unexplained}; find the cause, "
