@@ -279,7 +279,7 @@ class PublishedTable(Frozen):
         return next((each for each in self.differs if each.covers(number.row, number.name)), None)
 
 
-class Counts(Frozen):
+class PrintedCounts(Frozen):
     """The places of the counts that a paper prints of an audit; other numbers of the audit follow from them.
 
     `outputs` has the number of outputs of each model, and `splits` the number of outputs to which the judges gave three
@@ -312,7 +312,7 @@ class Numbers(Frozen):
     """All published numbers of a paper, and the places of counts among them from which others follow."""
 
     tables: tuple[PublishedTable, ...] = Field(min_length=1)
-    counts: Counts | None = None
+    counts: PrintedCounts | None = None
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:

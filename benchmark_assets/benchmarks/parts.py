@@ -357,6 +357,12 @@ def added(warehouse: Warehouse, benchmark: str) -> Added:
     return Added(rows["corpora"][-1].to_list(), rows["tasks"][-1].to_list())
 
 
+def everything(warehouse: Warehouse) -> Added:
+    """All corpora and tasks of the home."""
+    names = (warehouse.read(kind, columns=[kind])[kind].to_list() for kind in ("corpus", "task"))
+    return Added(*names)
+
+
 def unprepared(warehouse: Warehouse, benchmark: Added) -> bool:
     """Whether no update has selected passages of a corpus, or read the samples of a task."""
     corpora = pl.DataFrame({"corpus": benchmark.corpora}, {"corpus": pl.String})

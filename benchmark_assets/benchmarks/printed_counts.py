@@ -14,7 +14,7 @@ from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.audit.calibration import calibration
 from benchmark_assets.audit.outcomes import categories, outcomes
 from benchmark_assets.audit.rated import PEOPLE, rated
-from benchmark_assets.benchmarks.numbers import NO_NUMBER, Counts, Numbers, Scalar, decimal
+from benchmark_assets.benchmarks.numbers import NO_NUMBER, Numbers, PrintedCounts, Scalar, decimal
 from resources.catalogue import schema
 from resources.errors import BadInput
 
@@ -54,7 +54,7 @@ def tables(numbers: Numbers) -> dict[str, pl.DataFrame]:
     return {name: _complete(name, rows) for name, rows in found.items()}
 
 
-def queue(numbers: Numbers, counts: Counts) -> tuple[pl.DataFrame, pl.DataFrame]:
+def queue(numbers: Numbers, counts: PrintedCounts) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Rows of `triage`, with the column `unit`, of all outputs of the models, and votes of three judges on the queue.
 
     The judges agree, except in the printed number of cases that come to a minor error because each says something else.
@@ -89,14 +89,14 @@ def queue(numbers: Numbers, counts: Counts) -> tuple[pl.DataFrame, pl.DataFrame]
     )
 
 
-def sample(numbers: Numbers, counts: Counts) -> tuple[pl.DataFrame, pl.DataFrame]:
+def sample(numbers: Numbers, counts: PrintedCounts) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Rows of `triage`, with the column `unit`, of the outputs that were drawn for people, and a person's labels."""
     rows = [(str(where["band"]), label, "") for where, labels in _labels(numbers, counts.sample) for label in labels]
     triage = _drawn(counts, rows)
     return triage.drop("label", "panel"), _by_people(triage)
 
 
-def confusion(numbers: Numbers, counts: Counts) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+def confusion(numbers: Numbers, counts: PrintedCounts) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Rows of `triage`, with the column `unit`, votes and a person's labels of the outputs that were drawn for people;
     the three judges all say what the panel says."""
     cells = numbers.table(counts.confusion).rows.values()
@@ -115,7 +115,7 @@ def confusion(numbers: Numbers, counts: Counts) -> tuple[pl.DataFrame, pl.DataFr
 _UNIT = pl.format("{} {}", "model", "passage")
 
 
-def _drawn(counts: Counts, rows: list[Label]) -> pl.DataFrame:
+def _drawn(counts: PrintedCounts, rows: list[Label]) -> pl.DataFrame:
     """Rows of `triage` with the columns `unit`, `label` and `panel`, for outputs that were drawn for people."""
     frame = pl.DataFrame(rows, ["band", "label", "panel"], orient="row").with_row_index()
     passage = pl.format(f"{counts.corpus}/{{}}", "index")

@@ -15,11 +15,11 @@ from benchmark_assets import views
 from benchmark_assets.benchmarks.numbers import (
     FILE,
     KINDS,
-    Counts,
     Deviating,
     Lookup,
     Numbers,
     Printed,
+    PrintedCounts,
     PublishedTable,
     Selected,
     decimal,
@@ -151,7 +151,7 @@ def _compared(table: PublishedTable, number: Printed, frames: Mapping[int, pl.Da
 
 
 def _counted(
-    counts: Counts, table: PublishedTable, number: Printed, frames: Mapping[int, pl.DataFrame], lacking: str
+    counts: PrintedCounts, table: PublishedTable, number: Printed, frames: Mapping[int, pl.DataFrame], lacking: str
 ) -> tuple[object, ...] | None:
     """As `_compared`, from the printed counts; None if the number is one of them or does not follow. `lacking` says
     what recomputing it needs."""

@@ -13,7 +13,7 @@ from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding, of_
 from benchmark_assets.benchmarks.exhibits import counts, from_counts, number_table, reasons, recomputed, summary
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.forecast import ASKED, Forecast, forecast, lacking
-from benchmark_assets.benchmarks.parts import RecipePart
+from benchmark_assets.benchmarks.parts import Added, RecipePart
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.benchmarks.writing import TODO, write_recipe
 from benchmark_assets.cli.deployment import Deployment
@@ -69,7 +69,7 @@ def _overview(recipe: ReadRecipe, version: int | None) -> dict[str, str]:
 
 @click.command()
 @click.argument("benchmark", metavar="[NAME|FOLDER|URL]", required=False)
-@click.option("--accept", is_flag=True, help="Consent to the terms that are printed.")
+@click.option("--accept", is_flag=True, help="Consent to the terms and costs that are printed.")
 @click.option("--base", default="", help="URL of a mirror to fetch from.")
 @click.option("--systems", multiple=True, metavar="NAME,…", help="Published systems to import, or `all`, the default.")
 @click.option("--folder", "brought", multiple=True, metavar="SOURCE=PATH", help="Your folder with files of a source.")
@@ -118,7 +118,7 @@ def add(
         from benchmark_assets.automation import runs
         from benchmark_assets.automation.due import Scope
 
-        runs.update(home.definitions, home.instance, Scope(*scope))
+        runs.update(home.definitions, home.instance, Scope(*scope, accepted=accept))
     for line in parts.sizes(home.warehouse, recipe, stock):
         click.echo(line)
     if no_update:
@@ -173,8 +173,9 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
         if len(made := origins(board)):
             click.echo(f"\nOrigin of the outputs\n{plain(made)}")
     corpora = pl.DataFrame({"corpus": added.corpora}, {"corpus": pl.String})
+    copies = leaderboard.known(warehouse, corpora)
     for heading, rows in exhibits.published(warehouse.read("published_summary", corpora)).items():
-        click.echo(f"\n{heading}\n{plain(exhibits.published_table(rows))}")
+        click.echo(f"\n{heading}\n{plain(exhibits.published_table(rows, copies))}")
     literary = warehouse.read("literary_score").filter(pl.col("corpus").is_in(added.corpora), aspect="")
     if len(literary):
         names = ("corpus", "model", "chunks", "machine", "unsure", "human", "score")
@@ -193,13 +194,13 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
             click.echo(f"\n{title}\n{plain(table)}")
 
 
-def forecasts(home: Deployment, benchmark: str, models: Sequence[str], limits: pl.DataFrame) -> list[Forecast]:
-    """What the evaluation of models on an added benchmark would ask, under the given limits. Nothing is asked."""
+def forecasts(home: Deployment, added: Added, models: Sequence[str], limits: pl.DataFrame) -> list[Forecast]:
+    """What the evaluation of models on corpora and tasks would ask, under the given limits. Nothing is asked."""
     from dagster import AssetKey
 
     from benchmark_assets.automation.due import Scope, due
 
-    added, registry = parts.added(home.warehouse, benchmark), home.provider.registry()
+    registry = home.provider.registry()
     rows = []
     for model in models:
         scope = Scope([model], added.corpora)

@@ -7,6 +7,7 @@ import click
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.benchmarks import limits, parts
+from benchmark_assets.benchmarks.parts import Added
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
@@ -47,24 +48,24 @@ def demo() -> None:
 @click.argument("models", nargs=-1, required=True)
 @click.option("--on", "benchmark", help="Name of an added benchmark; only its corpora and tasks are included.")
 @click.option("--limit", type=click.IntRange(1), help="Number of passages and samples for a first try; needs --on.")
-@click.option("--accept", is_flag=True, help="Consent to the costs that are printed; with --on.")
+@click.option("--accept", is_flag=True, help="Consent to the costs that are printed.")
 def evaluate(models: tuple[str, ...], benchmark: str | None, limit: int | None, accept: bool) -> None:
     """Materialize stale partitions of MODELS, from outputs to leaderboard, and print their results.
 
-    With --on, the expected calls, tokens, costs and hours are printed first, and paid calls need --accept.
+    The expected calls, tokens, costs and hours are printed first. Calls that may cost something need --accept.
     """
-    if benchmark is None and (limit or accept):
-        raise click.UsageError("--limit and --accept need --on")
+    if benchmark is None and limit:
+        raise click.UsageError("--limit needs --on")
     home = Deployment()
-    if benchmark is not None:
-        added = parts.added(home.warehouse, benchmark)
-        if parts.unprepared(home.warehouse, added):  # after `add --no-update`: what would be asked is unknown
-            runs.update(home.definitions, home.instance, Scope([], [*added.corpora, *added.tasks]))
-        _limit(home, benchmark, models, limit, accept)
-        runs.evaluate(home.definitions, home.instance, *models, on=[*added.corpora, *added.tasks])
+    added = parts.added(home.warehouse, benchmark) if benchmark else parts.everything(home.warehouse)
+    names = [*added.corpora, *added.tasks]
+    if benchmark and parts.unprepared(home.warehouse, added):  # after `add --no-update`: what would be asked is unknown
+        runs.update(home.definitions, home.instance, Scope([], names, accepted=accept))
+    _consent(home, benchmark, added, models, limit, accept)
+    runs.evaluate(home.definitions, home.instance, *models, on=names if benchmark else None, accepted=accept)
+    if benchmark:
         show_results(home.warehouse, benchmark)
         return
-    runs.evaluate(home.definitions, home.instance, *models)
     board = leaderboard.read(home.warehouse)
     corpora = board.filter(board["system"].is_in(models))["corpus"]
     if len(corpora):
@@ -78,37 +79,46 @@ def evaluate(models: tuple[str, ...], benchmark: str | None, limit: int | None, 
         click.echo(f"\n{title}\n{plain(table)}")
 
 
-def _limit(home: Deployment, benchmark: str, models: Sequence[str], limit: int | None, accept: bool) -> None:
-    """Print what the evaluation would ask, check the consent, and store the limit.
+def _consent(
+    home: Deployment, benchmark: str | None, added: Added, models: Sequence[str], limit: int | None, accept: bool
+) -> None:
+    """Print what the evaluation would ask, check the consent, and store the limit on a benchmark.
 
     Raises
     ------
     BadInput
         For a model that cannot be limited, or if calls may cost something and `accept` is false.
     """
-    added, registry = parts.added(home.warehouse, benchmark), home.provider.registry()
+    registry = home.provider.registry()
     for model in models:
         home.systems.system(model)  # raises BadInput for an unknown model
         if limit and model not in registry.models:
             raise BadInput(model, "", "has imported outputs, which cost nothing", "drop `--limit`")
-    chosen = limits.changed(home.warehouse, benchmark, added, models, limit)
-    whole = announce(forecasts(home, benchmark, models, chosen))
-    if whole.calls > whole.recorded and whole.most != 0 and not accept:
+    chosen = home.warehouse.read("limited_item", columns=limits.KEY)
+    if benchmark:
+        chosen = limits.changed(home.warehouse, benchmark, added, models, limit)
+    whole = announce(forecasts(home, added, models, chosen))
+    if whole.may_cost and not accept:
         cost = "" if whole.about is None else f" of about {whole.about:.2f} dollars"
         problem = f"needs your consent to costs{cost}"
-        raise BadInput(benchmark, "", problem, "read what is printed above, then add `--accept`")
-    limits.store(home.warehouse, chosen)
+        raise BadInput(benchmark or ", ".join(models), "", problem, "read what is printed above, then add `--accept`")
+    if benchmark:
+        limits.store(home.warehouse, chosen)
 
 
 @click.command()
 @click.option("--probe", is_flag=True, help="First ask the endpoint of each model which version it serves.")
 @click.option("--anew", metavar="ASSET", help="Also recompute all partitions of this asset.")
-def update(probe: bool, anew: str | None) -> None:
-    """Materialize all stale partitions, and nothing else."""
+@click.option("--accept", is_flag=True, help="Consent to the costs of asking models; `variorum stale` prints them.")
+def update(probe: bool, anew: str | None, accept: bool) -> None:
+    """Materialize all stale partitions, and nothing else.
+
+    Without --accept, no model is asked that may cost something; all else is computed.
+    """
     home = Deployment()
     if anew:
         runs.forget(home.definitions, home.instance, anew)
-    runs.update(home.definitions, home.instance, probe=probe)
+    runs.update(home.definitions, home.instance, Scope(accepted=accept), probe=probe)
 
 
 @click.command()

@@ -80,9 +80,12 @@ def boards(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def limited_name() -> pl.Expr:
-    """The column `system` of `understanding_board`, with the size of limits: `NAME (20 of 400 samples)`."""
-    size = pl.format("{} ({} of {} samples)", "system", "evaluated", "available")
-    return pl.when(pl.col("evaluated") < pl.col("available")).then(size).otherwise("system").alias("system")
+    """The column `system` of `understanding_board`, with the size of limits over all tasks of a benchmark and language,
+    so that each system has one name in a table: `NAME (20 of 400 samples)`."""
+    system, tasks = ["kind", "system", "benchmark", "language"], pl.col("task") != ""
+    evaluated, available = (pl.col(name).filter(tasks).sum().over(system) for name in ("evaluated", "available"))
+    size = pl.format("{} ({} of {} samples)", "system", evaluated, available)
+    return pl.when(evaluated < available).then(size).otherwise("system").alias("system")
 
 
 def _board(rows: pl.DataFrame) -> pl.DataFrame:

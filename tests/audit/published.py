@@ -8,12 +8,12 @@ from functools import cache
 import polars as pl
 
 from benchmark_assets.benchmarks import printed_counts
-from benchmark_assets.benchmarks.numbers import Counts, Numbers, read
+from benchmark_assets.benchmarks.numbers import Numbers, PrintedCounts, read
 from benchmark_assets.benchmarks.reproduction import shipped
 
 
 @cache
-def _printed() -> tuple[Numbers, Counts]:
+def _printed() -> tuple[Numbers, PrintedCounts]:
     numbers = read(shipped()["outliers-to-errors"])
     assert numbers.counts
     return numbers, numbers.counts

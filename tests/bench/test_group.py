@@ -75,8 +75,8 @@ def test_a_small_evaluation_by_a_group_and_by_one_process(
     plain = {"VARIORUM_MODELS": str(registry), "VARIORUM_PLOTS": "off", "OMP_NUM_THREADS": "1"}
     alone = environment(tmp_path / "alone", **plain)
     command(alone, "import", "corpus", str(corpus))
-    command(alone, "evaluate", *WARMING)
-    one = command(alone, "evaluate", *MODELS)
+    command(alone, "evaluate", "--accept", *WARMING)
+    one = command(alone, "evaluate", "--accept", *MODELS)
 
     (folder := tmp_path / "group").mkdir()
     socket = Path(postgres_server.rpartition("host=")[2])
@@ -84,10 +84,10 @@ def test_a_small_evaluation_by_a_group_and_by_one_process(
     with postgres.empty_database(postgres_server) as url, running(folder, url, registry, workers=2) as group:
         known = group.environment("server")
         command(known, "import", "corpus", str(corpus))
-        command(known, "evaluate", *WARMING)
+        command(known, "evaluate", "--accept", *WARMING)
         begun = services(group, database)
         told("start of the services, an import and two models", begun)
-        command_seconds = command(known, "evaluate", *MODELS)
+        command_seconds = command(known, "evaluate", "--accept", *MODELS)
         several = told("group", spent(begun, services(group, database)) | {"command": command_seconds})
         group.start("server", VARIORUM, "ui", "--port", str(free_port()))  # none of this needs it
         time.sleep(STARTED)

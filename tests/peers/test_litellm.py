@@ -139,7 +139,7 @@ def test_a_home_translates_through_the_proxy(
     (tmp_path / "models.yaml").write_text(json.dumps(registry))
     models = {"VARIORUM_MODELS": str(tmp_path / "models.yaml")}
     variorum(tmp_path / "home", "import", "corpus", str(corpus), code=0, **models)
-    variorum(tmp_path / "home", "evaluate", "alpha", code=0, **models)
+    variorum(tmp_path / "home", "evaluate", "--accept", "alpha", code=0, **models)
     warehouse = DuckDBWarehouse(path=str(tmp_path / "home/variorum.duckdb"))
     outputs = warehouse.read("model_output")
     assert outputs["passage"].sort().to_list() == PASSAGES

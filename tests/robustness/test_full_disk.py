@@ -27,7 +27,7 @@ def kind(path: str) -> str:
 def writes(world: World, runner: Commands) -> list[str]:
     """The file of each write of an evaluation."""
     log = world.folder / "writes"
-    assert runner.run(world.home, "evaluate", MODEL, log=str(log)).code == 0
+    assert runner.run(world.home, "evaluate", "--accept", MODEL, log=str(log)).code == 0
     return [kind(path) for path in log.read_text(encoding="utf-8").splitlines()]
 
 
@@ -44,12 +44,12 @@ def chosen(written: list[str], each: int) -> dict[int, str]:
 def check(world: World, runner: Commands, first: int, name: str) -> str:
     """Evaluate on a disk that is full from a write on, then again with space; return a line for the table."""
     world.restore()
-    full = runner.run(world.home, "evaluate", MODEL, fill=(str(world.home), first, 0))
+    full = runner.run(world.home, "evaluate", "--accept", MODEL, fill=(str(world.home), first, 0))
     said = full.err.strip().splitlines()[-1:] if full.code else []
     sent = len(world.server.log())
     assert "Traceback" not in full.err, full.err
     assert not full.code or re.search(r"free (space|at least)", full.err), full.err
-    done = runner.run(world.home, "evaluate", MODEL)
+    done = runner.run(world.home, "evaluate", "--accept", MODEL)
     assert done.code == 0, done.err
     attempts = world.attempts()
     outcomes, answered = attempts["outcome"].to_list(), attempts.filter(outcome=Outcome.ANSWERED)["key"]

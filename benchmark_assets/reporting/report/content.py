@@ -152,12 +152,14 @@ def boards(home: Home, corpus: str) -> list[Display]:
 def published_boards(home: Home, corpus: str) -> list[Display]:
     """Published scores of systems, which are not comparable with the leaderboard. Each basis has a display."""
     shown = []
+    copies = leaderboard.known(home.warehouse, pl.DataFrame({"corpus": [corpus]}))
     for heading, rows in published(home.read("published_summary", corpus)).items():
-        systems = rows.filter(measure="sim_best").sort("value", descending=True).select("system", "passages")
+        systems = exhibits.published_systems(rows, copies)
         headings = {each.name: catalogue.label(each.name) for each in MEASURES if each.name in set(rows["measure"])}
         table = [
             *columns(systems, "published_summary", "system", "passages"),
             *spread(systems, rows, ["system"], "published_summary", "measure", "value", headings),
+            *of_frame(systems.select("copies") if "copies" in systems.columns else pl.DataFrame()),
         ]
         title = "Means of published scores" if rows["basis"][0] == "passages" else "Published scores"
         shown.append(home.display(corpus, title, f"{heading}.", table, [], None, "published_summary"))

@@ -86,7 +86,7 @@ class Ordeal:
         if name == "database":
             self.database.control("start")
         elif name == "planner":
-            self.group.start(name, VARIORUM, "evaluate", *self.models)
+            self.group.start(name, VARIORUM, "evaluate", "--accept", *self.models)
         elif name in HERE_WORK:
             self.group.worker(name)
         else:
@@ -227,7 +227,7 @@ def report(size: Size, server: Server, url: str, ordeal: Ordeal, may_be_lost: in
 def undisturbed(home: Path, corpus: Path, registry: Path, models: list[str], server: Server) -> None:
     """The same evaluation in a home of files, by one process."""
     server.configure()
-    for command in (["import", "corpus", str(corpus)], ["evaluate", *models]):
+    for command in (["import", "corpus", str(corpus)], ["evaluate", "--accept", *models]):
         variorum(home, *command, VARIORUM_MODELS=str(registry), VARIORUM_PLOTS="off")
 
 

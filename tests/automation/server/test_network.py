@@ -60,7 +60,7 @@ def test_a_cut_network_loses_and_repeats_nothing_that_is_stored(
             group.worker("elsewhere", *machine, machine="elsewhere")
             group.variorum("import", "corpus", str(write_corpus(tmp_path / "corpus")))
             server.configure(latency=5)
-            update = group.start("planner", VARIORUM, "evaluate", *MODELS)
+            update = group.start("planner", VARIORUM, "evaluate", "--accept", *MODELS)
             until(lambda: server.in_flight() > len(PASSAGES), 120, folder / "planner.log")  # both workers ask
             in_flight = server.in_flight()
             cut(seconds)

@@ -35,11 +35,11 @@ def evaluated(workers: int, folder: Path, database: str, server: Server, registr
     with running(folder, database, registry, workers) as group:
         group.variorum("import", "corpus", str(write_corpus(folder / "corpus")))
         server.configure()
-        group.variorum("evaluate", *WARMING)
+        group.variorum("evaluate", "--accept", *WARMING)
         server.configure(latency=LATENCY)
         server.clear()
         begun = time.monotonic()
-        group.variorum("evaluate", *MODELS)
+        group.variorum("evaluate", "--accept", *MODELS)
         wall = time.monotonic() - begun
     calls = server.log()
     assert len(calls) == len(MODELS) * len(PASSAGES)

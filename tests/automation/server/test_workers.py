@@ -44,7 +44,7 @@ def test_workers_evaluate_models_and_ask_nothing_twice(
         group.variorum("import", "corpus", str(write_corpus(tmp_path / "corpus")))
         begun = time.monotonic()
         try:
-            group.variorum("evaluate", *MODELS)
+            group.variorum("evaluate", "--accept", *MODELS)
         finally:
             print(group.logs())
         print(f"\n{len(MODELS)} models on 2 workers: {time.monotonic() - begun:.0f} s")
@@ -66,12 +66,12 @@ def test_a_killed_worker_and_a_killed_planner_lose_and_repeat_nothing_that_is_st
     with running(folder, database, registry, workers=2) as group:
         group.variorum("import", "corpus", str(write_corpus(tmp_path / "corpus")))
         server.configure(latency=5)
-        group.start("planner", VARIORUM, "evaluate", *MODELS)
+        group.start("planner", VARIORUM, "evaluate", "--accept", *MODELS)
         until(lambda: server.in_flight() > 0, 120, folder / "planner.log")
         group.kill("worker1")
         group.kill("planner")
         group.worker("worker3")
-        group.variorum("evaluate", *MODELS)
+        group.variorum("evaluate", "--accept", *MODELS)
         in_flight = sum(not request.finished for request in server.log())
         counts = asked(server)
         print(f"\n{sum(counts.values())} passages asked, {in_flight} requests were cut off")
