@@ -29,6 +29,7 @@ from benchmark_assets.benchmarks.numbers import (
 from benchmark_assets.benchmarks.printed_counts import tables
 from benchmark_assets.benchmarks.recipe import SHIPPED
 from benchmark_assets.benchmarks.supposed import supposing
+from benchmark_assets.understanding.board import ALL_MARKS, MODEL, SCORES, TaskGroup, board
 from resources import catalogue
 from resources.errors import BadInput
 from resources.home import restored
@@ -115,6 +116,7 @@ def reproduce(warehouse: Warehouse, benchmark: str, numbers: Numbers) -> pl.Data
         If a lookup matches several rows of its table, or printed shares are not those of whole numbers.
     """
     rows = []
+    warehouse = supposing(warehouse, _without_others(warehouse, numbers))
     counted = tables(numbers)
     supposed = supposing(warehouse, counted)
     for table in numbers.tables:
@@ -128,6 +130,24 @@ def reproduce(warehouse: Warehouse, benchmark: str, numbers: Numbers) -> pl.Data
                 compared = _counted(numbers.counts, table, number, of_counts, str(compared[3])) or compared
             rows.append((*keys, *compared))
     return pl.DataFrame(rows, schema=REPRODUCTION, orient="row")
+
+
+def _without_others(warehouse: Warehouse, numbers: Numbers) -> dict[str, pl.DataFrame]:
+    """Rows of `understanding_board` without models that a paper does not name, if there are any.
+
+    A mean, also that of a baseline, covers the tasks that a model answered, which must not be a user's model. Means of
+    these rows have no intervals.
+    """
+    rows = warehouse.read("understanding_board")
+    named = [value for name, value in numbers.named if name == "system"]
+    others = (pl.col("kind") == MODEL) & ~pl.col("system").is_in(named)
+    if rows.filter(others).is_empty():
+        return {}
+    groups = {
+        task: TaskGroup(*group) for task, *group in rows.select("task", "benchmark", "language").iter_rows() if task
+    }
+    scores = rows.filter(~others, pl.col("task") != "").select(SCORES.names()).cast(SCORES)
+    return {"understanding_board": board(scores, pl.DataFrame(schema=ALL_MARKS), groups)}
 
 
 def _compared(table: PublishedTable, number: Printed, frames: Mapping[int, pl.DataFrame]) -> tuple[object, ...]:
