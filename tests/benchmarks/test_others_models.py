@@ -52,20 +52,15 @@ def test_ranks_and_rates_of_palibench_are_those_of_the_papers_systems(warehouse:
     summary = rows_of(
         "published_summary", 2, benchmark="palibench", corpus="palibench", basis="all passages",
         system=["google/gemini-3-pro-preview", "openai/gpt-5.2"], measure="sim_best", translator="",
-        value=[0.946, 0.933], rank=[1.0, 6.0], systems=10, passages=1700,
+        value=[0.946, 0.933], rank=[1.0, 6.0], systems=[10] * 2, passages=[1700] * 2,
     )  # fmt: skip
     store(warehouse, "published_summary", summary)
     before = table(warehouse, "palibench")
     assert before.filter(outcome=EQUAL).height >= 1
-    store(
-        warehouse, "leaderboard",
-        rows_of("leaderboard", 1, corpus="palibench", kind="model", system="mine", passages=1700, mean_references=3.0,
-                signature="Qwen3-Embedding-8B"),
-    )  # fmt: skip
-    store(
-        warehouse, "closest_share",
-        rows_of("closest_share", 1, corpus="palibench", kind="model", system="mine", translator="sujato", share=0.9),
-    )  # fmt: skip
+    own = {"corpus": "palibench", "kind": "model", "system": "mine"}
+    whole = rows_of("leaderboard", 1, **own, passages=[1700], signature="Qwen3-Embedding-8B")
+    store(warehouse, "leaderboard", whole.with_columns(mean_references=3.0))
+    store(warehouse, "closest_share", rows_of("closest_share", 1, **own, translator="sujato", share=[0.9]))
     assert_frame_equal(table(warehouse, "palibench"), before)
 
 
