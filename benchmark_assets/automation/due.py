@@ -43,11 +43,15 @@ SHARD = 40
 
 
 class Scope(NamedTuple):
-    """The models that an update includes, the corpora and tasks, and the names of the assets; None includes all."""
+    """The models that an update includes, the corpora and tasks, and the names of the assets; None includes all.
+
+    If `accepted` is false, nothing is asked that may cost something: the assets that would ask count as failed.
+    """
 
     models: Collection[str] | None = None
     corpora: Collection[str] | None = None
     assets: Collection[str] | None = None
+    accepted: bool = True
 
 
 class Due(NamedTuple):

@@ -49,6 +49,7 @@ from resources.home import database
 from resources.keys import KEYS
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
+from resources.provider.estimate import CostEstimate
 from resources.provider.provider import Provider
 from resources.warehouse import Replacement, Warehouse
 
@@ -105,8 +106,10 @@ def _only(op: str, corpora: Sequence[str] | None) -> dict[str, Any]:
     return {"ops": {op: {"config": {"corpora": corpora and list(corpora)}}}}
 
 
-def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: str) -> None:
+def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: str, accepted: bool = True) -> None:
     """Scan a corpus, then materialize assets that need no model: references, envelopes, human baselines, leaderboard.
+
+    `accepted` says whether aligners and glossaries may cost something (see `Scope`).
 
     Raises
     ------
@@ -118,18 +121,19 @@ def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: s
         look(definitions, instance, [corpus])
     except RunFailedError as error:
         failure = error
-    update(definitions, instance, Scope(models=[], corpora=[corpus]))
+    update(definitions, instance, Scope(models=[], corpora=[corpus], accepted=accepted))
     if failure:
         raise failure
 
 
 def evaluate(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, *models: str, on: Collection[str] | None = None
-) -> None:
+    definitions: dg.Definitions, instance: dg.DagsterInstance, *models: str, on: Collection[str] | None = None,
+    accepted: bool = True,
+) -> None:  # fmt: skip
     """Materialize the stale partitions of models, from outputs to result tables.
 
     Includes all corpora that the models translate, and all tasks that they answer. If `on` is given, only the corpora
-    and tasks that it names are included.
+    and tasks that it names are included. `accepted` says whether models may cost something (see `Scope`).
 
     Raises
     ------
@@ -151,7 +155,8 @@ def evaluate(
     answered = set(warehouse.read("answer", keys, ["task"])["task"])
     answered |= answers.covered(warehouse, systems, models, instance.get_dynamic_partitions("task"))
     covering = corpora | answered
-    update(definitions, instance, Scope(models, covering if on is None else covering & set(on)), probe=True)
+    within = covering if on is None else covering & set(on)
+    update(definitions, instance, Scope(models, within, accepted=accepted), probe=True)
 
 
 def update(
@@ -212,10 +217,17 @@ def _probe(definitions: dg.Definitions, scope: Scope, payer: Mapping[str, str]) 
     registry = provider.registry()
     models = sorted(registry.models) if scope.models is None else list(scope.models)
     if names := provider.worth_probing([*models, *sorted(registry.judges)]):
-        resources["notifications"].send(
-            f"asking endpoints which version they serve: {', '.join(names)}; {provider.cost_of_probing(names)}"
-        )
+        cost = provider.cost_of_probing(names)
+        if cost.may_cost and not scope.accepted:
+            raise _unaccepted(f"the probe of {', '.join(names)}", cost)
+        resources["notifications"].send(f"asking endpoints which version they serve: {', '.join(names)}; {cost}")
         provider.probe(names, payer[PAYER])
+
+
+def _unaccepted(what: str, cost: CostEstimate) -> BadInput:
+    """The fault of questions that may cost something, without the user's consent."""
+    problem = f"needs your consent to costs: {cost}"
+    return BadInput(what, "", problem, "repeat the command with `--accept`, or run `variorum update --accept`")
 
 
 def _update(
@@ -356,6 +368,8 @@ class ChainUpdate:
         for asset in assets:
             try:
                 stale = due(self._definitions, self._instance, asset, self._scope, self._looks, news)
+                if stale.estimate and stale.estimate.may_cost and not self._scope.accepted:
+                    raise _unaccepted(asset.to_user_string(), stale.estimate)
             except BadInput as fault:
                 if asset not in self._given_up:
                     self._failures.append(RunFailedError(str(fault)))

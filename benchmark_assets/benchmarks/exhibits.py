@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from benchmark_assets.benchmarks.reproduction import OUTCOMES
+from benchmark_assets.benchmarks.reproduction import OF_COUNTS, OUTCOMES, REASONS, RECOMPUTED
 from resources.exhibits import Exhibit
 from resources.tables import cells, markdown
 from resources.warehouse import Warehouse
@@ -28,6 +28,32 @@ def counts(rows: pl.DataFrame) -> pl.DataFrame:
     return tables.with_columns(pl.exclude("benchmark", "table").cast(pl.Int64))
 
 
+def recomputed(rows: pl.DataFrame) -> pl.DataFrame:
+    """Published numbers that were recomputed."""
+    return rows.filter(pl.col("outcome").is_in(RECOMPUTED))
+
+
+def from_counts(rows: pl.DataFrame) -> pl.DataFrame:
+    """Published numbers that follow from counts that the paper prints itself, or contradict them."""
+    return rows.filter(pl.col("outcome").is_in(OF_COUNTS))
+
+
+def reasons(rows: pl.DataFrame) -> pl.DataFrame:
+    """Published numbers that were not recomputed: number, why, and what would bring them; frequent reasons first
+    within each outcome."""
+    lacking = rows.filter(pl.col("outcome").is_in(REASONS))
+    groups = lacking.group_by("outcome", "reason", maintain_order=True).agg(numbers=pl.len().cast(pl.Int64))
+    order = pl.col("outcome").replace_strict({name: at for at, name in enumerate(REASONS)}, return_dtype=pl.Int64)
+    return groups.sort(order, "numbers", descending=[False, True]).select("numbers", "outcome", "reason")
+
+
+def summary(rows: pl.DataFrame) -> str:
+    """How many numbers of a paper were recomputed, follow from its counts, and were not recomputed."""
+    parts = {"recomputed": len(recomputed(rows)), "from printed counts": len(from_counts(rows))}
+    parts["not recomputed"] = len(rows) - sum(parts.values())
+    return f"{len(rows):,} printed numbers: " + ", ".join(f"{count:,} {name}" for name, count in parts.items() if count)
+
+
 def number_table(rows: pl.DataFrame) -> pl.DataFrame:
     """Published numbers beside ours, under the headings of the catalogue."""
     return rows.select(cells("reproduction", *NUMBERS.full.split()))
@@ -36,5 +62,9 @@ def number_table(rows: pl.DataFrame) -> pl.DataFrame:
 def of_reproduction(warehouse: Warehouse) -> Mapping[str, str]:
     """Metadata for Dagster's UI: counts of outcomes, and the numbers that were recomputed."""
     rows = warehouse.read("reproduction")
-    recomputed = rows.drop_nulls("value")
-    return {"counts": markdown(counts(rows)), "recomputed": markdown(number_table(recomputed))} if len(rows) else {}
+    if rows.is_empty():
+        return {}
+    tables = {"recomputed": recomputed(rows), "from printed counts": from_counts(rows)}
+    return {"counts": markdown(counts(rows))} | {
+        name: markdown(number_table(numbers)) for name, numbers in tables.items() if len(numbers)
+    }

@@ -1,17 +1,18 @@
 """Estimates of everything that the evaluation of a model would ask, before anything is asked.
 
 Judges ask about outputs that do not exist yet. A stand-in for the warehouse supposes that each output is as long as a
-reference, so that the studies themselves count their questions. Here: the stand-in, and the estimates by study. Not
+reference, so that the studies themselves count their questions. Here: the estimates by study. Not
 here: which outputs are stale (automation), the estimate of a question (resources.provider.estimate).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import polars as pl
 
 from benchmark_assets.adjudication.panel import JudgeVotes
 from benchmark_assets.benchmarks.parts import Added
+from benchmark_assets.benchmarks.supposed import supposing
 from benchmark_assets.contamination.memory import MemoryVotes
 from benchmark_assets.error_spans.judging import SpanVotes
 from benchmark_assets.literary.ensemble import AspectVotes
@@ -20,7 +21,6 @@ from benchmark_assets.pairwise.rubric import RubricVotes
 from benchmark_assets.selection.candidates import selected
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding.answers import TaskAnswers
-from resources import catalogue
 from resources.keys import CORPUS
 from resources.provider.estimate import CostEstimate
 from resources.provider.registry import Settings
@@ -38,30 +38,6 @@ class Forecast(NamedTuple):
     model: str
     study: str
     estimate: CostEstimate
-
-
-class _Supposed:
-    """A warehouse in which some tables have other rows than are stored."""
-
-    def __init__(self, warehouse: Warehouse, tables: Mapping[str, pl.DataFrame]) -> None:
-        self._warehouse, self._tables = warehouse, tables
-
-    def read(
-        self,
-        table: str,
-        keys: pl.DataFrame | None = None,
-        columns: Sequence[str] | None = None,
-        most: int | None = None,
-    ) -> pl.DataFrame:
-        """Read rows, as `Warehouse.read` does."""
-        if table not in self._tables:
-            return self._warehouse.read(table, keys, columns, most)
-        rows = self._tables[table].sort(catalogue.table(table).key)
-        rows = rows if keys is None else rows.join(keys, on=keys.columns, how="semi", maintain_order="left")
-        return rows.select(columns or rows.columns).head(len(rows) if most is None else most)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._warehouse, name)
 
 
 def lacking(
@@ -130,7 +106,7 @@ def forecast(
     outputs = _outputs(warehouse, model, keys, texts)
     triage = outputs.select(OUTPUT).with_columns(queued=True, sampled=False, screened=False)
     tables = {"limited_item": limits, "model_output": outputs, "triage": triage}
-    supposed = cast(Warehouse, _Supposed(warehouse, tables))
+    supposed = supposing(warehouse, tables)
     estimates = {"model_output": systems.estimate(model, texts) if texts else None}
     estimates |= {study.name: study(supposed, systems).cost(outputs.select(OUTPUT)) for study in ASKED}
     cells = pl.DataFrame({"model": model, "task": tasks}, {"model": pl.String, "task": pl.String})

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
+from benchmark_assets.adjudication.labels import SUBSTANTIVE
 from resources import catalogue, yaml_files
 from resources.errors import BadInput, raise_all
 from resources.frozen import Frozen
@@ -130,9 +131,15 @@ class Lookup(Selected, ExactlyOne):
         return self.deviation if deviation else self.value or self.values.get(column, "")
 
 
-class Needed(Frozen):
-    """A text, checkpoint or output that is not public (`what`), and the way to get it (`how`)."""
+KINDS = ("outputs", "judgments", "texts", "files")
+"""What a number may need: outputs, answers or checkpoints of models; verdicts of judges or people; texts that may not
+be passed on; published files or results that the home lacks."""
 
+
+class Needed(Frozen):
+    """What a number needs: its kind (`KINDS`), what it is (`what`), and the way to get it (`how`)."""
+
+    kind: Literal["outputs", "judgments", "texts", "files"] = "files"
     what: str = Field(min_length=1)
     how: str = Field(min_length=1)
 
@@ -286,15 +293,60 @@ class PublishedTable(Frozen):
         return next((each for each in self.differs if each.covers(number.row, number.name)), None)
 
 
+class PrintedCounts(Frozen):
+    """The places of the counts that a paper prints of an audit; other numbers of the audit follow from them.
+
+    `outputs` has the number of outputs of each model, and `splits` the number of outputs to which the judges gave three
+    different labels: each is a table and a row. The first columns of `queue`, whose lookup names models and bands, are
+    the number of judged outputs and the per cent of valid ones, minor and major errors; those of `sample` count the
+    outputs that people labeled, by band. `categories` has the major and the minor errors of the queue by category. The
+    rows of `confusion` are people's labels and its columns the panel's: valid, minor, major.
+    """
+
+    corpus: str
+    outputs: tuple[str, str]
+    queue: str
+    categories: str
+    splits: tuple[str, str]
+    sample: str
+    confusion: str
+
+    def has(self, table: str, row: str, column: int) -> bool:
+        """Whether a number is one of the counts, or a share that stands for a count; `column` is counted from 0."""
+        shares = table in {self.queue, self.sample} and column <= len(SUBSTANTIVE)
+        return shares or table in {self.categories, self.confusion} or (table, row) in {self.outputs, self.splits}
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that have counts by label."""
+        return [self.queue, self.categories, self.sample, self.confusion]
+
+
 class Numbers(Frozen):
-    """All published numbers of a paper."""
+    """All published numbers of a paper, and the places of counts among them from which others follow."""
 
     tables: tuple[PublishedTable, ...] = Field(min_length=1)
+    counts: PrintedCounts | None = None
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
         _check_once("table", [each.table for each in self.tables])
+        if self.counts:
+            names = {each.table: each for each in self.tables}
+            for name in (*self.counts.tables, self.counts.outputs[0], self.counts.splits[0]):
+                if name not in names:
+                    raise ValueError(f"`counts` names table {name!r}, which is not here")
+            for table, row in (self.counts.outputs, self.counts.splits):
+                if row not in names[table].rows:
+                    raise ValueError(f"`counts` names row {row!r}, which table {table!r} lacks")
+            for name in (self.counts.queue, self.counts.sample):
+                if not any(source.lookup for source in names[name].sources):
+                    raise ValueError(f"table {name!r} of `counts` needs a lookup, which names models or bands")
         return self
+
+    def table(self, name: str) -> PublishedTable:
+        """The table with a name."""
+        return next(each for each in self.tables if each.table == name)
 
     @property
     def named(self) -> set[tuple[str, Scalar]]:

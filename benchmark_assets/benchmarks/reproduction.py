@@ -1,6 +1,7 @@
 """Reproduction of published numbers: our value for each number of a paper, their difference, and its outcome.
 
-Here: rows of `reproduction`. Not here: the format of `numbers.yaml` (numbers), display (exhibits).
+Here: rows of `reproduction`. Not here: the format of `numbers.yaml` (numbers), tables that follow from printed counts
+(printed_counts), display (exhibits).
 """
 
 import json
@@ -14,18 +15,22 @@ import polars as pl
 from benchmark_assets import views
 from benchmark_assets.benchmarks.numbers import (
     FILE,
+    KINDS,
     Deviating,
     Listed,
     Lookup,
     Numbers,
     Printed,
+    PrintedCounts,
     PublishedTable,
     Selected,
     decimal,
     read,
     rounds_to,
 )
+from benchmark_assets.benchmarks.printed_counts import tables
 from benchmark_assets.benchmarks.recipe import FETCHED, SHIPPED
+from benchmark_assets.benchmarks.supposed import supposing
 from resources import catalogue
 from resources.errors import BadInput
 from resources.home import restored
@@ -41,8 +46,23 @@ ADMITTED = {
     "print": "last digit of the print",
 }  # fmt: skip
 """Outcome of a number that differs by what the recipe admits, by the kind of the reason."""
-QUOTED, NEEDS, ABSENT = "quoted", "needs", "not computed"
-OUTCOMES = (EQUAL, DIGITS, ADMITTED["optimizer"], ADMITTED["print"], EXPLAINED, DIFFERS, QUOTED, NEEDS, ABSENT)
+
+RECOMPUTED = (EQUAL, DIGITS, ADMITTED["optimizer"], ADMITTED["print"], EXPLAINED, DIFFERS)
+"""Outcomes of numbers that were computed from outputs, texts, published files or people's labels."""
+
+FOLLOWS, CONTRADICTS = "follows from printed counts", "contradicts printed counts"
+OF_COUNTS = (FOLLOWS, CONTRADICTS)
+"""Outcomes of numbers that were computed from counts that the paper prints itself, which reproduces nothing."""
+
+QUOTED, NEEDS = "quoted", {kind: f"needs {kind}" for kind in KINDS}
+REASONS = (QUOTED, *NEEDS.values())
+"""The reasons why a number was not recomputed."""
+
+STATED = "the paper only states it, as a choice, a size or a sum; a lookup in numbers.yaml would compare it"
+MISSING = "the home lacks this part of the benchmark; `variorum add` and `variorum update` bring it"
+"""Why numbers are quoted, or need files, where the recipe says nothing else."""
+
+OUTCOMES = (*RECOMPUTED, *OF_COUNTS, *REASONS)
 
 
 class OurValue(NamedTuple):
@@ -90,6 +110,9 @@ def added(warehouse: Warehouse) -> dict[str, Path]:
 def reproduce(warehouse: Warehouse, benchmark: str, numbers: Numbers, folder: Path) -> pl.DataFrame:
     """Compare every published number of a paper with the warehouse, and with files of an added recipe's `folder`.
 
+    A number without a value in the warehouse is compared with what follows from the counts that the paper prints, if it
+    is not one of them.
+
     Returns
     -------
     Columns of `REPRODUCTION`, one row for each published number, in the order of the paper.
@@ -97,14 +120,21 @@ def reproduce(warehouse: Warehouse, benchmark: str, numbers: Numbers, folder: Pa
     Raises
     ------
     BadInput
-        If a lookup matches several rows of its table.
+        If a lookup matches several rows of its table, or printed shares are not those of whole numbers.
     """
     rows = []
+    counted = tables(numbers)
+    supposed = supposing(warehouse, counted)
     for table in numbers.tables:
-        frames = {id(each.lookup): _matching(warehouse, each.lookup) for each in table.sources if each.lookup}
+        lookups = [each.lookup for each in table.sources if each.lookup]
+        stored = {id(lookup): _matching(warehouse, lookup) for lookup in lookups}
+        of_counts = {id(lookup): _matching(supposed, lookup) for lookup in lookups if lookup.table in counted}
         for number in table.numbers():
             keys = (benchmark, table.table, number.row, number.name, table.place, number.text)
-            rows.append((*keys, *_compared(table, number, frames, folder / FETCHED)))
+            compared = _compared(table, number, stored, folder / FETCHED)
+            if compared[0] is None and numbers.counts:
+                compared = _counted(numbers.counts, table, number, of_counts, str(compared[3])) or compared
+            rows.append((*keys, *compared))
     return pl.DataFrame(rows, schema=REPRODUCTION, orient="row")
 
 
@@ -116,9 +146,9 @@ def _compared(
     tried = []
     for source in table.sources_of(number):
         if source.quoted:
-            return None, None, QUOTED, "", "", source.quoted
+            return None, None, QUOTED, STATED, "", source.quoted
         if source.needs:
-            return None, None, NEEDS, f"{source.needs.what}; {source.needs.how}", "", ""
+            return None, None, NEEDS[source.needs.kind], f"{source.needs.what}; {source.needs.how}", "", ""
         if source.listed:
             found = _entries(source.listed, number, fetched)
         else:
@@ -133,7 +163,24 @@ def _compared(
                 outcome, words = ADMITTED[reason.kind], (reason.because, reason.link)
             return float(found.value), float(found.value - number.number), outcome, *words, found.origin
         tried.append(f"no value in {found.origin}")
-    return None, None, ABSENT, "; ".join(tried), "", ""
+    return None, None, NEEDS["files"], MISSING, "", "; ".join(tried)
+
+
+def _counted(
+    counts: PrintedCounts, table: PublishedTable, number: Printed, frames: Mapping[int, pl.DataFrame], lacking: str
+) -> tuple[object, ...] | None:
+    """As `_compared`, from the printed counts; None if the number is one of them or does not follow. `lacking` says
+    what recomputing it needs."""
+    if counts.has(table.table, number.row, table.columns.index(number.column)):
+        return None
+    for source in table.sources_of(number):
+        if source.lookup and id(source.lookup) in frames:
+            found = _found(source.lookup, number, frames[id(source.lookup)])
+            if found.value is not None:
+                agrees = judged(number.text, found.value, found.exact, None) in (EQUAL, DIGITS)
+                outcome, origin = FOLLOWS if agrees else CONTRADICTS, f"printed counts: {found.origin}"
+                return float(found.value), float(found.value - number.number), outcome, lacking, "", origin
+    return None
 
 
 def judged(published: str, value: Decimal, exact: bool, bound: tuple[Decimal, Decimal] | None) -> str:

@@ -73,15 +73,17 @@ def new_corpus(name: str, place: Path) -> None:
     type=int,
     help="Stop comparing a system with the set once at most this many ranks are possible; not with --within.",
 )
+@click.option("--accept", is_flag=True, help="Consent to the costs of asking the judge.")
 def new_base_set(
     folder: Path, items: Path, name: str, version: str, judge: str, count: int, systems: tuple[str, ...], orders: str,
-    within: float | None, ranks: int | None,
+    within: float | None, ranks: int | None, accept: bool,
 ) -> None:  # fmt: skip
     """Build a base set in FOLDER: judge systems against each other, and choose evenly spaced systems as anchors."""
     adaptive = {name: value for name, value in (("within", within), ("ranks", ranks)) if value is not None} or False
     identity = checked(Identity, name=name, version=version, judge=judge, orders=orders, adaptive=adaptive)
     home = Deployment()
-    built = build_base_set(home.warehouse, home.provider, folder, identity, items, count, systems, f"{uuid.uuid4()}")
+    run = f"{uuid.uuid4()}"
+    built = build_base_set(home.warehouse, home.provider, folder, identity, items, count, systems, run, accept)
     rates = dict(built.pool.filter(slice=OVERALL).select("system", "win_rate").iter_rows())
     anchors = ", ".join(f"{anchor} ({rates[anchor]:.0%})" for anchor in built.anchors)
     click.echo(f"anchors with their win rates, weakest first: {anchors}")

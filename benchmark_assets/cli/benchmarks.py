@@ -10,7 +10,7 @@ import polars as pl
 
 from benchmark_assets.benchmarks import base_sets, checkout, fetching, folders, numbers, parts, protocols, reproduction
 from benchmark_assets.benchmarks.costs import cost, likely_costs, of_adding, of_evaluation
-from benchmark_assets.benchmarks.exhibits import counts, number_table
+from benchmark_assets.benchmarks.exhibits import counts, from_counts, number_table, reasons, recomputed, summary
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.forecast import ASKED, Forecast, forecast, lacking
 from benchmark_assets.benchmarks.parts import Added, RecipePart
@@ -69,7 +69,7 @@ def _overview(recipe: ReadRecipe, version: int | None) -> dict[str, str]:
 
 @click.command()
 @click.argument("benchmark", metavar="[NAME|FOLDER|URL]", required=False)
-@click.option("--accept", is_flag=True, help="Consent to the terms that are printed.")
+@click.option("--accept", is_flag=True, help="Consent to the terms and costs that are printed.")
 @click.option("--base", default="", help="URL of a mirror to fetch from.")
 @click.option("--systems", multiple=True, metavar="NAME,…", help="Published systems to import, or `all`, the default.")
 @click.option("--folder", "brought", multiple=True, metavar="SOURCE=PATH", help="Your folder with files of a source.")
@@ -118,7 +118,7 @@ def add(
         from benchmark_assets.automation import runs
         from benchmark_assets.automation.due import Scope
 
-        runs.update(home.definitions, home.instance, Scope(*scope))
+        runs.update(home.definitions, home.instance, Scope(*scope, accepted=accept))
     for line in parts.sizes(home.warehouse, recipe, stock):
         click.echo(line)
     if no_update:
@@ -175,8 +175,9 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
         if len(made := origins(board)):
             click.echo(f"\nOrigin of the outputs\n{plain(made)}")
     corpora = pl.DataFrame({"corpus": added.corpora}, {"corpus": pl.String})
+    copies = leaderboard.known(warehouse, corpora)
     for heading, rows in exhibits.published(warehouse.read("published_summary", corpora)).items():
-        click.echo(f"\n{heading}\n{plain(exhibits.published_table(rows))}")
+        click.echo(f"\n{heading}\n{plain(exhibits.published_table(rows, copies))}")
     literary = warehouse.read("literary_score").filter(pl.col("corpus").is_in(added.corpora), aspect="")
     if len(literary):
         names = ("corpus", "model", "chunks", "machine", "unsure", "human", "score")
@@ -284,20 +285,27 @@ def show_reproduction(benchmark: str, every: bool) -> None:
     files = reproduction.known(warehouse)
     if benchmark not in files:
         raise BadInput(benchmark, "", "no such benchmark with published numbers", f"use one of {', '.join(files)}")
-    rows = reproduction.reproduce(warehouse, benchmark, numbers.read(files[benchmark]), files[benchmark].parent)
-    shown = rows if every else rows.drop_nulls("value")
-    if len(shown):
-        click.echo(f"{plain(number_table(shown))}\n")
+    folder = files[benchmark].parent
+    rows = reproduction.reproduce(warehouse, benchmark, numbers.read(files[benchmark]), folder)
+    lacking = rows.filter(pl.col("outcome").is_in(reproduction.REASONS))
+    of_counts = number_table(from_counts(rows)).drop("reason", "link")
+    sections = {
+        "": number_table(recomputed(rows)),
+        "Not recomputed: these follow from counts that the paper prints itself\n": of_counts,
+        "Not recomputed\n": number_table(lacking if every else lacking.clear()),
+    }
+    for title, table in sections.items():
+        if len(table):
+            click.echo(f"{title}{plain(table)}\n")
     click.echo(plain(counts(rows)))
-    needs = (
-        rows.filter(outcome=reproduction.NEEDS)
-        .group_by(need="reason", maintain_order=True)
-        .agg(numbers=pl.len().cast(pl.Int64))
-    )
-    if len(needs):
-        click.echo(f"\n{plain(needs.select('numbers', 'need'))}")
-    if len(rows.filter(outcome=reproduction.ABSENT)):
-        click.echo("\nnot computed: the home lacks this part of the benchmark; `--all` lists the reasons")
+    if len(lacking):
+        click.echo(f"\n{plain(reasons(rows))}")
+    click.echo(f"\n{summary(rows)}")
+    if contradicted := len(rows.filter(outcome=reproduction.CONTRADICTS)):
+        raise click.ClickException(
+            f"numbers that contradict the counts in their paper: {contradicted}; compare them with the paper, and "
+            f"correct {files[benchmark]}"
+        )
     if unexplained := len(rows.filter(outcome=reproduction.DIFFERS)):
         raise click.ClickException(
             f"numbers that differ from the paper without a reason: {unexplained}; find the cause, "

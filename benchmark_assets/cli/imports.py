@@ -26,8 +26,12 @@ def import_() -> None:
 
 @import_.command(name="corpus")
 @click.argument("description", type=PATH)
-def import_corpus(description: Path) -> None:
-    """Import the corpus that a YAML file describes, and compute its references and envelopes."""
+@click.option("--accept", is_flag=True, help="Consent to the costs of aligners and glossaries by models.")
+def import_corpus(description: Path, accept: bool) -> None:
+    """Import the corpus that a YAML file describes, and compute its references and envelopes.
+
+    Calls to aligners and for glossaries that may cost something need --accept; `variorum check corpus` prints them.
+    """
     from benchmark_assets.automation import runs
 
     home = Deployment()
@@ -36,7 +40,7 @@ def import_corpus(description: Path) -> None:
     name = corpus.name
     if corpus.downloads:
         runs.download(home.definitions, home.instance, [name])
-    runs.take_in(home.definitions, home.instance, name)
+    runs.take_in(home.definitions, home.instance, name, accept)
     for line in contents(home.warehouse, name):
         click.echo(line)
     click.echo(f"  next: `variorum import outputs FILE --corpus {name}`, or `variorum evaluate MODEL`")
@@ -75,7 +79,7 @@ def import_understanding_tasks(descriptions: tuple[Path, ...], root: Path) -> No
     codes, faults = import_tasks(home.warehouse, descriptions, root)
     if codes:
         home.instance.add_dynamic_partitions("task", codes)
-        runs.update(home.definitions, home.instance, Scope(models=[], corpora=codes))
+        runs.update(home.definitions, home.instance, Scope(models=[], corpora=codes, accepted=False))
         counts = home.warehouse.read("task_sample", pl.DataFrame({"task": codes}), ["task", "split"])
         click.echo(plain(counts.group_by("task", "split").agg(samples=pl.len()).sort("task", "split")))
     if faults:

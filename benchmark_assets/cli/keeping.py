@@ -130,7 +130,7 @@ def rebuild() -> None:
         click.echo(line)
     deployment = Deployment()
     runs.look(deployment.definitions, deployment.instance)
-    runs.update(deployment.definitions, deployment.instance, Scope(models=[]))
+    runs.update(deployment.definitions, deployment.instance, Scope(models=[], accepted=False))
     click.echo(f"{home()}: rebuilt; `variorum stale` lists the partitions that need a model")
 
 

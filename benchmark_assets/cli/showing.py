@@ -41,7 +41,7 @@ def status(by_asset: bool, show: str | None) -> None:
     for notice in notices(home.warehouse):
         click.echo(f"{notice}\n")
     click.echo("next:")
-    for step in overview.next_steps(corpora, models):
+    for step in overview.next_steps(corpora, models, overview.unread(home.warehouse)):
         click.echo(f"  {step}")
 
 

@@ -70,12 +70,12 @@ def evaluate(
     for model in models:
         home.systems.system(model)  # raises BadInput for an unknown model
     if parts.unprepared(home.warehouse, scope):  # after `add --no-update`: what would be asked is unknown
-        runs.update(home.definitions, home.instance, Scope([], subjects))
+        runs.update(home.definitions, home.instance, Scope([], subjects, accepted=accept))
     with protocols.wording(home.warehouse, models, subjects if protocol else [], own=protocol == "variorum"):
         planned = _consented(home, benchmark, scope, models, limit, accept)
     before = home.provider.ledger.last_attempt()
     try:
-        runs.evaluate(home.definitions, home.instance, *models, on=subjects if benchmark else None)
+        runs.evaluate(home.definitions, home.instance, *models, on=subjects if benchmark else None, accepted=accept)
     finally:
         for line in _achieved(home, models, scope, planned, before):
             click.echo(line)
@@ -124,10 +124,10 @@ def _consented(
     if benchmark:
         chosen = limits.changed(home.warehouse, benchmark, scope, models, limit)
     whole = announce(forecasts(home, scope, models, chosen))
-    if whole.calls > whole.recorded and whole.most != 0 and not accept:
+    if whole.may_cost and not accept:
         cost = "" if whole.about is None else f" of about {whole.about:.2f} dollars"
         problem = f"needs your consent to costs{cost}"
-        raise BadInput(benchmark or "evaluate", "", problem, "read what is printed above, then add `--accept`")
+        raise BadInput(benchmark or ", ".join(models), "", problem, "read what is printed above, then add `--accept`")
     if benchmark:
         limits.store(home.warehouse, chosen)
     return whole
@@ -136,12 +136,16 @@ def _consented(
 @click.command()
 @click.option("--probe", is_flag=True, help="First ask the endpoint of each model which version it serves.")
 @click.option("--anew", metavar="ASSET", help="Also recompute all partitions of this asset.")
-def update(probe: bool, anew: str | None) -> None:
-    """Materialize all stale partitions, and nothing else."""
+@click.option("--accept", is_flag=True, help="Consent to the costs of asking models; `variorum stale` prints them.")
+def update(probe: bool, anew: str | None, accept: bool) -> None:
+    """Materialize all stale partitions, and nothing else.
+
+    Without --accept, no model is asked that may cost something; all else is computed.
+    """
     home = Deployment()
     if anew:
         runs.forget(home.definitions, home.instance, anew)
-    runs.update(home.definitions, home.instance, probe=probe)
+    runs.update(home.definitions, home.instance, Scope(accepted=accept), probe=probe)
 
 
 @click.command()

@@ -22,7 +22,7 @@ from benchmark_assets.pairwise import base_sets
 from benchmark_assets.pairwise.comparing import Contenders, comparing, judged_by
 from benchmark_assets.pairwise.matches import match
 from benchmark_assets.pairwise.scores import OVERALL, anchor_scores, contract, tallies
-from benchmark_assets.studies.study import ask_about
+from benchmark_assets.studies.study import ask_about, expected
 from resources.digest import text_hash
 from resources.errors import BadInput
 from resources.folders import check_vacant, put
@@ -47,7 +47,7 @@ class Built(NamedTuple):
 
 def build_base_set(
     warehouse: Warehouse, provider: Provider, folder: Path, identity: base_sets.Identity, items: Path, count: int,
-    systems: Sequence[str], run: str,
+    systems: Sequence[str], run: str, accepted: bool = True,
 ) -> Built:  # fmt: skip
     """Build a base set from systems of the warehouse: judge them against each other, choose anchors, write the folder.
 
@@ -62,6 +62,8 @@ def build_base_set(
         Names of the systems in the pool; if empty, the default of `pool`.
     run
         Id of the run whose budget pays for the judge's calls.
+    accepted
+        Whether these calls may cost something.
 
     Raises
     ------
@@ -79,7 +81,7 @@ def build_base_set(
     if not 2 <= count <= len(names):
         raise _bad_count(count, f"has {len(names)} systems")
     manifest(identity, None, names, rows, [])
-    judgments = judge_pool(provider, identity.judge, rows, outputs, run)
+    judgments = judge_pool(provider, identity.judge, rows, outputs, run, accepted)
     record = judged_by(provider, identity.judge)
     rates = win_rates(judgments, rows)
     anchors = choose(rates, count)
@@ -155,7 +157,9 @@ def pool(warehouse: Warehouse, passages: Sequence[str], systems: Sequence[str]) 
     return rows.filter(~pl.col("system").is_in(restricted_of(warehouse, rows))).sort("system", "passage")
 
 
-def judge_pool(provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.DataFrame, run: str) -> pl.DataFrame:
+def judge_pool(
+    provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.DataFrame, run: str, accepted: bool = True
+) -> pl.DataFrame:
     """Judge every pair of systems on every item, in both orders; the calls are charged to `run`.
 
     Parameters
@@ -164,6 +168,8 @@ def judge_pool(provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.
         As `read_items` returns them.
     outputs
         As `pool` returns them: every system has every item.
+    accepted
+        Whether the calls may cost something.
 
     Returns
     -------
@@ -173,7 +179,8 @@ def judge_pool(provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.
     Raises
     ------
     BadInput
-        If a call failed, or the judge belongs to the family of a model in the pool.
+        If a call failed, or the judge belongs to the family of a model in the pool; before any question is asked, if
+        the calls may cost something and `accepted` is false.
     """
     for system in outputs["system"].unique().sort():
         if not system.startswith(base_sets.TRANSLATOR):
@@ -187,6 +194,9 @@ def judge_pool(provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.
         for first, second in ordered_pairs:
             pair = Contenders(source, texts[first, passage], texts[second, passage])
             comparisons.append(match((first, passage), "", second, "A", template, pair))
+    cost = expected(provider, comparisons)
+    if cost and cost.may_cost and not accepted:
+        raise BadInput(judge, "", f"needs your consent to costs: {cost}", "repeat the command with `--accept`")
     verdicts = ask_about(provider, "base set", comparisons, run)
     if errors := [verdict.error for _, verdict in verdicts if verdict.error]:
         problem = f"failed in {len(errors)} of {len(comparisons)} comparisons; the first error: {errors[0]}"

@@ -265,10 +265,22 @@ def published(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
 _BASIS = {"all passages": "over all passages", "passages": "computed from published scores of passages"}
 
 
-def published_table(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows that `published` returns under a heading, most similar system first, one column per measure."""
-    order = rows.filter(measure="sim_best").sort("value", descending=True).select("system")
-    return order.join(across(rows, "published_summary", ["system"], "measure", "value"), on="system")
+def published_systems(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """The systems of rows that `published` returns under a heading, most similar first: `system`, `passages`, and
+    `copies` where a system of this name copies references with its outputs in the home (`known`, as
+    `leaderboard.known` returns it)."""
+    order = rows.filter(measure="sim_best").sort("value", descending=True).select("corpus", "system", "passages")
+    of_corpus = known.filter(kind="model").select("corpus", "system", "copies")
+    systems = order.join(of_corpus, on=["corpus", "system"], how="left", maintain_order="left").drop("corpus")
+    return systems if systems["copies"].count() else systems.drop("copies")
+
+
+def published_table(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """Rows that `published` returns under a heading, in the order of `published_systems`, one column per measure."""
+    systems = published_systems(rows, known).drop("passages")
+    values = across(rows, "published_summary", ["system"], "measure", "value")
+    shown = systems.select("system").join(values, on="system", maintain_order="left")
+    return shown.with_columns(systems.select(pl.exclude("system")))
 
 
 def shares(rows: pl.DataFrame) -> str:

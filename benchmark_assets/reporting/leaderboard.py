@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from benchmark_assets.contamination.judging import COPIES, IS_RELATED
 from benchmark_assets.metrics import coverage
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.entries import on
@@ -128,18 +129,22 @@ def read(warehouse: Warehouse, table: str = "leaderboard", keys: pl.DataFrame | 
 
 
 def known(warehouse: Warehouse, keys: pl.DataFrame | None = None) -> pl.DataFrame:
-    """References that models copy: `corpus`, `kind`, `system` and `copies`, such as "sujato (14 %)", most copied first.
+    """References that models copy, or are close to throughout: `corpus`, `kind`, `system` and `copies`, such as
+    "sujato (14 %)" or "ann (close throughout)", the closest first.
 
-    Only models with a copied reference have a row. The percentage is the share of passages that repeat it.
+    Other models have no row. The percentage is the share of passages that repeat the reference.
     """
     corpora = None if keys is None else keys.select("corpus").unique()
     rows = warehouse.read("contamination", corpora, ["corpus", "model", "translator", "verdict", "share"])
     share = (
-        pl.when(pl.col("share") < 0.01)
+        pl.when(verdict=IS_RELATED)
+        .then(pl.lit("close throughout"))
+        .when(pl.col("share") < 0.01)
         .then(pl.lit("below 1 %"))
         .otherwise(pl.format("{} %", (100 * pl.col("share")).round().cast(pl.Int32)))
     )
-    rows = rows.filter(verdict="copies").sort("share", "translator", descending=[True, False])
+    order = [pl.col("verdict") == IS_RELATED, "share", "translator"]
+    rows = rows.filter(pl.col("verdict").is_in([COPIES, IS_RELATED])).sort(order, descending=[True, True, False])
     named = rows.with_columns(copies=pl.format("{} ({})", "translator", share))
     lists = named.group_by("corpus", "model", maintain_order=True).agg(pl.col("copies").str.join(", "))
     return lists.select("corpus", kind=pl.lit("model"), system="model", copies="copies")

@@ -13,13 +13,18 @@ from resources.warehouse import Warehouse
 
 
 def corpora(warehouse: Warehouse) -> pl.DataFrame:
-    """A row for each corpus: languages, passages, selected passages, references, and models with outputs."""
+    """A row for each corpus: languages, passages, selected passages, references, models with outputs, and `waiting`:
+    passages that were imported since the last update."""
     known = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
     selection = warehouse.read("selection", columns=["passage", "selected"]).with_columns(CORPUS)
+    imported = warehouse.read("source_text", columns=["passage"]).with_columns(CORPUS)
+    waiting = imported.join(selection, on="passage", how="anti")
     references = _references(warehouse).group_by("corpus").agg(references=pl.col("translator").unique().sort())
     models = _outputs(warehouse).group_by("corpus").agg(models=pl.col("model").n_unique())
     return (
-        known.join(selection.group_by("corpus").agg(passages=pl.len(), selected=pl.sum("selected")), "corpus", "left")
+        known.join(imported.group_by("corpus").agg(passages=pl.len()), on="corpus", how="left")
+        .join(selection.group_by("corpus").agg(selected=pl.sum("selected")), on="corpus", how="left")
+        .join(waiting.group_by("corpus").agg(waiting=pl.len()), on="corpus", how="left")
         .join(references.with_columns(pl.col("references").list.join(", ")), on="corpus", how="left")
         .join(models, on="corpus", how="left")
         .select(
@@ -29,6 +34,7 @@ def corpora(warehouse: Warehouse) -> pl.DataFrame:
             selected=pl.col("selected").fill_null(0),
             references=pl.col("references").fill_null("-"),
             models=pl.col("models").fill_null(0),
+            waiting=pl.col("waiting").fill_null(0),
         )
         .sort("corpus")
     )
@@ -55,14 +61,26 @@ def models(warehouse: Warehouse, registered: Collection[str]) -> pl.DataFrame:
     )
 
 
-def next_steps(of_corpora: pl.DataFrame, of_models: pl.DataFrame) -> Iterator[str]:
-    """Commands that a person may want to run next, with reasons. The arguments are the tables above."""
+def unread(warehouse: Warehouse) -> list[str]:
+    """Tasks whose samples no update has read."""
+    tasks, samples = (warehouse.read(table, columns=["task"])["task"] for table in ("task", "task_sample"))
+    return sorted({*tasks} - {*samples})
+
+
+def next_steps(of_corpora: pl.DataFrame, of_models: pl.DataFrame, unread_tasks: Collection[str] = ()) -> Iterator[str]:
+    """Commands that a person may want to run next, with reasons. The arguments are the tables above, and `unread`."""
+    waiting = int(of_corpora["waiting"].sum())
+    parts = [f"{waiting} imported passages"] * bool(waiting) + [f"{len(unread_tasks)} tasks"] * bool(unread_tasks)
+    if parts:
+        yield f"variorum update                           {' and '.join(parts)} are not computed yet; it does that"
+    if of_corpora.is_empty() and unread_tasks:
+        return
     if of_corpora.is_empty():
         yield "variorum demo                             evaluate the sample corpora"
         yield "variorum add                              list benchmarks that one command adds"
         yield "variorum new corpus NAME --from FILE      begin with a text of your own"
         return
-    for name in of_corpora.filter(pl.col("passages") > 0, selected=0)["corpus"]:
+    for name in of_corpora.filter(pl.col("passages") > 0, selected=0, waiting=0)["corpus"]:
         yield f"variorum trace {name}    filters leave out all of its passages; change `filters` in its description"
     for name in of_corpora.filter(pl.col("selected") > 0, models=0)["corpus"]:
         yield f"variorum import outputs FILE --corpus {name}    it has no outputs yet; or `variorum evaluate MODEL`"

@@ -31,6 +31,11 @@ class CostEstimate(NamedTuple):
     seconds: float = 0.0
     measured: bool = True
 
+    @property
+    def may_cost(self) -> bool:
+        """Whether a call is left that may cost something; without a price, it may."""
+        return self.calls > self.recorded and self.most != 0
+
     def __str__(self) -> str:
         """The estimate as one line of text."""
         calls = f"{self.calls} calls, {self.recorded} of them already in the ledger"

@@ -6,7 +6,7 @@ from benchmark_assets.adjudication.labels import MAJOR, MINOR, VALID
 from benchmark_assets.audit.anchored import anchored_estimates
 from benchmark_assets.audit.estimates import estimates
 from benchmark_assets.audit.rated import rated
-from tests.audit.published import NO_VERDICTS
+from benchmark_assets.benchmarks.printed_counts import NO_VERDICTS
 
 
 def audited(outputs: int, judged: float, seed: int = 1) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:

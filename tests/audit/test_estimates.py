@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, UNSURE, VALID
 from benchmark_assets.audit.estimates import estimates
 from benchmark_assets.audit.rated import rated
+from benchmark_assets.benchmarks.printed_counts import NO_VERDICTS
 from benchmark_assets.metrics.anchoring import design_effect, post_stratified
 from benchmark_assets.metrics.intervals import Floats, wilson
-from tests.audit.published import NO_VERDICTS
 from tests.support import slack
 
 BANDS = ["0.0-1.0", "1.0-1.5", "1.5-2.0", "2.0-3.0", ">3.0"]

@@ -6,7 +6,7 @@ import pytest
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, VALID
 from benchmark_assets.audit.overlap import failing_passages, overlap
 from benchmark_assets.audit.rated import rated
-from tests.audit.published import NO_LABELS
+from benchmark_assets.benchmarks.printed_counts import NO_LABELS
 
 MODELS = ["claude", "gemini", "gpt", "grok"]
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from benchmark_assets.adjudication.labels import MAJOR, VALID
 from benchmark_assets.audit.rated import rated
 from benchmark_assets.audit.recall_cost import RECALLS, LabeledOutputs, combination, costs, recall_costs
+from benchmark_assets.benchmarks.printed_counts import NO_VERDICTS
 from benchmark_assets.corpus.units import FEWEST
 from benchmark_assets.metrics.intervals import effective_units
-from tests.audit.published import NO_VERDICTS
 
 SCORES = st.integers(0, 6).map(float) | st.floats(-5, 5)
 ITEMS = st.lists(st.tuples(SCORES, st.booleans(), st.integers(1, 40)), min_size=1, max_size=15)

@@ -71,6 +71,9 @@ def test_a_benchmark_is_added_once_when_all_files_of_its_required_sources_are_th
     assert (row["benchmark"], row["version"], row["corpora"], row["tasks"]) == ("small", 1, ["tiny"], [])
     assert len(opened(tmp_path / "home").read("source_text")) == 3
     before, requests = content(tmp_path / "home"), len(mirror.asked)
+    status = here(tmp_path / "home", "status").stdout
+    assert re.search(r"variorum update +3 imported passages are not computed yet", status)
+    assert "import outputs" not in status
     second = here(tmp_path / "home", *add).stdout
     assert second == first
     assert content(tmp_path / "home") == before

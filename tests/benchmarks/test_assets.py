@@ -71,7 +71,7 @@ def test_the_command_fails_for_a_difference_without_a_reason(warehouse: Warehous
     score(warehouse, "SMDS", 55.6098)
     printed = here(home, "reproduce", "dharmabench")
     assert "docs/decisions/understanding.md#chance-seeds-means" in printed.stdout
-    assert "239  the models' answers, which are not public" in printed.stdout
+    assert "239  needs outputs  the models' answers, which are not public" in printed.stdout
     score(warehouse, "QUDS", 12.2)
     failed = here(home, "reproduce", "dharmabench", "--all", code=1)
     assert DIFFERS in failed.stdout

@@ -1,6 +1,7 @@
 """Limited evaluations: their costs before anything is asked, their passages, and how their scores are marked."""
 
 import json
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -11,10 +12,13 @@ from hypothesis import strategies as st
 
 from benchmark_assets.benchmarks.limits import order
 from resources.duckdb_warehouse import DuckDBWarehouse
+from resources.provider.reading import Outcome
+from resources.provider.sqlite_ledger import SqliteLedger
 from tests.benchmarks.mirror import serving
 from tests.benchmarks.recipes import publish, write_recipe
-from tests.processes import here
+from tests.processes import VARIORUM, begin, here
 from tests.provider.server import Server
+from tests.support import write_corpus
 from tests.understanding.conftest import FORM_LINES, FORMS, write_task
 
 ITEMS = pl.DataFrame(
@@ -101,3 +105,69 @@ def test_a_first_try_is_limited_and_a_second_one_pays_for_the_rest(
     assert board() == (3, 3, 3, None, 2, 2)  # nothing is known to order models
     assert asked() == 5
     assert "was evaluated on this benchmark without a limit" in here(home, *evaluate, "--limit", "4", code=1).stderr
+
+
+@pytest.mark.proof
+def test_the_forecast_after_a_kill_subtracts_what_is_paid_for(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed in the middle of its calls has stored no output; the ledger has the replies."""
+    models = registry(tmp_path / "models.yaml", server.url)
+    content = json.loads(models.read_text())
+    content["models"]["ours"]["in_flight"] = 1
+    models.write_text(json.dumps(content))
+    monkeypatch.setenv("VARIORUM_MODELS", str(models))
+    home, evaluate = tmp_path / "home", ["evaluate", "ours", "--on", "small"]
+    with serving(publish(tmp_path / "published")) as mirror:
+        here(home, "add", str(write_recipe(tmp_path / "recipe", tmp_path / "published")), "--base", mirror.url)
+
+    def forecast() -> list[str]:
+        """Calls for outputs, and those in the ledger."""
+        (line,) = [line for line in here(home, *evaluate, code=1).stdout.splitlines() if " model_output " in line]
+        return line.split()[2:4]
+
+    assert forecast() == ["3", "0"]
+    server.configure(latency=2)
+    with begin(home, VARIORUM, *evaluate, "--accept") as command:
+        deadline = time.monotonic() + 240
+        while sum(bool(each.keys) and each.finished for each in server.log()) < 1:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(1)  # the reply is stored, the next one is under way
+        command.kill()
+    attempts = SqliteLedger(home / "ledger.sqlite").attempts().filter(model="ours", purpose="translate")
+    answered = attempts["outcome"].to_list().count(Outcome.ANSWERED)
+    warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
+    assert 0 < answered < 3
+    assert warehouse.read("model_output", pl.DataFrame({"model": ["ours"]})).is_empty()
+    assert forecast() == ["3", str(answered)]
+    server.configure(latency=0)
+    here(home, *evaluate, "--accept")
+    assert len(warehouse.read("model_output", pl.DataFrame({"model": ["ours"]}))) == 3
+
+
+def test_no_model_is_paid_without_consent(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither by `evaluate` without a benchmark, nor by an update of what it made stale."""
+    monkeypatch.setenv("VARIORUM_MODELS", str(registry(tmp_path / "models.yaml", server.url)))
+    home, corpus = tmp_path / "home", write_corpus(tmp_path / "corpus")
+    content = json.loads(corpus.read_text())
+    corpus.write_text(json.dumps(content | {"sensitivity": {"passages": 0}}))
+    here(home, "import", "corpus", str(corpus))
+    refused = here(home, "evaluate", "ours", code=1)
+    assert "ours: needs your consent to costs of about 0.00 dollars" in refused.stderr
+    assert [line.split()[:4] for line in refused.stdout.splitlines() if line.startswith("ours   model_output")] == [
+        ["ours", "model_output", "3", "0"]
+    ]
+    assert not server.log()
+    here(home, "evaluate", "ours", "--accept")
+    paid = len(server.log())
+    source = tmp_path / "corpus/root/la/test/doc2_root-la-test.json"
+    segments = json.loads(source.read_text())
+    source.write_text(json.dumps({name: f"{text} Et alia." for name, text in segments.items()}))
+    here(home, "scan")
+    assert (
+        "model_output: needs your consent to costs: 1 calls, 0 of them already" in here(home, "update", code=1).stderr
+    )
+    assert len(server.log()) == paid
+    here(home, "update", "--accept")
+    assert len(server.log()) == paid + 1

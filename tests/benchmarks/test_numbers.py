@@ -25,7 +25,7 @@ TABLE: dict[str, Any] = {
     "rows": {"Chance": ["50.00", "—"], "Model": ["1,234.5±0.56", "12"]},
     "sources": [
         {"rows": ["Chance"], "lookup": LOOKUP},
-        {"rows": ["Model"], "needs": {"what": "the outputs", "how": "ask"}},
+        {"rows": ["Model"], "needs": {"kind": "outputs", "what": "the outputs", "how": "ask"}},
     ],
     "differs": [{"because": "It was cut.", "link": "docs/x.md", "ours": {"Chance": {"FORM": "50.01"}}}],
 }

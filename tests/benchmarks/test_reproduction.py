@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from benchmark_assets.benchmarks.exhibits import counts
 from benchmark_assets.benchmarks.numbers import read
 from benchmark_assets.benchmarks.reproduction import (
-    ABSENT,
     ADMITTED,
     DIFFERS,
     DIGITS,
@@ -72,7 +71,7 @@ def test_values_are_compared_with_the_printed_numbers(filled: Warehouse, tmp_pat
         "origin": "task_chance.score with baseline 'chance', task 'FORM'",
     }  # fmt: skip
     needed = found["Model", "FORM ±"]
-    assert (needed["outcome"], needed["reason"], needed["value"]) == (NEEDS, "the outputs; ask", None)
+    assert (needed["outcome"], needed["reason"], needed["value"]) == (NEEDS["outputs"], "the outputs; ask", None)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,7 @@ def test_the_entries_of_a_published_list_are_counted(filled: Warehouse, tmp_path
         "columns": ["Affected"], "rows": {"Short": ["3"]}, "differs": [],
         "sources": [{"listed": listed}, {"needs": {"what": "the record", "how": "fetch it"}}],
     }  # fmt: skip
-    assert outcomes(filled, tmp_path, **counted)["Short", "Affected"]["outcome"] == NEEDS
+    assert outcomes(filled, tmp_path, **counted)["Short", "Affected"]["outcome"] == NEEDS["files"]
     (tmp_path / "sources/record/a").mkdir(parents=True)
     (tmp_path / "sources/record/a/x.json").write_text('{"left_out": {"short": ["a:1", "a:2", "b:1"]}}')
     row = outcomes(filled, tmp_path, **counted)["Short", "Affected"]
@@ -123,9 +122,9 @@ def test_counts_are_equal_or_differ(filled: Warehouse, tmp_path: Path) -> None:
     }  # fmt: skip
     found = outcomes(filled, tmp_path, **counted)
     assert {key: row["outcome"] for key, row in found.items()} == {
-        ("Short", "Affected"): EQUAL, ("Short", "Left"): ABSENT, ("similar", "Affected"): DIFFERS,
+        ("Short", "Affected"): EQUAL, ("Short", "Left"): NEEDS["files"], ("similar", "Affected"): DIFFERS,
     }  # fmt: skip
-    assert "no value in funnel.remaining" in found["Short", "Left"]["reason"]
+    assert "no value in funnel.remaining" in found["Short", "Left"]["origin"]
 
 
 def test_rows_of_a_table_can_be_counted(filled: Warehouse, tmp_path: Path) -> None:
@@ -142,8 +141,11 @@ def test_a_share_is_multiplied(filled: Warehouse, tmp_path: Path) -> None:
 
 def test_what_the_home_lacks_comes_from_the_next_source(warehouse: Warehouse, tmp_path: Path) -> None:
     """`needs` after a lookup says what is missing; without it, the number is only not computed."""
-    assert outcomes(warehouse, tmp_path)["Chance", "FORM"]["outcome"] == ABSENT
-    for further, outcome in (({"needs": {"what": "a", "how": "b"}}, NEEDS), ({"quoted": "table 4"}, QUOTED)):
+    assert outcomes(warehouse, tmp_path)["Chance", "FORM"]["outcome"] == NEEDS["files"]
+    for further, outcome in (
+        ({"needs": {"kind": "texts", "what": "a", "how": "b"}}, NEEDS["texts"]),
+        ({"quoted": "table 4"}, QUOTED),
+    ):
         found = outcomes(warehouse, tmp_path, sources=[{"lookup": LOOKUP}, further])
         assert found["Chance", "FORM"]["outcome"] == outcome
 
@@ -151,11 +153,11 @@ def test_what_the_home_lacks_comes_from_the_next_source(warehouse: Warehouse, tm
 def test_only_rows_with_the_texts_count(filled: Warehouse, tmp_path: Path) -> None:
     sources = [{"lookup": LOOKUP | {"containing": {"signature": "guess"}}}]
     found = outcomes(filled, tmp_path, rows={"Chance": ["50.01", "12.25"]}, sources=sources, differs=[])
-    assert [row["outcome"] for row in found.values()] == [ABSENT, DIGITS]
+    assert [row["outcome"] for row in found.values()] == [NEEDS["files"], DIGITS]
     assert found["Chance", "SPEECH"]["origin"].endswith("task 'SPEECH', signature 'guess'")
 
 
-@pytest.mark.parametrize(("corpus", "outcome"), [("c", DIGITS), ("d", ABSENT)])
+@pytest.mark.parametrize(("corpus", "outcome"), [("c", DIGITS), ("d", NEEDS["files"])])
 def test_a_lookup_may_require_other_rows(filled: Warehouse, tmp_path: Path, corpus: str, outcome: str) -> None:
     given = {"table": "funnel", "where": {"corpus": corpus, "reason": "short"}}
     rows = {"Chance": ["50.01", "—"]}
@@ -175,7 +177,9 @@ def test_outcomes_are_those_of_the_catalogue() -> None:
 
 def test_outcomes_are_counted_by_table(filled: Warehouse, tmp_path: Path) -> None:
     rows = reproduce(filled, "b", read(write(tmp_path, TABLE)), tmp_path)
-    assert counts(rows).to_dicts() == [{"benchmark": "b", "table": "4", "numbers": 4, EXPLAINED: 1, NEEDS: 3}]
+    assert counts(rows).to_dicts() == [
+        {"benchmark": "b", "table": "4", "numbers": 4, EXPLAINED: 1, NEEDS["outputs"]: 3}
+    ]
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6))

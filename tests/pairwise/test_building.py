@@ -267,6 +267,9 @@ def test_after_a_failed_call_only_that_one_is_made_again(server: Server, tmp_pat
     items, outputs = (each.filter(pl.col("passage") == "sample/ep1:1") for each in pool_work())
     server.configure(answer="judge", script=["bad_request"])
     own = outputs.filter(pl.col("system").is_in(["free", "literal", "verbose"]))
+    with pytest.raises(BadInput, match="needs your consent to costs: 6 calls"):
+        judge_pool(provider, "always-a", items, own, "first", accepted=False)
+    assert not server.log()
     with pytest.raises(BadInput, match="failed in 1 of 6 comparisons"):
         judge_pool(provider, "always-a", items, own, "first")
     judgments = judge_pool(provider, "always-a", items, own, "second")

@@ -110,7 +110,7 @@ def test_a_key_that_is_repeated_stands_nowhere(finished: Path, registry: Path, t
     run("backup", str(tmp_path / "backups"))
     if full:
         for way in ("error", "content"):
-            run("evaluate", way)
+            run("evaluate", "--accept", way)
         warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
         assert "A text with ...." in warehouse.read("model_output").filter(model="content")["text"].to_list()
         for number, words in enumerate(

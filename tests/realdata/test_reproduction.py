@@ -12,7 +12,6 @@ from benchmark_assets.benchmarks import recipe as recipes
 from benchmark_assets.benchmarks.numbers import read
 from benchmark_assets.benchmarks.recipe import SHIPPED
 from benchmark_assets.benchmarks.reproduction import (
-    ABSENT,
     ADMITTED,
     DIGITS,
     EQUAL,
@@ -38,6 +37,8 @@ from resources.warehouse import Replacement, Warehouse
 from tests.realdata.published import imported
 
 pytestmark = pytest.mark.realdata
+
+OUTPUTS, TEXTS, FILES = (NEEDS[kind] for kind in ("outputs", "texts", "files"))
 
 CHANCE_ROW = "Chance (see the text)"
 CUT, OPTIMIZER = ADMITTED["print"], ADMITTED["optimizer"]
@@ -74,12 +75,12 @@ def test_the_chance_rows_of_dharmabench(realdata: Path, warehouse: Warehouse) ->
         ("SMDS", "55.60", 55.6098, CUT), ("QUDS", "12.25", 12.25, DIGITS), ("RCMS", "50.00", 50, DIGITS),
         ("RCDS", "48.75", 48.75, DIGITS), ("VPCS", "50.00", 50, DIGITS), ("MCS", "10.00", 10, DIGITS),
         ("Avg", "37.77", 37.7683, DIGITS),
-        ("SDT", "45.42", None, ABSENT), ("QUDT", "60.09", 60.0985, CUT), ("RCMT", "50.00", 50, DIGITS),
+        ("SDT", "45.42", None, FILES), ("QUDT", "60.09", 60.0985, CUT), ("RCMT", "50.00", 50, DIGITS),
         ("VPCT", "50.00", 50, DIGITS), ("AACT", "50.00", 50, DIGITS), ("SCCT", "50.00", 50, DIGITS),
-        ("THCT", "7.69", 7.6923, DIGITS), ("Avg.", "44.74", None, ABSENT),
+        ("THCT", "7.69", 7.6923, DIGITS), ("Avg.", "44.74", None, FILES),
     ]  # fmt: skip
     others = found.filter(pl.col("row") != CHANCE_ROW)
-    assert set(others["outcome"]) == {NEEDS}
+    assert set(others["outcome"]) == {OUTPUTS}
     assert (len(found), len(others)) == (302, 287)
 
 
@@ -122,8 +123,8 @@ def test_the_scores_of_palibench_come_from_the_published_scores(
     ]  # fmt: skip
     others = found.filter(pl.col("value").is_null())
     assert Counter(others.select("paper_table", "outcome").rows()) == {
-        ("1", QUOTED): 6, ("1", ABSENT): 1, ("2", NEEDS): 1, ("3", NEEDS): 4, ("4", ABSENT): 1, ("4", NEEDS): 9,
-        ("thresholds", QUOTED): 4, ("after deduplication", QUOTED): 4, ("5", NEEDS): 6, ("7", NEEDS): 1,
+        ("1", QUOTED): 6, ("1", FILES): 1, ("2", TEXTS): 1, ("3", TEXTS): 4, ("4", FILES): 1, ("4", TEXTS): 9,
+        ("thresholds", QUOTED): 4, ("after deduplication", QUOTED): 4, ("5", TEXTS): 6, ("7", FILES): 1,
     }  # fmt: skip
 
 
@@ -188,14 +189,14 @@ def test_the_anchors_of_jp_tl_bench(realdata: Path, warehouse: Warehouse) -> Non
     store(warehouse, {"anchor_score": scores_of_totals(totals, contract)})
     found = reproduce(warehouse, "jp-tl-bench", read(shipped()["jp-tl-bench"]), shipped()["jp-tl-bench"].parent)
     assert Counter(found.select("paper_table", "outcome").rows()) == {
-        ("items", EQUAL): 4, ("items", EXPLAINED): 3, ("items", NEEDS): 2, ("2", DIGITS): 34, ("2", EXPLAINED): 6,
+        ("items", EQUAL): 4, ("items", EXPLAINED): 3, ("items", FILES): 2, ("2", DIGITS): 34, ("2", EXPLAINED): 6,
         ("report", EQUAL): 40, ("report", DIGITS): 12, ("report", OPTIMIZER): 40, ("report", CUT): 8,
         ("report, EN→JA", EQUAL): 40, ("report, EN→JA", DIGITS): 14, ("report, EN→JA", OPTIMIZER): 40,
         ("report, EN→JA", CUT): 6,
         ("report, JA→EN", EQUAL): 40, ("report, JA→EN", DIGITS): 12, ("report, JA→EN", OPTIMIZER): 40,
         ("report, JA→EN", CUT): 8,
-        ("tokens", NEEDS): 3, ("tokens", QUOTED): 2, ("3", DIGITS): 21, ("3", EXPLAINED): 3,
-        ("4", NEEDS): 12, ("5", NEEDS): 40, ("F, EN→JA", NEEDS): 256, ("F, JA→EN", NEEDS): 256,
+        ("tokens", FILES): 3, ("tokens", QUOTED): 2, ("3", DIGITS): 21, ("3", EXPLAINED): 3,
+        ("4", OUTPUTS): 12, ("5", OUTPUTS): 40, ("F, EN→JA", OUTPUTS): 256, ("F, JA→EN", OUTPUTS): 256,
     }  # fmt: skip
     rows = found.filter(outcome=EXPLAINED)
     admitted = found.filter(pl.col("outcome").is_in([CUT, OPTIMIZER]))

@@ -21,7 +21,7 @@ def test_a_clock_that_jumps_makes_nothing_stale(imported: World, runner: Command
     ahead = runner.run(imported.home, "evaluate", MODEL, "--accept", shift=365 * DAY)
     assert ahead.code == 0, ahead.err
     for shift in (-DAY, 0, 365 * DAY, 0):
-        later = runner.run(imported.home, "update", shift=shift)
+        later = runner.run(imported.home, "update", "--accept", shift=shift)
         assert later.code == 0, later.err
         assert "materialized" not in later.err
     assert imported.attempts()["outcome"].to_list() == [Outcome.ANSWERED] * 3

@@ -75,8 +75,8 @@ def test_a_home_of_a_former_commit_keeps_its_values_and_is_asked_nothing_again(c
         before = values(made.home)
 
         with commands(tmp_path / "words", made.variables) as runner:
-            for command in ("status", "update", "update", "verify"):
-                now = runner.run(made.home, command)
+            for command in (["status"], ["update", "--accept"], ["update", "--accept"], ["verify"]):
+                now = runner.run(made.home, *command)
                 assert now.code == 0, now.err
                 print(f"{commit} {command}: {now.err.strip()}")
         for table, rows in values(made.home).items():

@@ -51,7 +51,7 @@ def test_an_interrupted_evaluation_is_continued(imported: World, runner: Command
         assert "Traceback" not in done.err, done.err
         assert done.code == 128 + signal.SIGINT, done.err
         assert KEPT in done.err.splitlines()[-1]
-        assert runner.run(imported.home, "update").code == 0
+        assert runner.run(imported.home, "update", "--accept").code == 0
         attempts = imported.attempts()["outcome"].to_list()
         assert attempts.count(Outcome.ANSWERED) == 3
         assert len(imported.server.log()) <= len(attempts) == 3 + attempts.count(UNCERTAIN)

@@ -16,7 +16,7 @@ pytestmark = [
 
 
 def test_a_read_only_home_is_named_and_nothing_is_asked(imported: World, runner: Commands) -> None:
-    for command in (["status"], ["update"], ["evaluate", MODEL], ["verify"], ["costs"]):
+    for command in (["status"], ["update", "--accept"], ["evaluate", "--accept", MODEL], ["verify"], ["costs"]):
         done = runner.run(imported.home, *command, read_only=True)
         assert done.code == 1, done.out
         assert str(imported.home) in done.err

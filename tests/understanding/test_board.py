@@ -247,3 +247,14 @@ def test_every_task_weighs_the_same_in_the_mean() -> None:
     (row,) = compare(pl.concat(marks), GROUPS).filter(task="").iter_rows(named=True)
     assert_allclose(row["difference"], 0, atol=1e-9)
     assert row["p"] > 0.9  # not 1, because the units are skewed
+
+
+def test_a_limited_system_has_one_row_with_what_was_asked_in_all_tasks() -> None:
+    """Tasks get different numbers of samples, such as 4 and 3 of a limit of 7; another system was evaluated whole."""
+    limited = pl.concat([
+        scored(MODEL, "tried", {task: 50.0}).with_columns(evaluated=size, available=available)
+        for task, size, available in (("MCS", 4, 200), ("VPCS", 3, 400), ("RCMS", 10, 10))
+    ], how="vertical_relaxed").cast(SCORES)  # fmt: skip
+    rows = board(pl.concat([limited, scored(MODEL, "whole", {"MCS": 50.0, "VPCS": 50.0})]), NO_MARKS, GROUPS)
+    systems = boards(rows)["DharmaBench, sa"]["system"]
+    assert sorted(systems) == ["tried (17 of 610 samples)", "whole"]

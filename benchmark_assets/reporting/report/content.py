@@ -153,12 +153,14 @@ def boards(home: Home, corpus: str) -> list[Display]:
 def published_boards(home: Home, corpus: str) -> list[Display]:
     """Published scores of systems, which are not comparable with the leaderboard. Each basis has a display."""
     shown = []
+    copies = leaderboard.known(home.warehouse, pl.DataFrame({"corpus": [corpus]}))
     for heading, rows in published(home.read("published_summary", corpus)).items():
-        systems = rows.filter(measure="sim_best").sort("value", descending=True).select("system", "passages")
+        systems = exhibits.published_systems(rows, copies)
         headings = {each.name: catalogue.label(each.name) for each in MEASURES if each.name in set(rows["measure"])}
         table = [
             *columns(systems, "published_summary", "system", "passages"),
             *spread(systems, rows, ["system"], "published_summary", "measure", "value", headings),
+            *of_frame(systems.select("copies") if "copies" in systems.columns else pl.DataFrame()),
         ]
         title = "Means of published scores" if rows["basis"][0] == "passages" else "Published scores"
         shown.append(home.display(corpus, title, f"{heading}.", table, [], None, "published_summary"))
@@ -563,13 +565,23 @@ def span_rates(home: Home, corpus: str) -> list[Display]:
 
 
 def published_numbers(home: Home) -> list[Display]:
-    """For each benchmark, the numbers of its paper that were recomputed, and how many have which outcome."""
+    """For each benchmark, the numbers of its paper that were recomputed, those that follow from its own counts, and how
+    many have which outcome."""
     shown: list[Display] = []
     for (benchmark,), rows in home.warehouse.read("reproduction").group_by(["benchmark"], maintain_order=True):
         counts = [f"{count} {name}" for name in OUTCOMES if (count := rows["outcome"].to_list().count(name))]
         words = f"Numbers that the paper prints: {', '.join(counts)}."
-        recomputed, title = rows.drop_nulls("value"), f"Numbers of {benchmark}"
-        shown += home.show(benchmarks.NUMBERS, "", recomputed, title=title, words=words, signatures=[benchmarks.RULE])
+        title, rule = f"Numbers of {benchmark}", [benchmarks.RULE]
+        shown += home.show(
+            benchmarks.NUMBERS, "", benchmarks.recomputed(rows), title=title, words=words, signatures=rule
+        )
+        words, title = (
+            "Not recomputed: these follow from counts that the paper prints itself.",
+            f"{title}, from its counts",
+        )
+        shown += home.show(
+            benchmarks.NUMBERS, "", benchmarks.from_counts(rows), title=title, words=words, signatures=rule
+        )
     return shown
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from benchmark_assets.benchmarks.exhibits import RULE, counts
+from benchmark_assets.benchmarks.exhibits import RULE, counts, summary
 from benchmark_assets.benchmarks.recipe import FILE, REMEDY, Recipe
 from benchmark_assets.reporting.report import content
 from benchmark_assets.reporting.report.display import Display, Home, Part, of_frame
@@ -136,8 +136,9 @@ def _reproduction(home: Home, numbers: pl.DataFrame) -> Display:
     """How many of the paper's numbers have which outcome, by table of the paper."""
     frame = counts(numbers).drop("benchmark")
     words = (
-        "Numbers that the paper prints, and how many of them were recomputed, differ, were taken from the paper "
-        "(quoted), or need something that is not public. `variorum reproduce` lists each number with its reason."
+        f"{summary(numbers)}. What follows from counts that the paper prints itself is not recomputed. Other numbers "
+        "are only stated by the paper (quoted), or need what is not here. `variorum reproduce` lists each with its "
+        "reason."
     )
     return home.display("", "Published numbers", words, of_frame(frame), [RULE], None, "reproduction")
 
