@@ -36,7 +36,8 @@ def protocol_of(declared: RecipeProtocol, subject: str, folder: Path) -> Publish
     return PublishedProtocol(
         name=f"{declared.name}-{subject.partition('@')[0].lower()}" if declared.role == "answer" else declared.name,
         system=system, user=user, variables=tuple(dict.fromkeys([*fields, *more])), reader=declared.reader,
-        tries=declared.tries, batch_tokens=declared.batch_tokens, sampling=declared.sampling, fields=declared.fields,
+        tries=declared.tries, batch_tokens=declared.batch_tokens, batch_segments=declared.batch_segments,
+        sampling=declared.sampling, fields=declared.fields,
         labels={name: declared.numbers[number] for name, number in labels.items() if number in declared.numbers},
     )  # fmt: skip
 
@@ -61,6 +62,7 @@ def template(declared: PublishedText, folder: Path) -> tuple[str, list[str]]:
     for words, field, *_ in Formatter().parse(text) if declared.braces else [(text, None)]:
         parts.append(str(words).replace("$", "$$"))
         if field is not None:
+            field = declared.expressions.get(field, field)
             if not field.isidentifier():
                 raise BadInput(path, declared.literal, f"has the field {field!r}", "correct `braces` in the recipe")
             parts.append(f"${{{field}}}")
@@ -69,7 +71,8 @@ def template(declared: PublishedText, folder: Path) -> tuple[str, list[str]]:
 
 
 def literal(path: Path, name: str) -> Any:
-    """The value of a literal in a Python file: `NAME`, or `NAME.key` for an entry of a dictionary.
+    """The value of a literal in a Python file: `NAME`, or `NAME.key` for an entry of a dictionary or a variable of a
+    function. An f-string becomes the format string with the same expressions as fields.
 
     The file is parsed, and never executed. The last assignment to the name counts.
 
@@ -80,9 +83,12 @@ def literal(path: Path, name: str) -> Any:
     """
     variable, _, key = name.partition(".")
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        for function in body:
+            if key and isinstance(function, ast.FunctionDef) and function.name == variable:
+                body, variable, key = function.body, key, ""
         (*_, value) = (
-            node.value for node in tree.body
+            node.value for node in body
             if isinstance(node, ast.Assign)
             and any(isinstance(to, ast.Name) and to.id == variable for to in node.targets)
         )  # fmt: skip
@@ -92,9 +98,21 @@ def literal(path: Path, name: str) -> Any:
                 each for at, each in zip(value.keys, value.values, strict=True)
                 if isinstance(at, ast.Constant) and at.value == key
             )  # fmt: skip
-        return ast.literal_eval(value)
+        return _format(value) if isinstance(value, ast.JoinedStr) else ast.literal_eval(value)
     except (OSError, ValueError, SyntaxError, AssertionError) as error:
         raise BadInput(path, name, "is no literal of this file", "restore the published file") from error
+
+
+def _format(value: ast.JoinedStr) -> str:
+    parts: list[str] = []
+    for part in value.values:
+        if isinstance(part, ast.FormattedValue):
+            assert part.conversion == -1
+            assert part.format_spec is None
+            parts.append(f"{{{ast.unparse(part.value)}}}")
+        else:
+            parts.append(str(ast.literal_eval(part)).replace("{", "{{").replace("}", "}}"))
+    return "".join(parts)
 
 
 def import_protocols(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock, folder: Path) -> list[str]:

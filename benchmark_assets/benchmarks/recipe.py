@@ -200,10 +200,12 @@ class PublishedText(Frozen):
     """A text of a protocol, as the paper's repository has it.
 
     - `file`: its file in the protocol's source; without `literal`, the text is the whole file.
-    - `literal`: the name of a literal in a Python file, which is read and never executed, such as `PROMPTS.system`.
+    - `literal`: the name of a literal in a Python file, which is read and never executed, such as `PROMPTS.system`, or
+      `ask.prompt` for the variable of a function.
     - `text`: a text of the recipe itself, in place of a file, such as `{passages}`.
     - `braces`: how the text marks its fields: `single`, as in Python, where a doubled brace is a brace; `double`; or
       none.
+    - `expressions`: the name of each field of an f-string that is an expression of another form.
     - `stripped`: whether blanks at both ends are no part of the text.
     """
 
@@ -211,6 +213,7 @@ class PublishedText(Frozen):
     literal: str = ""
     text: str = ""
     braces: Literal["", "single", "double"] = ""
+    expressions: dict[str, str] = Field(default={})
     stripped: bool = False
 
     @model_validator(mode="after")
@@ -241,6 +244,7 @@ class RecipeProtocol(Frozen):
     reader: Reader
     tries: int = Field(default=1, ge=1)
     batch_tokens: int = Field(default=0, ge=0)
+    batch_segments: tuple[int, int] = (1, 1)
     sampling: Sampling = Sampling()
     fields: dict[str, str] = Field(default={})
     labels: PublishedText | None = None
