@@ -5,6 +5,7 @@ Here: finding a text in a fetched file, its fields as placeholders, and the rows
 """
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,7 +55,10 @@ def template(declared: PublishedText, folder: Path) -> tuple[str, list[str]]:
     if not isinstance(text, str):
         raise BadInput(path, declared.literal, "is not a text", "name the literal of a prompt")
     text = text.strip() if declared.stripped else text
-    if declared.braces == "double":
+    if declared.braces == "named":
+        pieces = re.split(r"\{([A-Za-z_]\w*)\}", text)
+        text = "".join(f"{{{part}}}" if at % 2 else _literally(part) for at, part in enumerate(pieces))
+    elif declared.braces == "double":
         text = text.replace("{{", "\0{").replace("}}", "}\0").replace("{", "{{").replace("}", "}}")
         text = text.replace("\0{{", "{").replace("}}\0", "}")
     parts: list[str] = []
@@ -111,12 +115,17 @@ def _format(value: ast.JoinedStr) -> str:
             assert part.format_spec is None
             parts.append(f"{{{ast.unparse(part.value)}}}")
         else:
-            parts.append(str(ast.literal_eval(part)).replace("{", "{{").replace("}", "}}"))
+            parts.append(_literally(str(ast.literal_eval(part))))
     return "".join(parts)
 
 
+def _literally(text: str) -> str:
+    """A text as part of a format string without fields."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def import_protocols(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock, folder: Path) -> list[str]:
-    """Store the protocols whose source is not left out, and return their subjects.
+    """Store the protocols whose source is not left out, and return the subjects about which they ask models.
 
     Models that were asked about a corpus or task before stay with the wording in which they were asked, so that nothing
     is asked and paid for again.
@@ -126,12 +135,12 @@ def import_protocols(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock, fol
         return []
     found = pl.DataFrame(rows).with_columns(benchmark=pl.lit(recipe.recipe.name))
     new = found.join(warehouse.read(TABLE, columns=["role", "subject"]), on=["role", "subject"], how="anti")
-    asked = _asked(warehouse, new["subject"])
+    asked = _asked(warehouse, new)
     changes = [Replacement(TABLE, found, found.select("role", "subject"))]
     if len(asked):
         changes.append(Replacement(CHOICE, asked, asked.select("model", "subject")))
     warehouse.write(changes, run_id="add")
-    return found["subject"].to_list()
+    return found.filter(pl.col("role") != "align")["subject"].to_list()
 
 
 def _rows(recipe: ReadRecipe, stock: Stock, folder: Path) -> Iterator[Mapping[str, str]]:
@@ -141,18 +150,27 @@ def _rows(recipe: ReadRecipe, stock: Stock, folder: Path) -> Iterator[Mapping[st
         source = recipe.recipe.sources[declared.source]
         for subject in declared.subjects:
             content = protocol_of(declared, subject, folder / FETCHED / declared.source).model_dump_json()
+            repository = f"https://github.com/{source.repository}/tree/{source.commit}" if source.commit else ""
             yield {
                 "role": declared.role, "subject": subject, "content": content, "licence": source.licence,
-                "url": f"https://github.com/{source.repository}/tree/{source.commit}", "fingerprint": digest(content),
+                "url": repository or (recipe.recipe.paper.url if recipe.recipe.paper else ""),
+                "fingerprint": digest(content),
             }  # fmt: skip
 
 
-def _asked(warehouse: Warehouse, subjects: Collection[str]) -> pl.DataFrame:
-    """Rows of `own_wording` for models that were asked about the subjects in the project's wording."""
+def _asked(warehouse: Warehouse, new: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `own_wording` for models that were asked about the subjects of new protocols in the project's wording, or
+    whose outputs were judged so."""
     calls = warehouse.read("study_call", columns=["study", "model", "passage", "task"])
-    outputs = calls.filter(study="model_output").select("model", subject=CORPUS)
-    answers = calls.filter(study="answer").select("model", subject="task")
-    asked = pl.concat([outputs, answers]).unique().filter(pl.col("subject").is_in(list(subjects)))
+    asked = pl.concat(
+        calls.filter(study=study).select("model", role=pl.lit(role), subject=subject)
+        for study, role, subject in (
+            ("model_output", "translate", CORPUS),
+            ("answer", "answer", pl.col("task")),
+            ("judge_vote", "judge", CORPUS),
+        )
+    )
+    asked = asked.join(new, on=["role", "subject"], how="semi").select("model", "subject").unique()
     return asked.with_columns(fingerprint=pl.lit("variorum"))
 
 

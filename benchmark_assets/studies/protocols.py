@@ -19,13 +19,14 @@ from resources.warehouse import Warehouse
 
 TABLE, CHOICE = "protocol", "own_wording"
 
-Role = Literal["translate", "compare", "answer", "align"]
+Role = Literal["translate", "compare", "answer", "align", "judge"]
 """What a model is asked for: translations of a corpus, comparisons with a base set, answers to a task, the segments of
-continuous translations (of any corpus whose description names the subject)."""
+continuous translations (of any corpus whose description names the subject), judgements of a corpus's audit."""
 
-Reader = Literal["object", "tagged", "letter", "label", "spans", "segments"]
+Reader = Literal["object", "tagged", "letter", "label", "spans", "segments", "judgement"]
 """How a reply is read: translations in an object by passage (PaliBench), a translation in a tag, a letter in a tag
-(JP-TL-Bench), a class or spans in JSON (DharmaBench), text or null in an object by segment (PaliBench)."""
+(JP-TL-Bench), a class or spans in JSON (DharmaBench), text or null in an object by segment (PaliBench), a judgement in
+JSON (From Outliers to Errors)."""
 
 
 class Sampling(Frozen):
@@ -44,9 +45,9 @@ class PublishedProtocol(Frozen):
     `system` and `user` are templates as in `resources.prompts.Prompt`. `tries` is the largest number of requests about
     an item, or about a batch. `batch_tokens` is the largest number of source tokens in a batch, counted by cl100k_base.
     `batch_segments` are the number of segments at which a batch of an alignment is closed, and the largest number of
-    them. `fields` maps a variable to the text of a sample, if they have different names; in an alignment, it maps the
-    names of a segment's texts to `source` and `guide`. `labels` maps the names in replies to the labels of a task's
-    files.
+    them. `fields` maps a variable to the text of a sample or of a judge's item, if they have different names; in an
+    alignment, it maps the names of a segment's texts to `source` and `guide`. `labels` maps the names in replies to the
+    labels of a task's files.
     """
 
     name: str

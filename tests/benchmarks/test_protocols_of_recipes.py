@@ -64,6 +64,12 @@ def test_a_model_is_asked_as_the_paper_asks_and_pays_once_for_each_wording(
     again = here(home, "evaluate", "ours", "--on", "small", "--protocol", "paper", "--accept").stdout
     assert f"asked: 0 calls, 0.0000 dollars; reused: {len(bodies)} replies of the ledger" in again
 
+    change(recipe / "recipe.yaml", {"version": 2, "protocols": [protocol, {**protocol, "role": "align"}]})
+    with serving(mirror):
+        said = here(home, "add", str(recipe), "--no-update", "--base", mirror.url).stdout
+    assert said.count("tiny: asked as the paper asks") == 1
+    assert DuckDBWarehouse(path=str(home / "variorum.duckdb")).read("own_wording").is_empty()
+
 
 def test_texts_are_read_from_files_and_literals_and_their_fields_named(tmp_path: Path) -> None:
     program = (
