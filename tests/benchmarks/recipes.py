@@ -94,11 +94,12 @@ def cut(name: str, folder: Path, mirror: Mirror, size: Cut = SMALL) -> Path:
         if not source.files:
             continue
         for path in recipe.downloads[source_name].files:
-            body = _cut(path, mirror.body(start + path) or b"", size)
-            if body:
+            if body := _cut(path, mirror.body(start + path) or b"", size):
                 mirror.spoiled[start + path] = body
                 lines.append(f"{sha256(body).hexdigest()}  {path}\n")
-        (folder / source.files).write_text("".join(lines))
+        prompts = {file for each in recipe.recipe.protocols if each.source == source_name for file in each.files}
+        if source.required or (lines and all(mirror.body(start + file) for file in prompts)):
+            (folder / source.files).write_text("".join(lines))
     for path, description in recipe.corpora.items():
         change(folder / path, {"sensitivity": {"passages": 0}})
         if description.offsets:
@@ -139,6 +140,8 @@ def _keep_texts(folder: Path, kept: Callable[[str, str], bool]) -> None:
 def _cut(path: str, body: bytes, size: Cut) -> bytes:
     """The first passages of a file; empty if the cut recipe does without the file."""
     name = path.rpartition("/")[2]
+    if not body or path.startswith("prompts/"):
+        return body
     if name.endswith(".xml"):
         return _first_chapters(body, size.chapters)
     if name.endswith(".jsonl"):
