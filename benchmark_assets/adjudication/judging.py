@@ -104,5 +104,10 @@ def read_answer(values: Mapping[str, Any]) -> Opinion:
         flag = values.get(name)
         if flag is not None and flag is not (judgement.label == label):
             raise ValueError(f"{name} {quoted(flag)} contradicts label {judgement.label}")
+    return Opinion(judgement, remarks(values))
+
+
+def remarks(values: Mapping[str, Any]) -> Remarks:
+    """The remarks in a reply; those that are missing or not text become ''."""
     texts = (values.get(name) for name in WORDS)
-    return Opinion(judgement, Remarks(*(storable(text.strip()) if isinstance(text, str) else "" for text in texts)))
+    return Remarks(*(storable(text.strip()) if isinstance(text, str) else "" for text in texts))

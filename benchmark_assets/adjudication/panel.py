@@ -15,6 +15,7 @@ from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.judging import Opinion, Scores, judging, shown
 from benchmark_assets.adjudication.labels import ERRORS, VALID
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
+from benchmark_assets.adjudication.published import named, published_judging, unnamed
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.corpus.description import Audit
 from benchmark_assets.examination.flags import WITHHELD, JudgeStanding, of_judges, worst
@@ -22,6 +23,7 @@ from benchmark_assets.examination.sample import Direction, other_references
 from benchmark_assets.examination.sentinels import Sound
 from benchmark_assets.examination.study import Examinee, TextExam
 from benchmark_assets.references.texts import complete_texts
+from benchmark_assets.studies.protocols import PublishedProtocol, protocols
 from benchmark_assets.studies.study import Group, Item
 from resources.digest import digest
 from resources.errors import BadInput
@@ -37,23 +39,43 @@ DECIMALS = 3
 
 @dataclass(frozen=True)
 class JudgePanel:
-    """The impartial judges of one model's outputs in one corpus, as question templates sorted by the judges' names."""
+    """The impartial judges of one model's outputs in one corpus, as question templates sorted by the judges' names.
+
+    `protocol` is the published protocol by which they are asked; None for the project's own question.
+    """
 
     templates: tuple[Template[Opinion], ...]
     audit: Audit
+    protocol: PublishedProtocol | None = None
+
+    @property
+    def shows_scores(self) -> bool:
+        """Whether judges see the scores of outputs."""
+        return self.audit.show_scores or self.protocol is not None
 
     @property
     def fingerprint(self) -> str:
         """Hash of the inputs that all items share: judges with settings and versions, prompt, languages, seed, and
         whether scores are shown."""
         judges = [(template.model.name, *template.determinants) for template in self.templates]
-        return digest(self.audit.seed, self.audit.show_scores, *judges)
+        published = self.protocol.determinants if self.protocol else ()
+        return digest(self.audit.seed, self.audit.show_scores, *judges, *published)
 
     def items(
         self, model: str, passage: str, source: str, references: Mapping[str, str], candidate: str,
         scores: Scores | None = None,
     ) -> Iterator[Item]:  # fmt: skip
-        """Yield one item per judge for an output; `references` maps translators to texts."""
+        """Yield one item per judge for an output; `references` maps translators to texts.
+
+        Where a published protocol shows a reference that the passage lacks, nobody is asked.
+        """
+        if self.protocol:
+            texts = named(passage.partition("/")[2], source, references, candidate, scores)
+            lacking = ", ".join(unnamed(self.protocol, texts))
+            why = Verdict[Opinion](abstention=f"the published protocol shows {lacking}") if lacking else None
+            for template in self.templates:
+                yield Item((model, passage), {"judge": template.model.name}, template, texts, settled=why)
+            return
         for template in self.templates:
             order = shuffled(references, self.audit.seed, template.model.name, model, passage)
             ordered = [references[translator] for translator in order]
@@ -70,8 +92,12 @@ def shuffled(translators: Mapping[str, str], seed: int, judge: str, model: str, 
     return sorted(translators, key=lambda translator: digest(seed, judge, model, passage, translator))
 
 
-def panel(provider: Provider, corpus: str, audit: Audit, languages: Mapping[str, str], model: str) -> JudgePanel:
-    """The panel that judges one model's outputs in one corpus; `languages` as in `judging`.
+def panel(
+    provider: Provider, corpus: str, audit: Audit, languages: Mapping[str, str], model: str,
+    protocol: PublishedProtocol | None = None,
+) -> JudgePanel:  # fmt: skip
+    """The panel that judges one model's outputs in one corpus, by a published protocol if there is one; `languages` as
+    in `judging`.
 
     Raises BadInput if the number of judges is even, or if `impartial` raises it.
     """
@@ -79,6 +105,8 @@ def panel(provider: Provider, corpus: str, audit: Audit, languages: Mapping[str,
         problem = f"are {len(audit.judges)}, so that votes may be tied"
         raise BadInput(f"corpus {corpus}", "audit.judges", problem, "name an odd number of judges")
     judges = impartial(provider, audit.judges, model, f"corpus {corpus}", "audit.judges")
+    if protocol:
+        return JudgePanel(tuple(published_judging(judge, protocol) for judge in judges), audit, protocol)
     return JudgePanel(tuple(judging(judge, languages) for judge in judges), audit)
 
 
@@ -100,11 +128,12 @@ class JudgeVotes(OutputStudy[JudgePanel]):
         languages = self.languages()
 
         def seated(model: str, corpus: str) -> tuple[JudgePanel, str]:
-            judges = panel(self.provider, corpus, with_judges[corpus], languages[corpus], model)
+            published = protocols(self.warehouse, "judge", model).get(corpus)
+            judges = panel(self.provider, corpus, with_judges[corpus], languages[corpus], model, published)
             return judges, judges.fingerprint
 
         for group in self.by_corpus(outputs, seated):
-            if isinstance(group.how, JudgePanel) and group.how.audit.show_scores:
+            if isinstance(group.how, JudgePanel) and group.how.shows_scores:
                 scores, seats = self._scores(group.partitions), group.how.fingerprint
                 hashes = [digest(seats, scores.get(output)) for output in group.partitions.iter_rows()]
                 yield group._replace(fingerprint=pl.Series(hashes, dtype=pl.String))
@@ -115,7 +144,7 @@ class JudgeVotes(OutputStudy[JudgePanel]):
         """One item per output and judge."""
         sources = self.texts("source_text", partitions.select("passage"))
         references = complete_texts(self.warehouse, partitions.select("passage"))
-        scores = self._scores(partitions) if how.audit.show_scores else {}
+        scores = self._scores(partitions) if how.shows_scores else {}
         outputs = self.warehouse.read("model_output", partitions, [*OUTPUT, "text"])
         for model, passage, text in outputs.iter_rows():
             if passage in sources and passage in references:
@@ -141,7 +170,11 @@ class JudgeVotes(OutputStudy[JudgePanel]):
 
 
 class PanelExam(TextExam):
-    """The exam of the audit's judges. An answer is a label."""
+    """The exam of the audit's judges. An answer is a label.
+
+    The question is always the project's own: a published one names all references, and an exam needs one of them as the
+    translation on trial.
+    """
 
     purpose = JudgeVotes.name
     best: ClassVar[str] = f"the label {VALID}"

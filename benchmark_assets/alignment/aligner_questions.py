@@ -55,7 +55,7 @@ class Extracted(NamedTuple):
 
     `text` is None if the translation does not contain the segment, or if there is an `error`. `call` is the ledger key
     of the question; `parsing` says how the reply was parsed (provider.replies). `call` and `parsing` are None if no
-    question was asked.
+    question was asked. `method` is as in the table `alignment`.
     """
 
     segment: str
@@ -63,6 +63,7 @@ class Extracted(NamedTuple):
     error: str | None = None
     call: str | None = None
     parsing: str | None = None
+    method: str = "model"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from benchmark_assets.alignment.aligner_questions import AlignmentWork, Extracte
 from benchmark_assets.alignment.documents import Aligner, ProseDocument
 from benchmark_assets.alignment.likeness import Embed
 from benchmark_assets.alignment.monotone import Aligned
+from benchmark_assets.alignment.published import PublishedAligner
 from benchmark_assets.alignment.rows import (
     ALIGNMENT,
     UNASSIGNED,
@@ -70,7 +71,7 @@ def align_documents(
     Rows of the tables `alignment` and `unassigned`, and the failed passages: columns `passage` and `error`.
     """
     offline: list[Aligned | None] = []
-    works_by_model: dict[str, list[AlignmentWork]] = {}
+    works_by_aligner: dict[tuple[str, str], list[AlignmentWork]] = {}
     errors: dict[tuple[str, str], str] = {}
     for document in documents:
         aligner = aligners[document.corpus, document.translator]
@@ -89,11 +90,12 @@ def align_documents(
             errors[document.name] = f"{document.translator}: {fault}"
         offline.append(aligned)
         if aligner.model and document.name not in errors:
-            works_by_model.setdefault(aligner.model, []).append(_work(document, aligned))
+            works_by_aligner.setdefault((aligner.model, aligner.protocol), []).append(_work(document, aligned))
     extracted: dict[tuple[str, str], list[Extracted]] = {}
-    for model, works in works_by_model.items():
+    named = {(aligner.model, aligner.protocol): aligner for aligner in aligners.values()}
+    for name, works in works_by_aligner.items():
         try:
-            extracted |= model_aligner(provider, model).align(works, run)
+            extracted |= model_aligner(provider, named[name]).align(works, run)
         except BadInput as fault:
             errors |= {(work.document, work.translator): str(fault) for work in works}
     rows, failures = [pl.DataFrame(schema=ALIGNMENT)], [pl.DataFrame(schema=FAILURES)]
@@ -124,25 +126,32 @@ def cost(
 
     None if no model is asked, or if the registry lacks one of the models.
     """
-    works_by_model: dict[str, list[AlignmentWork]] = {}
+    works: dict[tuple[str, str], list[AlignmentWork]] = {}
     for document in documents:
-        if model := aligners[document.corpus, document.translator].model:
-            works_by_model.setdefault(model, []).append(_work(document, None))
-    if not works_by_model:
+        aligner = aligners[document.corpus, document.translator]
+        if aligner.model:
+            works.setdefault((aligner.model, aligner.protocol), []).append(_work(document, None))
+    if not works:
         return None
+    named = {(aligner.model, aligner.protocol): aligner for aligner in aligners.values()}
     try:
-        return total(model_aligner(provider, model).estimate(works) for model, works in works_by_model.items())
+        return total(model_aligner(provider, named[name]).estimate(group) for name, group in works.items())
     except BadInput:
         return None
 
 
-def model_aligner(provider: Provider, model: str) -> ModelAligner:
-    """Look up an aligner in the registry by name; raises BadInput if there is none."""
-    names = provider.registry().aligners
+def model_aligner(provider: Provider, aligner: Aligner) -> ModelAligner | PublishedAligner:
+    """Look up the model of an aligner in the registry; raises BadInput if it or the aligner's protocol is missing."""
+    names, model = provider.registry().aligners, aligner.model
     if model not in names:
         problem = "is missing, but a corpus names it as its aligner"
         remedy = f"add it, or name {one_of(sorted(names))} in the description"
         raise BadInput(provider.registry_path, f"aligners.{model}", problem, remedy)
+    if aligner.published:
+        return PublishedAligner(provider, provider.model(model), aligner.published)
+    if aligner.protocol:
+        problem = "is no published protocol in this warehouse, but a description names it as `protocol`"
+        raise BadInput(aligner.protocol, "", problem, "add its benchmark first, as in `variorum add palibench`")
     return ModelAligner(provider, provider.model(model))
 
 
@@ -166,13 +175,14 @@ def fingerprints(
     that of the embedder which compares them with their source.
     """
     parts: dict[str, list[object]] = {}
-    for (corpus, translator), (model, ask, compare) in sorted(aligners.items()):
-        determinants: list[object] = [translator, embedder if not model or ask == "unsure" else "", ask]
-        if compare != "guides":
-            determinants += [compare, multilingual]
-        if model:
+    for (corpus, translator), aligner in sorted(aligners.items(), key=lambda each: each[0]):
+        offline = not aligner.model or aligner.ask == "unsure"
+        determinants: list[object] = [translator, embedder if offline else "", aligner.ask]
+        if aligner.compare != "guides":
+            determinants += [aligner.compare, multilingual]
+        if aligner.model:
             try:
-                determinants.append(model_aligner(provider, model).fingerprint(*languages[corpus]))
+                determinants.append(model_aligner(provider, aligner).fingerprint(*languages[corpus]))
             except BadInput as fault:  # its documents fail with this message when they are aligned
                 determinants.append(str(fault))
         parts.setdefault(corpus, []).append(determinants)

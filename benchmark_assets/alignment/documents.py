@@ -14,6 +14,7 @@ from benchmark_assets.alignment.cross_references import names, plain
 from benchmark_assets.alignment.rows import SegmentPlace, corrected, places
 from benchmark_assets.corpus.anchors import anchors
 from benchmark_assets.corpus.registry import corpus_languages
+from benchmark_assets.studies.protocols import PublishedProtocol, protocols
 from resources.digest import digest
 from resources.warehouse import Warehouse
 
@@ -149,12 +150,15 @@ class Aligner(NamedTuple):
 
     `model` is the name of an aligner in the registry, or '' for the offline aligner. `ask` is 'all' to ask the model
     about all segments, or 'unsure' to ask only about segments that the offline aligner is unsure of. `compare` is what
-    the translation is compared with: 'guides', 'source' or 'both'.
+    the translation is compared with: 'guides', 'source' or 'both'. `protocol` names the corpus whose published protocol
+    asks the model, '' for the project's own questions; `published` is None if that protocol is not in the warehouse.
     """
 
     model: str
     ask: str
     compare: str = "guides"
+    protocol: str = ""
+    published: PublishedProtocol | None = None
 
 
 def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[tuple[str, str], dict[str, str]]:
@@ -171,8 +175,9 @@ def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[
 def aligners(warehouse: Warehouse) -> dict[tuple[str, str], Aligner]:
     """The configured aligners of all continuous translations, by corpus and translator."""
     rows = warehouse.read("corpus", columns=["corpus", "aligners"]).drop_nulls()
+    published = protocols(warehouse, "align")
     return {
-        (corpus, translator): Aligner(setting["model"], setting["ask"], setting.get("compare", "guides"))
+        (corpus, translator): Aligner(**setting, published=published.get(setting.get("protocol", "")))
         for corpus, text in rows.iter_rows()
         for translator, setting in json.loads(text).items()
     }

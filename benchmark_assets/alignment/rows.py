@@ -17,6 +17,8 @@ from benchmark_assets.alignment.aligner_questions import Extracted
 from benchmark_assets.alignment.extent import examine
 from benchmark_assets.alignment.likeness import Embed, has_words
 from benchmark_assets.alignment.monotone import Aligned, Beside, align
+from benchmark_assets.alignment.published import METHOD
+from benchmark_assets.alignment.published_stages import published_findings
 from benchmark_assets.alignment.units import Span
 from benchmark_assets.corpus.anchors import stretches
 from resources.catalogue import schema
@@ -261,7 +263,8 @@ def verified_rows(
     """Rows of `verification` for a document and translator, one per segment with a text.
 
     `segments` has all segments of the document in order. `alignment` has the columns `passage`, `segments` (texts, null
-    if a passage was not aligned) and `methods`; `others` has the texts of the translator's other documents by id.
+    if a passage was not aligned) and `methods`; `others` has the texts of the translator's other documents by id. A
+    document that was aligned by a published protocol is verified by the published stages.
     """
     pieces = {
         passage: list(zip(texts, methods, strict=True))
@@ -271,7 +274,11 @@ def verified_rows(
     for passage, group in groupby(segments, key=lambda place: place.passage):
         aligned += pieces.get(passage) or [(None, None)] * len(list(group))
     given = {at for at, (_, method) in enumerate(aligned) if method in ("hand", "number")}
-    findings = examine([text for text, _ in aligned], prose, guides(segments), given, others)
+    texts = [text for text, _ in aligned]
+    if any(method == METHOD for _, method in aligned):
+        findings = published_findings(texts, prose, given)
+    else:
+        findings = examine(texts, prose, guides(segments), given, others)
     rows = [
         (place.passage, translator, place.id, finding.stage, finding.start, finding.end, finding.similarity,
          finding.in_order, finding.evidence)
@@ -357,7 +364,7 @@ def _settled(
         text = corrections[place.id]
         return AlignedSegment(text, method="hand" if text else None)
     if answer is not None:
-        return AlignedSegment(answer.text, method="model") if answer.text else AlignedSegment(None)
+        return AlignedSegment(answer.text, method=answer.method) if answer.text else AlignedSegment(None)
     if not place.source.strip():
         return AlignedSegment("")
     return offline or AlignedSegment(None)

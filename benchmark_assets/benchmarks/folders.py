@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmark_assets.benchmarks.pasted import canonical
 from benchmark_assets.benchmarks.recipe import FETCHED, ReadRecipe, RecipeSource, UserFolder, read_digests
 from benchmark_assets.corpus.readers.files import visible
 from resources import whole_files
@@ -91,7 +92,7 @@ def bring(name: str, source: UserFolder, folder: Path | None, place: Path, remed
         with collecting(faults):
             if (into / path).is_file() and whole_files.sha256(into / path) == digest:
                 continue
-            bodies[path] = _body(folder or into, path, digest, remedy)
+            bodies[path] = _body(folder or into, path, digest, remedy, source.pasted)
     if not faults:
         for path, body in bodies.items():
             whole_files.write(into / path, body)
@@ -123,8 +124,8 @@ def _all_files(folder: Path) -> dict[str, str]:
     return {name: whole_files.sha256(folder / name) for name in files}
 
 
-def _body(folder: Path, path: str, digest: str, remedy: str) -> bytes:
-    """The content of a file with this digest.
+def _body(folder: Path, path: str, digest: str, remedy: str, pasted: bool) -> bytes:
+    """The content of a file with this digest, in its canonical form if it was pasted.
 
     Raises
     ------
@@ -135,6 +136,9 @@ def _body(folder: Path, path: str, digest: str, remedy: str) -> bytes:
     if not (folder / path).is_file():
         raise BadInput(folder / path, "", f"is missing; expected a file with the digest {digest}", remedy)
     body = (folder / path).read_bytes()
+    if pasted:
+        body = canonical(body.decode(errors="replace")).encode()
+        remedy = f"paste it whole, without numbers of pages, and with each blank between words: {remedy}"
     found = sha256(body).hexdigest()
     if found != digest:
         raise BadInput(folder / path, "", f"has the digest {found}, not {digest}", remedy)

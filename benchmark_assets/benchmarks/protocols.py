@@ -5,6 +5,7 @@ Here: finding a text in a fetched file, its fields as placeholders, and the rows
 """
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,7 +37,8 @@ def protocol_of(declared: RecipeProtocol, subject: str, folder: Path) -> Publish
     return PublishedProtocol(
         name=f"{declared.name}-{subject.partition('@')[0].lower()}" if declared.role == "answer" else declared.name,
         system=system, user=user, variables=tuple(dict.fromkeys([*fields, *more])), reader=declared.reader,
-        tries=declared.tries, batch_tokens=declared.batch_tokens, sampling=declared.sampling, fields=declared.fields,
+        tries=declared.tries, batch_tokens=declared.batch_tokens, batch_segments=declared.batch_segments,
+        sampling=declared.sampling, fields=declared.fields,
         labels={name: declared.numbers[number] for name, number in labels.items() if number in declared.numbers},
     )  # fmt: skip
 
@@ -53,7 +55,10 @@ def template(declared: PublishedText, folder: Path) -> tuple[str, list[str]]:
     if not isinstance(text, str):
         raise BadInput(path, declared.literal, "is not a text", "name the literal of a prompt")
     text = text.strip() if declared.stripped else text
-    if declared.braces == "double":
+    if declared.braces == "named":
+        pieces = re.split(r"\{([A-Za-z_]\w*)\}", text)
+        text = "".join(f"{{{part}}}" if at % 2 else _literally(part) for at, part in enumerate(pieces))
+    elif declared.braces == "double":
         text = text.replace("{{", "\0{").replace("}}", "}\0").replace("{", "{{").replace("}", "}}")
         text = text.replace("\0{{", "{").replace("}}\0", "}")
     parts: list[str] = []
@@ -61,6 +66,7 @@ def template(declared: PublishedText, folder: Path) -> tuple[str, list[str]]:
     for words, field, *_ in Formatter().parse(text) if declared.braces else [(text, None)]:
         parts.append(str(words).replace("$", "$$"))
         if field is not None:
+            field = declared.expressions.get(field, field)
             if not field.isidentifier():
                 raise BadInput(path, declared.literal, f"has the field {field!r}", "correct `braces` in the recipe")
             parts.append(f"${{{field}}}")
@@ -69,7 +75,8 @@ def template(declared: PublishedText, folder: Path) -> tuple[str, list[str]]:
 
 
 def literal(path: Path, name: str) -> Any:
-    """The value of a literal in a Python file: `NAME`, or `NAME.key` for an entry of a dictionary.
+    """The value of a literal in a Python file: `NAME`, or `NAME.key` for an entry of a dictionary or a variable of a
+    function. An f-string becomes the format string with the same expressions as fields.
 
     The file is parsed, and never executed. The last assignment to the name counts.
 
@@ -80,9 +87,12 @@ def literal(path: Path, name: str) -> Any:
     """
     variable, _, key = name.partition(".")
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        for function in body:
+            if key and isinstance(function, ast.FunctionDef) and function.name == variable:
+                body, variable, key = function.body, key, ""
         (*_, value) = (
-            node.value for node in tree.body
+            node.value for node in body
             if isinstance(node, ast.Assign)
             and any(isinstance(to, ast.Name) and to.id == variable for to in node.targets)
         )  # fmt: skip
@@ -92,13 +102,30 @@ def literal(path: Path, name: str) -> Any:
                 each for at, each in zip(value.keys, value.values, strict=True)
                 if isinstance(at, ast.Constant) and at.value == key
             )  # fmt: skip
-        return ast.literal_eval(value)
+        return _format(value) if isinstance(value, ast.JoinedStr) else ast.literal_eval(value)
     except (OSError, ValueError, SyntaxError, AssertionError) as error:
         raise BadInput(path, name, "is no literal of this file", "restore the published file") from error
 
 
+def _format(value: ast.JoinedStr) -> str:
+    parts: list[str] = []
+    for part in value.values:
+        if isinstance(part, ast.FormattedValue):
+            assert part.conversion == -1
+            assert part.format_spec is None
+            parts.append(f"{{{ast.unparse(part.value)}}}")
+        else:
+            parts.append(_literally(str(ast.literal_eval(part))))
+    return "".join(parts)
+
+
+def _literally(text: str) -> str:
+    """A text as part of a format string without fields."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def import_protocols(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock, folder: Path) -> list[str]:
-    """Store the protocols whose source is not left out, and return their subjects.
+    """Store the protocols whose source is not left out, and return the subjects about which they ask models.
 
     Models that were asked about a corpus or task before stay with the wording in which they were asked, so that nothing
     is asked and paid for again.
@@ -108,12 +135,12 @@ def import_protocols(warehouse: Warehouse, recipe: ReadRecipe, stock: Stock, fol
         return []
     found = pl.DataFrame(rows).with_columns(benchmark=pl.lit(recipe.recipe.name))
     new = found.join(warehouse.read(TABLE, columns=["role", "subject"]), on=["role", "subject"], how="anti")
-    asked = _asked(warehouse, new["subject"])
+    asked = _asked(warehouse, new)
     changes = [Replacement(TABLE, found, found.select("role", "subject"))]
     if len(asked):
         changes.append(Replacement(CHOICE, asked, asked.select("model", "subject")))
     warehouse.write(changes, run_id="add")
-    return found["subject"].to_list()
+    return found.filter(pl.col("role") != "align")["subject"].to_list()
 
 
 def _rows(recipe: ReadRecipe, stock: Stock, folder: Path) -> Iterator[Mapping[str, str]]:
@@ -123,18 +150,27 @@ def _rows(recipe: ReadRecipe, stock: Stock, folder: Path) -> Iterator[Mapping[st
         source = recipe.recipe.sources[declared.source]
         for subject in declared.subjects:
             content = protocol_of(declared, subject, folder / FETCHED / declared.source).model_dump_json()
+            repository = f"https://github.com/{source.repository}/tree/{source.commit}" if source.commit else ""
             yield {
                 "role": declared.role, "subject": subject, "content": content, "licence": source.licence,
-                "url": f"https://github.com/{source.repository}/tree/{source.commit}", "fingerprint": digest(content),
+                "url": repository or (recipe.recipe.paper.url if recipe.recipe.paper else ""),
+                "fingerprint": digest(content),
             }  # fmt: skip
 
 
-def _asked(warehouse: Warehouse, subjects: Collection[str]) -> pl.DataFrame:
-    """Rows of `own_wording` for models that were asked about the subjects in the project's wording."""
+def _asked(warehouse: Warehouse, new: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `own_wording` for models that were asked about the subjects of new protocols in the project's wording, or
+    whose outputs were judged so."""
     calls = warehouse.read("study_call", columns=["study", "model", "passage", "task"])
-    outputs = calls.filter(study="model_output").select("model", subject=CORPUS)
-    answers = calls.filter(study="answer").select("model", subject="task")
-    asked = pl.concat([outputs, answers]).unique().filter(pl.col("subject").is_in(list(subjects)))
+    asked = pl.concat(
+        calls.filter(study=study).select("model", role=pl.lit(role), subject=subject)
+        for study, role, subject in (
+            ("model_output", "translate", CORPUS),
+            ("answer", "answer", pl.col("task")),
+            ("judge_vote", "judge", CORPUS),
+        )
+    )
+    asked = asked.join(new, on=["role", "subject"], how="semi").select("model", "subject").unique()
     return asked.with_columns(fingerprint=pl.lit("variorum"))
 
 

@@ -55,10 +55,12 @@ Name = Annotated[str, StringConstraints(pattern="^[a-z0-9][a-z0-9-]*$")]
 class UserFolder(Frozen):
     """Files that no publisher has in a usable form, and that users bring in a folder of their own.
 
-    `sha256` has the expected digests by path in the folder; without digests, all files of the folder are taken.
+    `sha256` has the expected digests by path in the folder; without digests, all files of the folder are taken. Files
+    that are `pasted` from a publication are compared and kept in the form of `benchmarks.pasted`.
     """
 
     licence: str
+    pasted: bool = False
     sha256: dict[str, str] = Field(default={})
 
     @property
@@ -77,6 +79,8 @@ class RecipeSource(Frozen):
     - `texts`, `path`: as in a corpus description, for publishers without commits. Nothing pins the version of such
       files, so they cannot be required.
     - `how`: for a folder, where users get the files.
+    - `pasted`: for a folder, whether its files are texts that users paste from a publication. Their digests are those
+      of the form that `benchmarks.pasted` gives them.
     - `terms`: what the licence allows, printed before anything is fetched.
     - `consent`: whether the terms must be accepted with `--accept`.
     - `required`: whether the benchmark cannot be added without the files.
@@ -92,6 +96,7 @@ class RecipeSource(Frozen):
     texts: tuple[str, ...] = ()
     path: str = ""
     how: str = ""
+    pasted: bool = False
     terms: str = Field(min_length=1)
     consent: bool = False
     required: bool = True
@@ -101,6 +106,8 @@ class RecipeSource(Frozen):
     def _pinned(self) -> "RecipeSource":
         if self.source in REPOSITORIES and not self.files:
             raise ValueError("`files` must name a file with the SHA-256 of each file")
+        if self.pasted and (self.source != FOLDER or not self.files):
+            raise ValueError("`pasted` is for `source: folder` with `files`")
         if (self.source == FOLDER) != bool(self.how):
             raise ValueError("`how` must say where users get the files, for `source: folder` only")
         if self.source == FOLDER:
@@ -200,17 +207,20 @@ class PublishedText(Frozen):
     """A text of a protocol, as the paper's repository has it.
 
     - `file`: its file in the protocol's source; without `literal`, the text is the whole file.
-    - `literal`: the name of a literal in a Python file, which is read and never executed, such as `PROMPTS.system`.
+    - `literal`: the name of a literal in a Python file, which is read and never executed, such as `PROMPTS.system`, or
+      `ask.prompt` for the variable of a function.
     - `text`: a text of the recipe itself, in place of a file, such as `{passages}`.
-    - `braces`: how the text marks its fields: `single`, as in Python, where a doubled brace is a brace; `double`; or
-      none.
+    - `braces`: how the text marks its fields: `single`, as in Python, where a doubled brace is a brace; `double`;
+      `named`, a name in braces, where other braces are text; or none.
+    - `expressions`: the name of each field of an f-string that is an expression of another form.
     - `stripped`: whether blanks at both ends are no part of the text.
     """
 
     file: str = ""
     literal: str = ""
     text: str = ""
-    braces: Literal["", "single", "double"] = ""
+    braces: Literal["", "single", "double", "named"] = ""
+    expressions: dict[str, str] = Field(default={})
     stripped: bool = False
 
     @model_validator(mode="after")
@@ -241,6 +251,7 @@ class RecipeProtocol(Frozen):
     reader: Reader
     tries: int = Field(default=1, ge=1)
     batch_tokens: int = Field(default=0, ge=0)
+    batch_segments: tuple[int, int] = (1, 1)
     sampling: Sampling = Sampling()
     fields: dict[str, str] = Field(default={})
     labels: PublishedText | None = None
@@ -412,7 +423,7 @@ def _download(folder: Path, name: str, source: RecipeSource) -> Download | UserF
         raise BadInput(folder / FILE, f"{key}.source", problem, remedy)
     digests = read_digests(_inside(folder, f"{key}.files", source.files)) if source.files else {}
     if source.source == FOLDER:
-        return UserFolder(licence=source.licence, sha256=digests)
+        return UserFolder(licence=source.licence, pasted=source.pasted, sha256=digests)
     settings = source.model_dump(include={"source", "repository", "commit", "licence", "restricted", "texts", "path"})
     try:
         return Download(**settings, files=tuple(digests), sha256=digests)

@@ -33,6 +33,8 @@ class Text(Frozen):
     - `aligner`: model of the registry that aligns the translation. Without an aligner, the translation is aligned
       offline by sentence embeddings.
     - `ask`: whether the model is asked about all segments, or only where the offline alignment is unsure.
+    - `protocol`: the benchmark's corpus, such as `palibench`, as whose paper asks the model is asked and its texts are
+      verified.
     - `compare`: what the translation is compared with offline: `guides` (the segmented translations, or the source if
       there are none), `source`, or `both`. The registry's `multilingual` embedder compares it with the source.
 
@@ -49,6 +51,7 @@ class Text(Frozen):
     numbering: str = ""
     aligner: str = ""
     ask: Literal["all", "unsure"] = "all"
+    protocol: str = ""
     compare: Literal["guides", "source", "both"] = "guides"
     sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
 
@@ -448,7 +451,8 @@ def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
         yield BadInput(path, f"columns.{name}", "is neither the id, nor the source, nor a reference", remedy)
     for translator, text in description.texts.items():
         key = f"references.{translator}" if translator else "source"
-        settings = [name for name in ("layout", "root", "files", "numbering", "aligner") if getattr(text, name)]
+        names = ("layout", "root", "files", "numbering", "aligner", "protocol")
+        settings = [name for name in names if getattr(text, name)]
         settings += ["compare"] if text.compare != "guides" else []
         if not text.layout and description.layout == "offsets":
             yield from _offset_faults(path, key, text)
@@ -468,6 +472,9 @@ def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
         elif not text.layout:
             problem, remedy = "is only for references with a `layout` of their own", "add the `layout`, or drop it"
             yield from (BadInput(path, f"{key}.{name}", problem, remedy) for name in settings)
+        if text.protocol and (not text.aligner or text.ask != "all"):
+            remedy = "name an `aligner`, with `ask: all`, or drop it"
+            yield BadInput(path, f"{key}.protocol", "asks a model about whole texts", remedy)
         if error := _invalid(text.numbering):
             problem = f"is not a valid regular expression ({error})"
             remedy = "correct it; `\\d+\\.`, for example, matches a number and a period"

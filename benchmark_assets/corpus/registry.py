@@ -178,8 +178,9 @@ def _remember(warehouse: Warehouse, description: Description, path: Path) -> Non
     key = pl.DataFrame({"corpus": [description.name]})
     aligners = {
         name: {"model": text.aligner, "ask": text.ask} | ({"compare": text.compare} if text.compare != "guides" else {})
+        | ({"protocol": text.protocol} if text.protocol else {})
         for name, text in description.continuous.items()
-    }
+    }  # fmt: skip
     literary, folder, fingerprint = description.literary, path.resolve().parent, digest(description)
     if literary.glossary:  # stored relative to the description, so that both can be moved together
         literary = literary.model_copy(update={"glossary": Path(os.path.relpath(literary.glossary, folder))})

@@ -57,6 +57,7 @@ def review(description: Description, scanned: Scan) -> Iterator[str]:
         if prose.is_empty():
             continue
         how = f"by the model {text.aligner}" if text.aligner else "offline, by sentence embeddings"
+        how += f", by the published protocol of {text.protocol}" if text.protocol else ""
         characters = prose["text"].str.len_chars().sum()
         yield f"  {translator}: prose of {len(prose)} documents, {characters:,} characters, to be aligned {how}"
     yield from doubt_lines(scanned.pair_doubt)

@@ -13,17 +13,20 @@ from pydantic import Field
 
 from resources.frozen import Frozen
 from resources.prompts import Prompt
+from resources.provider.dialects import DIALECTS
 from resources.provider.registry import Model
 from resources.warehouse import Warehouse
 
 TABLE, CHOICE = "protocol", "own_wording"
 
-Role = Literal["translate", "compare", "answer"]
-"""What a model is asked for: translations of a corpus, comparisons with a base set, answers to a task."""
+Role = Literal["translate", "compare", "answer", "align", "judge"]
+"""What a model is asked for: translations of a corpus, comparisons with a base set, answers to a task, the segments of
+continuous translations (of any corpus whose description names the subject), judgements of a corpus's audit."""
 
-Reader = Literal["object", "tagged", "letter", "label", "spans"]
+Reader = Literal["object", "tagged", "letter", "label", "spans", "segments", "judgement"]
 """How a reply is read: translations in an object by passage (PaliBench), a translation in a tag, a letter in a tag
-(JP-TL-Bench), a class or spans in JSON (DharmaBench)."""
+(JP-TL-Bench), a class or spans in JSON (DharmaBench), text or null in an object by segment (PaliBench), a judgement in
+JSON (From Outliers to Errors)."""
 
 
 class Sampling(Frozen):
@@ -33,6 +36,7 @@ class Sampling(Frozen):
     temperature: float | None = Field(default=None, ge=0)
     top_p: float | None = Field(default=None, gt=0, le=1)
     max_tokens: int | None = Field(default=None, ge=1)
+    effort: str | None = None
 
 
 class PublishedProtocol(Frozen):
@@ -40,8 +44,10 @@ class PublishedProtocol(Frozen):
 
     `system` and `user` are templates as in `resources.prompts.Prompt`. `tries` is the largest number of requests about
     an item, or about a batch. `batch_tokens` is the largest number of source tokens in a batch, counted by cl100k_base.
-    `fields` maps a variable to the text of a sample, if they have different names. `labels` maps the names in replies
-    to the labels of a task's files.
+    `batch_segments` are the number of segments at which a batch of an alignment is closed, and the largest number of
+    them. `fields` maps a variable to the text of a sample or of a judge's item, if they have different names; in an
+    alignment, it maps the names of a segment's texts to `source` and `guide`. `labels` maps the names in replies to the
+    labels of a task's files.
     """
 
     name: str
@@ -51,6 +57,7 @@ class PublishedProtocol(Frozen):
     reader: Reader
     tries: int = Field(default=1, ge=1)
     batch_tokens: int = Field(default=0, ge=0)
+    batch_segments: tuple[int, int] = (1, 1)
     sampling: Sampling = Sampling()
     fields: dict[str, str] = Field(default={})
     labels: dict[str, str] = Field(default={})
@@ -71,10 +78,12 @@ class PublishedProtocol(Frozen):
 
     def applied(self, model: Model) -> Model:
         """The model with the protocol's settings. A model whose registry entry has `temperature: null` accepts none,
-        and is asked without."""
+        and is asked without; so is one at an endpoint that has no such effort."""
         stated = self.sampling.model_dump(exclude_none=True)
         if model.settings.temperature is None:
             stated.pop("temperature", None)
+        if stated.get("effort") not in DIALECTS[model.endpoint.dialect].efforts:
+            stated.pop("effort", None)
         return replace(model, settings=model.settings.model_copy(update=stated))
 
 

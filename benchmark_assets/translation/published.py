@@ -19,15 +19,12 @@ from resources.errors import BadInput
 from resources.provider.asking import Ask, Template, insist
 from resources.provider.client import BatchesStoppedError, CallFailed
 from resources.provider.names import Unusable
-from resources.provider.question import Question
+from resources.provider.question import ANY_OBJECT, Question
 from resources.provider.reading import Reading, storable
 from resources.provider.registry import Model
 
 SHORTEST = 20
 """Shortest translation in characters, without blanks around it, that PaliBench accepts."""
-
-ANY_OBJECT = {"type": "object"}
-"""Answer of a request that asks for a JSON object without a schema."""
 
 _Replacements = list[tuple[str | re.Pattern[str], str]]
 

@@ -15,6 +15,9 @@ from resources.provider.registry import Model
 
 Messages = tuple[Mapping[str, str], ...]
 
+ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
+"""Answer of a request that asks for a JSON object without a schema."""
+
 TOKENS_OF_A_MESSAGE = 16
 """Upper bound for the tokens that a chat template adds to a message."""
 

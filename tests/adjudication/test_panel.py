@@ -26,6 +26,7 @@ from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.description import Audit
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.studies.protocols import PublishedProtocol, Sampling
 from benchmark_assets.studies.study import CALLS, Item, ask_about, expected
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import language_names
@@ -417,6 +418,54 @@ def test_scores_that_judges_are_shown_are_part_of_what_they_are_asked(court: Cou
     court.describe({"judges": JUDGES})
     court.judge()
     assert len(server.log()) == 9
+
+
+def test_judges_are_asked_by_a_published_protocol_with_all_references_that_it_shows(
+    court: Court, server: Server
+) -> None:
+    user = '{"references": "$ann $ben", "source": "$pali", "candidate": "$candidate", "about": "$drift, $passage_id"}'
+    protocol = PublishedProtocol(
+        name="by-paper", system="Weigh it.", user=user, reader="judgement", tries=2, sampling=Sampling(temperature=0.4),
+        variables=("ann", "ben", "pali", "candidate", "drift", "passage_id"),
+        fields={"pali": "source", "passage_id": "passage"},
+    )  # fmt: skip
+
+    def store(protocol: PublishedProtocol) -> None:
+        row = {
+            "benchmark": "paper", "role": "judge", "subject": "tiny", "content": protocol.model_dump_json(),
+            "licence": "theirs", "url": "", "fingerprint": protocol.user,
+        }  # fmt: skip
+        changes = [Replacement("protocol", pl.DataFrame([row]), pl.DataFrame({"role": ["judge"]}))]
+        court.warehouse.write(changes, run_id="add")
+
+    court.judge()
+    store(protocol)
+    server.clear()
+    server.configure(answer="judge", keep_bodies=True)
+    court.judge()
+    bodies = [seen.body for seen in server.log() if seen.body]
+    assert len(bodies) == 9
+    assert {(body["messages"][0]["content"], body["temperature"]) for body in bodies} == {("Weigh it.", 0.4)}
+    contents = [json.loads(body["messages"][1]["content"]) for body in bodies]
+    assert {content["references"] for content in contents if content["about"].endswith(" doc1:2")} == {
+        "The sun rises. Up comes the sun."
+    }
+    calls = court.warehouse.read("study_call").filter(study="judge_vote")
+    assert calls["prompt"].str.starts_with("by-paper v1 ").all()
+    assert set(court.labels().values()) == {"VALID_VARIATION"}
+
+    own = pl.DataFrame({"model": ["ours"], "subject": ["tiny"], "fingerprint": ["variorum"]})
+    court.warehouse.write([Replacement("own_wording", own, own.select("model", "subject"))], run_id="evaluate")
+    server.clear()
+    court.judge()
+    assert server.log() == []
+    assert court.warehouse.read("study_call").filter(study="judge_vote")["prompt"].str.starts_with("judge v").all()
+    court.warehouse.write([Replacement("own_wording", own.clear(), own.select("model", "subject"))], run_id="evaluate")
+    store(protocol.model_copy(update={"user": f"{user} $cara", "variables": (*protocol.variables, "cara")}))
+    court.judge()
+    assert server.log() == []
+    reasons = court.warehouse.read("judge_vote")["abstention"]
+    assert set(reasons) == {"the published protocol shows cara"}
 
 
 def test_votes_on_a_model_that_nobody_knows_any_more_stay(court: Court, server: Server) -> None:

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import dagster as dg
+import polars as pl
 import pytest
 
 from benchmark_assets.alignment.aligning import cost
 from benchmark_assets.alignment.documents import aligners, documents
+from benchmark_assets.studies.protocols import PublishedProtocol
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.provider.provider import Provider
-from resources.warehouse import Warehouse
+from resources.warehouse import Replacement, Warehouse
 from tests.alignment.corpora import PASSAGES, PROSE, Tales, changed, expected, prose
 from tests.provider.server import Server
 from tests.support import edit_segment, made_home
@@ -224,6 +226,44 @@ def test_a_failed_call_is_the_error_of_the_document_and_the_next_run_asks_again(
     assert asked.build() == ""
     assert asked.texts() == expected()
     assert [seen.keys for seen in server.log()] == [list(PROSE["doc2"])]
+
+
+def test_a_model_is_asked_by_the_published_protocol_that_the_description_names(asked: Tales, server: Server) -> None:
+    asked.refer("dora", aligner="ours", protocol="suttas")
+    assert "add its benchmark first" in asked.build()
+    protocol = PublishedProtocol(
+        name="by-paper", system="$translator, $capitals: <<<$translation>>>", user="$segments", reader="segments",
+        variables=("translator", "capitals", "translation", "segments"), batch_segments=(4, 5),
+        fields={"latin": "source", "ann": "guide"},
+    )  # fmt: skip
+    row = {
+        "benchmark": "suttas", "role": "align", "subject": "suttas", "content": protocol.model_dump_json(),
+        "licence": "CC0-1.0", "url": "https://example.org", "fingerprint": "1",
+    }  # fmt: skip
+    asked.warehouse.write(
+        [Replacement("protocol", pl.DataFrame([row]), pl.DataFrame({"role": ["align"]}))], run_id="add"
+    )
+    answers = {**expected(), "doc1:1.2": None, "doc2:2.1": "Where spring had come, snow was melting."}
+    server.configure(answers=answers, keep_bodies=True)
+    assert asked.build() == ""
+    assert asked.texts() == answers
+    assert {each for own in asked.rows()["methods"] for each in own} == {"published", None}
+    bodies = [seen.body for seen in server.log() if seen.body]
+    questions = {body["messages"][0]["content"]: json.loads(body["messages"][1]["content"]) for body in bodies}
+    assert questions.keys() == {f"Dora, DORA: <<<{prose(PROSE[document])}>>>" for document in PROSE}
+    assert [seen.keys for seen in server.log() if seen.body] == [
+        [*PROSE["doc1"]][:4],
+        [*PROSE["doc2"]],
+        [*PROSE["doc1"]][4:],
+    ]
+    assert bodies[0]["messages"][1]["content"].startswith('{\n  "doc1:1.1": {\n    "latin": "Molitor')
+    assert {body["response_format"]["type"] for body in bodies} == {"json_object"}
+    stages = dict(asked.warehouse.read("verification", columns=["segment_id", "stage"]).iter_rows())
+    assert stages == dict.fromkeys(answers.keys() - {"doc1:1.2"}, "verbatim") | {"doc2:2.1": "suspicious"}
+    asked.refer("dora", aligner="ours")
+    server.configure(answers=expected())
+    assert asked.build() == ""
+    assert asked.texts() == expected()
 
 
 @pytest.mark.parametrize(("aligner", "calls"), [("", None), ("ours", 2), ("nobody", None)])

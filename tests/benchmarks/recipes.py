@@ -97,7 +97,8 @@ def cut(name: str, folder: Path, mirror: Mirror, size: Cut = SMALL) -> Path:
             if body := _cut(path, mirror.body(start + path) or b"", size):
                 mirror.spoiled[start + path] = body
                 lines.append(f"{sha256(body).hexdigest()}  {path}\n")
-        if lines or source.required:
+        prompts = {file for each in recipe.recipe.protocols if each.source == source_name for file in each.files}
+        if source.required or (lines and all(mirror.body(start + file) for file in prompts)):
             (folder / source.files).write_text("".join(lines))
     for path, description in recipe.corpora.items():
         change(folder / path, {"sensitivity": {"passages": 0}})

@@ -64,6 +64,12 @@ def test_a_model_is_asked_as_the_paper_asks_and_pays_once_for_each_wording(
     again = here(home, "evaluate", "ours", "--on", "small", "--protocol", "paper", "--accept").stdout
     assert f"asked: 0 calls, 0.0000 dollars; reused: {len(bodies)} replies of the ledger" in again
 
+    change(recipe / "recipe.yaml", {"version": 2, "protocols": [protocol, {**protocol, "role": "align"}]})
+    with serving(mirror):
+        said = here(home, "add", str(recipe), "--no-update", "--base", mirror.url).stdout
+    assert said.count("tiny: asked as the paper asks") == 1
+    assert DuckDBWarehouse(path=str(home / "variorum.duckdb")).read("own_wording").is_empty()
+
 
 def test_texts_are_read_from_files_and_literals_and_their_fields_named(tmp_path: Path) -> None:
     program = (
@@ -76,6 +82,14 @@ def test_texts_are_read_from_files_and_literals_and_their_fields_named(tmp_path:
     for name in ("PROMPTS.user", "PROMPTS.n", "NOTHING", "os"):
         with pytest.raises(BadInput, match="is no literal of this file"):
             literal(tmp_path / "task.py", name)
+    (tmp_path / "ask.py").write_text(
+        "def ask(word, texts):\n    prompt = (\n        f'{word.upper()}: {{x}} '\n"
+        "        f'{join(texts, by=2)}$'\n    )\n"
+        "    return f'{word!r}'\n"
+    )
+    names = {"word.upper()": "word", "join(texts, by=2)": "texts"}
+    asked = PublishedText(file="ask.py", literal="ask.prompt", braces="single", expressions=names)
+    assert template(asked, tmp_path) == ("${word}: {x} ${texts}$$", ["word", "texts"])
     (tmp_path / "page.txt").write_text("{a: 1} {{text}} {{pair}}")
     assert template(PublishedText(file="page.txt", braces="double"), tmp_path) == (
         "{a: 1} ${text} ${pair}",

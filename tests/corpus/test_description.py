@@ -183,6 +183,7 @@ PROSE = TEXT | {"layout": "text", "root": "prose"}
         ({"references": {"ann": TEXT | {"files": "{document}.txt"}}}, "references.ann.files", "layout` of their own"),
         ({"references": {"ann": TEXT | {"root": "x"}}}, "references.ann.root", "layout` of their own"),
         ({"references": {"ann": TEXT | {"aligner": "m"}}}, "references.ann.aligner", "layout` of their own"),
+        ({"references": {"ann": TEXT | {"layout": "text", "protocol": "p"}}}, "references.ann.protocol", "whole texts"),
         (
             {"references": {"ann": PROSE | {"numbering": "("}}},
             "references.ann.numbering",

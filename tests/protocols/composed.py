@@ -224,3 +224,132 @@ def of_request(body: Mapping[str, Any]) -> dict[str, Any]:
     kept = ("messages", "temperature", "top_p", "max_tokens", "response_format")
     stated = {name: body[name] for name in kept if body.get(name) is not None}
     return {name: float(each) if isinstance(each, int) else each for name, each in stated.items()}
+
+
+TRANSLATOR = "thanissaro"
+PROSE = "Thus I heard. The crow spoke to the miller — twice.\n\n<<<“Well said, friend!”>>>\n"
+
+
+def suttas() -> dict[str, dict[str, tuple[str, str | None]]]:
+    """Texts by id, each with its segments by id: the source, and the guide (None if it lacks the segment).
+
+    There are long and short passages, headings, a passage longer than a batch, ids with three numbers, blank sources,
+    and ids without a number after the passage, which the program takes for one passage.
+    """
+    chance = random.Random(8)
+    made: dict[str, dict[str, tuple[str, str | None]]] = {}
+    for text in ("mn1", "mn2", "mn3", "mn4", "mn5", "mn6", "an3.1", "sn12.2"):
+        keys = [f"{text}:0.{number}" for number in (1, 2)]
+        for passage in range(1, 9):
+            size = 40 if (text, passage) == ("mn2", 4) else chance.choice([1, 3, 7, 13])
+            keys += [f"{text}:{passage}.{number}" for number in range(1, size + 1)]
+        keys += [f"{text}:9.1.1", f"{text}:9.1.2", f"{text}:9.2"] if text == "mn1" else []
+        keys = [f"{text}:{number}" for number in range(1, 36)] if text == "sn12.2" else keys
+        made[text] = {
+            key: (
+                "" if chance.random() < 0.05 else words(chance, 4),
+                None if chance.random() < 0.1 else words(chance, 3),
+            )
+            for key in keys
+        }
+    return made
+
+
+def extracts(keys: Sequence[str]) -> str:
+    """The reply of the stub about segments: texts and nulls, an id too many, some ids missing; sometimes nothing that
+    can be read, sometimes null for all."""
+    chance = random.Random(str(keys))
+    if chance.random() < 0.2:
+        return chance.choice(["", "no", "{", json.dumps(dict.fromkeys(keys))])
+    made = {key: chance.choice([words(chance, 3), words(chance, 3), None]) for key in keys if chance.random() < 0.9}
+    return json.dumps({**made, "mn99:1.1": "x"}, ensure_ascii=False)
+
+
+def segment_replies() -> Iterator[str]:
+    """100 replies about the segments mn9:1.1 to mn9:1.4, most of them faulty."""
+    chance = random.Random(9)
+    for number in range(100):
+        values: dict[str, Any] = {f"mn9:1.{at}": words(chance, 4) for at in range(1, 5)}
+        for spoil in chance.sample(SPOILED, number % 3):
+            values = spoil(values, chance)
+        text = json.dumps(values, ensure_ascii=chance.random() < 0.5, indent=chance.choice([None, 2]))
+        for change in chance.sample(TEXTUAL, number % 2):
+            text = change(text, chance)
+        yield text
+
+
+SPOILED: list[Callable[[dict[str, Any], random.Random], dict[str, Any]]] = [
+    lambda values, chance: values | {chance.choice([*values]): None},
+    lambda values, chance: {key: text for key, text in values.items() if key != "mn9:1.2"},
+    lambda values, chance: values | {"mn9:1.5": "not asked for", "mn9:2.1": None},
+    lambda values, chance: dict(reversed(values.items())),
+    lambda values, chance: values | {"mn9:1.3": ""},
+    lambda values, chance: values | {"mn9:1.3": f"  {values.get('mn9:1.3')}\n\n "},
+    lambda values, chance: values | {"mn9:1.1": [values.get("mn9:1.1")]},
+    lambda values, chance: values | {"mn9:1.4": 4},
+    lambda values, chance: {key.upper(): text for key, text in values.items()},
+    lambda values, chance: {"segments": values},
+    lambda values, chance: dict.fromkeys(values),
+    lambda values, chance: values | {"mn9:1.1": values.get("mn9:1.2")},
+    lambda values, chance: {f" {key}": text for key, text in values.items()},
+]
+TEXTUAL: list[Callable[[str, random.Random], str]] = [
+    lambda text, _: f"```json\n{text}\n```",
+    lambda text, _: f"\n  {text}\n",
+    lambda text, _: f"{text}\nDone.",
+    lambda text, _: text[: len(text) // 2],
+    lambda text, _: text[:-1] + ', "mn9:1.1": "given again"}',
+    lambda text, _: text.replace("}", ",}"),
+    lambda text, _: text.replace('"', "'"),
+    lambda text, _: f"[{text}]",
+    lambda text, _: "",
+    lambda text, _: "null",
+    lambda text, _: text.replace('": "', '": "“', 1),
+    lambda text, _: text.replace('": "', '": NaN, "x": "', 1),
+    lambda text, _: text.replace('": "', '": "\t', 1),
+    lambda text, _: text.replace('": "', '": "\\u0041\\n', 1),
+]
+
+
+def proses() -> list[str]:
+    """Continuous translations for verification: with and without abbreviations, references and numbers."""
+    chance = random.Random(10)
+    plain = [
+        "(1) The crow spoke to the miller — twice. “Well said, friend!” he answered; it's late.",
+        "2. One who has greed knows: “This is greed.” One who has hatred … One who has delusion knows it, too.",
+        "The verses are the same as those before. The king came home, and nobody greeted his majesty.",
+        "[12–14] So with the eye ... The rest is omitted here: see 4:12. The river froze over in winter.",
+        "This is identical with those of 3:7. Boys were playing ‘games’ on the ice, as in 5:9 they had.",
+    ]
+    return [*plain, *(f"{text} {words(chance, 30)}" for text in plain), "", "No word of it…"]
+
+
+def segment_texts(prose: str) -> Iterator[str]:
+    """Texts that an aligner may have given for segments of a translation: 60 of them, taken from it and altered."""
+    chance = random.Random(prose)
+    known = prose.split() or ["word"]
+    formulas = ["Excellent, sir!", "he is lighting a lamp in the dark", "Pointing out the path to one who is lost"]
+    for number in range(60):
+        start = chance.randrange(len(known))
+        taken = known[start : start + chance.randint(1, 12)]
+        text = " ".join(taken)
+        for change in chance.sample(ALTERED, number % 3):
+            text = change(text, chance)
+        yield chance.choice([text, text, text, text, chance.choice(formulas), words(chance, chance.randint(1, 8)), ""])
+
+
+ALTERED: list[Callable[[str, random.Random], str]] = [
+    lambda text, _: text.replace("“", '"').replace("”", '"').replace("’", "'"),
+    lambda text, _: text.replace("—", "-").replace("…", "..."),
+    lambda text, _: text.upper(),
+    lambda text, _: text.replace(" ", "\n "),
+    lambda text, chance: f"{text} {words(chance, 6)}",
+    lambda text, chance: f"{words(chance, 3)} {text}",
+    lambda text, chance: " ".join(chance.sample(text.split(), len(text.split()))),
+    lambda text, _: f"(7) {text}",
+    lambda text, _: text.replace("(1) ", "").replace("2. ", ""),
+    lambda text, _: f" {text} ",
+    lambda text, _: f"„{text}‟",
+    lambda text, chance: text.replace("greed", "hatred").replace("crow", chance.choice(["raven", "wolf"])),
+    lambda text, _: text.replace("fi", "ﬁ"),
+]

@@ -1,9 +1,9 @@
 # mypy: ignore-errors
 """Run the papers' programs on composed inputs against a stub, and write digests of what they ask and read.
 
-`python theirs.py palibench|jp-tl-bench|dharmabench CHECKOUT [DATA]` needs a checkout at the commit of the recipe, the
-packages that the program imports, and for DharmaBench its folder `data`. Each line that it prints is a row of
-digests.tsv. Only addresses, pauses, the order of os.listdir and imports that a run does not need are replaced.
+`python theirs.py palibench|alignment|jp-tl-bench|dharmabench CHECKOUT [DATA]` needs a checkout at the commit of the
+recipe, the packages that the program imports, and for DharmaBench its folder `data`. Each line that it prints is a row
+of digests.tsv. Only addresses, pauses, the order of os.listdir and imports that a run does not need are replaced.
 """
 
 import importlib
@@ -23,6 +23,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import composed
 
 asked: list[dict[str, Any]] = []
+replies: list[str] = []
+"""Replies to the next requests about segments."""
 
 
 class Stub(BaseHTTPRequestHandler):
@@ -31,6 +33,9 @@ class Stub(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         asked.append(body)
+        if "input" in body:
+            self._respond({"output_text": replies.pop(0) if replies else composed.extracts(_segments(body))})
+            return
         said = '{"label": "A", "prediction": []}' if "response_format" in body else "<answer>A</answer>"
         if body["messages"][-1]["content"].startswith("{"):
             said = json.dumps(composed.answered(list(json.loads(body["messages"][-1]["content"]))))
@@ -39,6 +44,9 @@ class Stub(BaseHTTPRequestHandler):
             "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}],
             "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
         }  # fmt: skip
+        self._respond(reply)
+
+    def _respond(self, reply: dict[str, Any]) -> None:
         content = json.dumps(reply).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -89,6 +97,76 @@ def palibench(checkout: Path, url: str) -> Iterator[tuple[str, Any]]:
             yield "reply", {key: text for key, text in found.items() if len(text.strip()) >= 0}
         except (ValueError, AttributeError):
             yield "reply", None
+
+
+def _segments(body: dict[str, Any]) -> list[str]:
+    """Ids of the segments in a request."""
+    text = body["input"][1]["content"][0]["text"]
+    return list(json.loads(text[text.index("{") : text.index("}\n\n") + 1]))
+
+
+def alignment(checkout: Path, url: str) -> Iterator[tuple[str, Any]]:
+    """Two runs of align.py over the composed texts, its reading of replies, and the stages of verify_alignment.py."""
+    sys.path.insert(0, str(checkout / "code/pipeline"))
+    program, verification = importlib.import_module("align"), importlib.import_module("verify_alignment")
+    post = program.requests.post
+    program.requests.post = lambda _, **about: post(f"{url}/responses", **about)
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / "pipeline").mkdir()
+        prompt = (checkout / "prompts/alignment_prompt.txt").read_text(encoding="utf-8")
+        (root / "pipeline/sysprompt_v2.txt").write_text(prompt, encoding="utf-8")
+
+        def run(text: str, segments: dict[str, tuple[str, str | None]]) -> Any:
+            files = {
+                f"pali/mn/{text}.json": json.dumps({key: source for key, (source, _) in segments.items()}),
+                f"sujato/mn/{text}.json": json.dumps({key: each for key, (_, each) in segments.items() if each}),
+                f"{composed.TRANSLATOR}/mn/{text}.txt": composed.PROSE,
+            }
+            for name, content in files.items():
+                (root / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / "source" / name).write_text(content, encoding="utf-8")
+            try:
+                program.process_sutta("mn", text, composed.TRANSLATOR, root, "none")
+            except AttributeError:  # a reply that is JSON and no object, at which the program stops
+                return None
+            aligned = root / f"source/aligned/mn/{text}.json"
+            found = json.loads(aligned.read_text(encoding="utf-8")) if aligned.exists() else {}
+            return {key: each[composed.TRANSLATOR] for key, each in found.items()}
+
+        for text, segments in composed.suttas().items():
+            run(text, segments)
+            yield "alignment", run(text, segments)
+        requests = [
+            {
+                "messages": [{"role": each["role"], "content": each["content"][0]["text"]} for each in body["input"]],
+                "max_tokens": body["max_output_tokens"], "response_format": body["text"]["format"],
+                "effort": body["reasoning"]["effort"],
+            }
+            for body in asked
+        ]  # fmt: skip
+        yield "further fields", sorted({name for body in asked for name in body})
+        yield "order", requests
+        for body in requests:
+            yield "request", body
+        for number, reply in enumerate(composed.segment_replies()):
+            replies.append(reply)
+            found = run(f"mn9-{number}", {f"mn9:1.{at}": (f"s{at}", None) for at in range(1, 5)})
+            yield "reply", found and {key: _text(value) for key, value in found.items()}
+    for prose in composed.proses():
+        forms = (prose, *_forms(verification, prose), verification.source_has_cross_reference(prose))
+        for text in composed.segment_texts(prose):
+            yield "stage", verification.find_in_source(text, *forms)[0]
+
+
+def _text(value: Any) -> Any:
+    """A value of a reply; the program keeps others than texts, at which its verification stops."""
+    return value if value is None or isinstance(value, str) else "neither text nor null"
+
+
+def _forms(verification: Any, prose: str) -> tuple[str, str, str]:
+    normal = verification.normalize_text(prose)
+    return normal, verification.strip_punctuation(normal), verification.normalize_text(prose, strip_numbers=True)
 
 
 def jp_tl_bench(checkout: Path, url: str) -> Iterator[tuple[str, Any]]:
@@ -226,7 +304,9 @@ def main() -> None:
     time.sleep = lambda _: None
     url, out = f"http://127.0.0.1:{server.server_port}/v1", sys.stdout
     sys.stdout = sys.stderr
-    run = {"palibench": palibench, "jp-tl-bench": jp_tl_bench, "dharmabench": dharmabench}[paper]
+    run = {
+        "palibench": palibench, "alignment": alignment, "jp-tl-bench": jp_tl_bench, "dharmabench": dharmabench,
+    }[paper]  # fmt: skip
     rows = [(name, content) for name, content in run(checkout, url, *[each.resolve() for each in data])]
     requests = sorted(f"{paper}\t{name}\t{composed.digest(content)}" for name, content in rows if "request" in name)
     others = [f"{paper}\t{name}\t{_shown(name, content)}" for name, content in rows if "request" not in name]
