@@ -1,10 +1,10 @@
 """What every shipped recipe gives: the table `expected.tsv`, and the same row of a home to which a recipe was added.
 
 Columns: recipe; corpus (`-` if the recipe has none); `files`, where tests find the recipe's files: `data` (the real
-data) or `mirror` (only the folder of public repositories that mirror.MIRROR names); number of passages; `coverage`,
-passages with a complete text by translator, without those that an update has yet to align; `doubts`, doubted pairs by
-translator; `distance`, the median over passages of the mean cosine distance among translators with the packaged
-embedder (`-` if not compared).
+data), `mirror` (only the folder of public repositories that mirror.MIRROR names) or `-` (nowhere all, so that nothing
+is compared); number of passages; `coverage`, passages with a complete text by translator, without those that an update
+has yet to align; `doubts`, doubted pairs by translator; `distance`, the median over passages of the mean cosine
+distance among translators with the packaged embedder (`-` if not compared).
 
 Here: the table and its columns. Not here: the comparison (test_expected).
 """

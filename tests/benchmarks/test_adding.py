@@ -25,8 +25,8 @@ from tests.benchmarks.test_published_scores import ENTRY, OVERALL
 from tests.benchmarks.test_published_scores import write as write_scores
 from tests.processes import here
 
-HAD = recipes("data")
-"""Recipes whose files are in the real data. The others are in test_expected."""
+HAD = recipes("data", "-")
+"""Recipes whose files, or some of them, are in the real data. The others are in test_expected."""
 
 CHANGED = f"/people/texts/{COMMIT}/root/la/test/doc1_root-la-test.json"
 OF_CLEO = f"/people/more/{COMMIT}/doc1.txt"
