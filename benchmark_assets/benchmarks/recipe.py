@@ -322,6 +322,13 @@ class ReadRecipe(NamedTuple):
     origin: str | None = None
 
     @property
+    def source_languages(self) -> set[str]:
+        """Languages of the sources of the corpora, and of the tasks."""
+        return {corpus.source.language for corpus in self.corpora.values()} | {
+            task.language for task in self.tasks.values()
+        }
+
+    @property
     def languages(self) -> list[str]:
         """Language pairs of the corpora and languages of the tasks."""
         pairs = [f"{corpus.source.language} → {corpus.target_language}" for corpus in self.corpora.values()]

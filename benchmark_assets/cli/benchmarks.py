@@ -18,6 +18,7 @@ from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, rea
 from benchmark_assets.benchmarks.writing import TODO, write_recipe
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import PATH
+from benchmark_assets.corpus.languages import plain as shortest
 from benchmark_assets.pairwise.scores import OVERALL
 from benchmark_assets.reporting import exhibits, leaderboard
 from benchmark_assets.reporting.headline import worth
@@ -49,22 +50,46 @@ def _list_benchmarks(home: Deployment) -> None:
     click.echo("\nadd one with `variorum add NAME`")
 
 
+def _size(recipe: ReadRecipe) -> str:
+    """Numbers of passages and samples, such as `63 passages`."""
+    passages = sum(corpus.passages for corpus in recipe.recipe.corpora)
+    samples = sum(task.samples for task in recipe.recipe.tasks)
+    return ", ".join(f"{count} {unit}" for count, unit in ((passages, "passages"), (samples, "samples")) if count)
+
+
 def _overview(recipe: ReadRecipe, version: int | None) -> dict[str, str]:
     """The row of a benchmark; `version` is the added version, None if the benchmark was not added."""
     about = recipe.recipe
-    passages, samples = (
-        sum(sizes) for sizes in ([c.passages for c in about.corpora], [t.samples for t in about.tasks])
-    )
     licences = {text.licence for c in recipe.corpora.values() for text in (c.source, *c.references.values())}
     licences |= {task.licence for task in recipe.tasks.values()}
     licences |= {download.licence for download in recipe.downloads.values()} - {""}
     consent = [name for name, source in about.sources.items() if source.consent]
     return {
         "benchmark": about.name, "languages": ", ".join(recipe.languages),
-        "size": ", ".join(f"{count} {unit}" for count, unit in ((passages, "passages"), (samples, "samples")) if count),
+        "size": _size(recipe),
         "systems": str(len(about.outputs)), "licences": "; ".join(sorted(licences)),
         "consent": ", ".join(consent) or "-", "added": f"version {version}" if version else "no",
     }  # fmt: skip
+
+
+@click.command(name="benchmarks")
+@click.option("--language", default="", help="ISO 639 code of a source language, such as grc or lat.")
+def list_benchmarks(language: str) -> None:
+    """List the benchmarks that ship with this project, by the language of their sources.
+
+    `variorum add` without a NAME also prints licences, likely costs, and what is missing.
+    """
+    recipes = [read(folder) for folder in shipped().values()]
+    known = sorted({shortest(each) for recipe in recipes for each in recipe.source_languages})
+    if language and shortest(language) not in known:
+        raise BadInput("--language", "", f"no benchmark has sources in {language!r}", f"use one of {', '.join(known)}")
+    rows = [
+        {"benchmark": each.recipe.name, "languages": ", ".join(each.languages), "size": _size(each),
+         "title": each.recipe.title}
+        for each in recipes
+        if not language or shortest(language) in map(shortest, each.source_languages)
+    ]  # fmt: skip
+    click.echo(plain(pl.DataFrame(rows)))
 
 
 @click.command()

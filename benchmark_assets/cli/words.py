@@ -9,7 +9,7 @@ import click
 PATH = click.Path(path_type=Path)
 
 FORMER = {
-    "anchors": ("trace NAME@VERSION",), "baseset": ("new baseset", "trace NAME@VERSION"), "benchmarks": ("add",),
+    "anchors": ("trace NAME@VERSION",), "baseset": ("new baseset", "trace NAME@VERSION"),
     "campaign": ("annotate --as pearmut FILE CORPUS",), "download": ("scan --download",),
     "examples": ("report --examples FILE CORPUS",), "funnel": ("trace CORPUS", "trace CORPUS/PASSAGE"),
     "import annotations": ("import labels FILE",), "import pairs": ("import labels --pairs FILE",),

@@ -1,6 +1,7 @@
 """A web server on this machine that serves the folder of real data under the paths of the public repositories."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,6 +12,9 @@ from threading import Thread
 from typing import Any
 
 from resources.downloads.sources import SOURCES
+
+MIRROR = "VARIORUM_MIRROR"
+"""Environment variable with a folder of public repositories, as OWNER/REPOSITORY/COMMIT/PATH."""
 
 
 @dataclass
@@ -37,7 +41,8 @@ class Mirror:
             return page(self.pages[path].read_text(encoding="utf-8")).encode()
         for start, folder in self.folders.items():
             file = folder / path.removeprefix(start)
-            if path.startswith(start) and not {path} & (self.hidden | self.lost) and file.is_file():
+            hidden = self.lost if start == "/" else self.hidden | self.lost  # a mirror has files as published
+            if path.startswith(start) and path not in hidden and file.is_file():
                 return file.read_bytes()
         return None
 
@@ -49,7 +54,7 @@ def page(text: str) -> str:
 
 
 def published(data: Path) -> Mirror:
-    """The mirror of the repositories that `mirror.json` lists.
+    """The mirror of the repositories that `mirror.json` lists, and of those in the folder `MIRROR`, if there is one.
 
     Thanissaro's translations are those of Access to Insight, put into the form of the pages of dhammatalks.org.
     """
@@ -63,6 +68,8 @@ def published(data: Path) -> Mirror:
         uid = file.name.removesuffix(".than.txt")
         if file.read_text(encoding="utf-8").strip():  # one is blank
             pages |= {f"/www.dhammatalks.org/{path}": file for path in SOURCES["dhammatalks"].paths(uid)}
+    if folder := os.environ.get(MIRROR):
+        folders["/"] = Path(folder)
     return Mirror(folders, hidden, pages)
 
 

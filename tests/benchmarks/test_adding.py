@@ -17,12 +17,16 @@ from resources import catalogue
 from resources.changes import LOG
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
+from tests.benchmarks.expected import recipes
 from tests.benchmarks.mirror import Mirror, published, serving
 from tests.benchmarks.recipes import COMMIT, TINY, change, cut, folders, publish, reachable, write_recipe
 from tests.benchmarks.test_limits import registry
 from tests.benchmarks.test_published_scores import ENTRY, OVERALL
 from tests.benchmarks.test_published_scores import write as write_scores
 from tests.processes import here
+
+HAD = recipes("data", "-")
+"""Recipes whose files, or some of them, are in the real data. The others are in test_expected."""
 
 CHANGED = f"/people/texts/{COMMIT}/root/la/test/doc1_root-la-test.json"
 OF_CLEO = f"/people/more/{COMMIT}/doc1.txt"
@@ -191,22 +195,33 @@ def test_benchmarks_are_listed_with_what_they_need(tmp_path: Path) -> None:
     assert "takes a folder of yours (required): No publisher has these files;" in said
 
 
+def test_benchmarks_are_listed_by_the_language_of_their_sources(tmp_path: Path) -> None:
+    listed = here(tmp_path / "home", "benchmarks").stdout.splitlines()
+    assert [line.split()[0] for line in listed[1:]] == list(shipped())
+    for code in ("la", "lat"):
+        said = here(tmp_path / "home", "benchmarks", "--language", code).stdout
+        assert "\nlivy " in said
+        assert "\niliad " not in said
+    said = here(tmp_path / "home", "benchmarks", "--language", "got", code=1).stderr
+    assert "no benchmark has sources in 'got'; use one of ang, bo, en, grc, " in said
+
+
 def test_an_unknown_benchmark_is_refused(tmp_path: Path) -> None:
     assert "use one of catullus" in here(tmp_path / "home", "add", "nothing", code=1).stderr
 
 
 @pytest.mark.realdata
-def test_a_tiny_cut_of_every_shipped_recipe_reaches_the_tables(tmp_path: Path, realdata: Path) -> None:
+def test_a_tiny_cut_of_every_recipe_in_the_real_data_reaches_the_tables(tmp_path: Path, realdata: Path) -> None:
     """All recipes share a home and an update: ten updates of a few passages each take three times as long."""
     home = tmp_path / "home"
     with serving(published(realdata)) as mirror:
-        for name in shipped():
+        for name in HAD:
             recipe = cut(name, tmp_path / name, mirror, TINY)
             add = ["add", str(recipe), "--accept", "--no-update", "--base", mirror.url, *folders(name, realdata)]
             assert "not computed; run `variorum update`" in here(home, *add).stdout
     assert opened(home).read("leaderboard").is_empty()
     here(home, "update")
-    check(opened(home), set(shipped()))
+    check(opened(home), set(HAD))
     published_as_site(home, tmp_path / "site")
     warehouse = opened(home)
     outputs, scores = (set(warehouse.read(table)["model"]) for table in ("published_output", "published_score"))
@@ -222,8 +237,8 @@ def test_a_tiny_cut_of_every_shipped_recipe_reaches_the_tables(tmp_path: Path, r
 @pytest.mark.realdata
 @pytest.mark.proof
 @pytest.mark.large
-@pytest.mark.parametrize("name", shipped())
-def test_a_cut_of_every_shipped_recipe_ends_in_a_table(name: str, tmp_path: Path, realdata: Path) -> None:
+@pytest.mark.parametrize("name", HAD)
+def test_a_cut_of_every_recipe_in_the_real_data_ends_in_a_table(name: str, tmp_path: Path, realdata: Path) -> None:
     with serving(published(realdata)) as mirror:
         recipe = cut(name, tmp_path / name, mirror)
         here(tmp_path / "home", "add", str(recipe), "--accept", "--base", mirror.url, *folders(name, realdata))
@@ -237,8 +252,8 @@ def test_a_cut_of_every_shipped_recipe_ends_in_a_table(name: str, tmp_path: Path
 @pytest.mark.realdata
 @pytest.mark.proof
 @pytest.mark.large
-@pytest.mark.parametrize("name", shipped())
-def test_every_shipped_recipe_has_the_size_that_it_declares(name: str, tmp_path: Path, realdata: Path) -> None:
+@pytest.mark.parametrize("name", HAD)
+def test_every_recipe_in_the_real_data_has_the_size_that_it_declares(name: str, tmp_path: Path, realdata: Path) -> None:
     with serving(published(realdata)) as mirror:
         recipe = reachable(name, tmp_path / name, mirror)
         said = here(
