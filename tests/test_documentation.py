@@ -126,7 +126,7 @@ class Written:
         if word in MEANT or not (word in ("FOLDER", "FILE") or re.search(r"\.(csv|html|json|md)$", word)):
             return MEANT.get(word, word)
         if reads and (word.startswith("items.") or word == "FILE"):
-            return str(Path(self._latest["FOLDER"]) / "items.mori.csv")
+            return str(Path(self._latest["FOLDER"]) / word.replace("FILE", "items.mori.csv"))
         if not reads:
             self._count += 1
             self._latest[word] = f"{self._count}-{Path(word).name}"
