@@ -28,7 +28,7 @@ METHOD = "published"
 """Method of a segment whose text a model gave under a published protocol (table `alignment`)."""
 
 
-class PublishedBatch(NamedTuple):
+class SegmentBatch(NamedTuple):
     """Segments of a translation that are asked about together, by id."""
 
     work: AlignmentWork
@@ -53,7 +53,7 @@ class PublishedAligner:
 
     def estimate(self, works: Sequence[AlignmentWork]) -> CostEstimate:
         """Calls and cost of the first run."""
-        batches = (PublishedBatch(work, batch) for work in works for batch in self._batches(work, {}))
+        batches = (SegmentBatch(work, batch) for work in works for batch in self._batches(work, {}))
         return estimate([self._template.question(batch) for batch in batches], self._provider.ledger)
 
     def align(self, works: Sequence[AlignmentWork], run: str) -> dict[tuple[str, str], list[Extracted]]:
@@ -75,11 +75,11 @@ class PublishedAligner:
         for number in range(self._protocol.tries):
             answered = {key: each.text for key, each in found.items() if each.error is None}
             for segments in self._batches(work, answered):
-                results = await self._answers(ask, PublishedBatch(work, segments), number)
+                results = await self._answers(ask, SegmentBatch(work, segments), number)
                 found |= {key: each for key, each in results.items() if each.error is None or key not in answered}
         return found
 
-    async def _answers(self, ask: Ask, batch: PublishedBatch, run: int) -> dict[str, Extracted]:
+    async def _answers(self, ask: Ask, batch: SegmentBatch, run: int) -> dict[str, Extracted]:
         question = self._template.question(batch, run)
         try:
             reply = await ask(question)
@@ -93,13 +93,13 @@ class PublishedAligner:
 
 
 def aligning(model: Model, protocol: PublishedProtocol) -> Template[Mapping[str, Any]]:
-    """The template of questions about a `PublishedBatch`. `model` has the protocol's settings already.
+    """The template of questions about a `SegmentBatch`. `model` has the protocol's settings already.
 
     The variables of the prompt are `translator` (capitalized), `capitals` (the same in capitals), `segments` and
     `translation`.
     """
 
-    def fill(batch: PublishedBatch) -> Mapping[str, str]:
+    def fill(batch: SegmentBatch) -> Mapping[str, str]:
         segments = {
             key: {name: getattr(batch.work.segments[key], text) or "" for name, text in protocol.fields.items()}
             for key in batch.segments

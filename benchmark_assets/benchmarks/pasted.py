@@ -10,7 +10,7 @@ _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\ufeff`"))
 """Invisible characters, and the marks in which some viewers copy monospaced words."""
 
 _QUOTES = str.maketrans("“”„‟‘’‚‛", "\"\"\"\"''''")
-_CONTINUED = re.compile(r"^\s*(?:[-•]\s*)?[↪↩↔]\s*", re.MULTILINE)
+_CONTINUED = re.compile(r"^\s*(?:(?:[-•]\s*)?[↪↩↔]\s*)+", re.MULTILINE)
 """The mark before the rest of a printed line that was too long."""
 
 _BULLET = re.compile(r"^\s*[•∙▪*–]\s+", re.MULTILINE)

@@ -207,7 +207,7 @@ def test_benchmarks_are_listed_by_the_language_of_their_sources(tmp_path: Path) 
 
 
 def test_an_unknown_benchmark_is_refused(tmp_path: Path) -> None:
-    assert "use one of catullus" in here(tmp_path / "home", "add", "nothing", code=1).stderr
+    assert "use one of agamemnon" in here(tmp_path / "home", "add", "nothing", code=1).stderr
 
 
 @pytest.mark.realdata

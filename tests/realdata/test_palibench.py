@@ -326,7 +326,7 @@ def test_collections_of_the_manifest_are_those_of_the_ids(field: pl.DataFrame, r
     spreads = field.filter(system="openai/gpt-5.2").select("passage", "human_spread")
     passages = manifest.select(
         "collection", passage="palibench/" + pl.col("passage_id"), document="sutta_id", corpus=pl.lit("palibench"),
-        source_length="pali_chars", reference_length=characters,
+        source_length="pali_chars", reference_length=characters, rarity=pl.lit(None, pl.Float64),
     ).join(spreads, on="passage")  # fmt: skip
     parts = slices(passages)
     named = parts.filter(dimension="collection").join(passages, on="passage")

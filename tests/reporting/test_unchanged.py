@@ -52,6 +52,7 @@ def members() -> pl.DataFrame:
             "corpus": "x", "passage": [f"x/{at}" for at in range(PASSAGES)],
             "document": [("an", "mn")[at % 2] + str(at) for at in range(PASSAGES)],
             "source_length": range(PASSAGES), "reference_length": range(PASSAGES), "human_spread": [0.1] * PASSAGES,
+            "rarity": [1.0] * PASSAGES,
         })
     )  # fmt: skip
 

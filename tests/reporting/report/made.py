@@ -248,7 +248,7 @@ def _details(warehouse: Warehouse, models: Sequence[str]) -> None:
     number = {"benchmark": "b", "paper_table": "4", "row": "r", "published": "0.5"}
     put(warehouse, "reproduction", [
         {**number, "column": "one", "value": 0.7, "difference": 0.2, "outcome": "differs"},
-        {**number, "column": "two", "value": None, "difference": None, "outcome": "needs"},
+        {**number, "column": "two", "value": None, "difference": None, "outcome": "needs outputs"},
     ])  # fmt: skip
     put(warehouse, "adherence_summary", [{**corpus, "model": each} for each in models])
     put(warehouse, "anchored_score", [{**corpus, "model": each} for each in models])

@@ -128,4 +128,4 @@ def test_counts_lead_to_as_many_passages_as_they_say(warehouse: Warehouse) -> No
 def test_published_numbers_are_counted_and_recomputed_ones_are_listed(warehouse: Warehouse) -> None:
     (listed,) = exhibits(warehouse, "Numbers of b")
     assert cells(listed, "column") == ["one"]
-    assert listed.words == "Numbers that the paper prints: 1 differs, 1 needs."
+    assert listed.words == "Numbers that the paper prints: 1 differs, 1 needs outputs."
