@@ -96,4 +96,5 @@ def summed(parts: Mapping[str, pl.DataFrame], units: pl.DataFrame) -> pl.DataFra
     rows = [part.with_columns(view=pl.lit(view)).select(*CONTRAST) for view, part in parts.items()]
     by = ["corpus", "view", "measure", "translator", "unit"]
     together = pl.concat([pl.DataFrame(schema=CONTRAST), *rows]).join(units, on="passage").with_columns(CORPUS)
-    return together.group_by(by).agg(pl.sum("value", "other"), passages=pl.len().cast(pl.Float64))
+    # The order of addition differs from run to run.
+    return together.group_by(by).agg(pl.sum("value", "other").round(9), passages=pl.len().cast(pl.Float64))

@@ -54,7 +54,13 @@ def test_one_fix_recomputes_its_passage_and_no_other(
             *((asset, passage) for asset in ("segmented_reference", "alignment", "glossary", "passage_filter")),
             ("verification", passage),
             *((asset, passage) for asset in ("reference", "reference_envelope", "human_baseline", "comet_baseline")),
-            *((asset, f"{model}|{passage}") for asset in (*STAGES["score"], "triage") for model in models),
+            ("translator_wording", passage),
+            ("contamination", ""),
+            *(
+                (asset, f"{model}|{passage}")
+                for asset in (*STAGES["score"], "shared_wording", "triage")
+                for model in models
+            ),
             *(("model_summary", model) for model in models),
             *((table, "") for table in TABLES if not table.startswith("sensitivity")),
         ]
