@@ -120,7 +120,7 @@ def reproduce(warehouse: Warehouse, benchmark: str, numbers: Numbers, folder: Pa
     Raises
     ------
     BadInput
-        If a lookup matches several rows of its table, or printed shares are not those of whole numbers.
+        If a lookup matches several rows of its table, or printed shares do not come from whole numbers.
     """
     rows = []
     counted = tables(numbers)

@@ -54,7 +54,7 @@ def arranged(text: str, other: str, side: Side) -> tuple[str, str]:
 
 def comparing(judge: Model, languages: tuple[str, str], protocol: PublishedProtocol | None = None) -> Template[Side]:
     """The question template of a judge. `languages` are the language tags of the source and of the translations. With a
-    protocol, the question, its settings and its reader are those of JP-TL-Bench."""
+    protocol, the judge is asked, and its reply read, as in JP-TL-Bench."""
     if protocol:
         asked, tries = protocol.applied(judge), protocol.tries
         return Template(asked, protocol.prompt, {}, PROMPT, None, _letter, tries=tries, fill=_formatted)

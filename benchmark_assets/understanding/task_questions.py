@@ -33,7 +33,7 @@ SEEDED = ("llama.cpp", "openai", "openrouter", "vllm")
 @dataclass(frozen=True)
 class TaskQuestions:
     """The questions to a model about a task's samples, for one seed. `shown` are the examples drawn with this seed.
-    With a protocol, questions are those of a paper, without examples and without a seed in the request."""
+    With a protocol, the model is asked in a paper's words, without examples and without a seed in the request."""
 
     model: Model
     description: TaskDescription
