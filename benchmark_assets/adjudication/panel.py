@@ -7,6 +7,7 @@ for the panel. Not here: the choice of impartial judges (impartial), the questio
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import polars as pl
@@ -127,9 +128,11 @@ class JudgeVotes(OutputStudy[JudgePanel]):
         outputs = triage.filter(pl.any_horizontal(flags), CORPUS.is_in(list(with_judges)))
         languages = self.languages()
 
+        published = cache(partial(protocols, self.warehouse, "judge"))
+
         def seated(model: str, corpus: str) -> tuple[JudgePanel, str]:
-            published = protocols(self.warehouse, "judge", model).get(corpus)
-            judges = panel(self.provider, corpus, with_judges[corpus], languages[corpus], model, published)
+            by = published(model).get(corpus)
+            judges = panel(self.provider, corpus, with_judges[corpus], languages[corpus], model, by)
             return judges, judges.fingerprint
 
         for group in self.by_corpus(outputs, seated):

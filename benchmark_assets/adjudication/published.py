@@ -36,7 +36,7 @@ def named(
 
 def unnamed(protocol: PublishedProtocol, item: Mapping[str, str]) -> list[str]:
     """Names of texts that the protocol shows, and an item lacks."""
-    return sorted({protocol.fields.get(name, name) for name in protocol.variables} - item.keys())
+    return sorted({*protocol.shown.values()} - item.keys())
 
 
 def _read(reading: Reading) -> tuple[Opinion, str]:

@@ -71,7 +71,7 @@ def align_documents(
     Rows of the tables `alignment` and `unassigned`, and the failed passages: columns `passage` and `error`.
     """
     offline: list[Aligned | None] = []
-    works_by_aligner: dict[tuple[str, str], list[AlignmentWork]] = {}
+    asked: list[tuple[Aligner, AlignmentWork]] = []
     errors: dict[tuple[str, str], str] = {}
     for document in documents:
         aligner = aligners[document.corpus, document.translator]
@@ -90,12 +90,11 @@ def align_documents(
             errors[document.name] = f"{document.translator}: {fault}"
         offline.append(aligned)
         if aligner.model and document.name not in errors:
-            works_by_aligner.setdefault((aligner.model, aligner.protocol), []).append(_work(document, aligned))
+            asked.append((aligner, _work(document, aligned)))
     extracted: dict[tuple[str, str], list[Extracted]] = {}
-    named = {(aligner.model, aligner.protocol): aligner for aligner in aligners.values()}
-    for name, works in works_by_aligner.items():
+    for aligner, works in _by_aligner(asked):
         try:
-            extracted |= model_aligner(provider, named[name]).align(works, run)
+            extracted |= model_aligner(provider, aligner).align(works, run)
         except BadInput as fault:
             errors |= {(work.document, work.translator): str(fault) for work in works}
     rows, failures = [pl.DataFrame(schema=ALIGNMENT)], [pl.DataFrame(schema=FAILURES)]
@@ -126,18 +125,24 @@ def cost(
 
     None if no model is asked, or if the registry lacks one of the models.
     """
-    works: dict[tuple[str, str], list[AlignmentWork]] = {}
-    for document in documents:
-        aligner = aligners[document.corpus, document.translator]
-        if aligner.model:
-            works.setdefault((aligner.model, aligner.protocol), []).append(_work(document, None))
-    if not works:
+    asked = [
+        (aligner, _work(document, None))
+        for document in documents if (aligner := aligners[document.corpus, document.translator]).model
+    ]  # fmt: skip
+    if not asked:
         return None
-    named = {(aligner.model, aligner.protocol): aligner for aligner in aligners.values()}
     try:
-        return total(model_aligner(provider, named[name]).estimate(group) for name, group in works.items())
+        return total(model_aligner(provider, aligner).estimate(works) for aligner, works in _by_aligner(asked))
     except BadInput:
         return None
+
+
+def _by_aligner(asked: Sequence[tuple[Aligner, AlignmentWork]]) -> Iterable[tuple[Aligner, list[AlignmentWork]]]:
+    """The translations that one model is asked about by one protocol, together."""
+    groups: dict[tuple[str, str], tuple[Aligner, list[AlignmentWork]]] = {}
+    for aligner, work in asked:
+        groups.setdefault((aligner.model, aligner.protocol), (aligner, []))[1].append(work)
+    return groups.values()
 
 
 def model_aligner(provider: Provider, aligner: Aligner) -> ModelAligner | PublishedAligner:

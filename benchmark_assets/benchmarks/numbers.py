@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self, get_args
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
@@ -131,15 +131,17 @@ class Lookup(Selected, ExactlyOne):
         return self.deviation if deviation else self.value or self.values.get(column, "")
 
 
-KINDS = ("outputs", "judgments", "texts", "files")
+Kind = Literal["outputs", "judgments", "texts", "files"]
 """What a number may need: outputs, answers or checkpoints of models; verdicts of judges or people; texts that may not
 be passed on; published files or results that the home lacks."""
 
+KINDS = get_args(Kind)
+
 
 class Needed(Frozen):
-    """What a number needs: its kind (`KINDS`), what it is (`what`), and the way to get it (`how`)."""
+    """What a number needs: its `kind`, what it is (`what`), and the way to get it (`how`)."""
 
-    kind: Literal["outputs", "judgments", "texts", "files"] = "files"
+    kind: Kind = "files"
     what: str = Field(min_length=1)
     how: str = Field(min_length=1)
 
@@ -298,9 +300,9 @@ class PrintedCounts(Frozen):
 
     `outputs` has the number of outputs of each model, and `splits` the number of outputs to which the judges gave three
     different labels: each is a table and a row. The first columns of `queue`, whose lookup names models and bands, are
-    the number of judged outputs and the per cent of valid ones, minor and major errors; those of `sample` count the
-    outputs that people labeled, by band. `categories` has the major and the minor errors of the queue by category. The
-    rows of `confusion` are people's labels and its columns the panel's: valid, minor, major.
+    the number of judged outputs and the per cent of valid ones, minor and major errors; in `sample`, the same columns
+    count the outputs that people labeled, by band. `categories` has the major and the minor errors of the queue by
+    category. The rows of `confusion` are people's labels and its columns the panel's: valid, minor, major.
     """
 
     corpus: str

@@ -37,7 +37,7 @@ def tables(numbers: Numbers) -> dict[str, pl.DataFrame]:
     Raises
     ------
     BadInput
-        If the printed shares of a row are not those of whole numbers of outputs.
+        If the printed shares of a row do not come from whole numbers of outputs.
     """
     if numbers.counts is None:
         return {}
@@ -51,7 +51,12 @@ def tables(numbers: Numbers) -> dict[str, pl.DataFrame]:
         "error_category": categories(panel).filter(model=""),
         "judge_calibration": calibration(rated(pairs, NO_VERDICTS, pair_labels), pair_votes),
     }
-    return {name: _complete(name, rows) for name, rows in found.items()}
+    empty = {name: pl.DataFrame(schema=schema(name)) for name in found}
+    # What does not follow from counts is null.
+    return {
+        name: pl.concat([empty[name], rows], how="diagonal_relaxed").select(empty[name].columns)
+        for name, rows in found.items()
+    }
 
 
 def queue(numbers: Numbers, counts: PrintedCounts) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -132,7 +137,7 @@ def _by_people(triage: pl.DataFrame) -> pl.DataFrame:
 
 
 def _category() -> pl.Expr:
-    """A category for each label, since those of the sample are not printed."""
+    """A category for each label, since the paper prints no categories of the sample."""
     return pl.when(pl.col("label") == VALID).then(pl.lit(NO_CATEGORY)).otherwise(pl.lit("OTHER"))
 
 
@@ -156,9 +161,3 @@ def _labels(numbers: Numbers, name: str) -> Iterator[tuple[Mapping[str, Scalar],
 def _whole(cell: str) -> int:
     """The count in a printed cell; 0 if it has no number."""
     return 0 if cell == NO_NUMBER else int(decimal(cell))
-
-
-def _complete(table: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows with all columns of a table; what does not follow from counts is null."""
-    missing = {name: pl.lit(None, kind) for name, kind in schema(table).items() if name not in rows.columns}
-    return rows.with_columns(**missing).select(*schema(table))

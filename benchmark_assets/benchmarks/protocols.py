@@ -16,7 +16,7 @@ import polars as pl
 
 from benchmark_assets.benchmarks.fetching import Stock
 from benchmark_assets.benchmarks.recipe import FETCHED, PublishedText, ReadRecipe, RecipeProtocol
-from benchmark_assets.studies.protocols import CHOICE, TABLE, PublishedProtocol
+from benchmark_assets.studies.protocols import CHOICE, TABLE, Asking, PublishedProtocol
 from resources.digest import digest
 from resources.errors import BadInput
 from resources.keys import CORPUS
@@ -36,10 +36,9 @@ def protocol_of(declared: RecipeProtocol, subject: str, folder: Path) -> Publish
     labels = literal(folder / declared.labels.file, declared.labels.literal) if declared.labels else {}
     return PublishedProtocol(
         name=f"{declared.name}-{subject.partition('@')[0].lower()}" if declared.role == "answer" else declared.name,
-        system=system, user=user, variables=tuple(dict.fromkeys([*fields, *more])), reader=declared.reader,
-        tries=declared.tries, batch_tokens=declared.batch_tokens, batch_segments=declared.batch_segments,
-        sampling=declared.sampling, fields=declared.fields,
+        system=system, user=user, variables=tuple(dict.fromkeys([*fields, *more])),
         labels={name: declared.numbers[number] for name, number in labels.items() if number in declared.numbers},
+        **declared.model_dump(include={*Asking.model_fields}),
     )  # fmt: skip
 
 

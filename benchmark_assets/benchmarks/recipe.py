@@ -18,7 +18,7 @@ from benchmark_assets.corpus.readers.files import visible
 from benchmark_assets.pairwise.base_sets import MANIFEST, Identity, read_base_set
 from benchmark_assets.pairwise.published import read_description
 from benchmark_assets.pairwise.totals import read_totals
-from benchmark_assets.studies.protocols import Reader, Role, Sampling
+from benchmark_assets.studies.protocols import Asking, Role
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.description import load as load_task
 from resources import whole_files, yaml_files
@@ -230,7 +230,7 @@ class PublishedText(Frozen):
         return self
 
 
-class RecipeProtocol(Frozen):
+class RecipeProtocol(Asking):
     """How the paper asks models for one thing.
 
     - `role`, `subjects`: what is asked for, and the corpora, base sets (`name@version`) or tasks.
@@ -239,7 +239,7 @@ class RecipeProtocol(Frozen):
     - `system`, `user`: the messages; without `system`, none is sent.
     - `labels`: a literal that maps the names of classes to numbers. `numbers` has the label that the task's files have
       for each number.
-    - The other keys are as in `studies.protocols.PublishedProtocol`.
+    - The other keys are as in `studies.protocols.Asking`.
     """
 
     role: Role
@@ -248,12 +248,6 @@ class RecipeProtocol(Frozen):
     name: str = Field(pattern="^[a-z0-9][a-z0-9-]*$")
     system: PublishedText | None = None
     user: PublishedText
-    reader: Reader
-    tries: int = Field(default=1, ge=1)
-    batch_tokens: int = Field(default=0, ge=0)
-    batch_segments: tuple[int, int] = (1, 1)
-    sampling: Sampling = Sampling()
-    fields: dict[str, str] = Field(default={})
     labels: PublishedText | None = None
     numbers: dict[int, str] = Field(default={})
 

@@ -164,8 +164,8 @@ class Comparisons(OutputStudy[Contest]):
                     for side in (lot,) if lot else sides(judging.orders, passage, model, anchor):
                         pair = Contenders(sources[passage], *arranged(texts[output], anchor_text, side))
                         item = match(output, base_set, anchor, side, template, pair)
-                        shown = {"name": passage.partition("/")[2], "first": side} if lot else {}
-                        yield replace(item, content={**item.content, **shown})
+                        shown = {"name": passage.partition("/")[2], "first": side}
+                        yield replace(item, content={**item.content, **shown}) if lot else item
 
     def _drawn(self, base_set: str) -> Mapping[tuple[str, str], Side]:
         """The side of a model's text by anchor and passage. Items are drawn in the order of their names."""

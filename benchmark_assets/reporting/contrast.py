@@ -22,6 +22,7 @@ from resources.errors import BadInput
 from resources.warehouse import Warehouse
 
 MEASURE = "chrf"
+"""Score whose difference orders the passages of two systems, here and in the reader."""
 
 SHOWN = 10
 """Number of passages and of n-grams that are shown for each system."""

@@ -4,9 +4,10 @@ Here: the content of a protocol, and which one applies to a model's questions. N
 (benchmarks.recipe), fetching prompts (benchmarks.protocols), the readers themselves (the rooms of the studies).
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 from pydantic import Field
@@ -39,27 +40,35 @@ class Sampling(Frozen):
     effort: str | None = None
 
 
-class PublishedProtocol(Frozen):
-    """How a paper asks a model.
+class Asking(Frozen):
+    """How requests are made and replies read, whatever the words of the messages.
 
-    `system` and `user` are templates as in `resources.prompts.Prompt`. `tries` is the largest number of requests about
-    an item, or about a batch. `batch_tokens` is the largest number of source tokens in a batch, counted by cl100k_base.
-    `batch_segments` are the number of segments at which a batch of an alignment is closed, and the largest number of
-    them. `fields` maps a variable to the text of a sample or of a judge's item, if they have different names; in an
-    alignment, it maps the names of a segment's texts to `source` and `guide`. `labels` maps the names in replies to the
-    labels of a task's files.
+    `tries` is the largest number of requests about an item, or about a batch. `batch_tokens` is the largest number of
+    source tokens in a batch, counted by cl100k_base. `batch_segments` are the number of segments at which a batch of an
+    alignment is closed, and the largest number of them. `fields` maps a variable to the text of a sample or of a
+    judge's item, if they have different names; in an alignment, it maps the names of a segment's texts to `source` and
+    `guide`.
     """
 
-    name: str
-    system: str = ""
-    user: str
-    variables: tuple[str, ...]
     reader: Reader
     tries: int = Field(default=1, ge=1)
     batch_tokens: int = Field(default=0, ge=0)
     batch_segments: tuple[int, int] = (1, 1)
     sampling: Sampling = Sampling()
     fields: dict[str, str] = Field(default={})
+
+
+class PublishedProtocol(Asking):
+    """How a paper asks a model.
+
+    `system` and `user` are templates as in `resources.prompts.Prompt`. `labels` maps the names in replies to the labels
+    of a task's files.
+    """
+
+    name: str
+    system: str = ""
+    user: str
+    variables: tuple[str, ...]
     labels: dict[str, str] = Field(default={})
 
     @property
@@ -72,9 +81,14 @@ class PublishedProtocol(Frozen):
         """What determines answers besides the model: messages, reader and labels."""
         return self.prompt.digest(), self.reader, sorted(self.labels.items())
 
+    @property
+    def shown(self) -> Mapping[str, str]:
+        """The name of the text that each variable shows."""
+        return {variable: self.fields.get(variable, variable) for variable in self.variables}
+
     def filled(self, texts: Mapping[str, str]) -> Mapping[str, str]:
         """The values of the variables for a sample with these texts."""
-        return {name: texts[self.fields.get(name, name)] for name in self.variables}
+        return {variable: texts[name] for variable, name in self.shown.items()}
 
     def applied(self, model: Model) -> Model:
         """The model with the protocol's settings. A model whose registry entry has `temperature: null` accepts none,
@@ -90,9 +104,16 @@ class PublishedProtocol(Frozen):
 def protocols(warehouse: Warehouse, role: Role, model: str = "") -> Mapping[str, PublishedProtocol]:
     """The protocols of a role by subject (corpus, base set or task), without those that `model` does not follow."""
     rows = warehouse.read(TABLE, pl.DataFrame({"role": [role]}), ["subject", "content"])
-    own = warehouse.read(CHOICE, pl.DataFrame({"model": [model]}), ["subject"])["subject"] if model else ()
+    own = set(warehouse.read(CHOICE, pl.DataFrame({"model": [model]}), ["subject"])["subject"]) if model else set()
     return {
         subject: PublishedProtocol.model_validate_json(content)
-        for subject, content in rows.iter_rows()
-        if subject not in set(own)
-    }
+        for subject, content in rows.iter_rows() if subject not in own
+    }  # fmt: skip
+
+
+def json_of(text: str) -> Any:
+    """The value of a JSON text, to readers of papers' replies; None if it is no JSON, or is nested too deeply."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from benchmark_assets.studies.protocols import PublishedProtocol
+from benchmark_assets.studies.protocols import PublishedProtocol, json_of
 from benchmark_assets.translation.batches import batches
 from benchmark_assets.translation.passage_questions import PURPOSE, Output, output_of
 from resources.errors import BadInput
@@ -165,7 +165,7 @@ def read_object(text: str) -> Mapping[str, str]:
     Unusable
         If the reply is no JSON object after all repairs, or a value is no text.
     """
-    content = _json(text) or _repaired(text)
+    content = json_of(text) or _repaired(text)
     if not isinstance(content, dict):
         raise Unusable("no JSON object")
     if not all(isinstance(value, str) for value in content.values()):
@@ -179,16 +179,9 @@ def _repaired(text: str) -> Any:
     for replacements in _REPAIRS:
         for old, new in replacements:
             written = written.replace(old, new) if isinstance(old, str) else old.sub(new, written)
-        if (content := _json(written)) is not None:
+        if (content := json_of(written)) is not None:
             return content
     return None
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
 
 
 def read_tagged(text: str) -> str:

@@ -8,14 +8,14 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.studies.protocols import PublishedProtocol, protocols
+from benchmark_assets.studies.protocols import protocols
 from benchmark_assets.studies.study import Answered, Group, Item, ItemStudy
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import tasks
@@ -141,6 +141,7 @@ class TaskAnswers(ItemStudy[Answering]):
         with_answers = {model for model, _ in imported}
         described = self._described(partitions)
         samples = {task: TaskSamples(self.warehouse, description) for task, description in described.items()}
+        published = cache(partial(protocols, self.warehouse, "answer"))
         for model, task in partitions.sort("task", "model").select(self.dims).iter_rows():
             partition = pl.DataFrame({"model": [model], "task": [task]})
             if task not in described:
@@ -152,7 +153,7 @@ class TaskAnswers(ItemStudy[Answering]):
                 yield Group(partition, fault, str(fault))
             elif entry and (entry.corpora is None or task in entry.corpora):
                 called, chosen = self.provider.model(model), self._chosen(model, task)
-                fingerprint = determinants(called, description, self._protocol(model, task))
+                fingerprint = determinants(called, description, published(model).get(task))
                 fingerprint = digest(fingerprint, sorted(chosen)) if chosen else fingerprint
                 yield Group(partition, (samples[task], called), fingerprint)
             elif not entry and (model, task) in imported:
@@ -198,9 +199,6 @@ class TaskAnswers(ItemStudy[Answering]):
         descriptions = tasks.readable(self.warehouse, partitions["task"].unique().to_list())
         return {task: description for task, description in descriptions.items() if description}
 
-    def _protocol(self, model: str, task: str) -> PublishedProtocol | None:
-        return protocols(self.warehouse, "answer", model).get(task)
-
     def _chosen(self, model: str, task: str) -> set[str]:
         """The samples of a limited evaluation; none if the evaluation is not limited."""
         key = pl.DataFrame({"model": [model], "task": [task]})
@@ -210,11 +208,10 @@ class TaskAnswers(ItemStudy[Answering]):
         (partition,) = partitions.select(self.dims).rows()
         answering, description = model.settings.answering, samples.description
         chosen = self._chosen(model.name, description.task)
-        protocol = self._protocol(model.name, description.task)
+        protocol = protocols(self.warehouse, "answer", model.name).get(description.task)
         how = summary_line(model, description, protocol)
-        counted = (
-            description.model_copy(update={"negative": ""}) if protocol else description
-        )  # in papers, simply wrong
+        # In papers, an answer without a class is simply wrong.
+        counted = description.model_copy(update={"negative": ""}) if protocol else description
         items: list[Item] = []
         for seed in answering.seeds:
             shown = () if protocol else samples.examples(answering.shots, seed)

@@ -5,12 +5,11 @@ of the project (parsing), prompts, which recipes locate in the paper's repositor
 """
 
 import ast
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from benchmark_assets.studies.protocols import PublishedProtocol
+from benchmark_assets.studies.protocols import PublishedProtocol, json_of
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import LABEL, PREDICTION, SPAN, TYPE, Parsed
 from resources.provider.reading import Reading, storable
@@ -58,25 +57,18 @@ def spans(fields: Mapping[str, Any]) -> tuple[tuple[str, str], ...] | None:
 def reply_fields(text: str) -> Mapping[str, Any]:
     """The fields of a reply: the text as JSON, else without its code fence, a leading `Output:` and what precedes the
     end of thinking, as JSON or as Python; no fields if all fail."""
-    whole = _json(text)
+    whole = json_of(text)
     if isinstance(whole, dict):
         return whole
     bare = re.sub(r"\s*```$", "", re.sub(r"^```(?:json)?\s*", "", text.strip(), flags=re.IGNORECASE))
     bare = re.sub(r"^Output:\s*", "", bare, flags=re.IGNORECASE)
     bare = bare.split("</think>", 1)[-1].strip()
     bare = re.sub(r"^```(?:json)?\s*|\s*```$", "", bare, flags=re.IGNORECASE | re.DOTALL)
-    for read in (_json, _python):
+    for read in (json_of, _python):
         content = read(bare)
         if isinstance(content, dict) and (PREDICTION in content or LABEL in content):
             return content
     return {}
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _python(text: str) -> Any:

@@ -73,8 +73,7 @@ def test_copies_are_marked_when_a_benchmark_is_added_and_when_a_model_is_evaluat
 def test_published_scores_of_a_system_that_copies_are_marked() -> None:
     values = [("one", "sim_best", 0.8), ("one", "chrf", 90.0), ("two", "sim_best", 0.9)]
     rows = pl.DataFrame(values, ["system", "measure", "value"], orient="row").with_columns(corpus=pl.lit("c"))
-    missing = {name: pl.lit(None, kind) for name, kind in schema("published_summary").items() if name not in rows}
-    rows = rows.with_columns(**missing)
+    rows = pl.concat([pl.DataFrame(schema=schema("published_summary")), rows], how="diagonal_relaxed")
     copies = pl.DataFrame({"corpus": ["c", "d"], "kind": "model", "system": ["one", "two"], "copies": "ann (14 %)"})
     shown = published_table(rows, copies)
     assert dict(shown.select("system", "copies").rows()) == {"two": None, "one": "ann (14 %)"}

@@ -96,6 +96,13 @@ def test_replies_to_palibench_are_repaired_as_published() -> None:
 
 
 @pytest.mark.realdata
+def test_a_reply_that_is_nested_too_deeply_is_unusable_and_ends_no_run() -> None:
+    deep = "[" * 200_000
+    with pytest.raises(Unusable, match="no JSON object"):
+        read_object(deep)
+    assert reply_fields(deep) == {}
+
+
 def test_jp_tl_bench_is_asked_for_translations_and_comparisons(realdata: Path) -> None:
     questions = [
         each

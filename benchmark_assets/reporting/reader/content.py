@@ -23,7 +23,7 @@ from benchmark_assets.metrics.entries import COMET, DRIFT, LEXICAL, on
 from benchmark_assets.metrics.further import metrics_of
 from benchmark_assets.metrics.peers import consensus
 from benchmark_assets.metrics.scores import made_by
-from benchmark_assets.reporting import trace
+from benchmark_assets.reporting import contrast, trace
 from benchmark_assets.reporting.reader.origin import Packed, packed
 from benchmark_assets.validation.boards import certificates
 from benchmark_assets.validation.certificates import DISTANCE
@@ -47,9 +47,6 @@ ASIDES = ("reference", "note", "footnote", "variant")
 """Kinds of asides that stand below a text: what its segments have beside them."""
 WORDS = ("cause", "evidence", "problem_phrase", "correction", "abstention")
 """Columns with the judges' free text, which may quote any text."""
-
-CONTRAST = "chrf"
-"""Score by whose difference the reader sorts the passages of two models."""
 
 PEERS = f"similarity to other systems ({DISTANCE})"
 
@@ -317,7 +314,7 @@ def _overview(
     flagged = [*(pl.col(name).fill_null(False) for name in DIAGNOSES), pl.col("repeats").is_not_null()]
     bits = sum(flag.cast(pl.Int64) * 2**place for place, flag in enumerate(flagged))
     faults = {"fault": outputs.select(faults=bits)["faults"].to_list()}  # one bit for each name
-    scores = {"score": outputs[CONTRAST].round(1).to_list()}
+    scores = {"score": outputs[contrast.MEASURE].round(1).to_list()}
     return {
         "corpus": corpus, "private": private, "names": names, "outputs": columns | flags | faults | scores,
         "passages": sources["passage_id"].to_list(), "scores": [metric.shown.label for metric in METRICS],
