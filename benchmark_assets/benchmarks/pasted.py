@@ -23,6 +23,12 @@ def canonical(text: str) -> str:
     Marks of continued lines and code fences are dropped. A hyphen at the end of a line is kept and joined to the next
     line: whether the word has a hyphen within a line, too, cannot be told.
     """
+    while (form := _plainer(text)) != text:  # a mark may hide another, and the form of a form is the form
+        text = form
+    return form
+
+
+def _plainer(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).translate(_QUOTES).translate(_UNSEEN)
     text = _CONTINUED.sub(" ", _BULLET.sub("- ", text))
     return " ".join(_DIVIDED.sub("-", text).split())

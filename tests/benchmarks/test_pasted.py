@@ -4,7 +4,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmark_assets.benchmarks.folders import bring
@@ -49,5 +49,6 @@ def test_another_text_is_refused_with_what_to_do(text: str, tmp_path: Path) -> N
 
 
 @given(st.text(alphabet="ab-•↪`“ \n…"))
+@example("↪• -")
 def test_the_form_of_a_form_is_the_form(text: str) -> None:
     assert canonical(canonical(text)) == canonical(text)
