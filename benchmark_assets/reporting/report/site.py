@@ -34,14 +34,15 @@ def write_site(warehouse: Warehouse, folder: Path) -> list[str]:
     Raises
     ------
     BadInput
-        If there is neither a corpus nor a task, or the folder cannot be written or has anything other than an earlier
-        site.
+        If there is neither a corpus, nor a task, nor a benchmark, or the folder cannot be written or has anything
+        other than an earlier site.
     """
     folder = folder.resolve()
     check_replaceable(folder, SITE, private=False)
     corpora = [name for name, passages in overview.corpora(warehouse).select("corpus", "passages").rows() if passages]
-    if not corpora and warehouse.read("task", columns=["task"], most=1).is_empty():
-        raise BadInput(folder, "", "there is neither a corpus with passages nor a task", "run `variorum update` first")
+    if not (corpora or any(len(warehouse.read(table, columns=[table], most=1)) for table in ("task", "benchmark"))):
+        problem = "there is neither a corpus with passages, nor a task, nor a benchmark"
+        raise BadInput(folder, "", problem, "run `variorum update` first")
     with TemporaryDirectory() as place:
         made = Path(place)
         for corpus in corpora:

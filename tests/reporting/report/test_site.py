@@ -28,5 +28,5 @@ def test_a_site_replaces_nothing_else_and_is_of_something(tmp_path: Path) -> Non
     (tmp_path / "thesis" / "chapter.txt").write_text("Mine.")
     with pytest.raises(BadInput, match="is not a Variorum site"):
         write_site(build(tmp_path, count=2), tmp_path / "thesis")
-    with pytest.raises(BadInput, match="neither a corpus with passages nor a task"):
+    with pytest.raises(BadInput, match="neither a corpus with passages, nor a task"):
         write_site(DuckDBWarehouse(path=str(tmp_path / "empty" / "variorum.duckdb")), tmp_path / "site")
