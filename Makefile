@@ -82,7 +82,7 @@ define install
 endef
 
 .venv/installed: constraints.txt pyproject.toml
-	$(call install)
+	$(call install,[models])
 	touch $@
 
 # What tests, checks and the documentation need, and no demonstration does. It is not installed on top of the rest: to
