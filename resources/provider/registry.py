@@ -28,8 +28,8 @@ from resources.embedders import (
     SentenceTransformerEmbedder,
 )
 from resources.errors import BadInput, one_of
-from resources.frozen import Frozen
 from resources.extras import TRAINING, TRANSFORMERS, require
+from resources.frozen import Frozen
 from resources.home import PROJECT
 from resources.keys import check_key
 from resources.provider.dialects import DIALECTS
