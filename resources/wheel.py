@@ -27,7 +27,7 @@ WEIGHTS = "README.md", "model.safetensors", "tokenizer.json"
 _PRIVATE = shutil.ignore_patterns(".*", "__pycache__")
 
 
-class BuildWithProject(build_py):
+class BuildWithProject(build_py):  # type: ignore[misc]
     """Also writes the package's folder `resources/project`, except for an editable install."""
 
     def run(self) -> None:

